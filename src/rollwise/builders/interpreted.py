@@ -1,0 +1,280 @@
+"""Rules into a graph by running them as ordinary Python.
+
+This is also the one place that knows everything that can be wrong with rules:
+the compiled builder, when it meets something odd in a state, has that state
+expanded here, so that both report the same errors.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Callable, Iterator
+from itertools import chain
+from operator import index
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rollwise.builders.rules import Rules
+from rollwise.errors import RollwiseError, RulesError, TooManyStates
+from rollwise.game import AGAIN, PASS, Game
+
+MAX_ACTION = 2**31 - 1
+MAX_TOTAL_WEIGHT = 2**62
+
+
+class Action(NamedTuple):
+    """One action of a state, checked: its number, reward and outcomes."""
+
+    label: int
+    reward: float
+    weights: list[int | float]
+    thens: list[int]
+    next_states: list[Any]
+
+
+def expand(rules: Rules, state: Any) -> Iterator[Action]:
+    """All that the rules say of one state, checked.
+
+    Raises
+    ------
+    RulesError
+        Names the game, the state, the action and what is wrong.
+    """
+    game = rules.game
+    at = rules.state_text(state)
+    seen: set[int] = set()
+    for label in _run(game, at, lambda: game.actions(state), "actions"):
+        try:
+            number = index(label)
+        except TypeError:
+            number = -1
+        if not 0 <= number <= MAX_ACTION:
+            raise RulesError(
+                f"{game.name}: actions() gives {label!r} in the state {at}; "
+                "an action is a whole number from 0"
+            )
+        if number in seen:
+            raise RulesError(
+                f"{game.name}: actions() gives {rules.action_text(number)} twice in the state {at}"
+            )
+        seen.add(number)
+        yield _expand_action(rules, state, number, at)
+    if not seen:
+        raise RulesError(
+            f"{game.name}: no action in the state {at}; a play that is over ends with "
+            "WIN, LOSE, DRAW or END instead of leading to a state"
+        )
+
+
+def _run(game: Game, at: str, call: Any, what: str) -> Iterator[Any]:
+    """Iterate over what a method of the rules gives, naming the state if it fails."""
+    try:
+        produced = call()
+        iterator = iter(produced)
+    except TypeError as error:
+        raise RulesError(
+            f"{game.name}: {what}() can't be iterated over in the state {at} ({error}); "
+            "it should yield"
+        ) from error
+    except Exception as error:
+        raise _failed(game, what, at, error) from error
+    while True:
+        try:
+            item = next(iterator)
+        except StopIteration:
+            return
+        except Exception as error:
+            raise _failed(game, what, at, error) from error
+        yield item
+
+
+def _failed(game: Game, what: str, at: str, error: Exception) -> RollwiseError:
+    return RulesError(
+        f"{game.name}: {what}() fails in the state {at}: {type(error).__name__}: {error}"
+    )
+
+
+def _expand_action(rules: Rules, state: Any, action: int, at: str) -> Action:
+    game = rules.game
+    where = f"{at} with the action {rules.action_text(action)}"
+    weights: list[int | float] = []
+    thens: list[int] = []
+    next_states: list[Any] = []
+    total: int | float = 0
+    nothing = True
+    for outcome in _run(game, where, lambda: game.outcomes(state, action), "outcomes"):
+        try:
+            weight, then, next_state = outcome
+        except (TypeError, ValueError):
+            raise RulesError(
+                f"{game.name}: outcomes() gives {outcome!r} in the state {where}; "
+                "it should yield (weight, then, next_state)"
+            ) from None
+        nothing = False
+        weight = _checked_weight(game, weight, where)
+        if not (isinstance(then, int | np.integer) and rules.allows(int(then))):
+            raise RulesError(f"{game.name}: {rules.then_error(then)} in the state {where}")
+        if weight == 0:
+            continue
+        total += weight
+        weights.append(weight)
+        thens.append(int(then))
+        if then in (AGAIN, PASS):
+            if type(next_state) is not rules.state_type:
+                rules.checked(next_state, f"outcomes() in the state {where}")
+            next_states.append(next_state)
+        else:
+            next_states.append(None)
+    if nothing:
+        raise RulesError(f"{game.name}: no outcome in the state {where}")
+    if total == 0:
+        raise RulesError(f"{game.name}: the weights are all zero in the state {where}")
+    if total > MAX_TOTAL_WEIGHT or not math.isfinite(total):
+        raise RulesError(
+            f"{game.name}: the weights add up to {total} in the state {where}, "
+            f"more than {MAX_TOTAL_WEIGHT}"
+        )
+    return Action(action, _checked_reward(rules, state, action, where), weights, thens, next_states)
+
+
+def _checked_weight(game: Game, weight: Any, where: str) -> int | float:
+    number: int | float
+    try:
+        number = index(weight)
+    except TypeError:
+        if not isinstance(weight, float | np.floating):
+            raise RulesError(
+                f"{game.name}: the weight {weight!r} in the state {where} isn't a number; "
+                "a weight is a whole number of ways (or, for unfair dice, a float)"
+            ) from None
+        number = float(weight)
+    if not number >= 0 or number == math.inf:
+        raise RulesError(
+            f"{game.name}: the weight {weight!r} in the state {where} isn't a finite number from 0"
+        )
+    return number
+
+
+def _checked_reward(rules: Rules, state: Any, action: int, where: str) -> float:
+    if not rules.has_reward:
+        return 0.0
+    game = rules.game
+    try:
+        reward = float(game.reward(state, action))
+    except Exception as error:
+        raise _failed(game, "reward", where, error) from error
+    if not math.isfinite(reward):
+        raise RulesError(f"{game.name}: the reward {reward} in the state {where} isn't finite")
+    if reward != 0 and game.objective == "win":
+        raise RulesError(
+            f"{game.name}: a reward of {reward} in the state {where}, but the objective is "
+            "'win'; rewards are for the objectives 'maximize' and 'minimize'"
+        )
+    return reward
+
+
+class Arrays(NamedTuple):
+    """The arrays of a graph, as both builders return them (see `StateGraph`)."""
+
+    n_roots: int
+
+    states: np.ndarray
+    action_indptr: np.ndarray
+    action_label: np.ndarray
+    action_reward: np.ndarray
+    outcome_indptr: np.ndarray
+    outcome_state: np.ndarray
+    outcome_weight: np.ndarray
+    outcome_then: np.ndarray
+
+
+def build_interpreted(
+    rules: Rules,
+    roots: np.ndarray,
+    max_states: int,
+    *,
+    stop_after: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Arrays | None:
+    """Expand every state, breadth first.
+
+    Parameters
+    ----------
+    roots : (n_roots, n_fields) int32
+    max_states : int
+    stop_after : int, optional
+        Give up, and return None, once this many outcomes were seen and there
+        is more to come.
+
+    Raises
+    ------
+    RulesError, TooManyStates
+    """
+    number: dict[Any, int] = {}
+    for fields in roots.tolist():
+        number.setdefault(rules.state_type(*fields), len(number))
+    queue = list(number)
+    n_roots = len(queue)
+    field_count = len(rules.field_names)
+    action_indptr, outcome_indptr = array("q", [0]), array("q", [0])
+    labels, rewards = array("i"), array("d")
+    next_numbers, thens = array("i"), array("b")
+    weights: list[int | float] = []
+    for place, state in enumerate(queue):  # grows while it runs
+        if len(number) > max_states:
+            raise too_many_states(rules, place, len(number), max_states, len(thens))
+        if stop_after is not None and len(thens) > stop_after:
+            return None
+        if progress is not None and place % 4096 == 4095:
+            progress(place, len(number))
+        for action in expand(rules, state):
+            labels.append(action.label)
+            rewards.append(action.reward)
+            weights.extend(action.weights)
+            thens.extend(action.thens)
+            for next_state in action.next_states:
+                if next_state is None:
+                    next_numbers.append(-1)
+                    continue
+                known = number.get(next_state)
+                if known is None:
+                    where = (
+                        f"outcomes() in the state {rules.state_text(state)} with the action "
+                        f"{rules.action_text(action.label)}"
+                    )
+                    next_state = rules.checked(next_state, where)
+                    known = number[next_state] = len(number)
+                    queue.append(next_state)
+                next_numbers.append(known)
+            outcome_indptr.append(len(thens))
+        action_indptr.append(len(labels))
+    states = np.fromiter(chain.from_iterable(queue), np.int32, len(queue) * field_count)
+    whole = all(isinstance(weight, int) for weight in weights)
+    return Arrays(
+        n_roots,
+        states.reshape(-1, field_count),
+        np.frombuffer(action_indptr, np.int64),
+        np.frombuffer(labels, np.int32) if labels else np.empty(0, np.int32),
+        np.frombuffer(rewards, np.float64) if rewards else np.empty(0),
+        np.frombuffer(outcome_indptr, np.int64),
+        np.frombuffer(next_numbers, np.int32) if next_numbers else np.empty(0, np.int32),
+        np.array(weights, np.int64 if whole else np.float64),
+        np.frombuffer(thens, np.int8) if thens else np.empty(0, np.int8),
+    )
+
+
+def too_many_states(
+    rules: Rules, expanded: int, found: int, max_states: int, outcomes: int
+) -> TooManyStates:
+    """The error for a game that outgrows the limit, with an estimate of the memory."""
+    per_state = 4 * len(rules.field_names) + 40 + 21 * max(outcomes, 1) / max(expanded, 1)
+    gigabytes = found * per_state / 1e9
+    return TooManyStates(
+        f"{rules.game.name}: more than {max_states:,} states; {expanded:,} were expanded, "
+        f"{found:,} found and more to come (about {gigabytes:.1f} GB for the ones found). "
+        "Smaller parameters or a smaller state help; --max-states N (max_states=N) raises "
+        "the limit"
+    )
+

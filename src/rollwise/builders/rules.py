@@ -1,0 +1,171 @@
+"""What the builders need to know about a game before they run its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from rollwise.errors import RulesError
+from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, THEN_NAMES, WIN, Game
+
+# The payoff of each `then`, in its order.
+PAYOFF = np.array([0.0, 0.0, 1.0, -1.0, 0.0, 0.0])
+
+INT32 = np.iinfo(np.int32)
+
+# Columns of the strategy table, which no field may be called.
+RESERVED = ("action", "value", "win_probability", "error_bound")
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """A game with the facts that don't change from state to state.
+
+    Raises
+    ------
+    RulesError
+        The game's attributes, or its start, break the contract.
+    """
+
+    game: Game
+
+    def __post_init__(self) -> None:
+        game = self.game
+        game.validate()
+        if game.players not in (1, 2):
+            raise RulesError(f"{game.name}: players is {game.players!r}; it must be 1 or 2")
+        if game.objective not in ("win", "maximize", "minimize"):
+            raise RulesError(
+                f"{game.name}: objective is {game.objective!r}; it must be 'win', "
+                "'maximize' or 'minimize'"
+            )
+        if game.players == 2 and game.objective != "win":
+            raise RulesError(
+                f"{game.name}: the objective {game.objective!r} is for solitaire games "
+                "(players = 1)"
+            )
+        taken = [name for name in self.field_names if name in RESERVED]
+        if taken:
+            raise RulesError(
+                f"{game.name}: the field {taken[0]!r} of the state has the name of a column "
+                "of the strategy table; call it something else"
+            )
+
+    @cached_property
+    def start(self) -> Any:
+        try:
+            return self.game.start()
+        except Exception as error:
+            raise RulesError(
+                f"{self.game.name}: start() fails: {type(error).__name__}: {error}"
+            ) from error
+
+    @cached_property
+    def state_type(self) -> type:
+        kind = type(self.start)
+        if not (issubclass(kind, tuple) and hasattr(kind, "_fields") and kind._fields):
+            raise RulesError(
+                f"{self.game.name}: start() gives {self.start!r}; a state is a NamedTuple "
+                "of whole numbers"
+            )
+        return kind
+
+    @cached_property
+    def field_names(self) -> tuple[str, ...]:
+        return tuple(self.state_type._fields)  # type: ignore[attr-defined]
+
+    @cached_property
+    def has_reward(self) -> bool:
+        return type(self.game).reward is not Game.reward
+
+    @cached_property
+    def action_names(self) -> dict[int, str]:
+        names = self.game.action_names
+        pairs = names.items() if isinstance(names, Mapping) else enumerate(names)
+        return {int(label): str(name) for label, name in pairs}
+
+    @cached_property
+    def allowed_thens(self) -> tuple[int, ...]:
+        """What may follow an outcome in a game of this kind."""
+        if self.game.objective != "win":
+            return (AGAIN, END)
+        if self.game.players == 1:
+            return (AGAIN, WIN, LOSE, DRAW)
+        return (AGAIN, PASS, WIN, LOSE, DRAW)
+
+    def allows(self, then: int) -> bool:
+        return then in self.allowed_thens
+
+    def then_error(self, then: Any) -> str:
+        """What is wrong with a `then` that isn't allowed."""
+        if isinstance(then, int | np.integer) and 0 <= then < len(THEN_NAMES):
+            kind = "solitaire game" if self.game.players == 1 else "two-player game"
+            allowed = ", ".join(THEN_NAMES[code] for code in self.allowed_thens)
+            return (
+                f"{THEN_NAMES[int(then)]} in a {kind} with the objective "
+                f"{self.game.objective!r} (allowed: {allowed})"
+            )
+        return f"unknown `then` {then!r} (it is one of {', '.join(THEN_NAMES)})"
+
+    def checked(self, state: Any, where: str) -> Any:
+        """The state with plain ints for fields, or a RulesError that names the field."""
+        game, state_type = self.game, self.state_type
+        if type(state) is not state_type:
+            raise RulesError(
+                f"{game.name}: {where} gives {state!r}, which isn't a {state_type.__name__} "
+                "like the start"
+            )
+        fields = []
+        for name, field in zip(self.field_names, state, strict=True):
+            try:
+                number = index(field)
+            except TypeError:
+                raise RulesError(
+                    f"{game.name}: {where} gives {name}={field!r}; "
+                    "the fields of a state are whole numbers"
+                ) from None
+            if not INT32.min <= number <= INT32.max:
+                raise RulesError(
+                    f"{game.name}: {where} gives {name}={number}, which doesn't fit 32 bits"
+                )
+            fields.append(number)
+        return state_type(*fields)
+
+    def roots(self) -> np.ndarray:
+        """The start and the other roots without repeats: (n_roots, n_fields) int32."""
+        n_fields = len(self.field_names)
+        start = self.checked(self.start, "start()")
+        try:
+            roots = list(self.game.roots())
+        except Exception as error:
+            raise RulesError(
+                f"{self.game.name}: roots() fails: {type(error).__name__}: {error}"
+            ) from error
+        try:
+            if any(type(root) is not self.state_type for root in roots):
+                raise TypeError
+            flat = chain(start, chain.from_iterable(roots))
+            fields = np.fromiter(map(index, flat), np.int64, (len(roots) + 1) * n_fields)
+        except (TypeError, OverflowError):
+            for root in roots:
+                self.checked(root, "roots()")
+            raise
+        table = fields.reshape(-1, n_fields)
+        if table.min() < INT32.min or table.max() > INT32.max:
+            for root in roots:
+                self.checked(root, "roots()")
+        return table.astype(np.int32)
+
+    def state_text(self, state: Any) -> str:
+        return ", ".join(
+            f"{name}={field}" for name, field in zip(self.field_names, state, strict=True)
+        )
+
+    def action_text(self, label: int) -> str:
+        return self.action_names.get(label, str(label))

@@ -1,0 +1,97 @@
+"""Dice inside rules: what can fall, and in how many of the equally likely ways.
+
+Each helper yields ``(weight, what fell)`` with whole-number weights that add up
+to ``sides ** n``. They work in interpreted and in compiled rules alike::
+
+    for ways, total in dice.total(2, 6):
+        yield ways, PASS, State(s.points + total)
+
+The weights must fit 63 bits, which 20 dice always do; more raise a ValueError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.game import rule
+
+
+@rule
+def _require(n: int, sides: int) -> None:
+    if n < 0 or sides < 1:
+        raise ValueError("dice need n >= 0 and sides >= 1")
+    ways = 1
+    for _ in range(n):
+        if ways > (1 << 62) // sides:
+            raise ValueError("too many dice: their ways don't fit 63 bits")
+        ways *= sides
+
+
+@rule
+def _choose(n: int, k: int) -> int:
+    ways = 1
+    for i in range(1, k + 1):
+        # ways * (n - k + i) / i, which is whole, without a product that overflows
+        ways = ways // i * (n - k + i) + ways % i * (n - k + i) // i
+    return ways
+
+
+@rule
+def one(sides: int) -> Iterator[tuple[int, int]]:
+    """Yield ``(1, face)`` for each face, 1 to `sides`, of one die."""
+    _require(1, sides)
+    for face in range(1, sides + 1):
+        yield 1, face
+
+
+@rule
+def total(n: int, sides: int) -> Iterator[tuple[int, int]]:
+    """Yield ``(ways, sum)`` for the sum of `n` dice, smallest first.
+
+    The ways are counted die by die: what one more die adds to a sum is the sum
+    of the `sides` counts below it.
+    """
+    _require(n, sides)
+    ways = np.zeros(n * sides + 1, np.int64)
+    ways[0] = 1
+    for die in range(1, n + 1):
+        for points in range(die * sides, -1, -1):
+            count = 0
+            for face in range(1, min(sides, points) + 1):
+                count += ways[points - face]
+            ways[points] = count
+    for points in range(n, n * sides + 1):
+        yield int(ways[points]), points
+
+
+@rule
+def counts(n: int, sides: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Yield ``(ways, counts)`` for how often each face shows on `n` dice.
+
+    ``counts[face]`` is the number of dice that show `face`, 1 to `sides`
+    (``counts[0]`` is 0). The ways are the multinomial n! / prod(counts!). The
+    array is made anew each time, so it may be kept.
+    """
+    _require(n, sides)
+    shown = np.zeros(sides + 1, np.int64)
+    shown[1] = n
+    while True:
+        ways = 1
+        left = n
+        for face in range(1, sides + 1):
+            ways *= _choose(left, int(shown[face]))
+            left -= int(shown[face])
+        yield ways, shown.copy()
+        # the next composition of n into `sides` parts (Nijenhuis and Wilf 1978, NEXCOM)
+        first = 1
+        while first < sides and shown[first] == 0:
+            first += 1
+        if first == sides:
+            return
+        moved = shown[first]
+        shown[first] = 0
+        shown[1] = moved - 1
+        shown[first + 1] += 1

@@ -1,0 +1,55 @@
+"""The errors that rollwise raises: one tree, each with the exit code of its kind.
+
+A mistake in what the user gave (a game, a parameter, a state, a file) ends the
+command line with 2; a run that was right to ask for and failed ends it with 1.
+"""
+
+from __future__ import annotations
+
+
+class RollwiseError(Exception):
+    """Anything that rollwise reports instead of an answer."""
+
+    exit_code = 2
+
+
+class UsageError(RollwiseError):
+    """A request that can't be carried out as it was put."""
+
+
+class UnknownGame(UsageError):
+    """No game goes by this name, or its file can't be read as rules."""
+
+
+class ParameterError(UsageError):
+    """A game has no such parameter, or the value doesn't fit it."""
+
+
+class UnknownState(UsageError):
+    """A state that can't be reached in this game, or isn't written as one."""
+
+
+class ExpressionError(UsageError):
+    """A filter that can't be understood."""
+
+
+class SolutionFileError(UsageError):
+    """A saved solution that is damaged, or that was made for other rules."""
+
+
+class RulesError(RollwiseError):
+    """The rules of a game break the contract of the game language."""
+
+
+class EndlessPlay(RulesError):
+    """The players can go round for ever, so the game has no certain value."""
+
+
+class TooManyStates(RulesError):
+    """The game has more states than the limit allows."""
+
+
+class NotConverged(RollwiseError):
+    """A solver ended without the answer that it was asked for."""
+
+    exit_code = 1

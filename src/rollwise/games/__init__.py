@@ -1,0 +1,136 @@
+"""The rule sheets, one game a file, and how a game is found by its name.
+
+Every `Game` defined in a module of this package is offered under its name; so
+is every one that another distribution registers under the entry point group
+``rollwise.games``. ``path/to/file.py:ClassName`` names a game in a file.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import inspect
+import pkgutil
+import sys
+import traceback
+from collections.abc import Mapping
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from rollwise.errors import ParameterError, UnknownGame
+from rollwise.game import Game, parameter_specs
+
+
+def available() -> dict[str, type[Game]]:
+    """All games by name, in alphabetical order."""
+    found: dict[str, type[Game]] = {}
+    for module_info in pkgutil.iter_modules(__path__):
+        module = importlib.import_module(f"{__name__}.{module_info.name}")
+        for _, cls in inspect.getmembers(module, inspect.isclass):
+            if issubclass(cls, Game) and cls.__module__ == module.__name__:
+                found[cls.name] = cls
+    for entry in entry_points(group="rollwise.games"):
+        cls = entry.load()
+        found[cls.name] = cls
+    return dict(sorted(found.items()))
+
+
+def find(reference: str) -> type[Game]:
+    """The game of this name, or the one that ``path/to/file.py:ClassName`` names.
+
+    Raises
+    ------
+    UnknownGame
+        There is none, or its file can't be read as rules.
+    """
+    path, colon, class_name = reference.rpartition(":")
+    if colon and path.endswith(".py"):
+        return _in_file(Path(path), class_name)
+    if reference.endswith(".py"):
+        classes = _games_of(_load(Path(reference)))
+        if len(classes) == 1:
+            return classes[0]
+        names = ", ".join(cls.__name__ for cls in classes) or "none"
+        raise UnknownGame(
+            f"{reference}: which game? Write {reference}:ClassName (games in it: {names})"
+        )
+    games = available()
+    if reference in games:
+        return games[reference]
+    close = difflib.get_close_matches(reference, games, 1)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    raise UnknownGame(
+        f"no game is called {reference!r}{hint} (`rollwise games` lists them; a game in a file "
+        "is path/to/file.py:ClassName)"
+    )
+
+
+def _in_file(path: Path, class_name: str) -> type[Game]:
+    module = _load(path)
+    cls = getattr(module, class_name, None)
+    if inspect.isclass(cls) and issubclass(cls, Game):
+        return cls
+    names = ", ".join(cls.__name__ for cls in _games_of(module)) or "none"
+    raise UnknownGame(f"{path} has no game {class_name!r} (games in it: {names})")
+
+
+def _games_of(module: object) -> list[type[Game]]:
+    return [
+        cls
+        for _, cls in inspect.getmembers(module, inspect.isclass)
+        if issubclass(cls, Game) and cls.__module__ == getattr(module, "__name__", "")
+    ]
+
+
+def _load(path: Path) -> object:
+    if not path.is_file():
+        raise UnknownGame(f"there is no file {path}")
+    name = f"rollwise_rules_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UnknownGame(f"{path} can't be read as a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up there
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise UnknownGame(f"{path}, line {error.lineno}: {error.msg}") from error
+    except Exception as error:
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
+        line = f", line {frames[-1].lineno}" if frames else ""
+        raise UnknownGame(f"{path}{line}: {type(error).__name__}: {error}") from error
+    return module
+
+
+def create(cls: type[Game], values: Mapping[str, str]) -> Game:
+    """A game with parameters given as text.
+
+    Raises
+    ------
+    ParameterError
+        There is no such parameter, or the value doesn't fit it.
+    """
+    specs = {spec.name: spec for spec in parameter_specs(cls)}
+    parsed = {}
+    for name, text in values.items():
+        if name not in specs:
+            known = ", ".join(specs) or "it has none"
+            hint = ""
+            if name in getattr(cls, "__annotations__", {}):
+                hint = "; is its class marked @dataclass(frozen=True)?"
+            raise ParameterError(
+                f"{cls.name} has no parameter {name!r} (its parameters: {known}){hint}"
+            )
+        parsed[name] = specs[name].parse(cls.name, text)
+    missing = [spec.name for spec in specs.values() if spec.default is None]
+    missing = [name for name in missing if name not in parsed]
+    if missing:
+        raise ParameterError(f"{cls.name} needs a value for {missing[0]}: {missing[0]}=...")
+    try:
+        return cls(**parsed)
+    except ParameterError:
+        raise
+    except Exception as error:
+        shown = ", ".join(f"{name}={value}" for name, value in parsed.items())
+        raise ParameterError(f"{cls.name} can't be made with {shown or 'its defaults'}: {error}")

@@ -1,0 +1,55 @@
+"""Hare and Tortoise: a race whose two players have different choices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from rollwise.game import PASS, WIN, Game, parameter, policy
+
+STEADY, DASH = range(2)
+HARE, TORTOISE = range(2)
+
+
+class Race(NamedTuple):
+    mover: int  # 0 the hare, 1 the tortoise
+    mine: int  # steps that the mover still has to go
+    theirs: int  # steps that the other one has to go
+
+
+@dataclass(frozen=True)
+class HareAndTortoise(Game):
+    """The first to go all the steps wins. Each player has a safe and a bold way to move.
+
+    Steady, the hare goes as many steps as the die shows; dashing, 9 on a 5 or 6,
+    while on anything else it falls asleep where it is. The tortoise goes 1 to 4
+    steps (a die of four sides), or dashes: twice that, but not at all on a 1 or 2.
+    """
+
+    steps: int = parameter(30, at_least=1, at_most=5000, about="length of the race")
+    action_names: ClassVar = ("steady", "dash")
+
+    def start(self) -> Race:
+        return Race(HARE, self.steps, self.steps)
+
+    def actions(self, s: Race) -> Iterator[int]:
+        yield STEADY
+        yield DASH
+
+    def outcomes(self, s: Race, action: int) -> Iterator[tuple[int, int, Race]]:
+        for face in range(1, 7 if s.mover == HARE else 5):
+            gone = face
+            if action == DASH and s.mover == HARE:
+                gone = 9 if face >= 5 else 0
+            elif action == DASH:
+                gone = 2 * face if face >= 3 else 0
+            if gone >= s.mine:
+                yield 1, WIN, s
+            else:
+                yield 1, PASS, Race(1 - s.mover, s.theirs, s.mine - gone)
+
+    @policy
+    def always_steady(self, s: Race) -> int:
+        """Never dash."""
+        return STEADY

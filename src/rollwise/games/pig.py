@@ -1,0 +1,120 @@
+"""Pig and its cousins: Piglet, played with a coin, and Pig with two dice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from rollwise.game import AGAIN, PASS, WIN, Game, parameter, policy
+
+ROLL, HOLD = range(2)
+
+
+class Turn(NamedTuple):
+    banked: int  # the mover's points in the bank
+    rival: int  # the other player's
+    turn: int  # points at risk this turn
+
+
+Outcomes = Iterator[tuple[int, int, Turn]]
+
+
+@dataclass(frozen=True)
+class Pig(Game):
+    """Roll for points or bank them; a 1 loses the turn's points."""
+
+    target: int = parameter(100, at_least=1, at_most=30_000, about="points that win")
+    sides: int = parameter(6, at_least=2, at_most=1000, about="sides of the die")
+    action_names: ClassVar = ("roll", "hold")
+
+    def start(self) -> Turn:
+        return Turn(0, 0, 0)
+
+    def actions(self, s: Turn) -> Iterator[int]:
+        yield ROLL
+        if s.turn > 0:
+            yield HOLD
+
+    def outcomes(self, s: Turn, action: int) -> Outcomes:
+        if action == HOLD:
+            yield 1, PASS, Turn(s.rival, s.banked + s.turn, 0)
+        else:
+            yield 1, PASS, Turn(s.rival, s.banked, 0)
+            for face in range(2, self.sides + 1):
+                if s.banked + s.turn + face >= self.target:
+                    yield 1, WIN, s
+                else:
+                    yield 1, AGAIN, Turn(s.banked, s.rival, s.turn + face)
+
+    @policy
+    def hold_at_20(self, s: Turn) -> int:
+        """Hold as soon as the turn is worth 20."""
+        return HOLD if s.turn >= 20 else ROLL
+
+
+@dataclass(frozen=True)
+class Piglet(Game):
+    """Pig with a coin: a head is a point, a tail loses the turn's points."""
+
+    target: int = parameter(10, at_least=1, at_most=30_000, about="points that win")
+    action_names: ClassVar = ("flip", "hold")
+
+    def start(self) -> Turn:
+        return Turn(0, 0, 0)
+
+    def actions(self, s: Turn) -> Iterator[int]:
+        yield ROLL
+        if s.turn > 0:
+            yield HOLD
+
+    def outcomes(self, s: Turn, action: int) -> Outcomes:
+        if action == HOLD:
+            yield 1, PASS, Turn(s.rival, s.banked + s.turn, 0)
+        else:
+            yield 1, PASS, Turn(s.rival, s.banked, 0)
+            if s.banked + s.turn + 1 >= self.target:
+                yield 1, WIN, s
+            else:
+                yield 1, AGAIN, Turn(s.banked, s.rival, s.turn + 1)
+
+    @policy
+    def hold_at_2(self, s: Turn) -> int:
+        """Hold as soon as the turn is worth 2."""
+        return HOLD if s.turn >= 2 else ROLL
+
+
+@dataclass(frozen=True)
+class TwoDicePig(Game):
+    """Pig with two dice: a 1 loses the turn's points, two 1s all points in the bank."""
+
+    target: int = parameter(100, at_least=1, at_most=30_000, about="points that win")
+    sides: int = parameter(6, at_least=2, at_most=100, about="sides of each die")
+    action_names: ClassVar = ("roll", "hold")
+
+    def start(self) -> Turn:
+        return Turn(0, 0, 0)
+
+    def actions(self, s: Turn) -> Iterator[int]:
+        yield ROLL
+        if s.turn > 0:
+            yield HOLD
+
+    def outcomes(self, s: Turn, action: int) -> Outcomes:
+        if action == HOLD:
+            yield 1, PASS, Turn(s.rival, s.banked + s.turn, 0)
+        else:
+            yield 1, PASS, Turn(s.rival, 0, 0)
+            yield 2 * (self.sides - 1), PASS, Turn(s.rival, s.banked, 0)
+            for first in range(2, self.sides + 1):
+                for second in range(2, self.sides + 1):
+                    turn = s.turn + first + second
+                    if s.banked + turn >= self.target:
+                        yield 1, WIN, s
+                    else:
+                        yield 1, AGAIN, Turn(s.banked, s.rival, turn)
+
+    @policy
+    def hold_at_20(self, s: Turn) -> int:
+        """Hold as soon as the turn is worth 20."""
+        return HOLD if s.turn >= 20 else ROLL

@@ -1,0 +1,211 @@
+"""The graph of a game: its states, actions and outcomes as plain arrays.
+
+This is the contract between the rules of a game, which are turned into a graph,
+and every method, which sees only the graph. Two CSR levels are stacked: state s
+has the actions ``action_indptr[s]:action_indptr[s + 1]``, and action a has the
+outcomes ``outcome_indptr[a]:outcome_indptr[a + 1]``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import UnknownState
+
+Objective = Literal["win", "maximize", "minimize"]
+
+ARRAYS = (
+    "states",
+    "action_indptr",
+    "action_label",
+    "action_reward",
+    "outcome_indptr",
+    "outcome_state",
+    "outcome_weight",
+    "outcome_passes",
+    "outcome_payoff",
+)
+
+
+@dataclass(frozen=True)
+class Components:
+    """Strongly connected components, those that end every play first.
+
+    Attributes
+    ----------
+    order : (n_states,) int32
+        States, component by component; within one, a state stands after what it
+        leads to wherever the cycles allow.
+    indptr : (n_components + 1,) int64
+        Component c is ``order[indptr[c]:indptr[c + 1]]``.
+    """
+
+    order: NDArray[np.int32]
+    indptr: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def largest(self) -> int:
+        """Number of states of the largest component."""
+        return int(np.diff(self.indptr).max())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StateGraph:
+    """A game as arrays, seen from the player to move.
+
+    Attributes
+    ----------
+    states : (n_states, n_fields) int32
+        The fields of each state, breadth first from the roots; state 0 is the start.
+    action_indptr : (n_states + 1,) int64
+        Where the actions of each state begin.
+    action_label : (n_actions,) int32
+        The action's number, as the rules gave it.
+    action_reward : (n_actions,) float64
+        Points for taking the action.
+    outcome_indptr : (n_actions + 1,) int64
+        Where the outcomes of each action begin.
+    outcome_state : (n_outcomes,) int32
+        Next state; -1 where the game is over. A state at or past ``n_states`` is
+        on the border: solvers are given its value (see ``n_border``).
+    outcome_weight : (n_outcomes,) int64 or float64
+        How many equally likely ways lead there (float64 only where the rules
+        gave weights that aren't whole numbers). Always positive.
+    outcome_passes : (n_outcomes,) bool
+        The turn passes, and the next state is seen by the other player.
+    outcome_payoff : (n_outcomes,) float64
+        1 for a win, -1 for a loss, 0 for a draw or where the game goes on.
+    n_roots : int
+        The first ``n_roots`` states are the positions that the graph starts from.
+    n_border : int
+        States outside this graph whose values are known, numbered from ``n_states``.
+    """
+
+    states: NDArray[np.int32]
+    action_indptr: NDArray[np.int64]
+    action_label: NDArray[np.int32]
+    action_reward: NDArray[np.float64]
+    outcome_indptr: NDArray[np.int64]
+    outcome_state: NDArray[np.int32]
+    outcome_weight: NDArray[Any]
+    outcome_passes: NDArray[np.bool_]
+    outcome_payoff: NDArray[np.float64]
+    field_names: tuple[str, ...]
+    action_names: Mapping[int, str]
+    game: str
+    parameters: Mapping[str, Any]
+    players: int
+    objective: Objective
+    n_roots: int = 1
+    n_border: int = 0
+
+    @property
+    def n_states(self) -> int:
+        return len(self.states)
+
+    @property
+    def n_actions(self) -> int:
+        return len(self.action_label)
+
+    @property
+    def n_outcomes(self) -> int:
+        return len(self.outcome_state)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the arrays."""
+        return sum(getattr(self, name).nbytes for name in ARRAYS)
+
+    @cached_property
+    def components(self) -> Components:
+        """The strongly connected components, computed once."""
+        from rollwise.kernels.components import strong_components
+
+        return Components(
+            *strong_components(self.action_indptr, self.outcome_indptr, self.outcome_state)
+        )
+
+    @cached_property
+    def action_state(self) -> NDArray[np.int32]:
+        """The state that each action belongs to: (n_actions,) int32."""
+        counts = np.diff(self.action_indptr)
+        return np.repeat(np.arange(self.n_states, dtype=np.int32), counts)
+
+    @cached_property
+    def content_hash(self) -> str:
+        """A fingerprint (hex) of the rules: equal for equal graphs, whoever built them."""
+        digest = hashlib.blake2b(digest_size=16)
+        names = {
+            "fields": self.field_names,
+            "actions": {str(label): name for label, name in sorted(self.action_names.items())},
+            "game": self.game,
+            "parameters": dict(self.parameters),
+            "players": self.players,
+            "objective": self.objective,
+            "roots": self.n_roots,
+            "border": self.n_border,
+        }
+        digest.update(json.dumps(names, sort_keys=True).encode())
+        for name in ARRAYS:
+            array = np.ascontiguousarray(getattr(self, name))
+            digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+            digest.update(array.view(np.uint8).reshape(-1).data)
+        return digest.hexdigest()
+
+    def find(self, state: Sequence[int]) -> int:
+        """The number of a state given by its fields, in their order.
+
+        Raises
+        ------
+        UnknownState
+            No play from the roots comes to this state.
+        """
+        fields = tuple(int(field) for field in state)
+        if len(fields) == len(self.field_names):
+            hits = np.arange(self.n_states)
+            for column, field in zip(self.states.T, fields, strict=True):
+                hits = hits[column[hits] == field]
+            if len(hits):
+                return int(hits[0])
+        shown = ", ".join(
+            f"{name}={field}" for name, field in zip(self.field_names, fields, strict=False)
+        )
+        raise UnknownState(
+            f"{self.title}: no play comes to the state {shown} (the fields are "
+            f"{', '.join(self.field_names)}; `roots()` can add positions that no play reaches)"
+        )
+
+    @property
+    def title(self) -> str:
+        """The game and its parameters, as typed on the command line."""
+        parts = [self.game]
+        for name, value in self.parameters.items():
+            parts.append(f"{name}={str(value).lower() if isinstance(value, bool) else value}")
+        return " ".join(parts)
+
+    def state_text(self, state: int) -> str:
+        """A state in words: ``banked=0, rival=0, turn=5``."""
+        fields = zip(self.field_names, self.states[state].tolist(), strict=True)
+        return ", ".join(f"{name}={field}" for name, field in fields)
+
+    def action_text(self, action: int) -> str:
+        """The name of an action (an index into the arrays), or its number in words."""
+        label = int(self.action_label[action])
+        return self.action_names.get(label, str(label))
+
+    def __repr__(self) -> str:
+        return (
+            f"<StateGraph {self.title}: {self.n_states:,} states, "
+            f"{self.n_actions:,} actions, {self.n_outcomes:,} outcomes>"
+        )

@@ -1,0 +1,1 @@
+"""Loops over arrays: NumPy and Numba only, and nothing that knows what a game is."""
