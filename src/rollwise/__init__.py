@@ -1,1 +1,92 @@
-"""rollwise"""
+"""rollwise solves turn-based dice games: rules in plain Python in, a certified answer out.
+
+This is the front door. It lists the public names and loads what they need when
+they are first used, so that importing it is instant.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Each public name and the module that it comes from.
+_HOME = {
+    "AGAIN": "game",
+    "DRAW": "game",
+    "END": "game",
+    "LOSE": "game",
+    "PASS": "game",
+    "WIN": "game",
+    "Game": "game",
+    "parameter": "game",
+    "policy": "game",
+    "rule": "game",
+    "StateGraph": "graph",
+    "build": "builders",
+    "Certificate": "certificate",
+    "certify": "certificate",
+    "Policy": "policies",
+    "Solution": "solution",
+    "solve": "solution",
+    "load": "storage",
+    "RollwiseError": "errors",
+}
+
+__all__ = [
+    "AGAIN",
+    "DRAW",
+    "END",
+    "LOSE",
+    "PASS",
+    "WIN",
+    "Certificate",
+    "Game",
+    "Policy",
+    "RollwiseError",
+    "Solution",
+    "StateGraph",
+    "build",
+    "certify",
+    "dice",
+    "load",
+    "parameter",
+    "policy",
+    "rule",
+    "solve",
+]
+
+if TYPE_CHECKING:
+    from rollwise import dice
+    from rollwise.builders import build
+    from rollwise.certificate import Certificate, certify
+    from rollwise.errors import RollwiseError
+    from rollwise.game import (
+        AGAIN,
+        DRAW,
+        END,
+        LOSE,
+        PASS,
+        WIN,
+        Game,
+        parameter,
+        policy,
+        rule,
+    )
+    from rollwise.graph import StateGraph
+    from rollwise.policies import Policy
+    from rollwise.solution import Solution, solve
+    from rollwise.storage import load
+
+
+def __getattr__(name: str) -> Any:
+    if name == "dice":
+        return importlib.import_module("rollwise.dice")
+    if name in _HOME:
+        return getattr(importlib.import_module(f"rollwise.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'rollwise' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -53,3 +53,11 @@ class NotConverged(RollwiseError):
     """A solver ended without the answer that it was asked for."""
 
     exit_code = 1
+
+
+class PolicyError(UsageError):
+    """A policy that there isn't, or that doesn't fit the game."""
+
+
+class MissingExtra(UsageError):
+    """An optional part of rollwise that isn't installed; the message says how to."""

@@ -1,0 +1,174 @@
+"""Policies: what to do in every state, as one probability for each action of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from operator import index
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import PolicyError
+from rollwise.game import Game
+from rollwise.graph import StateGraph
+
+StateFunction = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Policy:
+    """A policy on a graph.
+
+    Attributes
+    ----------
+    name : str
+    probability : (n_actions,) float64
+        How likely each action is taken in its state; adds up to 1 in each state.
+    """
+
+    name: str
+    probability: NDArray[np.float64]
+
+    @classmethod
+    def of_actions(cls, graph: StateGraph, name: str, actions: NDArray[Any]) -> Policy:
+        """The policy that takes ``actions[s]``, an index into the actions, in state s."""
+        probability = np.zeros(graph.n_actions)
+        probability[actions] = 1.0
+        return cls(name, probability)
+
+    @classmethod
+    def uniform(cls, graph: StateGraph) -> Policy:
+        """Every action of a state equally likely."""
+        counts = np.diff(graph.action_indptr)
+        return cls("random", 1.0 / np.repeat(counts, counts))
+
+    @classmethod
+    def of_function(
+        cls, graph: StateGraph, game: Game, name: str, function: StateFunction
+    ) -> Policy:
+        """A policy given as a function of the state.
+
+        Parameters
+        ----------
+        function : callable
+            Takes a state of the game and gives an action, or a mapping of
+            actions to weights for a policy that mixes them. Where the mover has
+            no choice it is not asked.
+
+        Raises
+        ------
+        PolicyError
+            It fails, or gives what is no action there; names the state.
+        """
+        state_type = type(game.start())
+        probability = np.zeros(graph.n_actions)
+        labels = graph.action_label.tolist()
+        indptr = graph.action_indptr.tolist()
+        for s, fields in enumerate(graph.states.tolist()):
+            begin, end = indptr[s], indptr[s + 1]
+            if end - begin == 1:
+                probability[begin] = 1.0
+                continue
+            try:
+                answer = function(state_type(*fields))
+                chances = dict(answer) if isinstance(answer, Mapping) else {index(answer): 1.0}
+            except Exception as error:
+                raise PolicyError(
+                    f"{graph.game}: the policy {name} fails in the state "
+                    f"{graph.state_text(s)}: {type(error).__name__}: {error}"
+                ) from error
+            total = sum(chances.values())
+            for label, weight in chances.items():
+                if label not in labels[begin:end] or not weight >= 0 or not 0 < total < np.inf:
+                    shown = graph.action_names.get(label, str(label))
+                    may = ", ".join(graph.action_text(a) for a in range(begin, end))
+                    raise PolicyError(
+                        f"{graph.game}: the policy {name} gives {shown} (weight {weight}) in the "
+                        f"state {graph.state_text(s)}, where the actions are {may}"
+                    )
+                probability[labels.index(label, begin, end)] = weight / total
+        return cls(name, probability)
+
+
+def find_policy(graph: StateGraph, game: Game, reference: str) -> Policy:
+    """A policy by its name, or from a table in a CSV or Parquet file.
+
+    Parameters
+    ----------
+    reference : str
+        ``random``, a policy written beside the rules, or a path that ends in
+        ``.csv`` or ``.parquet``: one row a state, the fields and ``action`` (by
+        name or number), and ``probability`` where it mixes.
+
+    Raises
+    ------
+    PolicyError
+        There is no such policy, or it doesn't fit the game.
+    """
+    if reference.endswith((".csv", ".parquet")):
+        return _from_file(graph, Path(reference))
+    if reference == "random":
+        return Policy.uniform(graph)
+    functions = type(game).policies()
+    if reference not in functions:
+        known = ", ".join([*functions, "random"])
+        raise PolicyError(
+            f"{graph.game} has no policy {reference!r} (its policies: {known}; a table of yours "
+            "is a path ending in .csv or .parquet)"
+        )
+    function = functions[reference]
+    return Policy.of_function(graph, game, reference, lambda s: function(game, s))
+
+
+def _from_file(graph: StateGraph, path: Path) -> Policy:
+    import polars as pl
+
+    try:
+        frame = pl.read_csv(path) if path.suffix == ".csv" else pl.read_parquet(path)
+    except FileNotFoundError:
+        raise PolicyError(f"there is no file {path}") from None
+    except Exception as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise PolicyError(f"{path} can't be read as a table: {reason}") from error
+    missing = [name for name in (*graph.field_names, "action") if name not in frame.columns]
+    if missing:
+        raise PolicyError(
+            f"{path} has no column {missing[0]!r}; a policy for {graph.game} has the columns "
+            f"{', '.join(graph.field_names)}, action (and probability where it mixes)"
+        )
+    label_of = {name: label for label, name in graph.action_names.items()}
+    rows: dict[tuple[int, ...], dict[int, float]] = {}
+    has_probability = "probability" in frame.columns
+    for number, row in enumerate(frame.iter_rows(named=True), start=1):
+        try:
+            fields = tuple(index(row[name]) for name in graph.field_names)
+            action = row["action"]
+            label = label_of[action] if action in label_of else int(action)
+            weight = float(row["probability"]) if has_probability else 1.0
+        except (TypeError, ValueError):
+            raise PolicyError(f"{path}, row {number}: {row} isn't a state and an action") from None
+        rows.setdefault(fields, {})[label] = weight
+
+    probability = np.zeros(graph.n_actions)
+    for s, fields in enumerate(map(tuple, graph.states.tolist())):
+        begin, end = int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])
+        chances = rows.get(fields)
+        if chances is None:
+            if end - begin > 1:
+                raise PolicyError(f"{path} has no row for the state {graph.state_text(s)}")
+            probability[begin] = 1.0
+            continue
+        labels = graph.action_label[begin:end].tolist()
+        total = sum(chances.values())
+        for label, weight in chances.items():
+            if label not in labels or not weight >= 0 or not 0 < total < np.inf:
+                shown = graph.action_names.get(label, str(label))
+                raise PolicyError(
+                    f"{path} gives {shown} in the state {graph.state_text(s)}, where the actions "
+                    f"are {', '.join(graph.action_text(a) for a in range(begin, end))}"
+                )
+            probability[begin + labels.index(label)] = weight / total
+    return Policy(path.name, probability)
