@@ -168,6 +168,9 @@ def certify(
         adds = gap + rounding
         adds[best] = off + rounding[best]
         adds += slack * np.repeat(off + rounding[best], np.diff(graph.action_indptr))
+        # A state with a value of nearly 0 has no rounding of its own, but checking its
+        # bound rounds what it inherits.
+        adds += slack * 1e-6 * rounding.max()
         errors = replace(
             arranged, constant=adds[arranged.source_action], coefficient=coefficient
         )

@@ -12,9 +12,12 @@ import re
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from rollwise.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rollwise.graph import StateGraph
 
 # What follows an outcome, from the mover's point of view.
 AGAIN, PASS, WIN, LOSE, DRAW, END = range(6)
@@ -146,6 +149,14 @@ class Game:
             if label is not None:
                 found[label] = function
         return found
+
+
+class DerivedGame(Game):
+    """A game made from another one, whose graph can be made from the other's graph."""
+
+    def derive(self) -> StateGraph:
+        """The graph that the rules give, found without running them."""
+        raise NotImplementedError(f"{type(self).__name__} has no derive()")
 
 
 @dataclass(frozen=True)
