@@ -172,9 +172,7 @@ def certify(
         adds = gap + rounding
         adds[best] = off + rounding[best]
         adds += slack * np.repeat(off + rounding[best], np.diff(graph.action_indptr))
-        errors = replace(
-            arranged, constant=adds[arranged.source_action], coefficient=coefficient
-        )
+        errors = replace(arranged, constant=adds[arranged.source_action], coefficient=coefficient)
         found = solve_recursion(errors, border_bounds, tolerance=1e-8, progress=progress)
         bounds[arranged.components.order] = np.maximum(found.values[: graph.n_states], 0.0)
         unproven = kernels.count_unproven(

@@ -64,7 +64,7 @@ def parse_filter(text: str, columns: Iterable[str]) -> pl.Expr:
         reason = error.msg if isinstance(error, SyntaxError) else "too deeply nested"
         raise ExpressionError(
             f"the condition {text!r} can't be read: {reason} (write it like "
-            f"\"{known[0]} >= 3 and {known[-1]} < 0.5\"; equality is ==)"
+            f'"{known[0]} >= 3 and {known[-1]} < 0.5"; equality is ==)'
         ) from None
     types = dict(columns.items()) if hasattr(columns, "items") else {}
     reader = _Reader(known, types)
@@ -106,7 +106,7 @@ class _Reader:
             return result
         raise ExpressionError(
             f"{ast.unparse(node)!r} is no condition; compare something, as in "
-            f"\"{self.columns[0]} >= 3\""
+            f'"{self.columns[0]} >= 3"'
         )
 
     def comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Any:
@@ -114,9 +114,7 @@ class _Reader:
 
         if isinstance(op, ast.In | ast.NotIn):
             if not isinstance(right, ast.List | ast.Tuple | ast.Set):
-                raise ExpressionError(
-                    f"`in` needs a list, as in \"{self.columns[0]} in [1, 2]\""
-                )
+                raise ExpressionError(f'`in` needs a list, as in "{self.columns[0]} in [1, 2]"')
             result = pl.lit(False)
             for item in right.elts:
                 result = result | self.comparison(left, ast.Eq(), item)
@@ -154,7 +152,7 @@ class _Reader:
             hint = f"; did you mean {close[0]}?" if close else ""
             raise ExpressionError(
                 f"there is no column {node.id!r}{hint} (columns: {', '.join(self.columns)}; "
-                "words like \"roll\" go in quotes)"
+                'words like "roll" go in quotes)'
             )
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
             value = self.number(node.operand)

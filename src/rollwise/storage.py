@@ -76,9 +76,7 @@ def save(solution: Solution, path: Path) -> None:
     import polars as pl
 
     graph = solution.graph
-    columns: dict[str, Any] = {
-        name: graph.states[:, i] for i, name in enumerate(graph.field_names)
-    }
+    columns: dict[str, Any] = {name: graph.states[:, i] for i, name in enumerate(graph.field_names)}
     frame = pl.DataFrame(columns).with_columns(
         solution._action_names(solution.best_actions),
         pl.Series("value", solution.values),

@@ -59,9 +59,7 @@ class Report:
         return all(finding.level != "error" for finding in self.findings)
 
 
-def check(
-    game: Game, *, max_states: int | None = None, progress: Progress | None = None
-) -> Report:
+def check(game: Game, *, max_states: int | None = None, progress: Progress | None = None) -> Report:
     """Look for faults in the rules of a game.
 
     Parameters

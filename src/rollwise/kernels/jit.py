@@ -29,8 +29,7 @@ def never_compiled() -> bool:
     """Whether no kernel was ever compiled on this machine, so that the first will be now."""
     from rollwise.kernels import recursion
 
-    try:
-        folder = Path(recursion.sweep.stats.cache_path)
-    except AttributeError:  # the JIT is off
+    if JIT_DISABLED:
         return False
+    folder = Path(recursion.sweep.stats.cache_path)  # type: ignore[attr-defined]
     return not any(folder.glob("recursion.*.nbi"))
