@@ -66,22 +66,45 @@ def whole_points(graph: StateGraph) -> Ints:
         )
     require_ending(graph)
     whole = points.astype(np.int64)
+    require_bounded(graph, whole, "points")
+    return whole
+
+
+def require_bounded(graph: StateGraph, counted: Ints, what: str) -> None:
+    """Make sure that what is counted can't be collected round and round.
+
+    Parameters
+    ----------
+    counted : (n_actions,) int64
+    what : str
+        What it is, for the message.
+
+    Raises
+    ------
+    RulesError
+        Names an action that counts and can lead back to its state.
+    """
     components = graph.components
     a = kernels.rounds_with_points(
         components.order,
         components.indptr,
         graph.action_indptr,
         graph.outcome_indptr,
-        graph.outcome_state,
-        whole,
+        ended(graph),
+        counted,
     )
     if a >= 0:
         raise RulesError(
-            f"{graph.game}: {graph.action_text(a)} gives {whole[a]} points in the state "
+            f"{graph.game}: {graph.action_text(a)} counts {counted[a]} {what} in the state "
             f"{graph.state_text(int(graph.action_state[a]))} and can lead back to it, so that "
-            "the score has no bound; put a bound into the rules"
+            f"the {what} of a play have no bound; put one into the rules"
         )
-    return whole
+
+
+def ended(graph: StateGraph) -> NDArray[np.int32]:
+    """``outcome_state`` with -1 for the border, where a play that is followed ends."""
+    state = graph.outcome_state
+    return np.where(state < graph.n_states, state, -1).astype(np.int32) if graph.n_border else state
 
 
 def points_to_come(graph: StateGraph, points: Ints) -> tuple[Ints, Ints]:
@@ -93,7 +116,7 @@ def points_to_come(graph: StateGraph, points: Ints) -> tuple[Ints, Ints]:
         components.indptr,
         graph.action_indptr,
         graph.outcome_indptr,
-        graph.outcome_state,
+        ended(graph),
         points,
         low,
         high,

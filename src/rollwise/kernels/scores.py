@@ -228,7 +228,6 @@ def distribute(
     outcome_state,
     outcome_weight,
     points,
-    final_points,
     chance,
     low,
     place,
@@ -244,8 +243,6 @@ def distribute(
 
     Parameters
     ----------
-    final_points : (n_outcomes,) int64
-        Points for ending the game by this outcome, besides those of its action.
     chance : (n_actions,) float64
         The policy.
     low, place : the least points to come in each state, and where its row begins
@@ -281,7 +278,7 @@ def distribute(
                         t = outcome_state[k]
                         terms += 1
                         if t < 0:
-                            row[points[a] + final_points[k] - low[s]] += p
+                            row[points[a] - low[s]] += p
                             continue
                         if t == s:
                             cyclic = True
