@@ -114,7 +114,7 @@ class CompiledRules:
         for name in self.attributes:
             value = getattr(game, name)
             if isinstance(value, np.ndarray):
-                value = np.ascontiguousarray(value)
+                value = np.ascontiguousarray(value, _array_dtype(value))
                 alive.append(value)
                 whole += [value.ctypes.data, *value.shape]
             elif isinstance(value, float | np.floating):
@@ -156,9 +156,18 @@ def _what_rules_read(rules: Rules) -> tuple[dict[str, Any], dict[str, Any]]:
     return dict(sorted(values.items())), methods
 
 
+def _array_dtype(array: np.ndarray) -> np.dtype[Any]:
+    """The type that rules see an array in: short whole numbers are widened to 64 bits.
+
+    To Numba a state with a field of 32 bits isn't of the type of one with 64.
+    """
+    short = array.dtype.kind in "iu" and array.dtype.itemsize < 8
+    return np.dtype(np.int64) if short else array.dtype
+
+
 def _numba_type(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return types.Array(numba.from_dtype(value.dtype), value.ndim, "C")
+        return types.Array(numba.from_dtype(_array_dtype(value)), value.ndim, "C")
     if isinstance(value, bool | np.bool_):
         return types.boolean
     return types.float64 if isinstance(value, float | np.floating) else types.int64
@@ -340,7 +349,7 @@ def _compile(rules: Rules, values: dict[str, Any], methods: dict[str, Any]) -> A
     }
     for name, value in values.items():
         if isinstance(value, np.ndarray):
-            scope[f"dtype_{name}"] = value.dtype.type
+            scope[f"dtype_{name}"] = _array_dtype(value).type
     exec(_adapter_source(rules, values), scope)
     scope["walk"] = numba.njit(**OPTIONS)(scope["walk"])
     return numba.cfunc(types.int64(types.int64), **OPTIONS)(scope["expand"])
@@ -363,4 +372,6 @@ def _reason(error: Exception) -> str:
     remedy = ""
     if "Untyped global name" in message or "Cannot determine Numba type" in message:
         remedy = "; mark a helper function with @rollwise.rule, and use only numbers and arrays"
+    if "Can't unify" in message:
+        remedy = "; a value needs one type throughout (adding 0 makes a truth value a number)"
     return message.rstrip(".:") + remedy
