@@ -199,8 +199,7 @@ def _what_is_odd(rules: Rules, fields: list[int]) -> RulesError:
         for action in expand(rules, state):
             for next_state in action.next_states:
                 if next_state is not None:
-                    at = f"{rules.state_text(state)} with the action "
-                    rules.checked(next_state, f"outcomes() in the state {at}{action.label}")
+                    rules.checked(next_state, rules.where_text(state, action.label))
     except RulesError as error:
         return error
     return RulesError(

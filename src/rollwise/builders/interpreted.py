@@ -240,10 +240,7 @@ def build_interpreted(
                     continue
                 known = number.get(next_state)
                 if known is None:
-                    where = (
-                        f"outcomes() in the state {rules.state_text(state)} with the action "
-                        f"{rules.action_text(action.label)}"
-                    )
+                    where = rules.where_text(state, action.label)
                     next_state = rules.checked(next_state, where)
                     known = number[next_state] = len(number)
                     queue.append(next_state)

@@ -169,3 +169,8 @@ class Rules:
 
     def action_text(self, label: int) -> str:
         return self.action_names.get(label, str(label))
+
+    def where_text(self, state: Any, label: int) -> str:
+        """What gave an outcome, in words."""
+        action = self.action_text(label)
+        return f"outcomes() in the state {self.state_text(state)} with the action {action}"
