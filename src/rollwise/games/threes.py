@@ -58,6 +58,7 @@ class Threes(Game):
     skip: bool = parameter(True, about="a roll may be refused, for two dice of the next")
     players: ClassVar = 1
     objective: ClassVar = "minimize"
+    face_points: ClassVar = (0, 1, 2, 4, 5, 6)  # what `rollwise.analysis.many_dice` goes by
     action_names: ClassVar = {
         ROLL: "roll",
         TAKE: "take none",
