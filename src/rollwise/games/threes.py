@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -58,6 +58,7 @@ class Threes(Game):
     skip: bool = parameter(True, about="a roll may be refused, for two dice of the next")
     players: ClassVar = 1
     objective: ClassVar = "minimize"
+    play_columns: ClassVar = ("rolled", "taken")
     face_points: ClassVar = (0, 1, 2, 4, 5, 6)  # what `rollwise.analysis.many_dice` goes by
     action_names: ClassVar = {
         ROLL: "roll",
@@ -96,3 +97,38 @@ class Threes(Game):
     def take_one(self, s: Hand) -> int:
         """Take the lowest die of every roll: never refuse one, never take more."""
         return ROLL if s.to_roll > 0 else TAKE + 1 + s.take_two
+
+    def read_play(self, rows: Sequence[Mapping[str, str]]) -> list[tuple[Hand, int]]:
+        """Read a play written as what was rolled and what was taken: ``4 3 5 3 1``, ``3 3``.
+
+        Raises
+        ------
+        ValueError
+            With the number of the row, from 0, and what is wrong.
+        """
+        moves = []
+        take_two = 0
+        for number, row in enumerate(rows):
+            rolled, taken = _faces(number, row["rolled"]), _faces(number, row["taken"])
+            lowest = sorted(rolled, key=_points)[: len(taken)]
+            if sorted(lowest) != sorted(taken):
+                raise ValueError(
+                    number,
+                    f"{row['taken']} aren't the {len(taken)} lowest dice of {row['rolled']}, and "
+                    "others are never better",
+                )
+            n = [rolled.count(face) for face in range(7)]
+            moves.append((Hand(0, take_two, n[3], n[1], n[2], n[4], n[5], n[6]), TAKE + len(taken)))
+            take_two = 0 if taken else 1
+        return moves
+
+
+def _points(face: int) -> int:
+    return 0 if face == 3 else face
+
+
+def _faces(number: int, text: str) -> list[int]:
+    faces = [int(word) if word.isdigit() else 0 for word in text.replace("-", " ").split()]
+    if any(not 1 <= face <= 6 for face in faces):
+        raise ValueError(number, f"{text!r} isn't a list of dice such as 4 3 5 3 1")
+    return faces
