@@ -10,6 +10,7 @@ fields, puts what the rules yield into the buffers of `rollwise.kernels.explore`
 from __future__ import annotations
 
 import inspect
+import re
 import types as python_types
 from collections import namedtuple
 from collections.abc import Callable, Iterator
@@ -118,7 +119,7 @@ class CompiledRules:
         for name in self.attributes:
             value = getattr(game, name)
             if isinstance(value, np.ndarray):
-                value = np.ascontiguousarray(value)
+                value = np.ascontiguousarray(value, _array_dtype(value))
                 alive.append(value)
                 whole += [value.ctypes.data, *value.shape]
             elif isinstance(value, float | np.floating):
@@ -195,9 +196,18 @@ def _what_rules_read(rules: Rules) -> tuple[dict[str, Any], dict[str, Any]]:
     return dict(sorted(values.items())), methods
 
 
+def _array_dtype(array: np.ndarray) -> np.dtype[Any]:
+    """The type that rules see an array in: short whole numbers are widened to 64 bits.
+
+    To Numba a state with a field of 32 bits isn't of the type of one with 64.
+    """
+    short = array.dtype.kind in "iu" and array.dtype.itemsize < 8
+    return np.dtype(np.int64) if short else array.dtype
+
+
 def _numba_type(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return types.Array(numba.from_dtype(value.dtype), value.ndim, "C")
+        return types.Array(numba.from_dtype(_array_dtype(value)), value.ndim, "C")
     if isinstance(value, bool | np.bool_):
         return types.boolean
     return types.float64 if isinstance(value, float | np.floating) else types.int64
@@ -310,7 +320,7 @@ def _scope(rules: Rules, values: dict[str, Any], methods: dict[str, Any]) -> dic
     }
     for name, value in values.items():
         if isinstance(value, np.ndarray):
-            scope[f"dtype_{name}"] = value.dtype.type
+            scope[f"dtype_{name}"] = _array_dtype(value).type
     return scope
 
 
@@ -336,8 +346,9 @@ REMEDIES = {
     "Cannot determine Numba type": "mark a helper function with @rollwise.rule",
     "'_replace'": "write the state out, giving every field, instead of _replace()",
     "not enough arguments": "give every field of a state, also those with defaults",
-    "Cannot unify": "yield the same types everywhere: whole numbers, not true and false or floats",
-    "Can't unify": "yield the same types everywhere: whole numbers, not true and false or floats",
+    "Cannot unify": "a value needs one type throughout; adding 0 makes a truth value a number",
+    "Can't unify": "a value needs one type throughout; adding 0 makes a truth value a number",
+    "yield in a closure": "write a loop instead of a generator expression",
     "super": "call the parent's method by its class instead of super()",
 }
 
@@ -347,8 +358,10 @@ def _reason(error: Exception) -> str:
     lines = [line.strip(" -") for line in str(error).splitlines() if line.strip(" -^")]
     noise = ("Failed in", "During", "File", "Resolution", "None", "There are", "<source")
     telling = [line for line in lines if not line.startswith(noise)] or lines or [repr(error)]
+    places = re.findall(r'^File "[^<].*, line \d+', "\n".join(lines), re.MULTILINE)
+    where = f" in {places[0].replace('File ', '')}" if places else ""
     for sign, remedy in REMEDIES.items():
         for line in lines:
             if sign in line:
-                return f"{line.rstrip('.:')} ({remedy})"
-    return telling[0].rstrip(".:")
+                return f"{line.rstrip('.:')}{where} ({remedy})"
+    return telling[0].rstrip(".:") + where

@@ -122,7 +122,7 @@ class Rules:
                 f"{game.name}: {where} gives {state!r}, which isn't a {state_type.__name__} "
                 "like the start"
             )
-        fields: list[int] = []
+        fields: list[Any] = []
         for name, field in zip(self.field_names, state, strict=True):
             try:
                 number = index(field)
