@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -14,22 +13,23 @@ from rollwise.builders import build
 from rollwise.errors import ParameterError
 from rollwise.game import AGAIN, DRAW, END, LOSE, WIN, DerivedGame, Game, Value
 from rollwise.graph import StateGraph
-from rollwise.scores import (
-    derived_graph,
-    points_to_come,
-    require_points,
-    unroll,
-    whole_points,
-)
+from rollwise.scores import derived_graph, points_to_come, require_points, unroll, whole_points
 
 # What an exact hit of the target counts as.
 TIES = {"win": WIN, "draw": DRAW, "lose": LOSE}
 
 
-@lru_cache
-def _state_type(inner: type) -> type:
+_STATE_TYPES: dict[Any, Any] = {}
+
+
+def _state_type(inner: Any) -> Any:
     """The states of a chase: the fields of the game's, and the gap."""
-    return namedtuple(f"{inner.__name__}Chase", [*inner._fields, "gap"])  # type: ignore[attr-defined, no-any-return, misc]
+    if inner not in _STATE_TYPES:
+        names = [*inner._fields, "gap"]
+        _STATE_TYPES[inner] = NamedTuple(
+            f"{inner.__name__}Chase", [(name, int) for name in names]
+        )
+    return _STATE_TYPES[inner]
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,17 @@ class ManyDice:
     @property
     def most(self) -> int:
         """The largest number of dice."""
-        return self.low.shape[1] - 1
+        return int(self.low.shape[1]) - 1
+
+    @property
+    def rising_to(self) -> int:
+        """Up to so many dice another one is proved to cost something.
+
+        So far, all free dice of a roll are taken. Beyond, it makes less of a
+        difference than the error bound how many of them are, as long as one is.
+        """
+        certain = self.low[0, 1:] > self.high[0, :-1]
+        return self.most if certain.all() else int(np.argmin(certain))
 
     def value(self, dice: int, *, take_two: bool = False) -> tuple[float, float]:
         """The expected score of so many dice, and how far it can be off."""
@@ -187,9 +197,7 @@ def many_dice(game: Game, most: int, *, held_against: int = HELD_AGAINST) -> Man
         [[comb(n, k) for k in range(LOOKED_AT + 1)] for n in range(LOOKED_AT + 1)], np.float64
     )
     low, high = np.zeros((2, most + 1)), np.zeros((2, most + 1))
-    failed, steep = kernels.many_dice(
-        most, points, bool(game.skip), LOOKED_AT, choose, low, high
-    )
+    failed, steep = kernels.many_dice(most, points, bool(game.skip), LOOKED_AT, choose, low, high)
     if failed:
         raise NotConverged(
             f"{game.name}: the method for many dice can't tell which dice to take from "

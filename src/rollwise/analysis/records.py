@@ -173,7 +173,8 @@ def _upper_ends(weight: NDArray[np.float64], indptr: Ints) -> NDArray[np.float64
     rows = np.repeat(np.arange(len(totals)), np.diff(indptr))
     sums = np.cumsum(weight / totals[rows])
     before = np.concatenate([np.zeros(1), sums])[indptr[:-1]]
-    return np.minimum(sums - before[rows], 1.0) + rows
+    ends: NDArray[np.float64] = np.minimum(sums - before[rows], 1.0) + rows
+    return ends
 
 
 def _draw(

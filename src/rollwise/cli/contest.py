@@ -68,7 +68,9 @@ def _print(document: dict[str, Any]) -> None:
     from rich.table import Table
 
     parameters = " ".join(f"{name}={value}" for name, value in document["parameters"].items())
-    typer.echo(f"{document['game']} {parameters}".rstrip() + f", a contest of {document['players']}")
+    typer.echo(
+        f"{document['game']} {parameters}".rstrip() + f", a contest of {document['players']}"
+    )
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("player", justify="right")
     table.add_column(f"wins (ties: {document['ties']})", justify="right")

@@ -211,10 +211,10 @@ def many_dice(most, points, skip, looked_at, choose, low, high):
         # matters only as far as its worth differs from what is usual.
         usual = high[0, n - 1]
         near = int(np.ceil(largest / least)) + steep  # others with fewer are looked at
-        if n > looked_at:
-            # fact 2 for the rolls with fewer free dice than must be taken
-            if (n - 1 - steep) * least < largest + 2 * worst or near > looked_at:
-                return n, steep
+        # fact 2 for the rolls with fewer free dice than must be taken
+        blurred = (n - 1 - steep) * least < largest + 2 * worst or near > looked_at
+        if n > looked_at and blurred:
+            return n, steep
         for level in range(1, -1, -1):
             need = 1 + level
             if need > n or (level == 1 and not skip):

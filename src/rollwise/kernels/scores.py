@@ -36,9 +36,7 @@ def rounds_with_points(order, indptr, action_indptr, outcome_indptr, outcome_sta
 
 
 @kernel
-def points_so_far(
-    order, indptr, action_indptr, outcome_indptr, outcome_state, points, low, high
-):
+def points_so_far(order, indptr, action_indptr, outcome_indptr, outcome_state, points, low, high):
     """Carry the range of the points made so far from the roots to all states.
 
     Parameters
@@ -71,9 +69,7 @@ def points_so_far(
 
 
 @kernel
-def points_to_come(
-    order, indptr, action_indptr, outcome_indptr, outcome_state, points, low, high
-):
+def points_to_come(order, indptr, action_indptr, outcome_indptr, outcome_state, points, low, high):
     """The range of the points still to come from every state.
 
     Parameters
@@ -258,7 +254,7 @@ def distribute(
     """
     worst = 0.0
     for c in range(indptr.shape[0] - 1):
-        for sweep in range(most_sweeps):
+        for _ in range(most_sweeps):
             change = 0.0
             cyclic = indptr[c + 1] - indptr[c] > 1
             for i in range(indptr[c], indptr[c + 1]):
@@ -315,7 +311,7 @@ def steps_left(
 ):
     """The expected number of actions still to come under a policy, by plain sweeps."""
     for c in range(indptr.shape[0] - 1):
-        for sweep in range(most_sweeps):
+        for _ in range(most_sweeps):
             change = 0.0
             for i in range(indptr[c], indptr[c + 1]):
                 s = order[i]

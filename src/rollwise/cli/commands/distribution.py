@@ -160,7 +160,9 @@ def _side_by_side(shown: list[dict[str, Any]]) -> tuple[list[str], list[list[str
     for entry in shown:
         for name in ("probability", "simulated", "fraction"):
             if entry["rows"] and name in entry["rows"][0]:
-                heads.append(f"{entry['policy']} {name}" if name != "probability" else entry["policy"])
+                heads.append(
+                    f"{entry['policy']} {name}" if name != "probability" else entry["policy"]
+                )
                 columns.append({row["value"]: row[name] for row in entry["rows"]})
     rows = []
     for value in values:

@@ -70,7 +70,13 @@ def judge(
             part.strip() for part in row.state.split(",") if not part.strip().endswith("=0")
         )
         table.add_row(
-            row.player, str(row.line), shown, row.action, row.best, f"{row.points_lost:.4f}", *chance
+            row.player,
+            str(row.line),
+            shown,
+            row.action,
+            row.best,
+            f"{row.points_lost:.4f}",
+            *chance,
         )
     print_table(table)
     for play in plays:
