@@ -31,8 +31,12 @@ from rollwise.graph import StateGraph
 from rollwise.kernels import certificate as kernels
 from rollwise.recursion import Recursion, solve_recursion
 
-# Each try asks for more room over the residual; the first one nearly always does.
-SLACKS = (0.25, 1.0, 16.0)
+# Each try asks for more room over the residual, or for a closer fixed point, which it takes
+# where one state of a component is much further off than others. The first nearly always does.
+TRIES = ((0.25, 1e-8), (0.25, 1e-15), (1.0, 1e-15), (16.0, 1e-15))
+# And so much room, relative to it, over the bounds of what follows: what one look ahead
+# rounds, where a state adds nothing of its own (its value and all that follows are 0).
+ROOM = 4e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,16 +166,18 @@ def certify(
     coefficient = np.abs(arranged.coefficient)
     bounds = np.full(graph.n_states + graph.n_border, np.inf)
     bounds[graph.n_states :] = border_bounds
-    for slack in SLACKS:
+    for slack, tolerance in TRIES:
         # What each action adds to the bound: what it can be worth beyond the value,
         # and for the best one also what it can fall short.
         adds = gap + rounding
         adds[best] = off + rounding[best]
         adds += slack * np.repeat(off + rounding[best], np.diff(graph.action_indptr))
         errors = replace(
-            arranged, constant=adds[arranged.source_action], coefficient=coefficient
+            arranged,
+            constant=adds[arranged.source_action],
+            coefficient=coefficient * (1.0 + slack * ROOM),
         )
-        found = solve_recursion(errors, border_bounds, tolerance=1e-8, progress=progress)
+        found = solve_recursion(errors, border_bounds, tolerance=tolerance, progress=progress)
         bounds[arranged.components.order] = np.maximum(found.values[: graph.n_states], 0.0)
         unproven = kernels.count_unproven(
             graph.action_indptr,
