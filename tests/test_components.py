@@ -8,10 +8,10 @@ from graphs import assemble, chain
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rollwise import build
 from rollwise.game import AGAIN, PASS, WIN
 from rollwise.games.pig import Pig
 from rollwise.kernels.components import strong_components
-from rollwise import build
 
 
 @st.composite

@@ -34,9 +34,6 @@ from rollwise.recursion import Recursion, solve_recursion
 # Each try asks for more room over the residual, or for a closer fixed point, which it takes
 # where one state of a component is much further off than others. The first nearly always does.
 TRIES = ((0.25, 1e-8), (0.25, 1e-15), (1.0, 1e-15), (16.0, 1e-15))
-# And so much room, relative to it, over the bounds of what follows: what one look ahead
-# rounds, where a state adds nothing of its own (its value and all that follows are 0).
-ROOM = 4e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +116,7 @@ def certify(
     *,
     border_values: NDArray[np.float64] | None = None,
     border_bounds: NDArray[np.float64] | None = None,
+    arranged: Recursion | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Certificate:
     """Bound the error of the values of every state.
@@ -130,6 +128,9 @@ def certify(
         From any method.
     border_values, border_bounds : (n_border,) float64, optional
         Values on the border of the graph and how far they can be off.
+    arranged : Recursion, optional
+        The graph in solving order, if it is at hand. It only helps to find the
+        bounds; what proves them reads the graph.
 
     Raises
     ------
@@ -162,8 +163,12 @@ def certify(
     residual = float(off.max())
     if not np.isfinite(residual):
         return Certificate(np.full(graph.n_states, np.inf), residual)
-    arranged = Recursion.of_values(graph)
-    coefficient = np.abs(arranged.coefficient)
+    arranged = Recursion.of_values(graph) if arranged is None else arranged
+    # A little more than the bounds of what follows, for the roundings of the check.
+    most_outcomes = int(np.diff(graph.outcome_indptr).max())
+    coefficient = np.abs(arranged.coefficient) * (1 + 1e-12 + 8 * most_outcomes * kernels.UNIT)
+    # Where value and rounding are exactly zero, there is still room to be had.
+    least = kernels.UNIT * float(np.abs(values).max())
     bounds = np.full(graph.n_states + graph.n_border, np.inf)
     bounds[graph.n_states :] = border_bounds
     for slack, tolerance in TRIES:
@@ -171,12 +176,9 @@ def certify(
         # and for the best one also what it can fall short.
         adds = gap + rounding
         adds[best] = off + rounding[best]
-        adds += slack * np.repeat(off + rounding[best], np.diff(graph.action_indptr))
-        errors = replace(
-            arranged,
-            constant=adds[arranged.source_action],
-            coefficient=coefficient * (1.0 + slack * ROOM),
-        )
+        room = slack * (off + rounding[best]) + least
+        adds += np.repeat(room, np.diff(graph.action_indptr))
+        errors = replace(arranged, constant=adds[arranged.source_action], coefficient=coefficient)
         found = solve_recursion(errors, border_bounds, tolerance=tolerance, progress=progress)
         bounds[arranged.components.order] = np.maximum(found.values[: graph.n_states], 0.0)
         unproven = kernels.count_unproven(
