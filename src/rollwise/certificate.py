@@ -164,9 +164,10 @@ def certify(
     if not np.isfinite(residual):
         return Certificate(np.full(graph.n_states, np.inf), residual)
     arranged = Recursion.of_values(graph) if arranged is None else arranged
-    # A little more than the bounds of what follows, for the roundings of the check.
+    # A little more than the bounds of what follows: for the roundings of the check, and for
+    # states that add next to nothing of their own in a component where others add much.
     most_outcomes = int(np.diff(graph.outcome_indptr).max())
-    coefficient = np.abs(arranged.coefficient) * (1 + 1e-12 + 8 * most_outcomes * kernels.UNIT)
+    coefficient = np.abs(arranged.coefficient) * (1 + 1e-9 + 8 * most_outcomes * kernels.UNIT)
     # Where value and rounding are exactly zero, there is still room to be had.
     least = kernels.UNIT * float(np.abs(values).max())
     bounds = np.full(graph.n_states + graph.n_border, np.inf)
