@@ -225,7 +225,9 @@ def any_graphs(draw):
     onward = st.tuples(st.just(1), st.sampled_from([AGAIN, PASS]), st.integers(0, n - 1))
     ways = st.lists(st.one_of(onward, onward, onward, over), min_size=1, max_size=3)
     action = st.tuples(st.just(0.0), ways)
-    return assemble(draw(st.lists(st.lists(action, min_size=1, max_size=2), min_size=n, max_size=n)))
+    return assemble(
+        draw(st.lists(st.lists(action, min_size=1, max_size=2), min_size=n, max_size=n))
+    )
 
 
 @given(any_graphs())
