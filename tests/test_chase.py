@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
+from little_games import Ladder
 
 from rollwise import build, solve
 from rollwise.chase import Chase
@@ -266,7 +267,9 @@ def test_small_chases_against_the_seed_computed_exactly(chase):
 
 
 @pytest.mark.parametrize("ties", ["win", "draw", "lose"])
-@pytest.mark.parametrize("game", [Threes(dice=2), Threes(dice=3, skip=False)], ids=str)
+@pytest.mark.parametrize(
+    "game", [Threes(dice=2), Threes(dice=3, skip=False), Ladder(top=7, share=1.0)], ids=str
+)
 def test_the_graph_made_from_the_graph_is_that_of_the_rules(game, ties):
     chase = Chase(game, 4, ties)
     assert build(chase).content_hash == build(chase, mode="interpreted").content_hash

@@ -96,6 +96,7 @@ def test_three_players_with_two_dice_against_brute_force(ties):
     assert found.probabilities == pytest.approx([float(p) for p in exact], abs=1e-12)
 
 
+@pytest.mark.needs_jit
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("players", [2, 3, 5])
 def test_shares_add_up_to_one(players, ties):
@@ -108,6 +109,7 @@ def test_shares_add_up_to_one(players, ties):
     assert bound < 1e-11
 
 
+@pytest.mark.needs_jit
 def test_five_players_on_five_dice():
     found = solve_contest(Contest(Threes(), 5))
     assert found.probabilities.sum() == pytest.approx(1, abs=1e-12)
@@ -126,6 +128,7 @@ def test_the_second_player_chases():
         assert shares[0] == pytest.approx(1 - chance, abs=1e-12)
 
 
+@pytest.mark.needs_jit
 def test_playing_for_the_mean_is_not_playing_to_win():
     contest = Contest(Threes(), 2)
     for_mean = solve_contest(contest, {0: solve(Threes()).policy})
@@ -191,6 +194,7 @@ def test_a_double_with_one_die():
     assert found.value == pytest.approx(float(sum(first) / 6), abs=1e-12)
 
 
+@pytest.mark.needs_jit
 def test_a_double_is_worth_something_to_the_last():
     found = solve_doubling(Contest(Threes(), 2))
     assert found.error_bound < 1e-11
@@ -202,6 +206,7 @@ def test_a_double_is_worth_something_to_the_last():
         solve_doubling(Contest(Threes(dice=1), 3))
 
 
+@pytest.mark.needs_jit
 def test_the_edge_over_taking_one():
     game = Threes()
     take_one = find_policy(solve(game).graph, game, "take-one")

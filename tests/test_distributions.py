@@ -102,6 +102,7 @@ def test_two_dice_against_the_definition(policy):
         assert exact_distribution(graph, plan, state=s) == {k: v for k, v in naive.items() if v}
 
 
+@pytest.mark.needs_jit
 def test_five_dice():
     solution = solve(Threes())
     found = distributions(solution.graph, solution.policy)

@@ -67,6 +67,7 @@ def test_against_fractions(skip):
                 assert Fraction(low[level, n]) <= exact <= Fraction(high[level, n])
 
 
+@pytest.mark.needs_jit
 @pytest.mark.parametrize("skip", [True, False])
 def test_looking_at_fewer_rolls_gives_the_same(skip):
     # From 23 dice on the two lowest and the number of free dice decide; up to 30,
@@ -80,6 +81,7 @@ def test_looking_at_fewer_rolls_gives_the_same(skip):
     assert np.all(high_few[finite] - low_few[finite] < 1e-11)
 
 
+@pytest.mark.needs_jit
 def test_too_few_rolls_looked_at_is_refused():
     failed, _, _, _ = enclose(30, 15)
     assert failed == 16
@@ -110,6 +112,7 @@ def test_binomial_against_fractions(n, faces):
         assert abs(Fraction(float(p)) - exact) <= exact * Fraction(units) / 2**53
 
 
+@pytest.mark.needs_jit
 @pytest.mark.slow
 @pytest.mark.parametrize("skip", [True, False])
 def test_against_the_general_solver(skip):
@@ -147,6 +150,7 @@ def test_the_rule_to_refuse():
             assert refuses == (POINTS[roll[0]] >= row["refuse_from"])
 
 
+@pytest.mark.needs_jit
 def test_five_thousand_dice():
     many_dice(Threes(), 40)  # compiles
     started = time.perf_counter()

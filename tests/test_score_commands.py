@@ -54,6 +54,7 @@ def test_a_saved_chase(tmp_path):
     assert document(*asked, "--load", path) == document(*asked)
 
 
+@pytest.mark.needs_jit
 def test_contests():
     told = document("solve", "threes", "--contest", "5")
     assert sum(told["probabilities"]) == pytest.approx(1, abs=1e-12)
@@ -100,6 +101,7 @@ def test_more_distributions(tmp_path):
     assert "mean" in output("distribution", "threes", "dice=2", "--simulate", "100", "--exact")
 
 
+@pytest.mark.needs_jit
 def test_the_example_game_is_judged():
     told = document("judge", "threes", str(EXAMPLE), "--ties", "win-or-tie")
     assert told["scores"] == {"1": 7, "2": 6}
@@ -159,6 +161,7 @@ def test_a_persons_scores(tmp_path):
     assert told["p_mean"] < 1e-6
 
 
+@pytest.mark.needs_jit
 def test_bets():
     told = document("bet", "threes", "--scores", "7", "--against", "take-one", "--pot", "10")
     assert sum(stake["stake"] for stake in told["stakes"]) == pytest.approx(10)
@@ -172,6 +175,7 @@ def test_bets():
     assert "double" in output("bet", "threes", "dice=2", "--against", "take-one")
 
 
+@pytest.mark.needs_jit
 def test_many_dice(tmp_path):
     path = tmp_path / "many.csv"
     told = document("many-dice", "threes", "--most", "60", "--out", str(path))
