@@ -166,8 +166,9 @@ def certify(
     # A little more than the bounds of what follows, for the roundings of the check.
     most_outcomes = int(np.diff(graph.outcome_indptr).max())
     coefficient = np.abs(arranged.coefficient) * (1 + 1e-12 + 8 * most_outcomes * kernels.UNIT)
-    # Where value and rounding are exactly zero, there is still room to be had.
-    least = kernels.UNIT * float(np.abs(values).max())
+    # Where value and rounding are exactly zero, there is still room to be had; and where
+    # they are small beside those of other states, room for what the solver leaves.
+    least = kernels.UNIT * float(np.abs(values).max()) + 1e-6 * residual
     bounds = np.full(graph.n_states + graph.n_border, np.inf)
     bounds[graph.n_states :] = border_bounds
     for slack in SLACKS:

@@ -144,12 +144,11 @@ def summary(solution: Any) -> dict[str, Any]:
         "seconds": {name: round(spent, 6) for name, spent in solution.seconds.items()},
     }
     run = solution.run
-    if run is None:
+    if run is None or not run.details:
         return document
     document["sweeps"] = run.sweeps
     document["claimed_error"] = None if run.claimed_error is None else float(run.claimed_error)
-    if run.details:
-        document["details"] = {name: _plain(said) for name, said in run.details.items()}
+    document["details"] = {name: _plain(said) for name, said in run.details.items()}
     if gave_up or run.lower is not None:
         low, high = (number_or_none(float(x[0])) for x in (solution.lower, solution.upper))
         document["value_bounds"] = [low, high]
