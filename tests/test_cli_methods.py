@@ -232,7 +232,7 @@ def test_respond():
 def test_compare():
     document = json.loads(output("compare", *SEVEN, "--json"))
     rows = {row["method"]: row for row in document["rows"]}
-    keys = "method status sweeps seconds error claimed_error optimal_policy".split()
+    keys = ["method", "status", "sweeps", "seconds", "error", "claimed_error", "optimal_policy"]
     assert all(list(row) == keys for row in rows.values())
     assert len(rows) == 7
     assert all(row["error"] < 1e-6 and row["optimal_policy"] for row in rows.values())
