@@ -115,6 +115,7 @@ def certify(
     *,
     border_values: NDArray[np.float64] | None = None,
     border_bounds: NDArray[np.float64] | None = None,
+    arranged: Recursion | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Certificate:
     """Bound the error of the values of every state.
@@ -126,6 +127,9 @@ def certify(
         From any method.
     border_values, border_bounds : (n_border,) float64, optional
         Values on the border of the graph and how far they can be off.
+    arranged : Recursion, optional
+        The graph in solving order, if it is at hand. It only helps to find the
+        bounds; what proves them reads the graph.
 
     Raises
     ------
@@ -158,7 +162,7 @@ def certify(
     residual = float(off.max())
     if not np.isfinite(residual):
         return Certificate(np.full(graph.n_states, np.inf), residual)
-    arranged = Recursion.of_values(graph)
+    arranged = Recursion.of_values(graph) if arranged is None else arranged
     coefficient = np.abs(arranged.coefficient)
     bounds = np.full(graph.n_states + graph.n_border, np.inf)
     bounds[graph.n_states :] = border_bounds
@@ -168,9 +172,7 @@ def certify(
         adds = gap + rounding
         adds[best] = off + rounding[best]
         adds += slack * np.repeat(off + rounding[best], np.diff(graph.action_indptr))
-        errors = replace(
-            arranged, constant=adds[arranged.source_action], coefficient=coefficient
-        )
+        errors = replace(arranged, constant=adds[arranged.source_action], coefficient=coefficient)
         found = solve_recursion(errors, border_bounds, tolerance=1e-8, progress=progress)
         bounds[arranged.components.order] = np.maximum(found.values[: graph.n_states], 0.0)
         unproven = kernels.count_unproven(

@@ -7,6 +7,7 @@ See ``rollwise/games/`` for rule sheets to copy.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
 import typing
@@ -139,13 +140,9 @@ class Game:
     @classmethod
     def policies(cls) -> dict[str, Callable[[Any, Any], int]]:
         """The policies written beside the rules: functions of game and state, by name."""
-        found = {}
-        for attribute in dir(cls):
-            function = getattr(cls, attribute, None)
-            label = getattr(function, "__rollwise_policy__", None)
-            if label is not None:
-                found[label] = function
-        return found
+        attributes = [getattr(cls, name, None) for name in dir(cls)]
+        marked = [f for f in attributes if callable(f) and hasattr(f, "__rollwise_policy__")]
+        return {function.__rollwise_policy__: function for function in marked}
 
 
 @dataclass(frozen=True)
@@ -200,10 +197,8 @@ class ParameterSpec:
             words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
             value = words.get(text.lower(), text)
         else:
-            try:
+            with contextlib.suppress(ValueError):
                 value = self.type(text)
-            except ValueError:
-                pass
         self.check(game, value)
         return typing.cast(Value, value)
 

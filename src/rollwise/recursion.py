@@ -210,7 +210,7 @@ def _solve_hard(
     best = last = np.inf
     plain_next = 2
     sweeps = 0
-    for step in range(MOST_NEWTON_STEPS):
+    for _ in range(MOST_NEWTON_STEPS):
         before = values[low:high].copy()
         change, scale = kernels.sweep(low, high, *arrays, values, chosen)
         sweeps += 1
@@ -222,7 +222,7 @@ def _solve_hard(
             return sweeps, True
         last = change
         if change >= best:
-            for _ in range(plain_next):
+            for _plain in range(plain_next):
                 kernels.sweep(low, high, *arrays, values, chosen)
                 sweeps += 1
             plain_next *= 2

@@ -7,25 +7,31 @@ more than a small one, its rules are compiled and it is begun again.
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rollwise.builders.interpreted import Arrays, build_interpreted
-from rollwise.builders.rules import PAYOFF, Rules
+from rollwise.builders.rules import LEAST, MOST, PAYOFF, Rules
 from rollwise.errors import RulesError
 from rollwise.game import PASS, Game
 from rollwise.graph import StateGraph
+
+if TYPE_CHECKING:
+    from rollwise.builders.compiling import CompiledRules
 
 Mode = Literal["auto", "interpreted", "compiled"]
 Progress = Callable[[str, int, int | None], None]
 
 MAX_STATES = 10_000_000
-MAX_STATES_INTERPRETED = 2_000_000
+MAX_STATES_INTERPRETED = 1_000_000
 # Interpreting takes about 3 microseconds an outcome and compiling about a second;
 # by this many outcomes, a small game is done and a large one has lost little.
 SMALL = 20_000
@@ -67,7 +73,7 @@ def build(
         rules that Numba can't compile are interpreted, with a warning that says
         what to change.
     max_states : int, optional
-        Stop with an error beyond this many states: 10 million by default, 2
+        Stop with an error beyond this many states: 10 million by default, 1
         million where the rules are interpreted.
     progress : callable, optional
         Called now and then as ``progress(stage, done, total or None)``.
@@ -100,42 +106,50 @@ def build_with_report(
         raise ValueError(f"max_states is {max_states}; it must be at least 1")
     started = time.perf_counter()
     rules = Rules(game)
-    roots = rules.roots()
+    roots = rules.few_roots(SMALL)
 
     def report(done: int, found: int) -> None:
         if progress is not None:
             progress("exploring", done, found)
 
-    slow_limit = MAX_STATES_INTERPRETED if max_states is None else max_states
     compile_seconds = 0.0
     arrays: Arrays | None = None
     how = "interpreted"
-    if mode != "interpreted":
-        from rollwise.kernels.jit import JIT_DISABLED
+    if mode == "auto" and _jit_disabled():
+        mode = "interpreted"
+    if mode == "auto" and roots is not None and not _compiled(rules):
+        # a trial: the whole of a small game, or soon given up
+        limit = max_states or MAX_STATES_INTERPRETED
+        arrays = build_interpreted(rules, roots, limit, stop_after=SMALL)
+    if arrays is None and mode != "interpreted":
+        compiling = time.perf_counter()
+        compiled = _compile(rules, progress)
+        if compiled is not None and roots is None:
+            roots = _compiled_roots(rules, compiled, max_states or MAX_STATES)
+        compile_seconds = time.perf_counter() - compiling
+        if compiled is not None:
+            from rollwise.builders.compiled import build_compiled
 
-        if mode == "auto" and (JIT_DISABLED or (len(roots) <= SMALL and not _compiled(rules))):
-            stop_after = None if JIT_DISABLED else SMALL
-            arrays = build_interpreted(rules, roots, slow_limit, stop_after=stop_after)
-        if arrays is None:
-            limit = MAX_STATES if max_states is None else max_states
-            compiling = time.perf_counter()
-            compiled = _compile(rules, progress)
-            compile_seconds = time.perf_counter() - compiling
-            if compiled is not None:
-                from rollwise.builders.compiled import build_compiled
-
-                arrays = build_compiled(rules, compiled, roots, limit, progress=report)
-                how = "compiled"
+            limit = max_states or MAX_STATES
+            rows = rules.roots(limit) if roots is None else roots
+            arrays = build_compiled(rules, compiled, rows, limit, progress=report)
+            how = "compiled"
     if arrays is None:
-        arrays = build_interpreted(rules, roots, slow_limit, progress=report)
+        limit = max_states or MAX_STATES_INTERPRETED
+        rows = rules.roots(limit) if roots is None else roots
+        arrays = build_interpreted(rules, rows, limit, progress=report)
+        assert arrays is not None
     graph = _as_graph(rules, arrays)
     seconds = time.perf_counter() - started - compile_seconds
     return graph, BuildReport(how, compile_seconds, seconds)
 
 
-def _compiled(rules: Rules) -> bool:
-    import sys
+def _jit_disabled() -> bool:
+    # asked of the environment, as Numba does, since importing Numba takes a while
+    return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
+
+def _compiled(rules: Rules) -> bool:
     if "rollwise.builders.compiling" not in sys.modules:
         return False
     from rollwise.builders.compiling import is_compiled
@@ -143,12 +157,10 @@ def _compiled(rules: Rules) -> bool:
     return is_compiled(rules)
 
 
-def _compile(rules: Rules, progress: Progress | None):  # type: ignore[no-untyped-def]
+def _compile(rules: Rules, progress: Progress | None) -> CompiledRules | None:
     """The compiled rules, or None after a warning that says what to change."""
-    from rollwise.kernels.jit import JIT_DISABLED
-
     name = rules.game.name
-    if JIT_DISABLED:
+    if _jit_disabled():
         warnings.warn(
             f"{name}: NUMBA_DISABLE_JIT is set, so the rules are interpreted",
             CompileWarning,
@@ -170,11 +182,28 @@ def _compile(rules: Rules, progress: Progress | None):  # type: ignore[no-untype
         return None
 
 
+def _compiled_roots(rules: Rules, compiled: CompiledRules, most: int) -> NDArray[np.int32] | None:
+    """The roots by compiled code; None where only the interpreted ones can tell."""
+    from rollwise.builders.compiling import NotCompilable
+
+    try:
+        rows = compiled.roots(rules, most)
+    except NotCompilable as error:
+        warnings.warn(
+            f"{rules.game.name}: roots() can't be compiled and is interpreted: {error}",
+            CompileWarning,
+            stacklevel=4,
+        )
+        return None
+    if rows is None or rows.min() < LEAST or rows.max() > MOST:
+        return None
+    return rows.astype(np.int32)
+
+
 def _as_graph(rules: Rules, arrays: Arrays) -> StateGraph:
     weight = arrays.outcome_weight
-    if weight.dtype == np.float64 and np.all(weight == np.floor(weight)):
-        if weight.max() < 2.0**53:  # whole numbers, written as floats
-            weight = weight.astype(np.int64)
+    if weight.dtype == np.float64 and np.all(weight == np.floor(weight)) and weight.max() < 2.0**53:
+        weight = weight.astype(np.int64)  # whole numbers, written as floats
     return StateGraph(
         states=arrays.states,
         action_indptr=arrays.action_indptr,

@@ -92,7 +92,7 @@ def build_compiled(
     context[explore.CONTEXT_INTS] = whole.ctypes.data
     context[explore.CONTEXT_REALS] = real.ctypes.data
     counters = np.zeros(5, np.int64)
-    allowed = np.array([rules.allows(then) for then in range(6)])
+    allowed = np.array([then in rules.allowed_thens for then in range(6)])
     most = 256
 
     def buffers(most: int) -> tuple[np.ndarray, ...]:
@@ -109,7 +109,7 @@ def build_compiled(
         context[explore.CONTEXT_MOST_OUTCOMES] = most
         return numbers, rewards, next_states, np.zeros(most, np.int64)
 
-    scratch = buffers(most)
+    numbers, rewards, next_states, places = buffers(most)
     rows = max(1 << 16, 2 * len(roots))
     states = np.empty((rows, n_fields), np.int32)
     lookup = StateTable(roots)
@@ -127,7 +127,10 @@ def build_compiled(
             compiled.expand,
             context.ctypes.data,
             context,
-            *scratch,
+            numbers,
+            rewards,
+            next_states,
+            places,
             states,
             lookup.table,
             lookup.low,
@@ -161,7 +164,7 @@ def build_compiled(
             lookup.make(states[:n_states], states)
         if ending == explore.BUFFERS_NEEDED:
             most *= 2
-            scratch = buffers(most)
+            numbers, rewards, next_states, places = buffers(most)
         if ending == explore.ROOM_NEEDED:
             states = _roomier(states, 2 * n_states + most, n_states)
             action_indptr = _roomier(action_indptr, len(states) + 1, place + 1)
@@ -199,8 +202,8 @@ def _what_is_odd(rules: Rules, fields: list[int]) -> RulesError:
         for action in expand(rules, state):
             for next_state in action.next_states:
                 if next_state is not None:
-                    at = f"{rules.state_text(state)} with the action "
-                    rules.checked(next_state, f"outcomes() in the state {at}{action.label}")
+                    where = rules.where(state, action.label)
+                    rules.checked(next_state, f"outcomes() in the state {where}")
     except RulesError as error:
         return error
     return RulesError(

@@ -3,17 +3,20 @@
 The methods of a game are compiled by Numba with ``self`` replaced by a record of
 what they read from it (its parameters, other plain attributes and arrays), which
 is filled in at run time: other parameters of the same game need no compiling.
-A small adapter, written out for the game's fields, walks over actions and
-outcomes and puts them into the buffers of `rollwise.kernels.explore`.
+A small adapter (see `rollwise.builders.adapters`), written out for the game's
+fields, puts what the rules yield into the buffers of `rollwise.kernels.explore`.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
 import types as python_types
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections import namedtuple
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
 
 import numba
 import numpy as np
@@ -29,6 +32,7 @@ from numba.extending import (
     register_model,
 )
 
+from rollwise.builders.adapters import expand_source, record_source, roots_source
 from rollwise.builders.rules import Rules
 from rollwise.game import Game, marked_rules
 from rollwise.kernels import explore
@@ -92,11 +96,12 @@ class CompiledRules:
     ----------
     expand : compiled function int64(int64)
     attributes : names of what the rules read from ``self``, in the record's order
+    scope : what the adapters are compiled in
     """
 
     expand: Any
     attributes: tuple[str, ...]
-    _record: list[np.ndarray] = field(default_factory=list)
+    scope: dict[str, Any]
 
     def record(self, game: Game) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
         """What the rules read of this game, as the adapter expects it.
@@ -114,7 +119,7 @@ class CompiledRules:
         for name in self.attributes:
             value = getattr(game, name)
             if isinstance(value, np.ndarray):
-                value = np.ascontiguousarray(value)
+                value = np.ascontiguousarray(value, _array_dtype(value))
                 alive.append(value)
                 whole += [value.ctypes.data, *value.shape]
             elif isinstance(value, float | np.floating):
@@ -122,6 +127,41 @@ class CompiledRules:
             else:
                 whole.append(int(value))
         return np.array(whole or [0], np.int64), np.array(real or [0.0]), alive
+
+    def roots(self, rules: Rules, most: int) -> np.ndarray | None:
+        """The roots, start first, by the compiled ``roots()``: (n, n_fields) int64.
+
+        None where that fails, in which case the interpreted one will tell why.
+
+        Raises
+        ------
+        NotCompilable
+        """
+        if "compiled_roots" not in self.scope:
+            with _reasons_told():
+                self.scope["roots"] = numba.njit(**OPTIONS)(type(rules.game).roots)
+                self.scope["compiled_roots"] = _compile_adapter(
+                    self.scope, roots_source(rules, self.scope), "list_roots"
+                )
+        whole, real, alive = self.record(rules.game)
+        context = np.zeros(explore.CONTEXT_SLOTS, np.int64)
+        context[explore.CONTEXT_INTS] = whole.ctypes.data
+        context[explore.CONTEXT_REALS] = real.ctypes.data
+        context[explore.CONTEXT_MOST_ACTIONS] = most
+        rows = np.empty((0, len(rules.field_names)), np.int64)
+        found = 0
+        for _ in range(2):  # once to count them, and once to list them
+            context[explore.CONTEXT_NEXT] = rows.ctypes.data
+            context[explore.CONTEXT_MOST_OUTCOMES] = len(rows)
+            found = self.scope["compiled_roots"].ctypes(context.ctypes.data)
+            if found < 0:
+                return None
+            if found > most:
+                raise rules.too_many_roots(most)
+            if found > len(rows):
+                rows = np.empty((found, len(rules.field_names)), np.int64)
+        del alive
+        return np.concatenate([np.array([rules.start], np.int64), rows[:found]])
 
 
 _COMPILED: dict[Any, CompiledRules] = {}
@@ -139,7 +179,7 @@ def _names_read(code: python_types.CodeType) -> set[str]:
 def _what_rules_read(rules: Rules) -> tuple[dict[str, Any], dict[str, Any]]:
     """Attributes and further methods that the rules reach through ``self``."""
     game = rules.game
-    pending = [type(game).actions, type(game).outcomes]
+    pending = [type(game).actions, type(game).outcomes, type(game).roots]
     if rules.has_reward:
         pending.append(type(game).reward)
     values: dict[str, Any] = {}
@@ -156,9 +196,18 @@ def _what_rules_read(rules: Rules) -> tuple[dict[str, Any], dict[str, Any]]:
     return dict(sorted(values.items())), methods
 
 
+def _array_dtype(array: np.ndarray) -> np.dtype[Any]:
+    """The type that rules see an array in: short whole numbers are widened to 64 bits.
+
+    To Numba a state with a field of 32 bits isn't of the type of one with 64.
+    """
+    short = array.dtype.kind in "iu" and array.dtype.itemsize < 8
+    return np.dtype(np.int64) if short else array.dtype
+
+
 def _numba_type(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return types.Array(numba.from_dtype(value.dtype), value.ndim, "C")
+        return types.Array(numba.from_dtype(_array_dtype(value)), value.ndim, "C")
     if isinstance(value, bool | np.bool_):
         return types.boolean
     return types.float64 if isinstance(value, float | np.floating) else types.int64
@@ -180,14 +229,22 @@ def compiled_rules(rules: Rules) -> CompiledRules:
             if function not in _JITABLE:
                 register_jitable(**OPTIONS)(function)
                 _JITABLE.add(function)
-        try:
-            expand = _compile(rules, values, methods)
-        except NumbaError as error:
-            raise NotCompilable(_reason(error)) from error
-        except Exception as error:  # Numba leaks plain exceptions for some sources
-            raise NotCompilable(f"{type(error).__name__}: {error}".splitlines()[0]) from error
-        _COMPILED[key] = CompiledRules(expand, tuple(values))
+        with _reasons_told():
+            scope = _scope(rules, values, methods)
+            expand = _compile_adapter(scope, expand_source(rules, scope), "expand")
+        _COMPILED[key] = CompiledRules(expand, tuple(values), scope)
     return _COMPILED[key]
+
+
+@contextmanager
+def _reasons_told() -> Iterator[None]:
+    """What Numba raises, as NotCompilable with the reason in a line."""
+    try:
+        yield
+    except NumbaError as error:
+        raise NotCompilable(_reason(error)) from error
+    except Exception as error:  # Numba leaks plain exceptions for some sources
+        raise NotCompilable(f"{type(error).__name__}: {error}".splitlines()[0]) from error
 
 
 def is_compiled(rules: Rules) -> bool:
@@ -197,11 +254,9 @@ def is_compiled(rules: Rules) -> bool:
     return (type(rules.game), rules.state_type, kinds) in _COMPILED
 
 
-def _game_type(values: dict[str, Any], methods: dict[str, Any]) -> tuple[Any, Any]:
-    """The record that stands for ``self``: its Numba type, and how to make one."""
-    record = NamedTuple("GameRecord", [(name, Any) for name in values])  # type: ignore[misc]
-    if not values:
-        record = NamedTuple("GameRecord", [("nothing", Any)])
+def _game_maker(values: dict[str, Any], methods: dict[str, Any]) -> Any:
+    """What turns a tuple of `values` into the record that stands for ``self``."""
+    record = namedtuple("GameRecord", list(values) or ["nothing"])  # type: ignore[misc]
     field_types = tuple(_numba_type(value) for value in values.values()) or (types.int64,)
 
     class GameType(types.NamedTuple):  # type: ignore[misc]
@@ -220,7 +275,7 @@ def _game_type(values: dict[str, Any], methods: dict[str, Any]) -> tuple[Any, An
 
         return game_type(items), codegen
 
-    return game_type, as_game
+    return as_game
 
 
 def _typing_twin(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -245,89 +300,13 @@ def _typing_twin(function: Callable[..., Any]) -> Callable[..., Any]:
     return scope["typed"]  # type: ignore[no-any-return]
 
 
-def _adapter_source(rules: Rules, values: dict[str, Any]) -> str:
-    """The adapter for one game, as Python source."""
-    whole = real = 0
-    items = []
-    for name, value in values.items():
-        if isinstance(value, np.ndarray):
-            shape = "".join(f"whole[{whole + 1 + k}], " for k in range(value.ndim))
-            items.append(f"carray(pointer(whole[{whole}]), ({shape}), dtype_{name})")
-            whole += 1 + value.ndim
-        elif isinstance(value, float | np.floating):
-            items.append(f"real[{real}]")
-            real += 1
-        elif isinstance(value, bool | np.bool_):
-            items.append(f"whole[{whole}] != 0")
-            whole += 1
-        else:
-            items.append(f"whole[{whole}]")
-            whole += 1
-    if not items:
-        items = ["whole[0]"]
-        whole = 1
-    n_fields = len(rules.field_names)
-    state = ", ".join(f"int64(fields[{k}])" for k in range(n_fields))
-    puts = "\n                ".join(
-        f"next_states[n, {k}] = as_whole(then_state.{name})"
-        for k, name in enumerate(rules.field_names)
-    )
-    reward = "reward(game, s, action)" if rules.has_reward else "0.0"
-    return f"""
-def walk(address):
-    context = carray(pointer(address), ({explore.CONTEXT_SLOTS},), int64)
-    fields = carray(pointer(context[{explore.CONTEXT_STATE}]), ({n_fields},), int32)
-    whole = carray(pointer(context[{explore.CONTEXT_INTS}]), ({max(whole, 1)},), int64)
-    real = carray(pointer(context[{explore.CONTEXT_REALS}]), ({max(real, 1)},), float64)
-    most_actions = context[{explore.CONTEXT_MOST_ACTIONS}]
-    most = context[{explore.CONTEXT_MOST_OUTCOMES}]
-    labels = carray(pointer(context[{explore.CONTEXT_ACTION}]), (most_actions,), int64)
-    rewards = carray(pointer(context[{explore.CONTEXT_REWARD}]), (most_actions,), float64)
-    ends = carray(pointer(context[{explore.CONTEXT_ACTION_END}]), (most_actions,), int64)
-    weights = carray(pointer(context[{explore.CONTEXT_WEIGHT}]), (most,), int64)
-    real_weights = carray(pointer(context[{explore.CONTEXT_WEIGHT}]), (most,), float64)
-    thens = carray(pointer(context[{explore.CONTEXT_THEN}]), (most,), int64)
-    next_states = carray(pointer(context[{explore.CONTEXT_NEXT}]), (most, {n_fields}), int64)
-    game = as_game(({", ".join(items)},))
-    s = State({state})
-    found = 0
-    n = 0
-    for action in actions(game, s):
-        if found >= most_actions:
-            return {explore.BUFFERS_FULL}
-        begin = n
-        for weight, then, then_state in outcomes(game, s, action):
-            if n >= most:
-                return {explore.BUFFERS_FULL}
-            put_weight(weights, real_weights, context, n, weight)
-            thens[n] = as_whole(then)
-            if then <= 1:
-                {puts}
-            n += 1
-        if n == begin:
-            return 0
-        labels[found] = as_whole(action)
-        rewards[found] = {reward}
-        ends[found] = n
-        found += 1
-    return found
-
-
-def expand(address):
-    try:
-        return walk(address)
-    except Exception:
-        return {explore.RULES_FAILED}
-"""
-
-
-def _compile(rules: Rules, values: dict[str, Any], methods: dict[str, Any]) -> Any:
-    _, as_game = _game_type(values, methods)
+def _scope(rules: Rules, values: dict[str, Any], methods: dict[str, Any]) -> dict[str, Any]:
+    """What the source of the adapters refers to."""
     game_class = type(rules.game)
     scope: dict[str, Any] = {
         "carray": carray,
         "pointer": _pointer,
-        "as_game": as_game,
+        "as_game": _game_maker(values, methods),
         "put_weight": _put_weight,
         "as_whole": _whole,
         "State": rules.state_type,
@@ -337,30 +316,52 @@ def _compile(rules: Rules, values: dict[str, Any], methods: dict[str, Any]) -> A
         "actions": numba.njit(**OPTIONS)(game_class.actions),
         "outcomes": numba.njit(**OPTIONS)(game_class.outcomes),
         "reward": numba.njit(**OPTIONS)(game_class.reward),
+        "record_source": record_source(values),
     }
     for name, value in values.items():
         if isinstance(value, np.ndarray):
-            scope[f"dtype_{name}"] = value.dtype.type
-    exec(_adapter_source(rules, values), scope)
+            scope[f"dtype_{name}"] = _array_dtype(value).type
+    return scope
+
+
+def _compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
+    """Compile the function ``walk`` of a source into a pointer, exceptions caught."""
+    scope = dict(scope)
+    exec(source, scope)
     scope["walk"] = numba.njit(**OPTIONS)(scope["walk"])
-    return numba.cfunc(types.int64(types.int64), **OPTIONS)(scope["expand"])
+    exec(
+        f"def {name}(address):\n"
+        "    try:\n"
+        "        return walk(address)\n"
+        "    except Exception:\n"
+        f"        return {explore.RULES_FAILED}\n",
+        scope,
+    )
+    return numba.cfunc(types.int64(types.int64), **OPTIONS)(scope[name])
+
+
+# What Numba stumbles over most, and what to write instead.
+REMEDIES = {
+    "Untyped global name": "mark a helper function with @rollwise.rule",
+    "Cannot determine Numba type": "mark a helper function with @rollwise.rule",
+    "'_replace'": "write the state out, giving every field, instead of _replace()",
+    "not enough arguments": "give every field of a state, also those with defaults",
+    "Cannot unify": "a value needs one type throughout; adding 0 makes a truth value a number",
+    "Can't unify": "a value needs one type throughout; adding 0 makes a truth value a number",
+    "yield in a closure": "write a loop instead of a generator expression",
+    "super": "call the parent's method by its class instead of super()",
+}
 
 
 def _reason(error: Exception) -> str:
-    """The line of a Numba error that says what it stumbled over, and the remedy."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    noise = ("Failed in nopython", "During:", "File ", "- Resolution", "Resolution", "None")
-    telling = [
-        line
-        for line in lines
-        if not line.startswith(noise) and "<source elided>" not in line and line != "^"
-    ]
-    message = telling[0] if telling else (lines[0] if lines else type(error).__name__)
-    for line in telling:
-        if "Untyped global name" in line:
-            message = line
-            break
-    remedy = ""
-    if "Untyped global name" in message or "Cannot determine Numba type" in message:
-        remedy = "; mark a helper function with @rollwise.rule, and use only numbers and arrays"
-    return message.rstrip(".:") + remedy
+    """What Numba stumbled over, in a line, and the remedy."""
+    lines = [line.strip(" -") for line in str(error).splitlines() if line.strip(" -^")]
+    noise = ("Failed in", "During", "File", "Resolution", "None", "There are", "<source")
+    telling = [line for line in lines if not line.startswith(noise)] or lines or [repr(error)]
+    places = re.findall(r'^File "[^<].*, line \d+', "\n".join(lines), re.MULTILINE)
+    where = f" in {places[0].replace('File ', '')}" if places else ""
+    for sign, remedy in REMEDIES.items():
+        for line in lines:
+            if sign in line:
+                return f"{line.rstrip('.:')}{where} ({remedy})"
+    return telling[0].rstrip(".:") + where

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rollwise.builders.rules import Rules
-from rollwise.errors import RollwiseError, RulesError, TooManyStates
-from rollwise.game import AGAIN, PASS, Game
+from rollwise.errors import RulesError, TooManyStates
+from rollwise.game import PASS
 
 MAX_ACTION = 2**31 - 1
 MAX_TOTAL_WEIGHT = 2**62
@@ -43,134 +43,131 @@ def expand(rules: Rules, state: Any) -> Iterator[Action]:
         Names the game, the state, the action and what is wrong.
     """
     game = rules.game
-    at = rules.state_text(state)
-    seen: set[int] = set()
-    for label in _run(game, at, lambda: game.actions(state), "actions"):
+    seen: list[int] = []
+    for label in _all_of(rules, "actions", game.actions, state):
         try:
             number = index(label)
         except TypeError:
             number = -1
         if not 0 <= number <= MAX_ACTION:
             raise RulesError(
-                f"{game.name}: actions() gives {label!r} in the state {at}; "
-                "an action is a whole number from 0"
+                f"{game.name}: actions() gives {label!r} in the state "
+                f"{rules.state_text(state)}; an action is a whole number from 0"
             )
         if number in seen:
             raise RulesError(
-                f"{game.name}: actions() gives {rules.action_text(number)} twice in the state {at}"
+                f"{game.name}: actions() gives {rules.action_text(number)} twice in the state "
+                f"{rules.state_text(state)}"
             )
-        seen.add(number)
-        yield _expand_action(rules, state, number, at)
+        seen.append(number)
+        yield _expand_action(rules, state, number)
     if not seen:
         raise RulesError(
-            f"{game.name}: no action in the state {at}; a play that is over ends with "
-            "WIN, LOSE, DRAW or END instead of leading to a state"
+            f"{game.name}: no action in the state {rules.state_text(state)}; a play that is over "
+            "ends with WIN, LOSE, DRAW or END instead of leading to a state"
         )
 
 
-def _run(game: Game, at: str, call: Any, what: str) -> Iterator[Any]:
-    """Iterate over what a method of the rules gives, naming the state if it fails."""
+def _all_of(rules: Rules, what: str, method: Any, state: Any, *action: int) -> list[Any]:
+    """All that a method of the rules yields, naming the state if it fails."""
     try:
-        produced = call()
-        iterator = iter(produced)
-    except TypeError as error:
-        raise RulesError(
-            f"{game.name}: {what}() can't be iterated over in the state {at} ({error}); "
-            "it should yield"
-        ) from error
+        return list(method(state, *action))
     except Exception as error:
-        raise _failed(game, what, at, error) from error
-    while True:
-        try:
-            item = next(iterator)
-        except StopIteration:
-            return
-        except Exception as error:
-            raise _failed(game, what, at, error) from error
-        yield item
+        where = rules.where(state, *action)
+        hint = "; it should yield" if isinstance(error, TypeError) else ""
+        raise RulesError(
+            f"{rules.game.name}: {what}() fails in the state {where}: "
+            f"{type(error).__name__}: {error}{hint}"
+        ) from error
 
 
-def _failed(game: Game, what: str, at: str, error: Exception) -> RollwiseError:
-    return RulesError(
-        f"{game.name}: {what}() fails in the state {at}: {type(error).__name__}: {error}"
-    )
-
-
-def _expand_action(rules: Rules, state: Any, action: int, at: str) -> Action:
-    game = rules.game
-    where = f"{at} with the action {rules.action_text(action)}"
+def _expand_action(rules: Rules, state: Any, action: int) -> Action:
+    name = rules.game.name
     weights: list[int | float] = []
     thens: list[int] = []
     next_states: list[Any] = []
     total: int | float = 0
-    nothing = True
-    for outcome in _run(game, where, lambda: game.outcomes(state, action), "outcomes"):
+    outcomes = _all_of(rules, "outcomes", rules.game.outcomes, state, action)
+    for outcome in outcomes:
         try:
             weight, then, next_state = outcome
         except (TypeError, ValueError):
             raise RulesError(
-                f"{game.name}: outcomes() gives {outcome!r} in the state {where}; "
-                "it should yield (weight, then, next_state)"
+                f"{name}: outcomes() gives {outcome!r} in the state "
+                f"{rules.where(state, action)}; it should yield (weight, then, next_state)"
             ) from None
-        nothing = False
-        weight = _checked_weight(game, weight, where)
-        if not (isinstance(then, int | np.integer) and rules.allows(int(then))):
-            raise RulesError(f"{game.name}: {rules.then_error(then)} in the state {where}")
+        if type(weight) is not int or weight < 0:
+            weight = _checked_weight(rules, weight, state, action)
+        if type(then) is not int or then not in rules.allowed_thens:
+            then = _checked_then(rules, then, state, action)
         if weight == 0:
             continue
         total += weight
         weights.append(weight)
-        thens.append(int(then))
-        if then in (AGAIN, PASS):
-            if type(next_state) is not rules.state_type:
-                rules.checked(next_state, f"outcomes() in the state {where}")
-            next_states.append(next_state)
-        else:
+        thens.append(then)
+        if then > PASS:  # the game is over, and the state is not looked at
             next_states.append(None)
-    if nothing:
-        raise RulesError(f"{game.name}: no outcome in the state {where}")
+        else:
+            if type(next_state) is not rules.state_type:
+                rules.checked(next_state, f"outcomes() in the state {rules.where(state, action)}")
+            next_states.append(next_state)
     if total == 0:
-        raise RulesError(f"{game.name}: the weights are all zero in the state {where}")
+        problem = "the weights are all zero" if outcomes else "no outcome"
+        raise RulesError(f"{name}: {problem} in the state {rules.where(state, action)}")
     if total > MAX_TOTAL_WEIGHT or not math.isfinite(total):
         raise RulesError(
-            f"{game.name}: the weights add up to {total} in the state {where}, "
+            f"{name}: the weights add up to {total} in the state {rules.where(state, action)}, "
             f"more than {MAX_TOTAL_WEIGHT}"
         )
-    return Action(action, _checked_reward(rules, state, action, where), weights, thens, next_states)
+    reward = _checked_reward(rules, state, action) if rules.has_reward else 0.0
+    return Action(action, reward, weights, thens, next_states)
 
 
-def _checked_weight(game: Game, weight: Any, where: str) -> int | float:
+def _checked_weight(rules: Rules, weight: Any, state: Any, action: int) -> int | float:
     number: int | float
     try:
         number = index(weight)
     except TypeError:
         if not isinstance(weight, float | np.floating):
             raise RulesError(
-                f"{game.name}: the weight {weight!r} in the state {where} isn't a number; "
-                "a weight is a whole number of ways (or, for unfair dice, a float)"
+                f"{rules.game.name}: the weight {weight!r} in the state "
+                f"{rules.where(state, action)} isn't a number; a weight is a whole number of "
+                "ways (or, for unfair dice, a float)"
             ) from None
         number = float(weight)
     if not number >= 0 or number == math.inf:
         raise RulesError(
-            f"{game.name}: the weight {weight!r} in the state {where} isn't a finite number from 0"
+            f"{rules.game.name}: the weight {weight!r} in the state "
+            f"{rules.where(state, action)} isn't a finite number from 0"
         )
     return number
 
 
-def _checked_reward(rules: Rules, state: Any, action: int, where: str) -> float:
-    if not rules.has_reward:
-        return 0.0
+def _checked_then(rules: Rules, then: Any, state: Any, action: int) -> int:
+    if isinstance(then, int | np.integer) and int(then) in rules.allowed_thens:
+        return int(then)
+    raise RulesError(
+        f"{rules.game.name}: {rules.then_error(then)} in the state {rules.where(state, action)}"
+    )
+
+
+def _checked_reward(rules: Rules, state: Any, action: int) -> float:
     game = rules.game
     try:
         reward = float(game.reward(state, action))
     except Exception as error:
-        raise _failed(game, "reward", where, error) from error
-    if not math.isfinite(reward):
-        raise RulesError(f"{game.name}: the reward {reward} in the state {where} isn't finite")
-    if reward != 0 and game.objective == "win":
         raise RulesError(
-            f"{game.name}: a reward of {reward} in the state {where}, but the objective is "
-            "'win'; rewards are for the objectives 'maximize' and 'minimize'"
+            f"{game.name}: reward() fails in the state {rules.where(state, action)}: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    fault = ""
+    if not math.isfinite(reward):
+        fault = "isn't finite"
+    elif reward != 0 and game.objective == "win":
+        fault = "is for the objectives 'maximize' and 'minimize', but the objective is 'win'"
+    if fault:
+        raise RulesError(
+            f"{game.name}: the reward {reward} in the state {rules.where(state, action)} {fault}"
         )
     return reward
 
@@ -240,11 +237,9 @@ def build_interpreted(
                     continue
                 known = number.get(next_state)
                 if known is None:
-                    where = (
-                        f"outcomes() in the state {rules.state_text(state)} with the action "
-                        f"{rules.action_text(action.label)}"
-                    )
-                    next_state = rules.checked(next_state, where)
+                    if not rules.is_plain(next_state):
+                        where = f"outcomes() in the state {rules.where(state, action.label)}"
+                        next_state = rules.checked(next_state, where)
                     known = number[next_state] = len(number)
                     queue.append(next_state)
                 next_numbers.append(known)
@@ -277,4 +272,3 @@ def too_many_states(
         "Smaller parameters or a smaller state help; --max-states N (max_states=N) raises "
         "the limit"
     )
-

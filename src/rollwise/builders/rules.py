@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from operator import index
 from typing import Any
 
 import numpy as np
 
-from rollwise.errors import RulesError
+from rollwise.errors import RulesError, TooManyStates
 from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, THEN_NAMES, WIN, Game
 
 # The payoff of each `then`, in its order.
 PAYOFF = np.array([0.0, 0.0, 1.0, -1.0, 0.0, 0.0])
 
-INT32 = np.iinfo(np.int32)
+LEAST, MOST = -(2**31), 2**31 - 1
 
 # Columns of the strategy table, which no field may be called.
 RESERVED = ("action", "value", "win_probability", "error_bound")
@@ -99,9 +99,6 @@ class Rules:
             return (AGAIN, WIN, LOSE, DRAW)
         return (AGAIN, PASS, WIN, LOSE, DRAW)
 
-    def allows(self, then: int) -> bool:
-        return then in self.allowed_thens
-
     def then_error(self, then: Any) -> str:
         """What is wrong with a `then` that isn't allowed."""
         if isinstance(then, int | np.integer) and 0 <= then < len(THEN_NAMES):
@@ -113,15 +110,19 @@ class Rules:
             )
         return f"unknown `then` {then!r} (it is one of {', '.join(THEN_NAMES)})"
 
+    def is_plain(self, state: Any) -> bool:
+        """Whether a state of the right type needs no further look: all fields small ints."""
+        return all(type(field) is int and LEAST <= field <= MOST for field in state)
+
     def checked(self, state: Any, where: str) -> Any:
         """The state with plain ints for fields, or a RulesError that names the field."""
         game, state_type = self.game, self.state_type
-        if type(state) is not state_type:
+        if not isinstance(state, tuple) or type(state) is not state_type:
             raise RulesError(
                 f"{game.name}: {where} gives {state!r}, which isn't a {state_type.__name__} "
                 "like the start"
             )
-        fields = []
+        fields: list[Any] = []
         for name, field in zip(self.field_names, state, strict=True):
             try:
                 number = index(field)
@@ -130,42 +131,63 @@ class Rules:
                     f"{game.name}: {where} gives {name}={field!r}; "
                     "the fields of a state are whole numbers"
                 ) from None
-            if not INT32.min <= number <= INT32.max:
+            if not LEAST <= number <= MOST:
                 raise RulesError(
                     f"{game.name}: {where} gives {name}={number}, which doesn't fit 32 bits"
                 )
             fields.append(number)
         return state_type(*fields)
 
-    def roots(self) -> np.ndarray:
-        """The start and the other roots without repeats: (n_roots, n_fields) int32."""
-        n_fields = len(self.field_names)
-        start = self.checked(self.start, "start()")
+    def few_roots(self, most: int) -> np.ndarray | None:
+        """As `roots`, or None if there are more than `most`."""
+        few = sum(1 for _ in islice(self._roots(), most + 1)) <= most
+        return self.roots(most) if few else None
+
+    def _roots(self) -> Iterator[Any]:
         try:
-            roots = list(self.game.roots())
+            yield from self.game.roots()
         except Exception as error:
             raise RulesError(
                 f"{self.game.name}: roots() fails: {type(error).__name__}: {error}"
             ) from error
-        try:
-            if any(type(root) is not self.state_type for root in roots):
-                raise TypeError
-            flat = chain(start, chain.from_iterable(roots))
-            fields = np.fromiter(map(index, flat), np.int64, (len(roots) + 1) * n_fields)
-        except (TypeError, OverflowError):
-            for root in roots:
+
+    def roots(self, most: int) -> np.ndarray:
+        """The start and the other roots: (n_roots, n_fields) int32.
+
+        Raises
+        ------
+        RulesError
+            A root is no state.
+        TooManyStates
+            There are more than `most`.
+        """
+        start = self.checked(self.start, "start()")
+        roots = list(islice(self._roots(), most + 1))
+        if len(roots) > most:
+            raise self.too_many_roots(most)
+        for root in roots:
+            if type(root) is not self.state_type or not self.is_plain(root):
                 self.checked(root, "roots()")
-            raise
-        table = fields.reshape(-1, n_fields)
-        if table.min() < INT32.min or table.max() > INT32.max:
-            for root in roots:
-                self.checked(root, "roots()")
-        return table.astype(np.int32)
+        flat = chain(start, chain.from_iterable(roots))
+        size = (len(roots) + 1) * len(self.field_names)
+        return np.fromiter(flat, np.int32, size).reshape(-1, len(self.field_names))
+
+    def too_many_roots(self, most: int) -> TooManyStates:
+        """The error for more roots than the limit of states allows."""
+        return TooManyStates(
+            f"{self.game.name}: roots() alone gives more than {most:,} states; smaller "
+            "parameters help, or --max-states N (max_states=N)"
+        )
 
     def state_text(self, state: Any) -> str:
         return ", ".join(
             f"{name}={field}" for name, field in zip(self.field_names, state, strict=True)
         )
+
+    def where(self, state: Any, *action: int) -> str:
+        """A state, or a state and an action, in words."""
+        text = self.state_text(state)
+        return f"{text} with the action {self.action_text(*action)}" if action else text
 
     def action_text(self, label: int) -> str:
         return self.action_names.get(label, str(label))

@@ -133,4 +133,6 @@ def create(cls: type[Game], values: Mapping[str, str]) -> Game:
         raise
     except Exception as error:
         shown = ", ".join(f"{name}={value}" for name, value in parsed.items())
-        raise ParameterError(f"{cls.name} can't be made with {shown or 'its defaults'}: {error}")
+        raise ParameterError(
+            f"{cls.name} can't be made with {shown or 'its defaults'}: {error}"
+        ) from error

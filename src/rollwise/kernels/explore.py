@@ -39,7 +39,7 @@ DONE, PAUSED, BUFFERS_NEEDED, ROOM_NEEDED, BOX_NEEDED, ODD_STATE, LIMIT_REACHED 
 # Counters kept between calls.
 PLACE, STATES, ACTIONS, OUTCOMES, REAL_WEIGHTS = range(5)
 
-MAX_TOTAL_WEIGHT = 2.0**62
+MAX_TOTAL_WEIGHT = 1 << 62
 
 
 @kernel
@@ -227,15 +227,23 @@ def explore(
             if not np.isfinite(reward) or (reward != 0.0 and not rewards_allowed):
                 return ODD_STATE
             total = 0.0
+            whole_total = np.int64(0)
             for k in range(begin, end_buffer[a]):
                 then = then_buffer[k]
                 if then < 0 or then > 5 or not allowed[then]:
                     return ODD_STATE
                 weight = real_buffer[k] if real else np.float64(weight_buffer[k])
-                if not weight >= 0.0 or not np.isfinite(weight):
+                if not weight >= 0.0 or weight > MAX_TOTAL_WEIGHT:
                     return ODD_STATE
                 total += weight
-                if weight == 0.0 or then > 1:
+                if not real:  # exactly; the floating-point total catches what overflows
+                    whole_total += weight_buffer[k]
+                    if whole_total > MAX_TOTAL_WEIGHT:
+                        return ODD_STATE
+                if weight == 0.0:
+                    weight_buffer[k] = 0  # also -0.0
+                    continue
+                if then > 1:
                     continue
                 inside = True
                 for j in range(n_fields):
@@ -261,7 +269,7 @@ def explore(
         begin = 0
         for a in range(found):
             for k in range(begin, end_buffer[a]):
-                if weight_buffer[k] == 0:  # also the bits of 0.0
+                if weight_buffer[k] == 0:
                     continue
                 target = np.int64(-1)
                 if then_buffer[k] <= 1:

@@ -9,6 +9,7 @@ NumPy; kernels that could meet one check first.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 import numba
@@ -22,3 +23,13 @@ def kernel(function: Function) -> Function:
     """Compile a loop over arrays: cached, exact, and free of the interpreter's lock."""
     compiled: Function = numba.njit(cache=True, error_model="numpy", nogil=True)(function)
     return compiled
+
+
+def never_compiled() -> bool:
+    """Whether no kernel was ever compiled on this machine, so that the first will be now."""
+    from rollwise.kernels import recursion
+
+    if JIT_DISABLED:
+        return False
+    folder = Path(recursion.sweep.stats.cache_path)  # type: ignore[attr-defined]
+    return not any(folder.glob("recursion.*.nbi"))

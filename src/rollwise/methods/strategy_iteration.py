@@ -23,6 +23,7 @@ def strategy_iteration(
     graph: StateGraph,
     *,
     border_values: NDArray[np.float64] | None = None,
+    arranged: Recursion | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> MethodResult:
     """Find the values of a game to the last digits that doubles hold.
@@ -32,6 +33,8 @@ def strategy_iteration(
     graph : StateGraph
     border_values : (n_border,) float64, optional
         Values known on the border of the graph.
+    arranged : Recursion, optional
+        The graph in solving order, if it is at hand.
     progress : callable, optional
         Called as ``progress(states done, states)``.
 
@@ -42,7 +45,7 @@ def strategy_iteration(
     """
     border = np.zeros(graph.n_border) if border_values is None else border_values
     sign = -1.0 if graph.objective == "minimize" else 1.0
-    recursion = Recursion.of_values(graph)
+    recursion = Recursion.of_values(graph) if arranged is None else arranged
     found = solve_recursion(recursion, sign * border, progress=progress)
     values = np.empty(graph.n_states)
     values[recursion.components.order] = sign * found.values[: graph.n_states]

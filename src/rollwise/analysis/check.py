@@ -1,0 +1,250 @@
+"""A linter for rules: what may be wrong with a game, and what looks odd."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.builders import CompileWarning, Progress, build
+from rollwise.certificate import endless_actions, endless_states
+from rollwise.errors import PolicyError, RollwiseError
+from rollwise.game import Game
+from rollwise.graph import ARRAYS, StateGraph
+from rollwise.policies import find_policy
+from rollwise.solution import Solution, solve
+
+Level = Literal["error", "warning", "note", "ok"]
+
+# Interpreting this many states takes some seconds.
+MOST_COMPARED = 100_000
+MOST_ASKED = 200_000
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that `check` looked at.
+
+    Attributes
+    ----------
+    level : "error" (the game can't be solved), "warning" (surely not meant),
+        "note" (worth a look) or "ok"
+    topic : str
+        What was looked at.
+    text : str
+        What was found.
+    """
+
+    level: Level
+    topic: str
+    text: str
+
+
+@dataclass
+class Report:
+    """All findings about a game."""
+
+    game: str
+    findings: list[Finding] = field(default_factory=list)
+
+    def add(self, level: Level, topic: str, text: str) -> None:
+        self.findings.append(Finding(level, topic, text))
+
+    @property
+    def passed(self) -> bool:
+        """Whether there is no error."""
+        return all(finding.level != "error" for finding in self.findings)
+
+
+def check(game: Game, *, max_states: int | None = None, progress: Progress | None = None) -> Report:
+    """Look for faults in the rules of a game.
+
+    Parameters
+    ----------
+    game : Game
+    max_states : int, optional
+        As in `rollwise.build`.
+
+    Returns
+    -------
+    Report
+        It doesn't raise for faults of the rules: they are findings.
+    """
+    report = Report(game.name)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", CompileWarning)
+            graph = build(game, max_states=max_states, progress=progress)
+    except RollwiseError as error:
+        report.add("error", "rules", str(error))
+        return report
+    report.add(
+        "ok",
+        "rules",
+        f"{graph.n_states:,} states, {graph.n_actions:,} actions and {graph.n_outcomes:,} "
+        "outcomes: each state has an action, each action an outcome, all weights are in order",
+    )
+    if caught:
+        report.add("warning", "compiling", str(caught[0].message))
+    else:
+        _compare_builders(report, game, graph, max_states)
+    _look_for_unreachable(report, graph)
+    endless = endless_states(graph)
+    if len(endless):
+        _describe_endless(report, graph, endless)
+        return report
+    report.add("ok", "endless play", "every play ends, whatever the players do")
+    solution = solve(game, max_states=max_states, progress=progress)
+    _look_for_useless_actions(report, solution)
+    _try_policies(report, game, graph)
+    return report
+
+
+def _compare_builders(
+    report: Report, game: Game, graph: StateGraph, max_states: int | None
+) -> None:
+    topic = "interpreted and compiled"
+    if graph.n_states > MOST_COMPARED:
+        problem, compared = _compare_sample(game, graph), MOST_COMPARED
+    else:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", CompileWarning)
+            compiled = build(game, mode="compiled", max_states=max_states)
+        if caught:
+            report.add("warning", "compiling", str(caught[0].message))
+            return
+        interpreted = build(game, mode="interpreted", max_states=max_states)
+        compared = graph.n_states
+        problem = next(
+            (
+                f"the arrays {name} differ"
+                for name in ARRAYS
+                if not _same(getattr(compiled, name), getattr(interpreted, name))
+            ),
+            None,
+        )
+    if problem is None:
+        report.add("ok", topic, f"the rules do the same both ways ({compared:,} states compared)")
+    else:
+        report.add("error", topic, f"the rules do different things: {problem}")
+
+
+def _same(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    return one.dtype == other.dtype and np.array_equal(one, other)
+
+
+def _compare_sample(game: Game, graph: StateGraph) -> str | None:
+    """Interpret some states of a compiled graph, evenly spread; what differs, or None."""
+    from rollwise.builders.interpreted import expand
+    from rollwise.builders.rules import PAYOFF, Rules
+    from rollwise.game import PASS
+
+    rules = Rules(game)
+    chosen = np.unique(np.linspace(0, graph.n_states - 1, MOST_COMPARED).astype(np.int64))
+    for s in chosen.tolist():
+        state = rules.state_type(*graph.states[s].tolist())
+        at = f"in the state {graph.state_text(s)}"
+        actions = list(expand(rules, state))
+        first, last = int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])
+        if [action.label for action in actions] != graph.action_label[first:last].tolist():
+            return f"other actions {at}"
+        for a, action in zip(range(first, last), actions, strict=True):
+            where = f"{at} with the action {graph.action_text(a)}"
+            begin, end = int(graph.outcome_indptr[a]), int(graph.outcome_indptr[a + 1])
+            if action.reward != graph.action_reward[a]:
+                return f"another reward {where}"
+            if action.weights != graph.outcome_weight[begin:end].tolist():
+                return f"other weights {where}"
+            thens = np.array(action.thens)
+            if not (
+                np.array_equal(thens == PASS, graph.outcome_passes[begin:end])
+                and np.array_equal(PAYOFF[thens], graph.outcome_payoff[begin:end])
+            ):
+                return f"other endings {where}"
+            for target, next_state in zip(
+                graph.outcome_state[begin:end].tolist(), action.next_states, strict=True
+            ):
+                if (target < 0) != (next_state is None) or (
+                    target >= 0 and tuple(next_state) != tuple(graph.states[target].tolist())
+                ):
+                    return f"other next states {where}"
+    return None
+
+
+def _look_for_unreachable(report: Report, graph: StateGraph) -> None:
+    reached = np.zeros(graph.n_states, np.bool_)
+    reached[0] = True
+    frontier = np.array([0])
+    while len(frontier):
+        begin = graph.outcome_indptr[graph.action_indptr[frontier]]
+        counts = graph.outcome_indptr[graph.action_indptr[frontier + 1]] - begin
+        first = np.cumsum(counts) - counts
+        edges = np.repeat(begin - first, counts) + np.arange(int(counts.sum()))
+        targets = graph.outcome_state[edges]
+        targets = np.unique(targets[targets >= 0])
+        frontier = targets[~reached[targets]]
+        reached[frontier] = True
+    missed = np.flatnonzero(~reached)
+    if len(missed):
+        shown = "; ".join(graph.state_text(s) for s in missed[:3])
+        report.add(
+            "note",
+            "reachable states",
+            f"no play from the start comes to {len(missed):,} of the states that the roots "
+            f"cover, for example {shown}",
+        )
+    else:
+        report.add("ok", "reachable states", "play from the start can come to every state")
+
+
+def _describe_endless(report: Report, graph: StateGraph, endless: NDArray[np.int64]) -> None:
+    shown = endless[:5]
+    places = "; ".join(
+        f"{graph.state_text(s)} with the action {graph.action_text(a)}"
+        for s, a in zip(shown, endless_actions(graph, shown), strict=True)
+    )
+    report.add(
+        "error",
+        "endless play",
+        f"the players can go round for ever in {len(endless):,} states: {places}",
+    )
+
+
+def _look_for_useless_actions(report: Report, solution: Solution) -> None:
+    graph = solution.graph
+    choices = np.diff(graph.action_indptr)[graph.action_state] > 1
+    topic = "actions that are never right"
+    if not choices.any():
+        report.add("note", "choices", "the players never have a choice")
+        return
+    useless = []
+    for label in np.unique(graph.action_label[choices]).tolist():
+        mine = choices & (graph.action_label == label)
+        if not solution.is_best[mine].any():
+            name = graph.action_names.get(label, str(label))
+            useless.append(f"{name} (possible in {int(mine.sum()):,} states)")
+    if useless:
+        report.add("warning", topic, "never the best choice: " + ", ".join(useless))
+    else:
+        report.add("ok", topic, "each action is the best choice in some state")
+
+
+def _try_policies(report: Report, game: Game, graph: StateGraph) -> None:
+    names = list(type(game).policies())
+    if not names:
+        return
+    if graph.n_states > MOST_ASKED:
+        report.add(
+            "note", "policies", f"not tried in {graph.n_states:,} states: {', '.join(names)}"
+        )
+        return
+    for name in names:
+        try:
+            find_policy(graph, game, name)
+        except PolicyError as error:
+            report.add("error", "policies", str(error))
+        else:
+            report.add("ok", "policies", f"{name} has an action for every state")

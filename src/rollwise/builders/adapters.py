@@ -1,0 +1,120 @@
+"""The source of the adapters between a game's rules and the exploring kernel.
+
+An adapter is a function ``walk(address)``, written out for the fields of one game
+and compiled with its rules. It reads its arguments through the context that
+`rollwise.kernels.explore` describes, and writes what the rules yield through it.
+The names that the source refers to are those of the scope made in
+`rollwise.builders.compiling`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rollwise.builders.rules import Rules
+from rollwise.kernels import explore
+
+
+def record_source(values: dict[str, Any]) -> tuple[str, int, int]:
+    """The record of a game, read from ``whole`` and ``real``, as Python source.
+
+    Returns
+    -------
+    source : str
+        A tuple of what the rules read from the game.
+    n_whole, n_real : int
+        Numbers that it takes from ``whole`` and from ``real``.
+    """
+    n_whole = n_real = 0
+    items = []
+    for name, value in values.items():
+        if isinstance(value, np.ndarray):
+            shape = "".join(f"whole[{n_whole + 1 + k}], " for k in range(value.ndim))
+            items.append(f"carray(pointer(whole[{n_whole}]), ({shape}), dtype_{name})")
+            n_whole += 1 + value.ndim
+        elif isinstance(value, float | np.floating):
+            items.append(f"real[{n_real}]")
+            n_real += 1
+        else:
+            truth = " != 0" if isinstance(value, bool | np.bool_) else ""
+            items.append(f"whole[{n_whole}]{truth}")
+            n_whole += 1
+    return f"({', '.join(items or ['whole[0]'])},)", max(n_whole, 1), max(n_real, 1)
+
+
+def _prologue(scope: dict[str, Any]) -> str:
+    """The lines with which every adapter begins: the context, and ``game`` from it."""
+    record, n_whole, n_real = scope["record_source"]
+    return f"""
+    context = carray(pointer(address), ({explore.CONTEXT_SLOTS},), int64)
+    whole = carray(pointer(context[{explore.CONTEXT_INTS}]), ({n_whole},), int64)
+    real = carray(pointer(context[{explore.CONTEXT_REALS}]), ({n_real},), float64)
+    most = context[{explore.CONTEXT_MOST_OUTCOMES}]
+    game = as_game({record})"""
+
+
+def expand_source(rules: Rules, scope: dict[str, Any]) -> str:
+    """The adapter that expands a state, for the fields of one game."""
+    n_fields = len(rules.field_names)
+    state = ", ".join(f"int64(fields[{k}])" for k in range(n_fields))
+    puts = "\n                ".join(
+        f"next_states[n, {k}] = as_whole(then_state.{name})"
+        for k, name in enumerate(rules.field_names)
+    )
+    reward = "reward(game, s, action)" if rules.has_reward else "0.0"
+    return f"""
+def walk(address):{_prologue(scope)}
+    fields = carray(pointer(context[{explore.CONTEXT_STATE}]), ({n_fields},), int32)
+    most_actions = context[{explore.CONTEXT_MOST_ACTIONS}]
+    labels = carray(pointer(context[{explore.CONTEXT_ACTION}]), (most_actions,), int64)
+    rewards = carray(pointer(context[{explore.CONTEXT_REWARD}]), (most_actions,), float64)
+    ends = carray(pointer(context[{explore.CONTEXT_ACTION_END}]), (most_actions,), int64)
+    weights = carray(pointer(context[{explore.CONTEXT_WEIGHT}]), (most,), int64)
+    real_weights = carray(pointer(context[{explore.CONTEXT_WEIGHT}]), (most,), float64)
+    thens = carray(pointer(context[{explore.CONTEXT_THEN}]), (most,), int64)
+    next_states = carray(pointer(context[{explore.CONTEXT_NEXT}]), (most, {n_fields}), int64)
+    s = State({state})
+    found = 0
+    n = 0
+    for action in actions(game, s):
+        if found >= most_actions:
+            return {explore.BUFFERS_FULL}
+        begin = n
+        for weight, then, then_state in outcomes(game, s, action):
+            if n >= most:
+                return {explore.BUFFERS_FULL}
+            put_weight(weights, real_weights, context, n, weight)
+            thens[n] = as_whole(then)
+            if then <= 1:
+                {puts}
+            n += 1
+        if n == begin:
+            return 0
+        labels[found] = as_whole(action)
+        rewards[found] = {reward}
+        ends[found] = n
+        found += 1
+    return found
+"""
+
+
+def roots_source(rules: Rules, scope: dict[str, Any]) -> str:
+    """The adapter that lists the roots as far as there is room, and counts them to a limit."""
+    n_fields = len(rules.field_names)
+    puts = "\n            ".join(
+        f"rows[n, {k}] = as_whole(root.{name})" for k, name in enumerate(rules.field_names)
+    )
+    return f"""
+def walk(address):{_prologue(scope)}
+    rows = carray(pointer(context[{explore.CONTEXT_NEXT}]), (most, {n_fields}), int64)
+    n = 0
+    for root in roots(game):
+        if n < most:
+            {puts}
+        n += 1
+        if n > context[{explore.CONTEXT_MOST_ACTIONS}]:
+            break
+    return n
+"""

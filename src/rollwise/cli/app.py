@@ -1,0 +1,46 @@
+"""The application object, which the commands hang on."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Annotated
+
+import typer
+
+import rollwise
+
+app = typer.Typer(
+    name="rollwise",
+    help="Solve turn-based dice games exactly, with a certified error.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"rollwise {rollwise.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def _add_commands() -> None:
+    """Import every module in `commands`, which adds its command to `app`."""
+    from rollwise.cli import commands
+
+    for module in pkgutil.iter_modules(commands.__path__):
+        importlib.import_module(f"{commands.__name__}.{module.name}")
+
+
+_add_commands()

@@ -1,0 +1,1 @@
+"""One command a module; each is found by itself."""

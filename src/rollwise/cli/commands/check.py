@@ -1,0 +1,44 @@
+"""``rollwise check``: a linter for rules."""
+
+from __future__ import annotations
+
+import typer
+
+from rollwise.cli.app import app
+from rollwise.cli.common import (
+    GameArgument,
+    JsonOption,
+    MaxStatesOption,
+    ParametersArgument,
+    Progress,
+    print_json,
+    read_game,
+)
+
+
+@app.command("check")
+def check(
+    game: GameArgument,
+    parameters: ParametersArgument = None,
+    max_states: MaxStatesOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Look for faults in the rules of a game, and say what was looked at."""
+    from rollwise.analysis.check import check as check_game
+
+    chosen = read_game(game, parameters)
+    with Progress() as progress:
+        report = check_game(chosen, max_states=max_states, progress=progress)
+    if json:
+        print_json(
+            {
+                "game": report.game,
+                "passed": report.passed,
+                "findings": [finding.__dict__ for finding in report.findings],
+            }
+        )
+    else:
+        for finding in report.findings:
+            typer.echo(f"{finding.level:>7}  {finding.topic}: {finding.text}")
+    if not report.passed:
+        raise typer.Exit(1)

@@ -1,0 +1,110 @@
+"""``rollwise table``: the strategy, row by row."""
+
+from __future__ import annotations
+
+import json as json_module
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rollwise.cli.app import app
+from rollwise.cli.common import (
+    GameArgument,
+    JsonOption,
+    LoadOption,
+    MaxStatesOption,
+    ParametersArgument,
+    print_table,
+    read_game,
+    solve_or_load,
+)
+from rollwise.errors import UsageError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rollwise.solution import Solution
+
+SHOWN = 40  # rows shown where nothing else is asked for
+
+
+@app.command("table")
+def table(
+    game: GameArgument,
+    parameters: ParametersArgument = None,
+    where: Annotated[
+        str | None,
+        typer.Option(metavar="EXPR", help='Which rows, as in "lid >= 3 and forced == 0".'),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=0, help="At most this many rows.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write to a .csv, .json or .parquet file."),
+    ] = None,
+    csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
+    json: JsonOption = False,
+    load: LoadOption = None,
+    max_states: MaxStatesOption = None,
+) -> None:
+    """Print the strategy: what to do in each state, its value and error bound."""
+    if csv and json:
+        raise UsageError("--csv and --json can't both be had")
+    form = "csv" if csv else "json" if json else None
+    if out is not None and form is None:
+        form = out.suffix.lstrip(".")
+        if form not in ("csv", "json", "parquet"):
+            raise UsageError(f"--out {out}: the name must end in .csv, .json or .parquet")
+    chosen = read_game(game, parameters)
+    solution = solve_or_load(chosen, load, max_states)
+    rows = solution.table(where)
+    total = len(rows)
+    if limit is not None:
+        rows = rows.head(limit)
+    if out is not None:
+        from rollwise.storage import write_atomically
+
+        def write(place: Path) -> None:
+            if form == "parquet":
+                rows.write_parquet(place)
+            else:
+                place.write_text(_text(solution, rows, form))
+
+        write_atomically(out, write)
+    elif form is not None:
+        sys.stdout.write(_text(solution, rows, form))
+    else:
+        if limit is None:
+            rows = rows.head(SHOWN)
+        _show(solution, rows, total)
+
+
+def _text(solution: Solution, rows: pl.DataFrame, form: str | None) -> str:
+    if form == "csv":
+        return rows.write_csv()
+    graph = solution.graph
+    head = json_module.dumps({"game": graph.game, "parameters": dict(graph.parameters)})
+    return f'{head[:-1]}, "rows": {rows.write_json()}}}\n'
+
+
+def _show(solution: Solution, rows: pl.DataFrame, total: int) -> None:
+    from rich.table import Table
+
+    shown = Table(box=None, padding=(0, 2, 0, 0))
+    columns = [name for name in rows.columns if not rows[name].is_null().all() or not len(rows)]
+    for name in columns:
+        shown.add_column(name, justify="left" if name == "action" else "right")
+    for row in rows.select(columns).iter_rows(named=True):
+        shown.add_row(*(_cell(name, value) for name, value in row.items()))
+    print_table(shown)
+    if total > len(rows):
+        typer.echo(
+            f"{len(rows)} of {total:,} rows (--limit N for more, --csv, --json or --out for all)"
+        )
+
+
+def _cell(name: str, value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.1e}" if name == "error_bound" else f"{value:.10f}"
+    return str(value)

@@ -1,0 +1,194 @@
+"""What several commands share: their arguments, reading a game, and printing."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rollwise.errors import ParameterError, UnknownState, UsageError
+from rollwise.game import Game
+from rollwise.games import create, find
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.progress import TaskID
+    from rich.table import Table
+
+    from rollwise.builders import Mode
+    from rollwise.solution import Solution
+
+GameArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="GAME",
+        help="A game's name (`rollwise games` lists them), or path/to/file.py:ClassName.",
+    ),
+]
+ParametersArgument = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[NAME=VALUE]...", help="Parameters of the game."),
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document and nothing else.")
+]
+MaxStatesOption = Annotated[
+    int | None,
+    typer.Option("--max-states", min=1, help="Give up beyond this many states."),
+]
+ModeOption = Annotated[
+    str,
+    typer.Option("--mode", help="Who runs the rules: auto, interpreted or compiled."),
+]
+LoadOption = Annotated[
+    str | None,
+    typer.Option("--load", metavar="FILE", help="Use a solution saved by `solve --save`."),
+]
+
+
+def read_game(reference: str, assignments: Sequence[str] | None) -> Game:
+    """The game that GAME and NAME=VALUE... ask for."""
+    values: dict[str, str] = {}
+    for text in assignments or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise ParameterError(f"{text!r} isn't a parameter; write name=value")
+        if name in values:
+            raise ParameterError(f"the parameter {name!r} is given twice")
+        values[name] = value
+    return create(find(reference), values)
+
+
+def read_state(text: str) -> dict[str, int]:
+    """A state as typed: ``banked=50,rival=50,turn=20``."""
+    state: dict[str, int] = {}
+    for part in text.split(","):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        try:
+            number = int(value)
+        except ValueError:
+            number = None
+        if not equals or not name or number is None or name in state:
+            raise UnknownState(
+                f"{text!r} isn't a state; write every field once, as in banked=50,rival=50,turn=20"
+            )
+        state[name] = number
+    return state
+
+
+def read_mode(mode: str) -> Mode:
+    """The value of --mode."""
+    if mode not in ("auto", "interpreted", "compiled"):
+        raise UsageError(f"--mode is {mode!r}; it must be auto, interpreted or compiled")
+    return mode  # type: ignore[return-value]
+
+
+def solve_or_load(game: Game, load_from: str | None, max_states: int | None) -> Solution:
+    """The solution of a game: found now, or read from a file that must fit it."""
+    with Progress() as progress:
+        if load_from is not None:
+            from rollwise.storage import load
+
+            return load(load_from, game, max_states=max_states, progress=progress)
+        from rollwise.solution import solve
+
+        return solve(game, max_states=max_states, progress=progress)
+
+
+def number_or_none(value: float | None) -> float | None:
+    """A number as JSON knows it: infinities and NaN become null."""
+    return None if value is None or not math.isfinite(value) else value
+
+
+def print_json(document: Any) -> None:
+    """One JSON document on stdout."""
+    sys.stdout.write(json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def print_table(table: Table) -> None:
+    """A Rich table on stdout, as wide as it needs to be where that isn't a terminal."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else 200
+    Console(width=width, highlight=False).print(table)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Put text into a file, all at once or not at all."""
+    from rollwise.storage import write_atomically
+
+    write_atomically(path, lambda place: place.write_text(text))
+
+
+class Progress:
+    """A progress bar on stderr, on a terminal only, for what takes over a second.
+
+    Give it as ``progress`` to what reports ``(stage, done, total or None)``.
+    """
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._bar: Any = None
+        self._task: TaskID | None = None
+        self._stage = ""
+        self._terminal = sys.stderr.isatty()
+        self._first_use = False
+
+    def __enter__(self) -> Progress:
+        if self._terminal:
+            from rollwise.kernels.jit import never_compiled
+
+            self._first_use = never_compiled()
+        return self
+
+    def __call__(self, stage: str, done: int, total: int | None) -> None:
+        if not self._terminal:
+            return
+        # A compile can't report while it runs, so it is announced when it begins.
+        waits = total is None or self._first_use
+        if self._bar is None and (waits or time.monotonic() - self._started > 1):
+            from rich.console import Console
+            from rich.progress import (
+                BarColumn,
+                MofNCompleteColumn,
+                SpinnerColumn,
+                TextColumn,
+                TimeElapsedColumn,
+            )
+            from rich.progress import Progress as Bar
+
+            self._bar = Bar(
+                SpinnerColumn(),
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bar.start()
+        if self._bar is None:
+            return
+        if stage != self._stage or self._task is None:
+            if self._task is not None:
+                self._bar.remove_task(self._task)
+            self._stage = stage
+            note = " (first use on this machine: compiling)" if self._first_use else ""
+            self._task = self._bar.add_task(stage + note, total=total)
+        self._bar.update(self._task, completed=done, total=total)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()

@@ -1,0 +1,379 @@
+"""The answer to a game: values, the best actions, and how sure they are."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.builders import Mode, Progress, build_with_report
+from rollwise.certificate import certify, require_ending
+from rollwise.errors import UnknownState
+from rollwise.game import Game
+from rollwise.graph import StateGraph
+from rollwise.methods.strategy_iteration import strategy_iteration
+from rollwise.recursion import Recursion
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rollwise.policies import Policy
+
+
+class ActionAdvice(NamedTuple):
+    """What an action is worth in a state.
+
+    Attributes
+    ----------
+    action : str
+    value : float
+        Expected payoff (1 for a win, -1 for a loss), or expected total of rewards.
+    win_probability : float or None
+        None for a solitaire score.
+    regret : float
+        What taking it costs against the best action, in units of value.
+    best : bool
+        Whether nothing is better, as far as the certified error can tell.
+    """
+
+    action: str
+    value: float
+    win_probability: float | None
+    regret: float
+    best: bool
+
+
+class Advice(NamedTuple):
+    """What a state is worth and what to do there."""
+
+    state: dict[str, int]
+    value: float
+    win_probability: float | None
+    error_bound: float
+    actions: list[ActionAdvice]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Solution:
+    """The values of a game, certified.
+
+    Attributes
+    ----------
+    graph : StateGraph
+    game : Game or None
+        The rules that the graph was built from.
+    method : str
+        Who found the values.
+    values : (n_states,) float64
+        In the eyes of the mover: 1 for a sure win and -1 for a sure loss, or the
+        expected total of the rewards.
+    error_bounds : (n_states,) float64
+        ``|values[s] - true value| <= error_bounds[s]``, proved; infinite where
+        nothing could be proved.
+    tolerance : float or None
+        The largest error bound that was asked for.
+    sweeps : int
+        Sweeps that the method made over states with cycles.
+    converged : bool
+        Whether the method reached its own criterion.
+    seconds : dict of float
+        Time spent to ``compile``, ``build``, ``solve`` and ``certify``.
+    """
+
+    graph: StateGraph
+    game: Game | None
+    method: str
+    values: NDArray[np.float64]
+    error_bounds: NDArray[np.float64]
+    tolerance: float | None = None
+    sweeps: int = 0
+    converged: bool = True
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def error_bound(self) -> float:
+        """The largest error of any value, proved."""
+        return float(self.error_bounds.max())
+
+    @property
+    def status(self) -> str:
+        """How it ended.
+
+        ``certified``; ``tolerance missed`` where the error bound is larger than was
+        asked for; ``not certified`` where no bound could be proved.
+        """
+        if not np.isfinite(self.error_bound):
+            return "not certified"
+        if self.tolerance is not None and self.error_bound > self.tolerance:
+            return "tolerance missed"
+        return "certified"
+
+    @property
+    def is_score(self) -> bool:
+        """Whether values are expected scores, and not chances to win."""
+        return self.graph.objective != "win"
+
+    @property
+    def value(self) -> float:
+        """The value of the start."""
+        return float(self.values[0])
+
+    @property
+    def win_probability(self) -> float | None:
+        """The probability that who moves first wins (a draw is half a win); None for a score."""
+        return None if self.is_score else (1 + self.value) / 2
+
+    @property
+    def win_probabilities(self) -> NDArray[np.float64] | None:
+        """The mover's probability to win in every state, (n_states,); None for a score."""
+        return None if self.is_score else (1 + self.values) / 2
+
+    @cached_property
+    def action_values(self) -> NDArray[np.float64]:
+        """What each action is worth if all play on optimally: (n_actions,) float64."""
+        from rollwise.kernels.certificate import residuals
+
+        graph = self.graph
+        gap, rounding = np.empty(graph.n_actions), np.empty(graph.n_actions)
+        residuals(
+            graph.action_indptr,
+            graph.action_reward,
+            graph.outcome_indptr,
+            graph.outcome_state,
+            graph.outcome_weight,
+            graph.outcome_passes,
+            graph.outcome_payoff,
+            self.values,
+            1.0,
+            graph.outcome_weight.dtype.kind == "i",
+            gap,
+            rounding,
+            np.empty(graph.n_states, np.int64),
+        )
+        return gap + self.values[graph.action_state]
+
+    @cached_property
+    def regret(self) -> NDArray[np.float64]:
+        """What each action costs against the best of its state: (n_actions,) float64, from 0."""
+        sign = -1.0 if self.graph.objective == "minimize" else 1.0
+        worth = sign * self.action_values
+        best = np.maximum.reduceat(worth, self.graph.action_indptr[:-1])
+        return best[self.graph.action_state] - worth
+
+    @cached_property
+    def is_best(self) -> NDArray[np.bool_]:
+        """Which actions can't be told from the best within the certified error: (n_actions,)."""
+        margin = 2 * self.error_bound if np.isfinite(self.error_bound) else 0.0
+        return self.regret <= margin
+
+    @cached_property
+    def best_actions(self) -> NDArray[np.int64]:
+        """The first of the best actions of each state, as an index: (n_states,) int64."""
+        n = self.graph.n_actions
+        candidates = np.where(self.is_best, np.arange(n), n)
+        return np.minimum.reduceat(candidates, self.graph.action_indptr[:-1])
+
+    @cached_property
+    def policy(self) -> Policy:
+        """The optimal policy: the first of the best actions everywhere."""
+        from rollwise.policies import Policy
+
+        return Policy.of_actions(self.graph, "optimal", self.best_actions)
+
+    def table(self, where: str | None = None) -> pl.DataFrame:
+        """The strategy, a row for each state, in the order of the fields.
+
+        Parameters
+        ----------
+        where : str, optional
+            A condition in the names of the columns, such as
+            ``"lid >= 3 and forced == 0"``.
+
+        Returns
+        -------
+        polars.DataFrame
+            A column for each field of the state, then ``action``, ``value``,
+            ``win_probability`` (null for a score) and ``error_bound``.
+
+        Raises
+        ------
+        ExpressionError
+            The condition can't be understood.
+        """
+        import polars as pl
+
+        from rollwise.filters import parse_filter
+
+        graph = self.graph
+        frame = pl.DataFrame(
+            {name: graph.states[:, i] for i, name in enumerate(graph.field_names)}
+        ).with_columns(
+            self._action_names(self.best_actions),
+            pl.Series("value", self.values),
+            pl.Series("win_probability", self.win_probabilities, dtype=pl.Float64)
+            if not self.is_score
+            else pl.lit(None, dtype=pl.Float64).alias("win_probability"),
+            pl.Series("error_bound", self.error_bounds),
+        )
+        if where is not None:
+            frame = frame.filter(parse_filter(where, frame.schema))
+        return frame.sort(graph.field_names)
+
+    def _action_names(self, actions: NDArray[np.int64]) -> pl.Series:
+        import polars as pl
+
+        labels = self.graph.action_label[actions]
+        known = sorted(set(labels.tolist()))
+        names = pl.Series([self.graph.action_names.get(label, str(label)) for label in known])
+        return names.gather(np.searchsorted(known, labels)).alias("action")
+
+    def find(self, state: Sequence[int] | Mapping[str, int]) -> int:
+        """The number of a state, given by its fields in order or by name.
+
+        Raises
+        ------
+        UnknownState
+        """
+        names = self.graph.field_names
+        if isinstance(state, Mapping):
+            unknown = [name for name in state if name not in names]
+            missing = [name for name in names if name not in state]
+            if unknown or missing:
+                fault = (
+                    f"there is no field {unknown[0]!r}" if unknown else f"{missing[0]} is missing"
+                )
+                raise UnknownState(
+                    f"{self.graph.game}: {fault}; a state is {', '.join(names)}, each once"
+                )
+            state = [state[name] for name in names]
+        return self.graph.find(state)
+
+    def advise(self, state: Sequence[int] | Mapping[str, int]) -> Advice:
+        """What a state is worth and what each action costs there.
+
+        Parameters
+        ----------
+        state : a state of the game, its fields in order, or a mapping by name
+
+        Raises
+        ------
+        UnknownState
+            No play comes to this state.
+        """
+        graph = self.graph
+        s = self.find(state)
+        rows = []
+        for a in range(int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])):
+            value = float(self.action_values[a])
+            rows.append(
+                ActionAdvice(
+                    graph.action_text(a),
+                    value,
+                    None if self.is_score else (1 + value) / 2,
+                    float(self.regret[a]),
+                    bool(self.is_best[a]),
+                )
+            )
+        value = float(self.values[s])
+        return Advice(
+            dict(zip(graph.field_names, graph.states[s].tolist(), strict=True)),
+            value,
+            None if self.is_score else (1 + value) / 2,
+            float(self.error_bounds[s]),
+            rows,
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the solution to a Parquet file, all at once or not at all (see `load`)."""
+        from rollwise.storage import save
+
+        save(self, Path(path))
+
+    def __repr__(self) -> str:
+        worth = (
+            f"expected score {self.value:.10g}"
+            if self.is_score
+            else f"the first player wins with probability {self.win_probability:.10g}"
+        )
+        bound = self.error_bound if self.is_score else self.error_bound / 2
+        return f"<Solution of {self.graph.title}: {worth} ± {bound:.1g} ({self.status})>"
+
+
+def solve(
+    game: Game,
+    *,
+    tolerance: float | None = None,
+    mode: Mode = "auto",
+    max_states: int | None = None,
+    progress: Progress | None = None,
+) -> Solution:
+    """Solve a game exactly and certify the answer.
+
+    Parameters
+    ----------
+    game : Game
+    tolerance : float, optional
+        The largest certified error that is good enough. The solver goes as far
+        as doubles carry in any case; `Solution.status` says whether this was met.
+    mode, max_states
+        How to build the graph; see `rollwise.build`.
+    progress : callable, optional
+        Called now and then as ``progress(stage, done, total or None)``.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    RulesError
+        The rules break the contract of the language.
+    EndlessPlay
+        The players can go round for ever; names the states.
+    TooManyStates
+    """
+    if tolerance is not None and not tolerance > 0:
+        raise ValueError(f"tolerance is {tolerance}; it must be positive")
+    graph, report = build_with_report(game, mode=mode, max_states=max_states, progress=progress)
+
+    def stage(name: str) -> Any:
+        return None if progress is None else lambda done, total: progress(name, done, total)
+
+    clock = time.perf_counter
+    started = clock()
+    if progress is not None:
+        progress("finding components", 0, None)
+    graph.components  # noqa: B018 (computed once, here, so that its time counts as solving)
+    solving = clock() - started
+    started = clock()
+    require_ending(graph)
+    certifying = clock() - started
+    started = clock()
+    arranged = Recursion.of_values(graph)
+    found = strategy_iteration(graph, arranged=arranged, progress=stage("solving"))
+    solving += clock() - started
+    started = clock()
+    certificate = certify(graph, found.values, arranged=arranged, progress=stage("certifying"))
+    certifying += clock() - started
+    return Solution(
+        graph,
+        game,
+        found.method,
+        found.values,
+        certificate.bounds,
+        tolerance,
+        found.sweeps,
+        found.converged,
+        {
+            "compile": report.compile_seconds,
+            "build": report.build_seconds,
+            "solve": solving,
+            "certify": certifying,
+        },
+    )

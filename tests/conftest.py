@@ -1,0 +1,30 @@
+"""What all tests share: Hypothesis without deadlines, and the two ways to run rules."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+
+from rollwise.kernels.jit import JIT_DISABLED
+
+# The first example of a test waits for Numba.
+settings.register_profile("rollwise", deadline=None, max_examples=50)
+settings.load_profile("rollwise")
+
+needs_jit = pytest.mark.skipif(JIT_DISABLED, reason="NUMBA_DISABLE_JIT leaves nothing to compile")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "needs_jit: compiles rules, so it needs Numba's JIT")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.get_closest_marker("needs_jit"):
+            item.add_marker(needs_jit)
+
+
+@pytest.fixture(params=["interpreted", pytest.param("compiled", marks=pytest.mark.needs_jit)])
+def mode(request: pytest.FixtureRequest) -> str:
+    """Who runs the rules: both builders are to give the same."""
+    return request.param

@@ -1,0 +1,91 @@
+"""Graphs made by hand or by chance, without any rules behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from hypothesis import strategies as st
+
+from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN
+from rollwise.graph import StateGraph
+
+PAYOFF = {WIN: 1.0, LOSE: -1.0}
+
+Outcome = tuple[float, int, int | None]  # weight, then, next state
+Action = tuple[float, Sequence[Outcome]]  # reward, outcomes
+
+
+def assemble(
+    table: Sequence[Sequence[Action]], *, objective="win", players=2, n_border=0
+) -> StateGraph:
+    """The graph whose state s has the actions ``table[s]``; its only field is its number."""
+    actions = [action for options in table for action in options]
+    outcomes = [outcome for _, ways in actions for outcome in ways]
+    weights = [weight for weight, _, _ in outcomes]
+    whole = all(isinstance(weight, int) for weight in weights)
+    counts = [len(options) for options in table]
+    return StateGraph(
+        states=np.arange(len(table), dtype=np.int32).reshape(-1, 1),
+        action_indptr=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        action_label=np.concatenate([np.arange(k, dtype=np.int32) for k in counts]),
+        action_reward=np.array([reward for reward, _ in actions], np.float64),
+        outcome_indptr=np.concatenate([[0], np.cumsum([len(w) for _, w in actions])]).astype(
+            np.int64
+        ),
+        outcome_state=np.array(
+            [t if then in (AGAIN, PASS) else -1 for _, then, t in outcomes], np.int32
+        ),
+        outcome_weight=np.array(weights, np.int64 if whole else np.float64),
+        outcome_passes=np.array([then == PASS for _, then, _ in outcomes], np.bool_),
+        outcome_payoff=np.array([PAYOFF.get(then, 0.0) for _, then, _ in outcomes]),
+        field_names=("number",),
+        action_names={},
+        game="by-hand",
+        parameters={},
+        players=players,
+        objective=objective,
+        n_border=n_border,
+    )
+
+
+KINDS = ((2, "win"), (1, "win"), (1, "maximize"), (1, "minimize"))
+
+
+@st.composite
+def ending_graphs(draw, kinds=KINDS, max_states=7, n_border=0):
+    """Graphs in which every play ends, whatever the players do, cycles and all.
+
+    The first outcome of every action leads to a state of a higher number, over
+    the border or to the end; the others lead anywhere.
+    """
+    players, objective = draw(st.sampled_from(kinds))
+    onward = [AGAIN, PASS] if players == 2 else [AGAIN]
+    over = [WIN, LOSE, DRAW] if objective == "win" else [END]
+    n = draw(st.integers(1, max_states))
+    rewards = st.just(0.0) if objective == "win" else st.integers(-8, 8).map(lambda r: r / 4)
+    weights = st.integers(1, 9)
+
+    def outcome(targets):
+        return st.one_of(
+            st.tuples(weights, st.sampled_from(over), st.none()),
+            *([st.tuples(weights, st.sampled_from(onward), targets)] if targets else []),
+        )
+
+    anywhere = outcome(st.integers(0, n + n_border - 1))
+    table = []
+    for s in range(n):
+        ahead = outcome(st.integers(s + 1, n + n_border - 1) if s + 1 < n + n_border else None)
+        ways = st.tuples(ahead, st.lists(anywhere, max_size=3)).map(lambda w: [w[0], *w[1]])
+        table.append(draw(st.lists(st.tuples(rewards, ways), min_size=1, max_size=3)))
+    return assemble(table, objective=objective, players=players, n_border=n_border)
+
+
+def chain(n: int, *, ahead: int = 1, back: int = 1, seats: int = 1) -> StateGraph:
+    """Gambler's ruin on states 0 to n - 1: a win past the end, a loss before the start."""
+    table = []
+    for s in range(n):
+        up = (ahead, AGAIN, s + 1) if s + 1 < n else (ahead, WIN, None)
+        down = (back, AGAIN, s - 1) if s > 0 else (back, LOSE, None)
+        table.append([(0.0, [up, down])])
+    return assemble(table, players=seats)

@@ -1,0 +1,263 @@
+"""Both builders give the same graph, and it is the one that the rules describe."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from fractions import Fraction
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from little_games import ALL, Crowd, NoState, RandomTable, Rooted, Scattered, Uncompilable, Whole
+
+from rollwise import builders
+from rollwise.builders import CompileWarning, build, build_with_report
+from rollwise.errors import UnknownState
+from rollwise.game import PASS, Game
+from rollwise.games import available
+from rollwise.games.hare_and_tortoise import HareAndTortoise
+from rollwise.games.pig import Pig, Piglet, TwoDicePig
+from rollwise.games.super_six import SuperSix
+from rollwise.graph import ARRAYS, StateGraph
+from rollwise.kernels.jit import JIT_DISABLED
+
+SMALLER = {"target": 12, "sticks": 9, "steps": 10}
+
+
+def small(cls: type[Game]) -> Game:
+    """A game with parameters small enough for plain Python."""
+    names = {name for name in SMALLER if name in cls.__dataclass_fields__}
+    return cls(**{name: SMALLER[name] for name in names})
+
+
+BUILT_IN = tuple(small(cls) for cls in available().values())
+
+
+def ident(game: object) -> str | None:
+    if not isinstance(game, Game):
+        return None
+    return " ".join([game.name, *(f"{k}={v}" for k, v in game.parameters.items())])
+
+
+def assert_same(first: StateGraph, second: StateGraph) -> None:
+    for name in ARRAYS:
+        one, other = getattr(first, name), getattr(second, name)
+        assert one.dtype == other.dtype, name
+        assert one.shape == other.shape, name
+        assert one.tobytes() == other.tobytes(), name
+    assert first.content_hash == second.content_hash
+
+
+def assert_describes(graph: StateGraph, game: Game) -> None:
+    """The graph says what the rules say, state by state, in breadth-first order."""
+    found = naive.explore(game)
+    assert [tuple(row) for row in graph.states.tolist()] == list(found)
+    number = {state: i for i, state in enumerate(found)}
+    a = 0
+    for state, actions in found.items():
+        assert a == graph.action_indptr[number[state]]
+        for label, outcomes in actions.items():
+            assert graph.action_label[a] == label
+            assert graph.action_reward[a] == game.reward(state, label)
+            begin, end = graph.outcome_indptr[a : a + 2]
+            assert [
+                (
+                    Fraction(graph.outcome_weight[k].item()),
+                    bool(graph.outcome_passes[k]),
+                    float(graph.outcome_payoff[k]),
+                    int(graph.outcome_state[k]),
+                )
+                for k in range(begin, end)
+            ] == [
+                (weight, then == PASS, naive.PAYOFF.get(then, 0.0), number.get(following, -1))
+                for weight, then, following in outcomes
+            ]
+            a += 1
+    assert a == graph.n_actions
+    assert graph.action_indptr[-1] == a
+    assert graph.outcome_indptr[-1] == graph.n_outcomes
+
+
+@pytest.mark.parametrize("game", [*BUILT_IN, *ALL, NoState()], ids=ident)
+def test_builders_agree_with_the_rules_and_each_other(game):
+    interpreted = build(game, mode="interpreted")
+    assert_describes(interpreted, game)
+    if JIT_DISABLED:
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CompileWarning)
+        compiled, report = build_with_report(game, mode="compiled")
+    assert report.mode == "compiled"
+    assert_same(interpreted, compiled)
+
+
+@pytest.mark.needs_jit
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    size=st.integers(1, 30),
+    choices=st.integers(1, 4),
+    outcomes_each=st.integers(1, 4),
+    loops=st.floats(0, 1),
+)
+def test_builders_agree_on_random_games(seed, size, choices, outcomes_each, loops):
+    game = RandomTable(seed, size, choices, outcomes_each, loops=loops)
+    interpreted = build(game, mode="interpreted")
+    assert_same(interpreted, build(game, mode="compiled"))
+    assert_describes(interpreted, game)
+
+
+@pytest.mark.needs_jit
+@given(steps=st.integers(1, 60), stride=st.integers(1, 2**40))
+@settings(max_examples=15)
+def test_builders_agree_wherever_the_states_lie(steps, stride):
+    game = Scattered(steps, stride)
+    assert_same(build(game, mode="interpreted"), build(game, mode="compiled"))
+
+
+# States, actions and outcomes. Piglet by counting: 10 scores of the rival times 55 ways to
+# have fewer than 10 points, 1 to 10 of them in the bank; no choice where the turn begins.
+# Super Six with 40 sticks has 4,115 situations (Ashdnazg's note on solving it as a
+# mixed-integer program), each with the mover forced or free. The others are what the
+# naive explorer counts.
+@pytest.mark.parametrize(
+    ("game", "states", "actions", "outcomes"),
+    [
+        (Piglet(10), 550, 1000, 1550),
+        (Pig(20), 3_287, 6_213, 22_648),
+        (TwoDicePig(12), 243, 405, 6_723),
+        (HareAndTortoise(30), 1_800, 3_600, 18_000),
+        (SuperSix(7), 112, 168, 308),
+        (SuperSix(40), 8_230, 12_345, 25_685),
+    ],
+    ids=ident,
+)
+def test_counts_are_pinned(game, states, actions, outcomes):
+    graph = build(game, mode="interpreted")
+    assert (graph.n_states, graph.n_actions, graph.n_outcomes) == (states, actions, outcomes)
+
+
+@pytest.mark.needs_jit
+def test_pig_100_is_pinned():
+    graph = build(Pig(100))
+    assert (graph.n_states, graph.n_actions, graph.n_outcomes) == (480_447, 951_093, 3_353_328)
+
+
+@pytest.mark.slow
+@pytest.mark.needs_jit
+def test_two_dice_pig_is_pinned():
+    graph = build(TwoDicePig(100))
+    assert graph.n_states == 433_687
+
+
+def test_buffers_grow_for_states_with_many_outcomes(mode):
+    graph = build(Crowd(600), mode=mode)
+    assert graph.n_actions == 2 * 600
+    assert graph.n_outcomes == 600 + 600 * 601 // 2
+
+
+def test_roots_come_first_and_once(mode):
+    graph = build(Rooted(), mode=mode)
+    assert graph.n_roots == 4
+    assert graph.states[:4, 0].tolist() == [3, 9, 7, -2]
+    assert graph.states[4:, 0].tolist() == [5]
+
+
+def test_floats_that_are_whole_become_whole_weights(mode):
+    assert build(Whole(), mode=mode).outcome_weight.dtype == np.int64
+
+
+@pytest.mark.needs_jit
+def test_rules_that_cannot_be_compiled_fall_back_and_say_why():
+    with pytest.warns(
+        CompileWarning, match=r"^uncompilable: .*interpreted.*closure.*line \d+.*loop"
+    ) as caught:
+        graph, report = build_with_report(Uncompilable(), mode="compiled")
+    assert len(caught) == 1
+    assert "\n" not in str(caught[0].message)
+    assert report.mode == "interpreted"
+    assert_describes(graph, Uncompilable())
+
+
+def unmarked_helper(place):
+    return place + 1
+
+
+class UnmarkedHelper(Rooted):
+    def outcomes(self, s, action):
+        yield unmarked_helper(1), 4, s
+
+
+@pytest.mark.needs_jit
+def test_the_warning_names_the_remedy():
+    with pytest.warns(CompileWarning, match=r"unmarked_helper.*@rollwise\.rule"):
+        build(UnmarkedHelper(), mode="compiled")
+
+
+def test_without_the_jit_compiled_falls_back():
+    """Run in a process of its own, so that it is tested with the JIT on as well."""
+    code = (
+        "import warnings; warnings.simplefilter('error')\n"
+        "from rollwise.builders import CompileWarning, build, build_with_report\n"
+        "from rollwise.games.pig import Pig\n"
+        "assert build_with_report(Pig(5))[1].mode == 'interpreted'\n"
+        "try: build(Pig(5), mode='compiled')\n"
+        "except CompileWarning as warning: print(warning)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "NUMBA_DISABLE_JIT" in done.stdout
+
+
+@pytest.mark.needs_jit
+def test_small_games_are_interpreted_and_large_ones_compiled(monkeypatch):
+    assert build_with_report(HareAndTortoise(6), mode="auto")[1].mode in ("interpreted", "compiled")
+    monkeypatch.setattr(builders, "_compiled", lambda rules: False)
+    small_graph, report = build_with_report(Pig(12))
+    assert report.mode == "interpreted"
+    monkeypatch.setattr(builders, "SMALL", small_graph.n_outcomes // 2)
+    large_graph, report = build_with_report(Pig(12))
+    assert report.mode == "compiled"
+    assert_same(small_graph, large_graph)
+
+
+def test_build_refuses_bad_settings():
+    with pytest.raises(ValueError, match="mode"):
+        build(Pig(5), mode="fast")
+    with pytest.raises(ValueError, match="max_states"):
+        build(Pig(5), max_states=0)
+
+
+def test_progress_is_reported(mode):
+    stages = []
+    build(Pig(30), mode=mode, progress=lambda stage, done, total: stages.append((stage, done)))
+    assert stages == sorted(stages, key=lambda entry: entry[1])
+    assert {stage for stage, _ in stages} <= {"compiling the rules", "exploring"}
+
+
+def test_a_state_is_found_by_its_fields():
+    graph = build(Pig(12))
+    for s in (0, 17, graph.n_states - 1):
+        assert graph.find(graph.states[s].tolist()) == s
+    assert graph.state_text(0) == "banked=0, rival=0, turn=0"
+    assert graph.action_text(0) == "roll"
+    assert graph.title == "pig target=12 sides=6"
+    assert "states" in repr(graph)
+    for state in ((0, 0, 99), (0, 0), (0, 0, 0, 0)):
+        with pytest.raises(UnknownState, match="pig target=12.*banked"):
+            graph.find(state)
+
+
+def test_the_hash_tells_rules_apart():
+    hashes = {build(game).content_hash for game in (Pig(12), Pig(13), Pig(12, 5), Piglet(12))}
+    assert len(hashes) == 4
+    assert build(Pig(12)).content_hash in hashes

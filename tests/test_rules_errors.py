@@ -1,0 +1,409 @@
+"""Mistakes in rules: each an error that names the game, the state and the action."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pytest
+
+from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Game, build, parameter
+from rollwise.builders import CompileWarning
+from rollwise.errors import ParameterError, RollwiseError, RulesError, TooManyStates
+from rollwise.games.pig import Pig
+
+
+class Place(NamedTuple):
+    row: int
+    column: int
+
+
+class Stranger(NamedTuple):
+    row: int
+    column: int
+
+
+def error_of(game: Game, mode: str = "interpreted", kind: type = RulesError, **more: Any) -> str:
+    """The message of the error that building must end with."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompileWarning)  # some mistakes can't be compiled
+        with pytest.raises(kind) as caught:
+            build(game, mode=mode, **more)
+    message = str(caught.value)
+    assert message.startswith(f"{game.name}: ")
+    assert "\n" not in message
+    assert type(caught.value) is kind
+    return message
+
+
+@dataclass(frozen=True)
+class Faulty(Game):
+    """Sound rules but for one mistake, at row 2, column -4, with the action 1."""
+
+    mistake: int = 0
+    action_names: ClassVar = ("wait", "blunder")
+
+    def __post_init__(self):
+        super().__post_init__()
+        object.__setattr__(self, "faces", np.array([1, 2, 3]))
+
+    def start(self):
+        return Place(0, 0)
+
+    def actions(self, s):
+        odd = s.row == 2
+        if not (odd and self.mistake == 1):
+            yield 0
+            if odd and self.mistake == 2:
+                yield 0
+            if odd and self.mistake == 3:
+                yield -1
+            if odd and self.mistake == 4:
+                yield 2**31
+            if odd and self.mistake == 5:
+                raise ValueError("no such place")
+            yield 1
+
+    def outcomes(self, s, action):
+        odd = s.row == 2 and action == 1
+        yield 1, LOSE, s
+        if s.row < 3:
+            yield 1, PASS, Place(s.row + 1, s.column - 2)
+        if odd:
+            if self.mistake == 6:
+                yield -1, WIN, s
+            if self.mistake == 7:
+                yield 2**62, WIN, s
+            if self.mistake == 8:
+                yield 1, 6, s
+            if self.mistake == 9:
+                yield 1, -1, s
+            if self.mistake == 10:
+                yield 1, END, s
+            if self.mistake == 11:
+                yield 1, AGAIN, Place(2**31, 0)
+            if self.mistake == 12:
+                yield 1, AGAIN, Place(0, -(2**31) - 1)
+            if self.mistake == 13:
+                yield self.faces[1 - s.column], WIN, s
+            if self.mistake == 14:
+                yield 1 // (s.row - 2), WIN, s
+            if self.mistake == 15:
+                raise KeyError("missing")
+
+
+AT = "row=2, column=-4"
+ACTION = "with the action blunder"
+
+
+@pytest.mark.parametrize(
+    ("mistake", "parts"),
+    [
+        (1, ["no action", AT]),
+        (2, ["actions() gives wait twice", AT]),
+        (3, ["actions() gives -1", AT, "whole number from 0"]),
+        (4, ["actions() gives 2147483648", AT]),
+        (5, ["actions() fails", AT, "ValueError: no such place"]),
+        (6, ["weight -1", AT, ACTION]),
+        (7, [f"add up to {2**62 + 2}", AT, ACTION]),
+        (8, ["unknown `then` 6", AT, ACTION, "AGAIN, PASS, WIN, LOSE, DRAW, END"]),
+        (9, ["unknown `then` -1", AT, ACTION]),
+        (10, ["END in a two-player game", AT, ACTION]),
+        (11, ["row=2147483648", "doesn't fit 32 bits", AT, ACTION]),
+        (12, ["column=-2147483649", "doesn't fit 32 bits", AT, ACTION]),
+        (13, ["outcomes() fails", AT, ACTION, "IndexError"]),
+        (14, ["outcomes() fails", AT, ACTION, "ZeroDivisionError"]),
+        (15, ["outcomes() fails", AT, ACTION, "KeyError: 'missing'"]),
+    ],
+)
+def test_mistakes_are_named(mistake, parts, mode):
+    message = error_of(Faulty(mistake), mode)
+    for part in parts:
+        assert part in message
+
+
+def test_the_same_rules_without_a_mistake_are_fine(mode):
+    assert build(Faulty(0), mode=mode).n_states == 4
+
+
+@dataclass(frozen=True)
+class Empty(Game):
+    """Nothing can come of the blunder at row 2, or only what is impossible."""
+
+    impossible: bool = False
+    action_names: ClassVar = ("wait", "blunder")
+
+    def start(self):
+        return Place(0, 0)
+
+    def actions(self, s):
+        yield 0
+        if s.row == 2:
+            yield 1
+
+    def outcomes(self, s, action):
+        if action == 0:
+            yield 1, LOSE, s
+            if s.row < 3:
+                yield 1, PASS, Place(s.row + 1, s.column - 2)
+        if self.impossible:
+            yield 0, WIN, s
+
+
+def test_an_action_without_outcomes_is_named(mode):
+    message = error_of(Empty(), mode)
+    assert f"no outcome in the state {AT} {ACTION}" in message
+    message = error_of(Empty(impossible=True), mode)
+    assert f"the weights are all zero in the state {AT} {ACTION}" in message
+
+
+@dataclass(frozen=True)
+class Unfair(Game):
+    """Float weights, one of them whatever the test asks for."""
+
+    kind: int = 0
+
+    def __post_init__(self):
+        super().__post_init__()
+        odd = [0.5, np.nan, np.inf, -0.25, 1e300, -0.0]
+        object.__setattr__(self, "weights", np.array(odd))
+
+    def start(self):
+        return Place(2, -4)
+
+    def actions(self, s):
+        yield 3
+
+    def outcomes(self, s, action):
+        yield 0.5, WIN, s
+        yield self.weights[self.kind], LOSE, s
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [(1, "nan"), (2, "inf"), (3, "-0.25"), (4, "add up to 1e+300")]
+)
+def test_float_weights_are_checked(kind, said, mode):
+    message = error_of(Unfair(kind), mode)
+    assert said in message
+    assert f"{AT} with the action 3" in message
+
+
+def test_a_weight_of_minus_zero_is_no_outcome(mode):
+    graph = build(Unfair(5), mode=mode)
+    assert graph.outcome_weight.tolist() == [0.5]
+
+
+@dataclass(frozen=True)
+class Alone(Game):
+    """A solitaire game with whatever objective, `then` and reward."""
+
+    then: int = WIN
+    points: float = 0.0
+    players: ClassVar = 1
+
+    def start(self):
+        return Place(2, -4)
+
+    def actions(self, s):
+        yield 3
+
+    def outcomes(self, s, action):
+        yield 1, self.then, s
+        yield 1, DRAW if self.then <= 1 else self.then, s
+
+    def reward(self, s, action):
+        return self.points
+
+
+@dataclass(frozen=True)
+class Score(Alone):
+    objective: ClassVar = "minimize"
+
+
+def test_pass_in_a_solitaire_game(mode):
+    message = error_of(Alone(PASS), mode)
+    assert "PASS in a solitaire game" in message
+    assert f"{AT} with the action 3" in message
+    assert "allowed: AGAIN, WIN, LOSE, DRAW" in message
+    assert build(Alone(DRAW), mode=mode).n_states == 1
+
+
+@pytest.mark.parametrize("then", [PASS, WIN, LOSE, DRAW])
+def test_a_score_is_not_won(then, mode):
+    message = error_of(Score(then), mode)
+    assert "objective 'minimize' (allowed: AGAIN, END)" in message
+
+
+def test_reward_in_a_game_of_wins(mode):
+    message = error_of(Alone(WIN, points=2.5), mode)
+    assert "a reward of 2.5" in message
+    assert f"{AT} with the action 3" in message
+    assert build(Score(END, points=2.5), mode=mode).action_reward.tolist() == [2.5]
+
+
+@pytest.mark.parametrize("points", [float("inf"), float("-inf")])
+def test_a_reward_is_finite(points, mode):
+    assert "isn't finite" in error_of(Score(END, points=points), mode)
+
+
+def game_with(outcome: Any = (1, WIN, None), start: Any = Place(2, -4), **attributes: Any) -> Game:
+    """A game with one action that has the outcome given; most of these can't be compiled."""
+
+    def outcomes(self, s, action):
+        yield outcome
+        yield 1, LOSE, s
+
+    methods = {
+        "start": lambda self: start,
+        "actions": lambda self, s: iter([3]),
+        "outcomes": outcomes,
+    }
+    return dataclass(frozen=True)(type("Odd", (Game,), methods | attributes))()
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [
+        ((1, AGAIN, Stranger(1, 1)), "Stranger(row=1, column=1), which isn't a Place"),
+        ((1, PASS, (1, 1)), "(1, 1), which isn't a Place"),
+        ((1, PASS, None), "None, which isn't a Place"),
+        ((1, AGAIN, Place(1.5, 0)), "row=1.5; the fields of a state are whole numbers"),
+        ((1, AGAIN, Place(0, "x")), "column='x'"),
+        ((1, AGAIN, Place(0, 10**30)), f"column={10**30}, which doesn't fit 32 bits"),
+        ((1, WIN), "(1, 2) in the state"),
+        (7, "gives 7"),
+        (("two", WIN, None), "'two'"),
+        ((1, "win", None), "unknown `then` 'win'"),
+        ((1, None, None), "unknown `then` None"),
+        ((10**30, WIN, None), "add up to"),
+    ],
+    ids=str,
+)
+def test_ill_formed_outcomes(outcome, said):
+    message = error_of(game_with(outcome))
+    assert said in message
+    assert f"{AT} with the action 3" in message
+
+
+def test_methods_that_do_not_yield():
+    message = error_of(game_with(actions=lambda self, s: None))
+    assert "actions() can't be iterated over" in message
+    assert AT in message
+    message = error_of(game_with(outcomes=lambda self, s, action: 3))
+    assert "outcomes() can't be iterated over" in message
+    assert "with the action 3" in message
+    assert "actions() gives 'roll'" in error_of(game_with(actions=lambda self, s: ["roll"]))
+
+
+class Reserved(NamedTuple):
+    row: int
+    win_probability: int
+
+
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        ((1, 2), "start() gives (1, 2); a state is a NamedTuple"),
+        (None, "start() gives None"),
+        (Place(0.5, 1), "start() gives row=0.5"),
+        (Place(0, 2**40), f"start() gives column={2**40}"),
+        (Reserved(0, 0), "'win_probability'"),
+    ],
+    ids=str,
+)
+def test_ill_formed_starts(start, said):
+    assert said in error_of(game_with(start=start))
+
+
+def test_start_that_fails():
+    class Stumbling(Pig):
+        def start(self):
+            return 1 // 0
+
+    assert "start() fails: ZeroDivisionError" in error_of(Stumbling())
+
+
+def test_ill_formed_roots(mode):
+    def odd_roots(*roots):
+        return game_with(roots=lambda self: iter(roots))
+
+    assert "roots() gives (1, 2)" in error_of(odd_roots(Place(0, 0), (1, 2)), mode)
+    assert "roots() gives column=0.5" in error_of(odd_roots(Place(0, 0.5)), mode)
+    assert f"roots() gives row={2**31}" in error_of(odd_roots(Place(2**31, 0)), mode)
+    assert f"roots() gives row={2**70}" in error_of(odd_roots(Place(2**70, 0)), mode)
+
+
+def test_attributes_of_the_class():
+    assert "players is 3" in error_of(game_with(players=3))
+    assert "objective is 'most'" in error_of(game_with(objective="most"))
+    assert "solitaire" in error_of(game_with(objective="maximize"))
+
+
+@pytest.mark.parametrize("max_states", [50, 70_000])
+def test_too_many_states(max_states, mode):
+    """Ten billion states stop at the limit, soon and without filling the memory."""
+    if mode == "interpreted":
+        max_states = min(max_states, 5_000)
+    begun = time.perf_counter()
+    message = error_of(Pig(30_000), mode, TooManyStates, max_states=max_states)
+    assert f"more than {max_states:,} states" in message
+    assert "max_states=N" in message
+    assert "GB" in message
+    assert time.perf_counter() - begun < 5
+
+
+@dataclass(frozen=True)
+class Tuned(Pig):
+    whole: int = parameter(3, at_least=1, at_most=9)
+    real: float = parameter(0.5, at_least=0)
+    flag: bool = False
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"whole": 0}, "tuned: whole must be from 1 to 9, not 0"),
+        ({"whole": 10}, "tuned: whole must be from 1 to 9, not 10"),
+        ({"whole": 2.0}, "tuned: whole must be a whole number, not 2.0"),
+        ({"whole": True}, "tuned: whole must be a whole number, not True"),
+        ({"whole": "3"}, "tuned: whole must be a whole number, not '3'"),
+        ({"real": -0.1}, "tuned: real must be at least 0, not -0.1"),
+        ({"real": float("nan")}, "tuned: real must be a number, not nan"),
+        ({"real": None}, "tuned: real must be a number, not None"),
+        ({"flag": 1}, "tuned: flag must be true or false, not 1"),
+        ({"target": 0}, "tuned: target must be from 1 to 30000, not 0"),
+    ],
+    ids=str,
+)
+def test_parameters_are_checked(values, said):
+    with pytest.raises(ParameterError) as caught:
+        Tuned(**values)
+    assert str(caught.value) == said
+
+
+def test_a_parameter_is_a_number():
+    @dataclass(frozen=True)
+    class Named(Pig):
+        label: str = "x"
+
+    with pytest.raises(ParameterError, match="label is declared as 'str'"):
+        Named()
+
+
+def test_what_a_base_class_lacks_is_named():
+    @dataclass(frozen=True)
+    class Unfinished(Game):
+        pass
+
+    assert "Unfinished has no start()" in error_of(Unfinished())
+
+
+def test_every_error_is_in_the_tree_and_has_an_exit_code():
+    from rollwise import errors
+
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
+    assert all(issubclass(kind, RollwiseError) for kind in kinds)
+    assert {kind.exit_code for kind in kinds} == {1, 2}
