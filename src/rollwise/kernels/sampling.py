@@ -39,28 +39,28 @@ def outcome_codes(outcome_state, outcome_passes, outcome_payoff, codes):
 
 
 @kernel
-def fill_alias(begin, end, weight, codes, cells, left, small, large):
-    """Write the alias table of the outcomes `begin` to `end` into the same rows of `cells`.
+def fill_alias(weight, codes, cells, left, small, large):
+    """Write the alias table of one distribution.
 
     Parameters
     ----------
     weight : (n,) int64 or float64
-        Not negative, with a positive sum over the range.
+        Not negative, with a positive sum.
     codes : (n,) int32
     cells : (n, 4) int32
-        The fourth column is padding: a row is a quarter of a cache line.
+        To fill. The fourth column is padding: a row is a quarter of a cache line.
     left : (m,) float64
     small, large : (m,) int64
-        Room to work in; m is at least ``end - begin``.
+        Room to work in, m >= n.
     """
-    n = end - begin
+    n = weight.shape[0]
     total = 0.0
-    for k in range(begin, end):
-        total += weight[k]
+    for i in range(n):
+        total += weight[i]
     n_small = 0
     n_large = 0
     for i in range(n):
-        left[i] = weight[begin + i] * n / total
+        left[i] = weight[i] * n / total
         if left[i] < 1.0:
             small[n_small] = i
             n_small += 1
@@ -71,26 +71,25 @@ def fill_alias(begin, end, weight, codes, cells, left, small, large):
         n_small -= 1
         i = small[n_small]
         j = large[n_large - 1]
-        cells[begin + i, 0] = min(int(left[i] * HALF + 0.5), 2147483647)
-        cells[begin + i, 1] = codes[begin + i]
-        cells[begin + i, 2] = codes[begin + j]
-        cells[begin + i, 3] = 0
+        cells[i, 0] = min(int(left[i] * HALF + 0.5), 2147483647)
+        cells[i, 1] = codes[i]
+        cells[i, 2] = codes[j]
+        cells[i, 3] = 0
         left[j] -= 1.0 - left[i]
         if left[j] < 1.0:
             n_large -= 1
             small[n_small] = j
             n_small += 1
-    # What remains is full, up to rounding.
-    while n_small > 0:
+    while n_small > 0:  # what remains is full, up to rounding
         n_small -= 1
         large[n_large] = small[n_small]
         n_large += 1
     for m in range(n_large):
-        k = begin + large[m]
-        cells[k, 0] = 0
-        cells[k, 1] = codes[k]
-        cells[k, 2] = codes[k]
-        cells[k, 3] = 0
+        i = large[m]
+        cells[i, 0] = 0
+        cells[i, 1] = codes[i]
+        cells[i, 2] = codes[i]
+        cells[i, 3] = 0
 
 
 @kernel
@@ -103,9 +102,8 @@ def alias_tables(outcome_indptr, weight, codes, cells):
     small = np.empty(longest, np.int64)
     large = np.empty(longest, np.int64)
     for a in range(outcome_indptr.shape[0] - 1):
-        fill_alias(
-            outcome_indptr[a], outcome_indptr[a + 1], weight, codes, cells, left, small, large
-        )
+        begin, end = outcome_indptr[a], outcome_indptr[a + 1]
+        fill_alias(weight[begin:end], codes[begin:end], cells[begin:end], left, small, large)
 
 
 @kernel
