@@ -69,7 +69,11 @@ def ending_graphs(draw, kinds=KINDS, max_states=7, n_border=0):
     def outcome(targets):
         return st.one_of(
             st.tuples(weights, st.sampled_from(over), st.none()),
-            *([st.tuples(weights, st.sampled_from(onward), targets)] if targets else []),
+            *(
+                [st.tuples(weights, st.sampled_from(onward), targets)]
+                if targets is not None
+                else []
+            ),
         )
 
     anywhere = outcome(st.integers(0, n + n_border - 1))

@@ -29,8 +29,12 @@ Moves = Mapping[Hashable, list[Move]]
 
 def expand_action(game: Game, state, label: int) -> list[tuple[Fraction, int, tuple | None]]:
     """The outcomes of an action as (weight, then, next state), without impossible ones."""
-    outcomes = [(Fraction(w), then, nxt) for w, then, nxt in game.outcomes(state, label) if w]
-    return [(w, then, nxt if then in (AGAIN, PASS) else None) for w, then, nxt in outcomes]
+    outcomes = []
+    for weight, then, following in game.outcomes(state, label):
+        if weight != 0:
+            weight = Fraction(weight if isinstance(weight, float) else int(weight))
+            outcomes.append((weight, then, following if then in (AGAIN, PASS) else None))
+    return outcomes
 
 
 def explore(game: Game) -> dict[tuple, dict[int, list[tuple[Fraction, int, tuple | None]]]]:
@@ -142,16 +146,20 @@ def exact_values(moves: Moves, *, smallest: bool = False, border=None) -> dict[H
     every play ends that equation has one solution.
     """
     sign = -1 if smallest else 1
-    guess = value_iteration(moves, 60, smallest=smallest, border=border)
-    policy = {s: max(m, key=lambda move: sign * worth(move, guess)) for s, m in moves.items()}
-    for _ in range(50):
-        values = evaluate(policy, border)
-        better = {s: max(m, key=lambda move: sign * worth(move, values)) for s, m in moves.items()}
-        wrong = [s for s in moves if worth(better[s], values) != values[s]]
-        if not wrong:
-            return values
-        policy |= {s: better[s] for s in wrong}
-    raise AssertionError("strategy iteration went round in circles; guess with more sweeps")
+
+    def greedy(values):
+        return {s: max(m, key=lambda move: sign * worth(move, values)) for s, m in moves.items()}
+
+    for sweeps in (60, 600, 6000):
+        policy = greedy(value_iteration(moves, sweeps, smallest=smallest, border=border))
+        for _ in range(50):
+            values = evaluate(policy, border)
+            better = greedy(values)
+            wrong = [s for s in moves if worth(better[s], values) != values[s]]
+            if not wrong:
+                return values
+            policy |= {s: better[s] for s in wrong}
+    raise AssertionError("choosing for both players at once went round in circles")
 
 
 def strong_components(successors: Mapping[int, set[int]]) -> set[frozenset[int]]:

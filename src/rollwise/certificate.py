@@ -163,7 +163,11 @@ def certify(
     if not np.isfinite(residual):
         return Certificate(np.full(graph.n_states, np.inf), residual)
     arranged = Recursion.of_values(graph) if arranged is None else arranged
-    coefficient = np.abs(arranged.coefficient)
+    # A little more than the bounds of what follows, for the roundings of the check.
+    most_outcomes = int(np.diff(graph.outcome_indptr).max())
+    coefficient = np.abs(arranged.coefficient) * (1 + 1e-12 + 8 * most_outcomes * kernels.UNIT)
+    # Where value and rounding are exactly zero, there is still room to be had.
+    least = kernels.UNIT * float(np.abs(values).max())
     bounds = np.full(graph.n_states + graph.n_border, np.inf)
     bounds[graph.n_states :] = border_bounds
     for slack in SLACKS:
@@ -171,7 +175,8 @@ def certify(
         # and for the best one also what it can fall short.
         adds = gap + rounding
         adds[best] = off + rounding[best]
-        adds += slack * np.repeat(off + rounding[best], np.diff(graph.action_indptr))
+        room = slack * (off + rounding[best]) + least
+        adds += np.repeat(room, np.diff(graph.action_indptr))
         errors = replace(arranged, constant=adds[arranged.source_action], coefficient=coefficient)
         found = solve_recursion(errors, border_bounds, tolerance=1e-8, progress=progress)
         bounds[arranged.components.order] = np.maximum(found.values[: graph.n_states], 0.0)

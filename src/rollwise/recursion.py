@@ -27,6 +27,7 @@ from rollwise.kernels import recursion as kernels
 CHUNK = 2_000_000  # outcomes between reports of progress
 LU_FIRST = 5_000  # states below which a sparse LU is cheap enough to come first
 MOST_NEWTON_STEPS = 60
+MOST_PLAIN_SWEEPS = 4_096  # between two steps; where that many don't help, nothing will
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +223,8 @@ def _solve_hard(
             return sweeps, True
         last = change
         if change >= best:
+            if plain_next > MOST_PLAIN_SWEEPS:
+                return sweeps, False
             for _plain in range(plain_next):
                 kernels.sweep(low, high, *arrays, values, chosen)
                 sweeps += 1

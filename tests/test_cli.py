@@ -1,0 +1,341 @@
+"""The command line: what it prints, what it refuses, and how it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest import mock
+
+import polars as pl
+import pytest
+
+from rollwise.cli import main
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "hit_the_mark.py"
+
+
+class Done(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run(*arguments: str, cwd: Path | None = None) -> Done:
+    """The command line in this process, which saves starting Python for every test."""
+    out, err = io.StringIO(), io.StringIO()
+    code: Any = 0
+    with (
+        contextlib.chdir(cwd or Path.cwd()),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        mock.patch.object(sys, "argv", ["rollwise", *arguments]),
+        warnings.catch_warnings(),
+    ):
+        try:
+            main()
+        except SystemExit as ending:
+            code = ending.code
+    return Done(int(code or 0), out.getvalue(), err.getvalue())
+
+
+def output(*arguments: str, cwd: Path | None = None) -> str:
+    done = run(*arguments, cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def refusal(*arguments: str, cwd: Path | None = None, code: int = 2) -> str:
+    """The one line with which wrong use is refused."""
+    done = run(*arguments, cwd=cwd)
+    assert done.returncode == code, (done.stdout, done.stderr)
+    assert done.stdout == ""
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("rollwise: warning")]
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("rollwise: ")
+    return lines[0]
+
+
+def test_games_lists_parameters_and_policies():
+    games = {game["game"]: game for game in json.loads(output("games", "--json"))["games"]}
+    assert games["pig"]["policies"]["hold-at-20"]
+    defaults = {p["name"]: p["default"] for p in games["pig"]["parameters"]}
+    assert defaults["target"] == 100
+    assert defaults["sides"] == 6
+    text = output("games")
+    assert all(name in text for name in games)
+
+
+def test_solve_prints_the_documented_keys():
+    document = json.loads(output("solve", "piglet", "target=3", "--json"))
+    assert list(document) == [
+        "game",
+        "parameters",
+        "method",
+        "status",
+        "states",
+        "actions",
+        "outcomes",
+        "components",
+        "largest_component",
+        "start",
+        "value",
+        "win_probability",
+        "error_bound",
+        "seconds",
+    ]
+    assert set(document["seconds"]) == {"compile", "build", "solve", "certify"}
+    assert document["parameters"] == {"target": 3}
+    assert document["status"] == "certified"
+    assert document["win_probability"] == (1 + document["value"]) / 2
+    assert 0 < document["error_bound"] < 1e-12
+
+
+def test_solve_for_people():
+    text = output("solve", "craps")
+    assert "0.492929292929" in text  # 244/495
+    assert "certified ±" in text
+
+
+def test_a_game_from_a_file():
+    document = json.loads(output("solve", f"{EXAMPLE}:HitTheMark", "mark=7", "--json"))
+    assert document["game"] == "hit-the-mark"
+    assert document["parameters"] == {"mark": 7}
+    assert json.loads(output("solve", str(EXAMPLE), "mark=7", "--json"))["value"] == pytest.approx(
+        document["value"], abs=1e-15
+    )
+
+
+def test_table_as_csv_json_and_text(tmp_path):
+    where = ["--where", "lid >= 3 and forced == 0"]
+    rows = list(
+        csv.DictReader(io.StringIO(output("table", "super-six", "sticks=7", *where, "--csv")))
+    )
+    assert len(rows) == 10
+    assert list(rows[0]) == [
+        "lid",
+        "mine",
+        "theirs",
+        "forced",
+        "action",
+        "value",
+        "win_probability",
+        "error_bound",
+    ]
+    document = json.loads(output("table", "super-six", "sticks=7", *where, "--json"))
+    assert [row["value"] for row in document["rows"]] == [float(row["value"]) for row in rows]
+    assert document["game"] == "super-six"
+    text = output("table", "super-six", "sticks=7", "--limit", "2")
+    assert "2 of 112 rows" in text
+    for suffix, read in ((".csv", pl.read_csv), (".parquet", pl.read_parquet)):
+        out = tmp_path / f"table{suffix}"
+        assert output("table", "super-six", "sticks=7", *where, "--out", str(out)) == ""
+        assert read(out)["value"].to_list() == [row["value"] for row in document["rows"]]
+
+
+def test_advise():
+    document = json.loads(
+        output("advise", "pig", "target=20", "--state", "banked=10,rival=10,turn=6", "--json")
+    )
+    assert document["state"] == {"banked": 10, "rival": 10, "turn": 6}
+    best = max(document["actions"], key=lambda action: action["value"])
+    assert best["best"]
+    assert best["cost"] == 0
+    for action in document["actions"]:
+        assert action["cost"] == pytest.approx(best["value"] - action["value"], abs=1e-15)
+        assert action["win_probability"] == pytest.approx((1 + action["value"]) / 2)
+    assert "→" in output("advise", "pig", "target=20", "--state", "banked=10,rival=10,turn=6")
+
+
+def test_check_passes_and_fails(tmp_path):
+    document = json.loads(output("check", "piglet", "--json"))
+    assert document["passed"]
+    assert {finding["topic"] for finding in document["findings"]} >= {
+        "rules",
+        "interpreted and compiled",
+        "reachable states",
+        "endless play",
+        "actions that are never right",
+        "policies",
+    }
+    rules(tmp_path)
+    done = run("check", "rules.py:Endless", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "for ever" in done.stdout
+    done = run("check", "rules.py:Useless", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "never the best choice: give up" in done.stdout
+
+
+def test_save_and_load(tmp_path):
+    output("solve", "pig", "target=10", "--save", "pig.parquet", cwd=tmp_path)
+    saved = output("table", "pig", "target=10", "--load", "pig.parquet", "--csv", cwd=tmp_path)
+    assert saved == output("table", "pig", "target=10", "--csv")
+    data = (tmp_path / "pig.parquet").read_bytes()
+    (tmp_path / "half.parquet").write_bytes(data[: len(data) // 2])
+    arguments = ("table", "pig", "target=10", "--load")
+    assert "half.parquet" in refusal(*arguments, "half.parquet", cwd=tmp_path)
+    assert "no file" in refusal(*arguments, "none.parquet", cwd=tmp_path)
+    fault = refusal("table", "pig", "target=11", "--load", "pig.parquet", cwd=tmp_path)
+    assert "target=10" in fault
+    assert "target=11" in fault
+
+
+def test_a_tolerance_that_is_missed_is_a_failed_run():
+    done = run("solve", "piglet", "--tolerance", "1e-30", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["status"] == "tolerance missed"
+    assert "error bound" in done.stderr
+    assert run("solve", "piglet", "--tolerance", "1e-9").returncode == 0
+
+
+RULES = """
+from dataclasses import dataclass
+from typing import NamedTuple
+from rollwise import AGAIN, LOSE, PASS, WIN, Game
+
+class Spot(NamedTuple):
+    x: int
+    y: int
+
+class Base(Game):
+    def start(self):
+        return Spot(3, 4)
+    def actions(self, s):
+        yield 0
+
+class Endless(Base):
+    def outcomes(self, s, action):
+        yield 1, PASS, Spot(s.y, s.x)
+
+class Negative(Base):
+    def outcomes(self, s, action):
+        yield -1, WIN, s
+
+class Nothing(Base):
+    action_names = ("throw",)
+    def outcomes(self, s, action):
+        if s.x > 5:
+            yield 1, WIN, s
+
+class Huge(Base):
+    def outcomes(self, s, action):
+        for face in range(1, 7):
+            if s.x + face > 100_000:
+                yield 1, WIN, s
+            else:
+                yield 1, PASS, Spot(s.y, s.x + face)
+
+class Useless(Base):
+    action_names = ("play", "give up")
+    def actions(self, s):
+        yield 0
+        yield 1
+    def outcomes(self, s, action):
+        if action == 1:
+            yield 1, LOSE, s
+        else:
+            yield 1, WIN, s
+            yield 1, LOSE if s.x == 0 else PASS, Spot(s.x - 1, s.y)
+
+@dataclass(frozen=True)
+class Ranged(Base):
+    size: int = 3
+"""
+
+
+def rules(folder: Path) -> None:
+    (folder / "rules.py").write_text(RULES)
+    (folder / "broken.py").write_text("def start(:\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("solve", "chess"), ("chess", "rollwise games")),
+        (("solve", "pgi"), ("did you mean pig",)),
+        (("solve", "pig", "size=3"), ("pig", "size", "target")),
+        (("solve", "pig", "target"), ("name=value",)),
+        (("solve", "pig", "target=ten"), ("pig", "target", "whole number")),
+        (("solve", "pig", "target=0"), ("pig", "target", "0")),
+        (("solve", "pig", "sides=-1"), ("pig", "sides", "-1")),
+        (("solve", "pig", "target=5", "target=6"), ("target", "twice")),
+        (("solve", "super-six", "sticks=1"), ("super-six", "sticks", "2")),
+        (("solve", "pig", "--mode", "fast"), ("--mode", "interpreted")),
+        (("solve", "piglet", "--tolerance", "-1"), ("--tolerance", "positive")),
+        (
+            ("advise", "pig", "target=9", "--state", "banked=99,rival=0,turn=0"),
+            ("pig", "banked=99"),
+        ),
+        (("advise", "pig", "target=9", "--state", "banked=1"), ("rival", "missing")),
+        (("advise", "pig", "target=9", "--state", "nonsense"), ("nonsense", "banked=50")),
+        (("table", "pig", "target=9", "--where", "banked >"), ("banked >", "read")),
+        (("table", "pig", "target=9", "--where", "bank > 1"), ("bank", "did you mean banked")),
+        (("table", "pig", "target=9", "--where", "open('x')"), ("no condition",)),
+        (("table", "pig", "target=9", "--where", "action > 3"), ("word",)),
+        (("table", "pig", "target=9", "--out", "x.txt"), (".csv",)),
+        (("table", "pig", "target=9", "--out", "no/where/x.csv"), ("x.csv", "written")),
+        (("solve", "pig", "target=9", "--save", "no/where/x.parquet"), ("written",)),
+        (("solve", "nowhere.py:Game"), ("nowhere.py",)),
+        (("solve", "broken.py:Game"), ("broken.py", "line 1")),
+        (("solve", "rules.py:Other"), ("Other", "Endless")),
+        (("solve", "rules.py"), ("which game",)),
+        (("solve", "rules.py:Endless"), ("endless", "for ever", "x=3, y=4", "action 0")),
+        (("solve", "rules.py:Negative"), ("negative", "-1", "x=3, y=4", "action 0")),
+        (("solve", "rules.py:Nothing"), ("nothing", "no outcome", "x=3, y=4", "throw")),
+        (("solve", "rules.py:Huge", "--max-states", "50000"), ("huge", "50,000", "--max-states")),
+        (("solve", "rules.py:Ranged", "size=1.5"), ("ranged", "size", "whole number")),
+    ],
+)
+def test_wrong_use_is_refused_in_a_line(arguments, words, tmp_path):
+    rules(tmp_path)
+    message = refusal(*arguments, cwd=tmp_path)
+    for word in words:
+        assert word in message
+    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix != "") == [
+        "broken.py",
+        "rules.py",
+    ]
+
+
+def test_as_a_module():
+    command = [sys.executable, "-m", "rollwise", "solve", "chess"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+
+
+def test_missing_arguments_are_wrong_use():
+    assert run("solve").returncode == 2
+    assert run("advise", "pig").returncode == 2
+    assert run("nonsense").returncode == 2
+
+
+def test_output_can_be_cut_short():
+    """A reader that closes the pipe early causes no traceback."""
+    command = [sys.executable, "-m", "rollwise", "table", "pig", "target=30", "--csv"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+
+
+def test_json_is_all_there_is_on_stdout(tmp_path):
+    rules(tmp_path)
+    (tmp_path / "slow.py").write_text(RULES.replace("Spot(s.x - 1, s.y)", "s._replace(x=s.x - 1)"))
+    done = run("solve", "slow.py:Useless", "--mode", "compiled", "--json", cwd=tmp_path)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["status"] == "certified"
+    if os.environ.get("NUMBA_DISABLE_JIT") in (None, "", "0"):
+        assert "_replace" in done.stderr
+        assert done.stderr.count("\n") == 1

@@ -1,0 +1,88 @@
+"""Strongly connected components against reachability worked out naively."""
+
+from __future__ import annotations
+
+import naive
+import numpy as np
+from graphs import assemble, chain
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rollwise import build
+from rollwise.game import AGAIN, PASS, WIN
+from rollwise.games.pig import Pig
+from rollwise.kernels.components import strong_components
+
+
+@st.composite
+def digraphs(draw):
+    """Actions and outcomes as CSR arrays, with targets outside the graph among them."""
+    n = draw(st.integers(1, 12))
+    target = st.integers(-1, n + 1)
+    action = st.lists(target, min_size=1, max_size=3)
+    return draw(st.lists(st.lists(action, min_size=1, max_size=2), min_size=n, max_size=n))
+
+
+def arrays_of(table):
+    actions = [action for options in table for action in options]
+    return (
+        np.cumsum([0, *map(len, table)]).astype(np.int64),
+        np.cumsum([0, *map(len, actions)]).astype(np.int64),
+        np.array([t for action in actions for t in action], np.int32),
+    )
+
+
+def successors_of(table):
+    return {
+        s: {t for action in options for t in action if 0 <= t < len(table)}
+        for s, options in enumerate(table)
+    }
+
+
+def assert_right(order, indptr, successors):
+    n = len(successors)
+    assert sorted(order.tolist()) == list(range(n))
+    assert indptr[0] == 0
+    assert indptr[-1] == n
+    parts = [order[a:b].tolist() for a, b in zip(indptr[:-1], indptr[1:], strict=True)]
+    assert {frozenset(part) for part in parts} == naive.strong_components(successors)
+    done = set()
+    for part in parts:  # what a component leads to stands before it
+        done |= set(part)
+        assert all(successors[s] <= done for s in part)
+
+
+@given(digraphs())
+def test_components_are_those_of_reachability(table):
+    order, indptr = strong_components(*arrays_of(table))
+    assert order.dtype == np.int32
+    assert indptr.dtype == np.int64
+    assert_right(order, indptr, successors_of(table))
+
+
+def test_a_real_game():
+    graph = build(Pig(8))
+    successors = {s: set() for s in range(graph.n_states)}
+    for s, options in naive.moves_of_graph(graph).items():
+        successors[s] = {t for move in options for t in move.coefficients}
+    components = graph.components
+    assert_right(components.order, components.indptr, successors)
+    assert len(components) == len(components.indptr) - 1
+    assert components.largest == max(map(len, naive.strong_components(successors)))
+
+
+def test_a_long_path_does_not_overflow_the_stack():
+    n = 50_000
+    table = [[(0.0, [(1, AGAIN, s + 1)])] for s in range(n - 1)] + [[(0.0, [(1, WIN, None)])]]
+    components = assemble(table).components
+    assert len(components) == n
+    assert components.order.tolist() == list(range(n - 1, -1, -1))
+    assert len(chain(1000).components) == 1
+
+
+def test_within_a_component_a_state_stands_after_what_it_leads_to():
+    """Only 3 -> 0 closes the cycle 0 -> 1 -> 2 -> 3; it is the one edge that looks back."""
+    table = [[(0.0, [(1, AGAIN, (s + 1) % 4), (1, WIN, None)])] for s in range(4)]
+    table[1].append((0.0, [(1, PASS, 3), (1, WIN, None)]))
+    order = assemble(table).components.order.tolist()
+    assert order == [3, 2, 1, 0]

@@ -1,0 +1,125 @@
+"""Dice against every way that they can fall."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import product
+from math import factorial, prod
+from typing import ClassVar, NamedTuple
+
+import pytest
+
+from rollwise import AGAIN, END, Game, build, dice
+
+CASES = [(n, sides) for n in range(6) for sides in range(1, 7) if sides**n < 8000]
+
+
+def throws(n, sides):
+    return product(range(1, sides + 1), repeat=n)
+
+
+@pytest.mark.parametrize("sides", [1, 2, 6, 20])
+def test_one_die(sides):
+    assert list(dice.one(sides)) == [(1, face) for face in range(1, sides + 1)]
+
+
+@pytest.mark.parametrize(("n", "sides"), CASES)
+def test_total_counts_every_throw(n, sides):
+    counted = Counter(sum(throw) for throw in throws(n, sides))
+    assert list(dice.total(n, sides)) == [(counted[points], points) for points in sorted(counted)]
+
+
+@pytest.mark.parametrize(("n", "sides"), CASES)
+def test_counts_count_every_throw(n, sides):
+    counted = Counter(
+        tuple(throw.count(face) for face in range(sides + 1)) for throw in throws(n, sides)
+    )
+    found = [(ways, tuple(counts.tolist())) for ways, counts in dice.counts(n, sides)]
+    assert len(found) == len(counted)
+    assert {counts: ways for ways, counts in found} == counted
+
+
+@pytest.mark.parametrize(("n", "sides"), [(20, 6), (20, 8), (62, 2), (5, 60)])
+def test_many_dice(n, sides):
+    assert sum(ways for ways, _ in dice.total(n, sides)) == sides**n
+    if sides < 10:
+        for ways, counts in dice.counts(n, min(sides, 3)):
+            assert ways == factorial(n) // prod(factorial(c) for c in counts.tolist())
+
+
+def test_counts_may_be_kept():
+    kept = [counts for _, counts in dice.counts(3, 3)]
+    assert len({tuple(counts) for counts in kept}) == 10
+
+
+@pytest.mark.parametrize("helper", [dice.total, dice.counts])
+@pytest.mark.parametrize(
+    ("n", "sides", "said"),
+    [
+        (25, 6, "too many dice: their ways don't fit 63 bits"),
+        (63, 2, "63 bits"),
+        (-1, 6, "n >= 0"),
+        (2, 0, "sides >= 1"),
+    ],
+)
+def test_what_dice_cannot_do(helper, n, sides, said):
+    with pytest.raises(ValueError, match=said):
+        list(helper(n, sides))
+
+
+class Thrown(NamedTuple):
+    kind: int
+    what: int
+
+
+@dataclass(frozen=True)
+class Thrower(Game):
+    """Throws dice in all the ways there are, and keeps what fell as the state."""
+
+    n: int = 3
+    sides: int = 6
+    players: ClassVar = 1
+    objective: ClassVar = "maximize"
+
+    def start(self):
+        return Thrown(0, 0)
+
+    def actions(self, s):
+        for action in range(3 if s.kind == 0 else 1):
+            yield action
+
+    def outcomes(self, s, action):
+        if s.kind > 0:
+            yield 1, END, s
+        elif action == 0:
+            for ways, face in dice.one(self.sides):
+                yield ways, AGAIN, Thrown(1, face)
+        elif action == 1:
+            for ways, total in dice.total(self.n, self.sides):
+                yield ways, AGAIN, Thrown(2, total)
+        else:
+            for ways, counts in dice.counts(self.n, self.sides):
+                code = 0
+                for face in range(1, self.sides + 1):
+                    code = code * (self.n + 1) + counts[face]
+                yield ways, AGAIN, Thrown(3, code)
+
+
+@pytest.mark.parametrize(("n", "sides"), [(0, 6), (1, 1), (3, 6), (7, 4)])
+def test_dice_inside_rules(n, sides, mode):
+    graph = build(Thrower(n, sides), mode=mode)
+    expected = [
+        (ways, (1, face)) for ways, face in dice.one(sides)
+    ] + [(ways, (2, total)) for ways, total in dice.total(n, sides)]  # fmt: skip
+    for ways, counts in dice.counts(n, sides):
+        code = 0
+        for face in range(1, sides + 1):
+            code = code * (n + 1) + int(counts[face])
+        expected.append((ways, (3, code)))
+    end = graph.outcome_indptr[3]
+    found = [
+        (int(graph.outcome_weight[k]), tuple(graph.states[graph.outcome_state[k]].tolist()))
+        for k in range(end)
+    ]
+    assert found == expected
