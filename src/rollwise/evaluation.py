@@ -98,7 +98,8 @@ class BestResponse(Evaluation):
 
     def exploitability_bound(self, state: int = 0) -> float:
         """How far `exploitability` can be off."""
-        assert self.bounds is not None and self.bounds_second is not None
+        if self.bounds is None or self.bounds_second is None:
+            return float("inf")
         return float(self.bounds[state] + self.bounds_second[state]) / 2 + 2.0**-52
 
 
@@ -176,9 +177,7 @@ def evaluate(
         bounds = None
         history = [change / scale for change in found.history]
     mine, theirs = _seats(graph, found.values, alone)
-    bounds_mine, bounds_theirs = (
-        (None, None) if bounds is None else _seats(graph, bounds, alone)
-    )
+    bounds_mine, bounds_theirs = (None, None) if bounds is None else _seats(graph, bounds, alone)
     return Evaluation(
         policy.name,
         policy.name if against is None else against.name,

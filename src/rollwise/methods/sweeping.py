@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from rollwise.graph import StateGraph
 from rollwise.kernels import sweeps as kernels
 
 Order = Literal["synchronous", "forward", "reversed", "breadth-first", "components"]
+_Array = NDArray[Any]
+GraphArrays = tuple[_Array, _Array, _Array, _Array, _Array, _Array, _Array]
 ORDERS: tuple[str, ...] = get_args(Order)
 
 
@@ -129,7 +131,7 @@ class Sweeper:
         return float(change), int(switched)
 
 
-def arrays_of(graph: StateGraph) -> tuple[NDArray[np.generic], ...]:
+def arrays_of(graph: StateGraph) -> GraphArrays:
     """The arrays of a graph that kernels read, in their order."""
     return (
         graph.action_indptr,
@@ -163,9 +165,7 @@ def action_values(graph: StateGraph, values: NDArray[np.float64]) -> NDArray[np.
     ahead = np.where(graph.outcome_passes & (state >= 0), -ahead, ahead)
     begin = graph.outcome_indptr[:-1]
     total = np.add.reduceat(graph.outcome_weight * ahead, begin)
-    return np.asarray(
-        graph.action_reward + total / np.add.reduceat(graph.outcome_weight, begin)
-    )
+    return np.asarray(graph.action_reward + total / np.add.reduceat(graph.outcome_weight, begin))
 
 
 def greedy_actions(graph: StateGraph, values: NDArray[np.float64]) -> NDArray[np.int64]:
