@@ -50,8 +50,8 @@ class DiceBlackjack(Game):
                 yield Totals(mine, theirs)
 
     def actions(self, s: Totals) -> Iterator[int]:
-        for n in range(1, self.dice + 1):
-            yield n
+        for n in range(self.dice):
+            yield n + 1
 
     def outcomes(self, s: Totals, action: int) -> Iterator[tuple[int, int, Totals]]:
         for ways, points in throws.total(action, self.sides):

@@ -57,7 +57,7 @@ def save_learner(learner: Learner, path: Path) -> None:
 
     def write(place: Path) -> None:
         with place.open("wb") as file:
-            np.savez_compressed(file, facts=text, **arrays)
+            np.savez_compressed(file, **{"facts": text, **arrays})  # type: ignore[arg-type]
 
     write_atomically(path, write)
 

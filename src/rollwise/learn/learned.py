@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.policies import Policy
 
@@ -103,6 +104,41 @@ class Learned:
         """The numbers of the learned actions, -1 where nothing was seen: (n_states,) int64."""
         labels = self.graph.action_label[self.best_actions].astype(np.int64)
         return np.where(self.best_actions < 0, -1, labels)
+
+    def since(self, earlier: Learned) -> Learned:
+        """What the games after an earlier point of the same run show by themselves.
+
+        Raises
+        ------
+        UsageError
+            `earlier` isn't an earlier point of this run, or the learner's values
+            aren't means over games.
+        """
+        visits = self.visits - earlier.visits
+        if self.standard_errors is None or earlier.standard_errors is None:
+            raise UsageError(f"what {self.method} learned isn't a mean over games")
+        if self.games < earlier.games or np.any(visits < 0):
+            raise UsageError("that isn't an earlier point of the same run")
+        total = np.zeros(len(visits))
+        squares = np.zeros(len(visits))
+        for part, sign in ((self, 1), (earlier, -1)):
+            n = part.visits
+            mean = np.where(n > 0, part.values, 0.0)
+            assert part.standard_errors is not None
+            spread = np.where(n > 1, part.standard_errors**2 * (n - 1), 0.0)
+            total += sign * n * mean
+            squares += sign * n * (spread + mean**2)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            means = np.where(visits > 0, total / visits, np.nan)
+            variance = np.maximum(squares / visits - means**2, 0.0)
+            errors = np.where(visits > 1, np.sqrt(variance / (visits - 1)), np.nan)
+        return replace(
+            self,
+            games=self.games - earlier.games,
+            visits=visits,
+            values=means,
+            standard_errors=errors,
+        )
 
     def grid(self, column: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.float64] | None:
         """Values of the states as a matrix, if the states have two fields and fill one.

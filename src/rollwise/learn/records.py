@@ -97,9 +97,7 @@ def read_game_record(
         t = graph.find(fields)
         hits = begin + np.flatnonzero(state == t)
         if not len(hits):
-            raise UsageError(
-                f"{where}: {graph.action_text(a)} can't lead to {graph.state_text(t)}"
-            )
+            raise UsageError(f"{where}: {graph.action_text(a)} can't lead to {graph.state_text(t)}")
         passes = graph.outcome_passes[hits]
         if np.any(passes != passes[0]):
             raise UsageError(f"{where}: it isn't clear whether the turn passes")

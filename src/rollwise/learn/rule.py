@@ -76,6 +76,4 @@ def choice_probabilities(
     p_best = (total * rate[best] + explore) / (total * rate[best] + k * explore)
     room = others * total + (k - 1) * explore
     share = (1 - p_best) / room if room > 0 else 0.0
-    return [
-        p_best if j == best else share * (total * f + explore) for j, f in enumerate(rate)
-    ]
+    return [p_best if j == best else share * (total * f + explore) for j, f in enumerate(rate)]

@@ -161,7 +161,7 @@ class WinTally(Tally):
         )
 
     def _play(self, games: int, words: NDArray[np.uint64]) -> int:
-        return learning.learn_wins(
+        played: int = learning.learn_wins(
             games,
             self.graph.action_indptr,
             self.graph.action_state,
@@ -176,6 +176,7 @@ class WinTally(Tally):
             words,
             self.path,
         )
+        return played
 
     def record(self, game: GameRecord) -> None:
         learning.count_game(
@@ -244,7 +245,7 @@ class PointTally(Tally):
         )
 
     def _play(self, games: int, words: NDArray[np.uint64]) -> int:
-        return learning_points.learn_points(
+        played: int = learning_points.learn_points(
             games,
             self.graph.action_indptr,
             self.graph.action_state,
@@ -265,6 +266,7 @@ class PointTally(Tally):
             words,
             self.path,
         )
+        return played
 
     def record(self, game: GameRecord) -> None:
         learning_points.count_points(
@@ -314,7 +316,7 @@ class QTally(Tally):
         pass
 
     def _play(self, games: int, words: NDArray[np.uint64]) -> int:
-        played = q_learning.learn_q(
+        played: int = q_learning.learn_q(
             games,
             MOST_MOVES,
             self.graph.action_indptr,

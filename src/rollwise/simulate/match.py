@@ -161,17 +161,21 @@ class Match:
     @property
     def win_rate(self) -> Estimate | None:
         """Of the policy over both seats, each counting half."""
-        rates = [side.win_rate for side in self.sides]
-        if len(rates) != 2 or rates[0] is None or rates[1] is None:
+        if len(self.sides) != 2:
             return None
-        first, second = rates
-        known = first.exact is not None and second.exact is not None
+        first, second = self.sides[0].win_rate, self.sides[1].win_rate
+        if first is None or second is None:
+            return None
+        exact = bound = None
+        if first.exact is not None and second.exact is not None:
+            exact = (first.exact + 1 - second.exact) / 2
+            bound = ((first.exact_bound or 0.0) + (second.exact_bound or 0.0)) / 2
         return Estimate(
             (first.mean + 1 - second.mean) / 2,
             math.hypot(first.standard_error, second.standard_error) / 2,
             first.games + second.games,
-            (first.exact + 1 - second.exact) / 2 if known else None,  # type: ignore[operator]
-            (first.exact_bound + second.exact_bound) / 2 if known else None,  # type: ignore[operator]
+            exact,
+            bound,
         )
 
     def disagreements(self) -> list[str]:

@@ -143,10 +143,7 @@ def _run(
         if progress is not None:
             progress("pairs", done, len(pairs))
     both = (first + 1 - first.T) / 2
-    if seed is None:
-        both_errors = (errors + errors.T) / 2
-    else:
-        both_errors = np.hypot(errors, errors.T) / 2
+    both_errors = (errors + errors.T) / 2 if seed is None else np.hypot(errors, errors.T) / 2
     np.fill_diagonal(both, 0.5)
     np.fill_diagonal(both_errors, 0.0)
     others = ~np.eye(n, dtype=np.bool_)
@@ -199,9 +196,7 @@ def _pair(
     return (means[0], means[1]), (deviations[0], deviations[1])
 
 
-def _alone(
-    graph: StateGraph, policy: Policy, seed: int | None, games: int, workers: int
-) -> Entry:
+def _alone(graph: StateGraph, policy: Policy, seed: int | None, games: int, workers: int) -> Entry:
     for_points = graph.objective != "win"
     if seed is None:
         found = evaluate(graph, policy)
