@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from datetime import date
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -101,8 +102,9 @@ def against_plain_python() -> Iterator[str]:
     for game in (Pig(30), SuperSix(15)):
         slow = plain_python(game)
         solve(game)
-        fast = statistics.median(timed(lambda: solve(game)) for _ in range(5))
-        yield f"| {game.name} {game.parameters} | {slow:.2f} s | {fast:.4f} s | {slow / fast:.0f} |"
+        fast = statistics.median(timed(partial(solve, game)) for _ in range(5))
+        title = build(game).title
+        yield f"| {title} | {slow:.2f} s | {fast:.4f} s | {slow / fast:.0f} |"
 
 
 def commands() -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import naive
 import numpy as np
 from graphs import assemble, chain
@@ -44,7 +46,7 @@ def assert_right(order, indptr, successors):
     assert sorted(order.tolist()) == list(range(n))
     assert indptr[0] == 0
     assert indptr[-1] == n
-    parts = [order[a:b].tolist() for a, b in zip(indptr[:-1], indptr[1:], strict=True)]
+    parts = [order[a:b].tolist() for a, b in itertools.pairwise(indptr)]
     assert {frozenset(part) for part in parts} == naive.strong_components(successors)
     done = set()
     for part in parts:  # what a component leads to stands before it

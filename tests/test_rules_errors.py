@@ -290,10 +290,11 @@ def test_ill_formed_outcomes(outcome, said):
 
 def test_methods_that_do_not_yield():
     message = error_of(game_with(actions=lambda self, s: None))
-    assert "actions() fails" in message and "yield" in message
+    assert "actions() fails" in message
+    assert "yield" in message
     assert AT in message
     message = error_of(game_with(outcomes=lambda self, s, action: 3))
-    assert "outcomes() can't be iterated over" in message
+    assert "outcomes() fails" in message
     assert "with the action 3" in message
     assert "actions() gives 'roll'" in error_of(game_with(actions=lambda self, s: ["roll"]))
 
