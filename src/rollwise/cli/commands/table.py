@@ -20,6 +20,19 @@ from rollwise.cli.common import (
     read_game,
     solve_or_load,
 )
+from rollwise.cli.methods import (
+    DEFAULT,
+    EpsilonOption,
+    MaybeMethodOption,
+    OrderOption,
+    SolverOption,
+    SoundOption,
+    TimeLimitOption,
+    WholeOption,
+    method_options,
+    tell_unfinished,
+    unfinished,
+)
 from rollwise.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,6 +59,13 @@ def table(
     csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
     json: JsonOption = False,
     load: LoadOption = None,
+    method: MaybeMethodOption = None,
+    epsilon: EpsilonOption = None,
+    order: OrderOption = None,
+    sound: SoundOption = None,
+    time_limit: TimeLimitOption = None,
+    solver: SolverOption = None,
+    whole: WholeOption = None,
     max_states: MaxStatesOption = None,
 ) -> None:
     """Print the strategy: what to do in each state, its value and error bound."""
@@ -56,8 +76,17 @@ def table(
         form = out.suffix.lstrip(".")
         if form not in ("csv", "json", "parquet"):
             raise UsageError(f"--out {out}: the name must end in .csv, .json or .parquet")
+    options = method_options(
+        method or DEFAULT,
+        epsilon=epsilon,
+        order=order,
+        sound=sound,
+        time_limit=time_limit,
+        solver=solver,
+        whole=whole,
+    )
     chosen = read_game(game, parameters)
-    solution = solve_or_load(chosen, load, max_states)
+    solution = solve_or_load(chosen, load, max_states, method=method, options=options)
     rows = solution.table(where)
     total = len(rows)
     if limit is not None:
@@ -78,6 +107,9 @@ def table(
         if limit is None:
             rows = rows.head(SHOWN)
         _show(solution, rows, total)
+    if unfinished(solution):
+        tell_unfinished(solution)
+        raise typer.Exit(1)
 
 
 def _text(solution: Solution, rows: pl.DataFrame, form: str | None) -> str:
