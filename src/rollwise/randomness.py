@@ -34,4 +34,4 @@ def check_seed(seed: int) -> int:
 def stream(seed: int, number: int) -> NDArray[np.uint64]:
     """The state that stream `number` of a seed starts from: (4,) uint64."""
     sequence = np.random.SeedSequence(seed, spawn_key=(number,))
-    return sequence.generate_state(4, np.uint64)
+    return np.asarray(sequence.generate_state(4, np.uint64), np.uint64)

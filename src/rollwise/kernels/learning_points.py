@@ -84,9 +84,9 @@ def learn_points(games, action_indptr, action_state, action_reward, outcome_indp
     s0, s1, s2, s3 = words[0], words[1], words[2], words[3]
     room = path.shape[0]
     for game in range(games):
-        s = 0
+        s = np.int64(0)
         length = 0
-        code = 0
+        code = np.int64(0)
         while length < room:
             bits, s0, s1, s2, s3 = draw(s0, s1, s2, s3)
             a = choose(action_indptr[s], action_indptr[s + 1], threshold, np.int64(bits >> _32))

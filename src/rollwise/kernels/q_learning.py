@@ -55,8 +55,8 @@ def learn_q(games, most_moves, action_indptr, action_reward, outcome_indptr, cel
     """
     s0, s1, s2, s3 = words[0], words[1], words[2], words[3]
     for game in range(games):
-        s = 0
-        code = 0
+        s = np.int64(0)
+        code = np.int64(0)
         moves = 0
         while code >= 0:
             if moves == most_moves:

@@ -89,12 +89,12 @@ def read_game_record(
             if number < len(moves):
                 raise UsageError(f"{where}: the game is over, but moves follow")
             return GameRecord(np.array(actions), np.array(seats), ending)
-        fields = (
-            [outcome.get(field) for field in graph.field_names]
-            if isinstance(outcome, Mapping)
-            else list(outcome)
-        )
-        t = graph.find(fields)
+        if isinstance(outcome, Mapping):
+            missing = [field for field in graph.field_names if field not in outcome]
+            if missing:
+                raise UsageError(f"{where}: the state that follows has no {missing[0]}")
+            outcome = [outcome[field] for field in graph.field_names]
+        t = graph.find(outcome)
         hits = begin + np.flatnonzero(state == t)
         if not len(hits):
             raise UsageError(f"{where}: {graph.action_text(a)} can't lead to {graph.state_text(t)}")

@@ -146,7 +146,7 @@ class PlayTable:
             np.empty(games if self.graph.objective != "win" else 0),
         )
         with np.errstate(over="ignore"):  # random numbers wrap round, without the compiler too
-            stuck = kernels.play_games(
+            stuck: int = kernels.play_games(  # type: ignore[call-arg]
                 games,
                 MOST_MOVES,
                 self.starts[first],
