@@ -31,6 +31,12 @@ def check_seed(seed: int) -> int:
     return int(seed)
 
 
+def derived_seed(seed: int, number: int) -> int:
+    """A seed of its own for part `number` of a larger whole."""
+    sequence = np.random.SeedSequence(seed, spawn_key=(number, number))
+    return int(sequence.generate_state(1, np.uint64)[0])
+
+
 def stream(seed: int, number: int) -> NDArray[np.uint64]:
     """The state that stream `number` of a seed starts from: (4,) uint64."""
     sequence = np.random.SeedSequence(seed, spawn_key=(number,))

@@ -12,7 +12,7 @@ from rollwise.errors import EndlessPlay, UsageError
 from rollwise.evaluation import evaluate
 from rollwise.graph import StateGraph
 from rollwise.policies import Policy
-from rollwise.randomness import fresh_seed
+from rollwise.randomness import check_seed, derived_seed, fresh_seed
 from rollwise.simulate.match import MOST_EXACT, simulate
 
 
@@ -109,7 +109,7 @@ def tournament(
             return _run(graph, policies, names, None, 0, 1, progress)
         except EndlessPlay:
             pass
-    seed = fresh_seed() if seed is None else seed
+    seed = fresh_seed() if seed is None else check_seed(seed)
     return _run(graph, policies, names, seed, games, workers, progress)
 
 
@@ -126,7 +126,8 @@ def _run(
     if graph.players == 1:
         entries = []
         for i, policy in enumerate(policies):
-            entries.append(_alone(graph, policy, seed, games, workers))
+            own = None if seed is None else derived_seed(seed, i)
+            entries.append(_alone(graph, policy, own, games, workers))
             if progress is not None:
                 progress("policies", i + 1, n)
         best = min if graph.objective == "minimize" else max
@@ -137,7 +138,8 @@ def _run(
     errors = np.full((n, n), np.nan)
     pairs = [(i, j) for i in range(n) for j in range(i, n)]
     for done, (i, j) in enumerate(pairs, start=1):
-        rates, bounds = _pair(graph, policies[i], policies[j], i == j, seed, games, workers)
+        own = None if seed is None else derived_seed(seed, done)
+        rates, bounds = _pair(graph, policies[i], policies[j], i == j, own, games, workers)
         first[i, j], first[j, i] = rates
         errors[i, j], errors[j, i] = bounds
         if progress is not None:
