@@ -22,6 +22,7 @@ import numba
 import numpy as np
 from numba import carray, types
 from numba.core import cgutils
+from numba.core.ccallback import CFunc
 from numba.core.errors import NumbaError, TypingError
 from numba.extending import (
     intrinsic,
@@ -34,6 +35,7 @@ from numba.extending import (
 
 from rollwise.builders.adapters import expand_source, record_source, roots_source
 from rollwise.builders.rules import Rules
+from rollwise.builders.rules_cache import RulesCache, fingerprint
 from rollwise.game import Game, marked_rules
 from rollwise.kernels import explore
 
@@ -317,6 +319,11 @@ def _scope(rules: Rules, values: dict[str, Any], methods: dict[str, Any]) -> dic
         "outcomes": numba.njit(**OPTIONS)(game_class.outcomes),
         "reward": numba.njit(**OPTIONS)(game_class.reward),
         "record_source": record_source(values),
+        "kinds": [(name, str(_numba_type(value))) for name, value in values.items()],
+        "sources": [
+            *(getattr(game_class, name) for name in ("actions", "outcomes", "reward", "roots")),
+            *methods.values(),
+        ],
     }
     for name, value in values.items():
         if isinstance(value, np.ndarray):
@@ -325,8 +332,11 @@ def _scope(rules: Rules, values: dict[str, Any], methods: dict[str, Any]) -> dic
 
 
 def _compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
-    """Compile the function ``walk`` of a source into a pointer, exceptions caught."""
-    scope = dict(scope)
+    """Compile the function ``walk`` of a source into a pointer, exceptions caught.
+
+    If the same was compiled before on this machine, it is read from disk.
+    """
+    scope = {**scope, "__name__": __name__}
     exec(source, scope)
     scope["walk"] = numba.njit(**OPTIONS)(scope["walk"])
     exec(
@@ -337,7 +347,12 @@ def _compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
         f"        return {explore.RULES_FAILED}\n",
         scope,
     )
-    return numba.cfunc(types.int64(types.int64), **OPTIONS)(scope[name])
+    pointer: Any = CFunc(scope[name], ((types.int64,), types.int64), locals={}, options=OPTIONS)
+    key = fingerprint(scope["sources"], source, scope["kinds"])
+    if key is not None:
+        pointer._cache = RulesCache(key)
+    pointer.compile()
+    return pointer
 
 
 # What Numba stumbles over most, and what to write instead.

@@ -1,7 +1,6 @@
 """Policies at play: many games in compiled code, one told move by move, tournaments."""
 
 from rollwise.simulate.match import Disagreement, Estimate, Length, Match, Side, simulate
-from rollwise.simulate.references import resolve_policy
 from rollwise.simulate.tell import ToldMove, tell
 from rollwise.simulate.tournament import Entry, Tournament, tournament
 
@@ -14,7 +13,6 @@ __all__ = [
     "Side",
     "ToldMove",
     "Tournament",
-    "resolve_policy",
     "simulate",
     "tell",
     "tournament",

@@ -319,9 +319,7 @@ def _print_rows(learned: Learned) -> None:
     typer.echo("")
     print_table(shown)
     if len(frame) > len(rows):
-        typer.echo(
-            f"the {len(rows)} most visited of {len(frame):,} rows (--csv or --json for all)"
-        )
+        typer.echo(f"the {len(rows)} most visited of {len(frame):,} rows (--csv or --json for all)")
 
 
 def _print_curve(curve: list[Comparison]) -> None:

@@ -61,7 +61,8 @@ def simulate(
     Ctrl-C ends early with the games played so far.
     """
     from rollwise.builders import build
-    from rollwise.simulate import Disagreement, resolve_policy
+    from rollwise.policy_references import resolve_policy
+    from rollwise.simulate import Disagreement
     from rollwise.simulate import simulate as play
     from rollwise.simulate import tell as tell_game
 

@@ -47,7 +47,7 @@ def tournament(
 ) -> None:
     """Let every policy play every other from both seats; exact wherever possible."""
     from rollwise.builders import build
-    from rollwise.simulate import resolve_policy
+    from rollwise.policy_references import resolve_policy
     from rollwise.simulate import tournament as play
 
     if games < 2:
