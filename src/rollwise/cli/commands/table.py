@@ -107,7 +107,7 @@ def table(
     if limit is not None:
         rows = rows.head(limit)
     if out is not None:
-        from rollwise.storage import write_atomically
+        from rollwise.atomic_files import write_atomically
 
         def write(place: Path) -> None:
             if form == "parquet":
