@@ -25,13 +25,14 @@ def document(*arguments: str):
 
 def test_the_nine_rows_with_fractions():
     pytest.importorskip("flint")
-    rows = document("table", "threes", "--exact", "--where", "to_roll > 0")["rows"]
-    told = {(row["to_roll"], row["take_two"]): row["exact"] for row in rows}
+    rows = document("table", "threes", "--method", "exact", "--where", "to_roll > 0")["rows"]
+    told = {(row["to_roll"], row["take_two"]): row["value_exact"] for row in rows}
     assert len(told) == 9
     assert told[5, 0] == "128389171/22674816"
     assert told[3, 0] == "115/24"
-    rows = document("table", "threes", "skip=false", "--exact", "--where", "to_roll == 5")["rows"]
-    assert rows[0]["exact"] == "504205555/80621568"
+    where = ("--where", "to_roll == 5")
+    rows = document("table", "threes", "skip=false", "--method", "exact", *where)["rows"]
+    assert rows[0]["value_exact"] == "504205555/80621568"
     assert rows[0]["value"] == pytest.approx(6.253978525944819, abs=1e-12)
 
 

@@ -51,6 +51,8 @@ class MethodResult:
     seconds : float
     fractions : sequence of Fraction, optional
         The values without rounding.
+    chosen : (n_states,) int64, optional
+        The actions that the method itself settled on, as indices; -1 where none.
     columns : mapping of str to (n_states,) array
         What else the method says of each state.
     details : mapping
@@ -68,6 +70,7 @@ class MethodResult:
     claim_is_bound: bool = False
     seconds: float = 0.0
     fractions: Sequence[Fraction] | None = None
+    chosen: NDArray[np.int64] | None = None
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
 
