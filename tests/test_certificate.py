@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -14,13 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from little_games import ALL, Spot
 
-from rollwise import AGAIN, LOSE, PASS, WIN, Game, build, certify
+from rollwise import AGAIN, LOSE, PASS, WIN, Game, build, certificate, certify
 from rollwise.certificate import endless_states, require_ending
 from rollwise.errors import EndlessPlay
 from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph import StateGraph
+from rollwise.kernels import certificate as kernels
 from rollwise.methods.strategy_iteration import strategy_iteration
 
 
@@ -142,6 +143,61 @@ def test_large_weights_are_rounded_in_the_bound():
     weights = [2**61 - 1, 2**60 + 3]
     graph = assemble([[(0.0, [(weights[0], WIN, None), (weights[1], PASS, 0)])]])
     assert_covers(graph, strategy_iteration(graph).values, exact(graph))
+
+
+def test_rounding_that_piles_up():
+    """Thousands of large weights, the wins first: their sum in doubles is far off."""
+    random = np.random.default_rng(0)
+    weights = random.integers(2**48, 2**49, 6_000).tolist()
+    outcomes = [(w, WIN if k < 3_000 else LOSE, None) for k, w in enumerate(weights)]
+    graph = assemble([[(0.0, outcomes)]])
+    values = strategy_iteration(graph).values
+    (truth,) = exact(graph)
+    assert abs(Fraction(values[0].item()) - truth) > Fraction(1, 2**52)
+    assert_covers(graph, values, [truth])
+
+
+def unproven(graph: StateGraph, values: np.ndarray, bounds: np.ndarray) -> int:
+    """How many states don't prove such bounds."""
+    gap, rounding = np.empty(graph.n_actions), np.empty(graph.n_actions)
+    shared = (graph.action_indptr, graph.outcome_indptr, graph.outcome_state, graph.outcome_weight)
+    kernels.residuals(
+        graph.action_indptr,
+        graph.action_reward,
+        *shared[1:],
+        graph.outcome_passes,
+        graph.outcome_payoff,
+        values,
+        -1.0 if graph.objective == "minimize" else 1.0,
+        True,
+        gap,
+        rounding,
+        np.empty(graph.n_states, np.int64),
+    )
+    return kernels.count_unproven(*shared, gap, rounding, bounds)
+
+
+@given(ending_graphs(), st.sampled_from([-0.01, 0.01]), st.integers(0, 2**32 - 1))
+def test_bounds_that_are_too_small_are_not_proved(graph, shift, seed):
+    """Values all too high or all too low, and bounds of nine tenths of what they are off."""
+    truth = np.array([float(value) for value in exact(graph)])
+    off = shift * np.random.default_rng(seed).uniform(0.1, 1, graph.n_states)
+    assert unproven(graph, truth + off, 0.9 * np.abs(off)) > 0
+
+
+def test_a_wrong_candidate_is_not_taken_on_trust(monkeypatch):
+    """Bounds are found by the same code as values, and then checked by other code."""
+    graph = build(Pig(6))
+    values = strategy_iteration(graph).values + 0.01
+    assert certify(graph, values).bound < 1
+    solve = certificate.solve_recursion
+
+    def shrunk(*args, **kwargs):
+        found = solve(*args, **kwargs)
+        return replace(found, values=found.values / 1000)
+
+    monkeypatch.setattr(certificate, "solve_recursion", shrunk)
+    assert certify(graph, values).bound == np.inf
 
 
 def test_a_border_that_is_off_widens_the_bounds():

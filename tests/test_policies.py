@@ -163,7 +163,14 @@ def test_files_that_go_wrong(graph, tmp_path):
     assert "row 1" in error_of("leap.csv")
     table_of(graph, ["hold"] * graph.n_states).write_csv(tmp_path / "hold.csv")
     assert "gives hold in the state banked=0, rival=0, turn=0" in error_of("hold.csv")
-    minus = table_of(graph, ["roll"] * graph.n_states, probability=[-1.0] * graph.n_states)
+    states = np.flatnonzero(graph.states[:, 2] > 0)
+    minus = pl.concat(
+        [
+            table_of(graph, [action] * graph.n_states, probability=[weight] * graph.n_states)
+            for action, weight in (("roll", -1.0), ("hold", 3.0))
+        ]
+    ).filter(pl.col("turn") > 0)
+    assert len(minus) == 2 * len(states)
     minus.write_parquet(tmp_path / "minus.parquet")
     assert "gives roll in the state" in error_of("minus.parquet")
 

@@ -138,6 +138,33 @@ def test_another_process_uses_them_until_a_helper_changes(tmp_path, monkeypatch)
     assert play(GAME) == "1 9 compiled"
 
 
+@pytest.mark.slow
+def test_what_is_read_from_disk_is_not_mistaken_for_what_was_compiled_here(tmp_path, monkeypatch):
+    """Games of one name, one compiled in this process and one in another."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    for folder, sides in (("one", 2), ("other", 3)):
+        (tmp_path / folder).mkdir()
+        rules = GAME.replace("range(1, 4)", f"range(1, {sides + 1})")
+        (tmp_path / folder / "walk.py").write_text(rules)
+    script = """
+import sys
+from rollwise.builders import build
+from rollwise.games import find
+for path in sys.argv[1:]:
+    print(build(find(path + "/walk.py:Walk")(), mode="compiled").n_outcomes)
+"""
+
+    def play(*folders: str) -> list[str]:
+        command = [sys.executable, "-c", script, *folders]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()
+
+    assert play("other") == ["27"]
+    assert play("one", "other") == ["18", "27"]
+    assert play("other", "one", "other") == ["27", "18", "27"]
+
+
 def test_old_files_are_pruned_and_an_unwritable_place_is_no_error(tmp_path, monkeypatch):
     from rollwise.games.pig import Piglet
 

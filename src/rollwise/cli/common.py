@@ -137,7 +137,7 @@ def print_table(table: Table) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Put text into a file, all at once or not at all."""
-    from rollwise.storage import write_atomically
+    from rollwise.atomic_files import write_atomically
 
     write_atomically(path, lambda place: place.write_text(text))
 

@@ -41,6 +41,13 @@ from rollwise.cli.methods import (
     unfinished,
     write_history,
 )
+from rollwise.cli.score_options import (
+    ChaseOption,
+    ChaseTiesOption,
+    TargetOption,
+    as_chase,
+    no_chase,
+)
 from rollwise.errors import UsageError
 
 
@@ -69,6 +76,15 @@ def solve(
     tighten: TightenOption = None,
     mode: ModeOption = "auto",
     max_states: MaxStatesOption = None,
+    chase: ChaseOption = False,
+    target: TargetOption = None,
+    contest: Annotated[
+        int | None,
+        typer.Option(
+            "--contest", metavar="N", help="N players take one whole turn each; best score wins."
+        ),
+    ] = None,
+    ties: ChaseTiesOption = None,
     json: JsonOption = False,
 ) -> None:
     """Solve a game: who has the edge, and how sure that is."""
@@ -91,6 +107,18 @@ def solve(
         on_sweep=printing_sweeps(json) if print_sweeps else None,
     )
     chosen = read_game(game, parameters)
+    no_chase(chase, target)
+    if contest is not None:
+        if chase or save is not None:
+            raise UsageError("--contest goes with neither --chase nor --save")
+        from rollwise.cli.contest import print_contest
+
+        print_contest(chosen, contest, "shared" if ties is None else ties, json=json)
+        return
+    if ties is not None and not chase:
+        raise UsageError("--ties goes with --chase or --contest")
+    if chase:
+        chosen = as_chase(chosen, target, ties, need_target=True)
     with Progress() as progress:
         solution = solve_game(
             chosen,

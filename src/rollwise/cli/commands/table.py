@@ -33,6 +33,13 @@ from rollwise.cli.methods import (
     tell_unfinished,
     unfinished,
 )
+from rollwise.cli.score_options import (
+    ChaseOption,
+    ChaseTiesOption,
+    TargetOption,
+    as_chase,
+    no_chase,
+)
 from rollwise.errors import UsageError
 
 if TYPE_CHECKING:
@@ -58,6 +65,9 @@ def table(
     ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
     json: JsonOption = False,
+    chase: ChaseOption = False,
+    target: TargetOption = None,
+    ties: ChaseTiesOption = None,
     load: LoadOption = None,
     method: MaybeMethodOption = None,
     epsilon: EpsilonOption = None,
@@ -86,13 +96,18 @@ def table(
         whole=whole,
     )
     chosen = read_game(game, parameters)
+    no_chase(chase, target)
+    if ties is not None and not chase:
+        raise UsageError("--ties goes with --chase")
+    if chase:
+        chosen = as_chase(chosen, target, ties, need_target=False)
     solution = solve_or_load(chosen, load, max_states, method=method, options=options)
     rows = solution.table(where)
     total = len(rows)
     if limit is not None:
         rows = rows.head(limit)
     if out is not None:
-        from rollwise.storage import write_atomically
+        from rollwise.atomic_files import write_atomically
 
         def write(place: Path) -> None:
             if form == "parquet":
@@ -126,7 +141,7 @@ def _show(solution: Solution, rows: pl.DataFrame, total: int) -> None:
     shown = Table(box=None, padding=(0, 2, 0, 0))
     columns = [name for name in rows.columns if not rows[name].is_null().all() or not len(rows)]
     for name in columns:
-        shown.add_column(name, justify="left" if name == "action" else "right")
+        shown.add_column(name, justify="left" if name in ("action", "exact") else "right")
     for row in rows.select(columns).iter_rows(named=True):
         shown.add_row(*(_cell(name, value) for name, value in row.items()))
     print_table(shown)
