@@ -178,7 +178,7 @@ def summary(solution: Any) -> dict[str, Any]:
     document["claimed_error"] = None if run.claimed_error is None else float(run.claimed_error)
     document["details"] = {name: _plain(said) for name, said in run.details.items()}
     if gave_up or run.lower is not None:
-        low, high = (number_or_none(float(x[0])) for x in (solution.lower, solution.upper))
+        low, high = (number_or_none(float(bound[0])) for bound in solution.bounds)
         document["value_bounds"] = [low, high]
         if not solution.is_score:
             document["win_probability_bounds"] = [
