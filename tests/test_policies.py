@@ -103,7 +103,7 @@ def test_by_name(graph):
 
 
 def test_an_unknown_name_lists_the_known_ones(graph):
-    with pytest.raises(PolicyError, match=r"no policy 'hold-at-7'.*hold-at-20, random.*\.csv"):
+    with pytest.raises(PolicyError, match=r"no policy 'hold-at-7'.*hold-at-20.*random.*\.csv"):
         find_policy(graph, GAME, "hold-at-7")
 
 
