@@ -199,7 +199,10 @@ def _plain(said: Any) -> Any:
 
 
 def _print(document: dict[str, Any], is_score: bool) -> None:
-    parameters = " ".join(f"{name}={value}" for name, value in document["parameters"].items())
+    parameters = " ".join(
+        f"{name}={str(value).lower() if isinstance(value, bool) else value}"
+        for name, value in document["parameters"].items()
+    )
     start = ", ".join(f"{name}={value}" for name, value in document["start"].items())
     bound = document["error_bound"]
     typer.echo(f"{document['game']} {parameters}".rstrip())
