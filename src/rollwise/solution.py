@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from rollwise.builders import Mode, Progress, build_with_report
 from rollwise.certificate import certify, require_ending
-from rollwise.errors import UnknownState
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.methods import find_method, run_method
-from rollwise.methods.result import MethodResult, Status
+from rollwise.methods.result import MethodResult, Status, best_bounds
 from rollwise.recursion import Recursion
 
 if TYPE_CHECKING:
@@ -112,7 +111,7 @@ class Solution:
         ``certified``; ``tolerance missed`` where the error bound is larger than was
         asked for; ``not certified`` where no bound could be proved; or, where the
         method gave up, how (see `rollwise.methods.result.Status`): its values are
-        then no answer, and `lower` and `upper` are what is known.
+        then no answer, and `bounds` are what is known.
         """
         if not self.converged and self.run is not None and self.run.status is not Status.STALLED:
             return str(self.run.status)
@@ -122,26 +121,11 @@ class Solution:
             return "tolerance missed"
         return "certified"
 
-    @cached_property
-    def lower(self) -> NDArray[np.float64]:
-        """The best lower bound on each value: (n_states,) float64."""
-        known = None if self.run is None else self.run.lower
-        return self._best_bounds(-1.0, known, np.fmax)
-
-    @cached_property
-    def upper(self) -> NDArray[np.float64]:
-        """The best upper bound on each value: (n_states,) float64."""
-        known = None if self.run is None else self.run.upper
-        return self._best_bounds(1.0, known, np.fmin)
-
-    def _best_bounds(
-        self, side: float, known: NDArray[np.float64] | None, better: np.ufunc
-    ) -> NDArray[np.float64]:
-        best = np.full(len(self.values), side * (np.inf if self.is_score else 1.0))
-        proved = np.isfinite(self.error_bounds)
-        certified = np.where(proved, self.values + side * self.error_bounds, side * np.inf)
-        best = better(best, np.nextafter(certified, side * np.inf))
-        return np.asarray(best if known is None else better(best, known))
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The best lower and upper bounds on the values: two arrays (n_states,) float64."""
+        farthest = np.inf if self.is_score else 1.0
+        return best_bounds(self.values, self.error_bounds, farthest, self.run)
 
     @property
     def is_score(self) -> bool:
@@ -251,27 +235,15 @@ class Solution:
             if not self.is_score
             else pl.lit(None, dtype=pl.Float64).alias("win_probability"),
             pl.Series("error_bound", self.error_bounds),
-            *self._columns_of_method(),
+            *(pl.Series(name, column) for name, column in self._said_of_states.items()),
         )
         if where is not None:
             frame = frame.filter(parse_filter(where, frame.schema))
         return frame.sort(graph.field_names)
 
-    def _columns_of_method(self) -> list[pl.Series]:
-        import polars as pl
-
-        if self.run is None:
-            return []
-        columns = [pl.Series(name, column) for name, column in self.run.columns.items()]
-        if self.run.fractions is not None:
-            from rollwise.methods.exact import fraction_text
-
-            exact = self.run.fractions
-            columns.append(pl.Series("value_exact", [fraction_text(x) for x in exact]))
-            if not self.is_score:
-                chances = [fraction_text((1 + x) / 2) for x in exact]
-                columns.append(pl.Series("win_probability_exact", chances))
-        return columns
+    @property
+    def _said_of_states(self) -> Mapping[str, Any]:
+        return {} if self.run is None else self.run.state_columns(self.is_score)
 
     def _action_names(self, actions: NDArray[np.int64]) -> pl.Series:
         import polars as pl
@@ -288,7 +260,7 @@ class Solution:
         ------
         UnknownState
         """
-        return find_state(self.graph, state)
+        return self.graph.find(state)
 
     def advise(self, state: Sequence[int] | Mapping[str, int]) -> Advice:
         """What a state is worth and what each action costs there.
@@ -339,24 +311,6 @@ class Solution:
         )
         bound = self.error_bound if self.is_score else self.error_bound / 2
         return f"<Solution of {self.graph.title}: {worth} ± {bound:.1g} ({self.status})>"
-
-
-def find_state(graph: StateGraph, state: Sequence[int] | Mapping[str, int]) -> int:
-    """The number of a state, given by its fields in order or by name.
-
-    Raises
-    ------
-    UnknownState
-    """
-    names = graph.field_names
-    if isinstance(state, Mapping):
-        unknown = [name for name in state if name not in names]
-        missing = [name for name in names if name not in state]
-        if unknown or missing:
-            fault = f"there is no field {unknown[0]!r}" if unknown else f"{missing[0]} is missing"
-            raise UnknownState(f"{graph.game}: {fault}; a state is {', '.join(names)}, each once")
-        state = [state[name] for name in names]
-    return graph.find(state)
 
 
 def solve(

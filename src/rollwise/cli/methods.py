@@ -115,7 +115,7 @@ def unfinished(solution: Any) -> bool:
 
 def tell_unfinished(solution: Any, state: int = 0) -> None:
     """One line on stderr: how it ended, and the best bounds on the value of a state."""
-    low, high = float(solution.lower[state]), float(solution.upper[state])
+    low, high = (float(bound[state]) for bound in solution.bounds)
     what = "value"
     if not solution.is_score:
         low, high, what = (1 + low) / 2, (1 + high) / 2, "win probability"

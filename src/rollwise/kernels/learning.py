@@ -6,6 +6,9 @@ met twice in a game counts twice. The choice at a state is kept as thresholds, o
 an action, against which 32 random bits are held; a visit changes the counts of one
 state, whose thresholds are then written anew. That is as often as they are read,
 but off the path that each move waits for.
+
+Indices are made unsigned where every nanosecond counts: a signed one is checked
+for counting from the end.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ WINS, LOSSES, DRAWS = 0, 1, 2
 SCALE = 2.0**32
 _32 = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
+_1 = np.uint64(1)
 
 
 @kernel
@@ -140,18 +144,18 @@ def count_game(path, length, code, action_indptr, action_state, counts, seen, ra
     last = path[length - 1] & 1
     winner = last if code == WON else 1 - last
     for i in range(length):
-        a = path[i] >> 1
-        s = action_state[a]
+        a = np.uint64(path[i] >> 1)
+        s = np.uint64(action_state[a])
         column = DRAWS if code == DRAWN else (path[i] & 1) ^ winner
         counts[a, column] += 1
         seen[s] += 1
         rate[a] = win_rate(counts, a)
-        begin, end = action_indptr[s], action_indptr[s + 1]
+        begin, end = np.uint64(action_indptr[s]), np.uint64(action_indptr[s + _1])
         if end - begin == 2:  # here, since a call that passes arrays takes longer than the work
-            first, second = rate[begin], rate[begin + 1]
+            first, second = rate[begin], rate[begin + _1]
             threshold[begin] = split_in_two(seen[s], first, second, explore, rule)
         elif end - begin > 2:
-            set_thresholds(begin, end, seen[s], rate, explore, rule, threshold)
+            set_thresholds(np.int64(begin), np.int64(end), seen[s], rate, explore, rule, threshold)
 
 
 @kernel
@@ -193,11 +197,19 @@ def learn_wins(games, action_indptr, action_state, outcome_indptr, cells, counts
         code = np.int64(0)
         while length < room:
             bits, s0, s1, s2, s3 = draw(s0, s1, s2, s3)
-            a = choose(action_indptr[s], action_indptr[s + 1], threshold, np.int64(bits >> _32))
-            path[length] = 2 * a + seat
+            here = np.uint64(s)
+            begin, end = action_indptr[here], action_indptr[here + _1]
+            roll = np.int64(bits >> _32)
+            a = begin
+            if end - begin == 2:
+                a += roll >= threshold[np.uint64(begin)]
+            elif end - begin > 2:
+                a = choose(begin, end, threshold, roll)
+            path[np.uint64(length)] = 2 * a + seat
             length += 1
-            begin = outcome_indptr[a]
-            count = outcome_indptr[a + 1] - begin
+            action = np.uint64(a)
+            begin = outcome_indptr[action]
+            count = outcome_indptr[action + _1] - begin
             code = np.int64(pick(cells, begin, count, np.int64(bits & _LOW)))
             if code < 0:
                 break

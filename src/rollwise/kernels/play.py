@@ -219,8 +219,9 @@ def play_games(games, most_moves, start, nodes, reward, cell_code, cell_threshol
             # unsigned, so that the index needs no check for counting from the end
             cell = np.uint64((here >> PLACE) + ((np.int64(bits >> _32) * count) >> 32))
             code = np.int64(cell_code[cell])
-            if here & 2 == 0 and np.int64(bits & _LOW) >= cell_threshold[cell]:
-                code = np.int64(cell_other[cell])
+            if here & 2 == 0:  # without a branch on what chance decides
+                is_other = np.int64(np.int64(bits & _LOW) >= cell_threshold[cell])
+                code ^= (code ^ np.int64(cell_other[cell])) & -is_other
             n_moves[lane] += here & 1
             if count_points:
                 sums[lane] += reward[place[lane]]

@@ -110,7 +110,9 @@ def alias_tables(outcome_indptr, weight, codes, cells):
 def pick(cells, begin, count, bits):
     """The code of an outcome drawn with 32 random bits (an int64 below 2**32)."""
     spread = bits * count
-    cell = begin + (spread >> 32)
-    if ((spread & 0xFFFFFFFF) >> 1) < cells[cell, 0]:
-        return cells[cell, 1]
-    return cells[cell, 2]
+    cell = np.uint64(begin + (spread >> 32))
+    first = np.int64(cells[cell, 1])
+    other = np.int64(cells[cell, 2])
+    # Without a branch, which chance itself would have to guess right.
+    is_first = np.int64(((spread & 0xFFFFFFFF) >> 1) < cells[cell, 0])
+    return other ^ ((first ^ other) & -is_first)

@@ -82,7 +82,6 @@ def evaluate(
     from rollwise.evaluation import METHODS
     from rollwise.evaluation import evaluate as evaluate_policy
     from rollwise.policies import find_policy
-    from rollwise.solution import find_state
 
     if method not in METHODS:
         raise UsageError(f"--method is {method!r}; it must be {' or '.join(METHODS)}")
@@ -104,7 +103,7 @@ def evaluate(
     position = None if state is None else read_state(state)
     with Progress() as progress:
         graph = build(chosen, max_states=max_states, progress=progress)
-        s = 0 if position is None else find_state(graph, position)
+        s = 0 if position is None else graph.find(position)
         mine = find_policy(graph, chosen, policy)
         theirs = None if against is None else find_policy(graph, chosen, against)
         progress("evaluating", 0, None)

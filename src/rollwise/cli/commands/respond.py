@@ -42,13 +42,12 @@ def respond(
     from rollwise.builders import build
     from rollwise.evaluation import best_response
     from rollwise.policies import find_policy
-    from rollwise.solution import find_state
 
     chosen = read_game(game, parameters)
     position = None if state is None else read_state(state)
     with Progress() as progress:
         graph = build(chosen, max_states=max_states, progress=progress)
-        s = 0 if position is None else find_state(graph, position)
+        s = 0 if position is None else graph.find(position)
         policy = find_policy(graph, chosen, to)
         progress("responding", 0, None)
         found = best_response(graph, policy)

@@ -138,7 +138,7 @@ def solve(
     if json:
         print_json(document)
     elif not gave_up:
-        _print(document, solution.is_score)
+        _print(document, solution.graph.title, solution.is_score)
         if save is not None:
             typer.echo(f"Saved to {save}.")
     if gave_up:
@@ -178,7 +178,7 @@ def summary(solution: Any) -> dict[str, Any]:
     document["claimed_error"] = None if run.claimed_error is None else float(run.claimed_error)
     document["details"] = {name: _plain(said) for name, said in run.details.items()}
     if gave_up or run.lower is not None:
-        low, high = (number_or_none(float(x[0])) for x in (solution.lower, solution.upper))
+        low, high = (number_or_none(float(bound[0])) for bound in solution.bounds)
         document["value_bounds"] = [low, high]
         if not solution.is_score:
             document["win_probability_bounds"] = [
@@ -198,11 +198,10 @@ def _plain(said: Any) -> Any:
     return number_or_none(said) if isinstance(said, float) else said
 
 
-def _print(document: dict[str, Any], is_score: bool) -> None:
-    parameters = " ".join(f"{name}={value}" for name, value in document["parameters"].items())
+def _print(document: dict[str, Any], title: str, is_score: bool) -> None:
     start = ", ".join(f"{name}={value}" for name, value in document["start"].items())
     bound = document["error_bound"]
-    typer.echo(f"{document['game']} {parameters}".rstrip())
+    typer.echo(title)
     if bound is None:
         typer.echo(f"  value of the start ({start}): {document['value']}, without an error bound")
     elif is_score:
