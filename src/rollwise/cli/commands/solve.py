@@ -112,8 +112,8 @@ def solve(
     chosen = read_game(game, parameters)
     no_chase(chase, target)
     if contest is not None:
-        if chase or save is not None:
-            raise UsageError("--contest goes with neither --chase nor --save")
+        if chase or save is not None or method != DEFAULT:
+            raise UsageError("--contest goes with neither --chase nor --save nor --method")
         from rollwise.cli.contest import print_contest
 
         print_contest(chosen, contest, "shared" if ties is None else ties, json=json)
