@@ -79,6 +79,14 @@ def test_solve_by_every_method(method):
     assert document["error_bound"] < 1e-6
 
 
+def test_a_program_started_from_an_answer():
+    options = ("--method", "mixed-integer", "--whole", "--start-from", "value-iteration", "--json")
+    document = json.loads(output("solve", *SEVEN, *options))
+    assert document["details"]["started_from_values"]
+    assert document["details"]["programs"] == 1
+    assert document["value"] == pytest.approx(0.6376973898243591, abs=1e-7)
+
+
 def test_exact_fractions():
     document = json.loads(output("solve", "super-six", "sticks=5", "--method", "exact", "--json"))
     assert document["win_probability_exact"] == "57624/63919"
@@ -149,6 +157,8 @@ def test_bounds_that_close():
         (("solve", *SEVEN, "--method", "value-iteration", "--order", "up"), "no order"),
         (("solve", *SEVEN, "--method", "mixed-integer", "--solver", "up"), "no solver"),
         (("solve", *SEVEN, "--history", "changes.txt"), ".csv or .json"),
+        (("solve", *SEVEN, "--print-sweeps"), "has no --print-sweeps"),
+        (("solve", *SEVEN, "--method", "mixed-integer", "--start-from", "up"), "no method 'up'"),
         (("table", *SEVEN, "--method", "magic"), "no method 'magic'"),
         (("table", *SEVEN, "--method", "exact", "--load", "x.parquet"), "can't both"),
         (("advise", *SEVEN, "--state", "lid=3", "--method", "magic"), "no method 'magic'"),

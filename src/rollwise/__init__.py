@@ -31,6 +31,8 @@ _HOME = {
     "Solution": "solution",
     "solve": "solution",
     "load": "storage",
+    "best_response": "evaluation",
+    "evaluate": "evaluation",
     "Chase": "chase",
     "Contest": "analysis.contest",
     "solve_contest": "analysis.contest",
@@ -54,10 +56,12 @@ __all__ = [
     "RollwiseError",
     "Solution",
     "StateGraph",
+    "best_response",
     "build",
     "certify",
     "dice",
     "distributions",
+    "evaluate",
     "load",
     "many_dice",
     "parameter",
@@ -76,6 +80,7 @@ if TYPE_CHECKING:
     from rollwise.certificate import Certificate, certify
     from rollwise.chase import Chase
     from rollwise.errors import RollwiseError
+    from rollwise.evaluation import best_response, evaluate
     from rollwise.game import (
         AGAIN,
         DRAW,

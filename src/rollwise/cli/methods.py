@@ -13,6 +13,7 @@ from rollwise.errors import UsageError
 from rollwise.methods import METHODS, find_method
 
 DEFAULT = "strategy-iteration"
+FLAGS = {"on_sweep": "--print-sweeps", "start": "--start-from"}  # not named like the option
 
 MethodOption = Annotated[str, typer.Option("--method", help=f"One of: {', '.join(METHODS)}.")]
 MaybeMethodOption = Annotated[
@@ -51,6 +52,10 @@ TightenOption = Annotated[
     int | None,
     typer.Option(min=0, help="Mixed-integer: sweeps of interval iteration beforehand."),
 ]
+StartOption = Annotated[
+    str | None,
+    typer.Option("--start-from", metavar="METHOD", help="Mixed-integer: start from its answer."),
+]
 PrintSweepsOption = Annotated[
     bool, typer.Option("--print-sweeps", help="Print the change of every sweep as it runs.")
 ]
@@ -72,9 +77,12 @@ def method_options(method: str, **given: Any) -> dict[str, Any]:
     options = {name: value for name, value in given.items() if value is not None}
     for name, value in options.items():
         if name not in known:
-            raise UsageError(f"the method {method} has no --{name.replace('_', '-')}")
+            flag = FLAGS.get(name, "--" + name.replace("_", "-"))
+            raise UsageError(f"the method {method} has no {flag}")
         if name in ("epsilon", "time_limit") and not value >= 0:
             raise UsageError(f"--{name.replace('_', '-')} is {value}; it can't be less than 0")
+    if "start" in options:
+        find_method(options["start"])
     return options
 
 

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
+from rollwise.methods import run_method
 from rollwise.methods.highs import solve_with_highs
 from rollwise.methods.programs import FIXED_POINT, TOLERANCE, Answer, Model, Program
 from rollwise.methods.result import MethodResult, Status
@@ -48,7 +49,7 @@ def mixed_integer(
     whole: bool = False,
     objective: str = "none",
     tighten: int = 50,
-    start: NDArray[np.float64] | None = None,
+    start: NDArray[np.float64] | str | None = None,
     time_limit: float | None = 600.0,
     border_values: NDArray[np.float64] | None = None,
     on_sweep: Callable[[int, float], None] | None = None,
@@ -68,8 +69,8 @@ def mixed_integer(
     tighten : int
         Sweeps of interval iteration (over what is being solved) that make M
         smaller; 0 takes M from what any value can be.
-    start : (n_states,) float64, optional
-        Values from another method to start from.
+    start : (n_states,) float64 or str, optional
+        Values from another method to start from, or the name of that method.
     time_limit : float, optional
         Seconds, altogether.
     border_values : (n_border,) float64, optional
@@ -99,6 +100,8 @@ def mixed_integer(
         if asked not in choices:
             raise UsageError(f"there is no {name} {asked!r} (there are {', '.join(choices)})")
     clock = Clock(time_limit)
+    if isinstance(start, str):
+        start = run_method(graph, start).values
     bounds = Bounds(graph, "components", border_values)
     run = _Run(np.full(graph.n_states, np.nan), np.full(graph.n_states, -1))
     known = bounds.lower.copy()  # read only where states were solved, and on the border

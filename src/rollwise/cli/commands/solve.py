@@ -31,6 +31,7 @@ from rollwise.cli.methods import (
     PrintSweepsOption,
     SolverOption,
     SoundOption,
+    StartOption,
     TightenOption,
     TimeLimitOption,
     WholeOption,
@@ -74,6 +75,7 @@ def solve(
     whole: WholeOption = None,
     objective: ObjectiveOption = None,
     tighten: TightenOption = None,
+    start_from: StartOption = None,
     mode: ModeOption = "auto",
     max_states: MaxStatesOption = None,
     chase: ChaseOption = False,
@@ -104,6 +106,7 @@ def solve(
         whole=whole,
         objective=objective,
         tighten=tighten,
+        start=start_from,
         on_sweep=printing_sweeps(json) if print_sweeps else None,
     )
     chosen = read_game(game, parameters)
