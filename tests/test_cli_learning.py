@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import _thread
 import csv
 import io
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
+import threading
 
 import numpy as np
 import pytest
 from conftest import needs_jit
 from test_cli import output, refusal, run
+
+from rollwise.learn import Learner
 
 SMALL = ("dice-blackjack", "sides=3", "low=6", "high=7")
 
@@ -149,22 +148,25 @@ def test_a_tournament():
 
 
 @needs_jit
-@pytest.mark.slow
-def test_ctrl_c_keeps_what_was_learned(tmp_path):
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_ctrl_c_keeps_what_was_learned(tmp_path, monkeypatch, workers):
     kept = tmp_path / "kept.npz"
-    command = [sys.executable, "-m", "rollwise", "learn", *SMALL, "--games", str(10**10), "--seed",
-               "1", "--workers", "2", "--save", str(kept)]  # fmt: skip
-    run("learn", *SMALL, "--games", "10", "--workers", "2")  # kernels are compiled now
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
-    time.sleep(6)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
+    play = Learner.play
+
+    def interrupted(self, games, **options):
+        threading.Timer(0.3, _thread.interrupt_main).start()
+        play(self, games, **options)
+
+    arguments = ("learn", *SMALL, "--seed", "1", "--workers", workers)
+    with monkeypatch.context() as patch:
+        patch.setattr(Learner, "play", interrupted)
+        done = run(*arguments, "--games", str(10**10), "--save", str(kept))
+    assert done.returncode == 130
     with np.load(kept) as archive:
         games = json.loads(archive["facts"].tobytes())["games"]
-    assert f"{kept} holds {games:,} games" in errors
-    goal, again, whole = str(games + 10**6), str(tmp_path / "b.npz"), str(tmp_path / "c.npz")
+    assert f"{kept} holds {games:,} games" in done.stderr
+    goal, again, whole = str(games + 10_000), str(tmp_path / "b.npz"), str(tmp_path / "c.npz")
     output("learn", *SMALL, "--games", goal, "--resume", str(kept), "--save", again)
-    output("learn", *SMALL, "--games", goal, "--seed", "1", "--workers", "2", "--save", whole)
+    output(*arguments, "--games", goal, "--save", whole)
     with np.load(again) as one, np.load(whole) as other:
         assert all(np.array_equal(one[name], other[name]) for name in one.files)

@@ -12,6 +12,7 @@ from naive_play import learn as learn_naively
 
 from rollwise.builders import build
 from rollwise.errors import LearnerFileError, PolicyError, UsageError
+from rollwise.games import available
 from rollwise.games.craps import Craps
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig, Piglet
@@ -367,3 +368,23 @@ def test_policies_that_do_not_fit(small):
     for reference in ("hold-at-20", "0.5*one-die+x", "0*one-die+0*random"):
         with pytest.raises(PolicyError):
             resolve_policy(small, SMALL, reference)
+
+
+@pytest.mark.parametrize("method", list(METHODS))
+@pytest.mark.parametrize(
+    "name", sorted(set(available()) - {"pig", "two-dice-pig"}), ids=lambda name: name
+)
+def test_every_learner_on_every_game(name, method):
+    """Games are whole, and the estimate of the start is a possible value."""
+    graph = build(available()[name]())
+    result = learn(graph, 30, seed=1, method=method)
+    assert result.seen[0] >= 30
+    labels = result.labels[result.seen > 0]
+    assert np.all(labels >= 0)
+    if not result.is_score:
+        assert 0 <= result.estimates[0] <= 1
+    assert len(result.table()) == graph.n_states
+    if result.standard_errors is not None:
+        learner = Learner(graph, seed=1, method=method)
+        learner.play(30)
+        assert np.array_equal(learner.result().visits, result.visits)

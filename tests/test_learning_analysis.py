@@ -104,6 +104,8 @@ def test_reasons_one_by_one():
         learned = perfect(reference, visits=changes.get("visits", 10**9))
         begin, end = graph.action_indptr[s], graph.action_indptr[s + 1]
         learned.values[begin:end] = -learned.values[begin:end]
+        if changes.get("unsure"):
+            learned.standard_errors[begin:end] = 1.0
         taken = changes.get("best_taken")
         if taken is not None:
             learned.visits[solution.best_actions[s]] = taken
@@ -117,7 +119,8 @@ def test_reasons_one_by_one():
     clear = int(np.flatnonzero(often & (cost / 2 > 0.05))[0])
     close = int(np.flatnonzero((reference.visits > 0) & (cost / 2 < 0.01) & (cost > 1e-6))[0])
     assert with_fault(close, (1e-6, 0.01)) == "near tie"
-    assert with_fault(clear, (0.05, 1)) == "unexplained"
+    assert with_fault(clear, (0.05, 1)) == "early games"
+    assert with_fault(clear, (0.05, 1), unsure=True) == "unexplained"
     assert with_fault(clear, (0.05, 1), best_taken=10) == "not explored"
     assert with_fault(clear, (0.05, 1), visits=100) == "rare"
 

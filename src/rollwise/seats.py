@@ -148,13 +148,14 @@ def _played(graph: StateGraph, policy: Policy) -> _Part:
         weight = probability[mixed] * weight / total[mixed]
     outcomes = np.bincount(graph.action_state[action_of[kept]], minlength=n)
     reward = graph.action_reward[first]
-    for s in np.flatnonzero(counts > 1):
+    lowest = np.minimum.reduceat(graph.action_reward, graph.action_indptr[:-1])
+    highest = np.maximum.reduceat(graph.action_reward, graph.action_indptr[:-1])
+    for s in np.flatnonzero((counts > 1) & (lowest != highest)):
         begin, end = graph.action_indptr[s], graph.action_indptr[s + 1]
         points = graph.action_reward[begin:end]
-        if np.any(points != points[0]):
-            chances = [Fraction(p) for p in probability[begin:end].tolist()]
-            total_points = sum(p * Fraction(r) for p, r in zip(chances, points, strict=True))
-            reward[s] = float(total_points / sum(chances))
+        chances = [Fraction(p) for p in probability[begin:end].tolist()]
+        total_points = sum(p * Fraction(r) for p, r in zip(chances, points, strict=True))
+        reward[s] = float(total_points / sum(chances))
     return _Part(
         np.arange(n + 1, dtype=np.int64),
         graph.action_label[first],

@@ -16,6 +16,9 @@ wrong one falls under the first of these that applies:
   difference between the actions to stand out by three standard errors;
 - *not explored*: the position came up often enough, but the best action was tried
   too seldom for that difference to stand out (a larger M tries it more);
+- *early games*: the estimate of the learned or of the best action is off by more than
+  three standard errors, since it still holds games in which what followed was
+  played badly;
 - *unexplained*: none of these.
 """
 
@@ -39,7 +42,16 @@ from rollwise.policies import Policy
 from rollwise.seats import with_policy
 from rollwise.solution import Solution
 
-REASONS = ("hopeless", "unreachable", "bad play", "near tie", "rare", "not explored", "unexplained")
+REASONS = (
+    "hopeless",
+    "unreachable",
+    "bad play",
+    "near tie",
+    "rare",
+    "not explored",
+    "early games",
+    "unexplained",
+)
 NEAR_TIE = 0.01
 OFTEN = 1000  # expected visits under good play from which a position counts as frequent
 UNSEEN_ERROR = 0.5  # of a win rate that wasn't learned at all
@@ -232,7 +244,13 @@ class Comparison:
             bound = reference.solution.error_bounds / 2
             hopeless = self.exact <= np.maximum(bound, 1e-15)
             spread = np.full(len(unseen), 0.5)
-        arbitrary = hopeless & (learned.best_actions != reference.solution.best_actions)
+        best = reference.solution.best_actions
+        stale = np.zeros(len(learned.values), np.bool_)
+        if learned.standard_errors is not None:
+            off = np.abs(learned.values - reference.solution.action_values)
+            with np.errstate(invalid="ignore"):
+                stale = off > 3 * learned.standard_errors
+        arbitrary = hopeless & (learned.best_actions != best)
         with np.errstate(invalid="ignore", divide="ignore"):
             needed = np.where(unseen, np.inf, 2 * (3 * spread / self.costs) ** 2)
         conditions = [
@@ -241,7 +259,8 @@ class Comparison:
             reference.visits <= 0,
             self.costs <= reference.near_tie,
             reference.visits * learned.games < needed,
-            learned.visits[reference.solution.best_actions] < needed,
+            learned.visits[best] < needed,
+            stale[best] | stale[learned.best_actions],
         ]
         first = np.select(conditions, range(len(conditions)), len(conditions))
         return np.where(~self.optimal | arbitrary, first, -1)

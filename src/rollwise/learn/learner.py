@@ -43,6 +43,7 @@ METHODS = {
     "q-learning": "tabular Q-learning, with the same chance of any action",
 }
 FIRST_ROUND = 4096  # games of a worker in the first round
+FIRST_PIECE = 2048  # games of a worker before Python first looks up
 SECONDS_A_PIECE = 0.2  # how long kernels run before Python looks up
 
 MOST_WORKERS = 256
@@ -136,11 +137,13 @@ class Learner:
         if games < 0:
             raise UsageError(f"games is {games}; it must be from 0")
         target = self.games + games
-        piece = 1024 * self.workers
+        piece = FIRST_PIECE * self.workers
         with held_back() as interrupt, ThreadPoolExecutor(self.workers) as pool:
             while self.games < target and not interrupt.asked:
                 started = time.perf_counter()
-                end = min(target, self.round_end, self.games + piece)
+                end = min(target, self.games + piece)
+                if self.workers > 1:
+                    end = min(end, self.round_end)
                 shares = [self._share(w, end) - self._share(w, self.games)
                           for w in range(self.workers)]  # fmt: skip
                 if self.workers == 1:
@@ -152,7 +155,7 @@ class Learner:
                         done.result()
                 full = end - self.games == piece
                 self.games = end
-                if end == self.round_end:
+                if self.workers > 1 and end == self.round_end:
                     self._end_round()
                 if full and time.perf_counter() - started < SECONDS_A_PIECE / 2:
                     piece *= 2
@@ -165,10 +168,9 @@ class Learner:
 
     def _end_round(self) -> None:
         self.round_end = round_after(self.games, self.workers)
-        if self.workers > 1:
-            self.base = add_up(self.base, self.tallies)
-            for tally in self.tallies:
-                tally.set_arrays(self.base)
+        self.base = add_up(self.base, self.tallies)
+        for tally in self.tallies:
+            tally.set_arrays(self.base)
 
     def record(self, moves: Sequence[Move], start: Sequence[int] | None = None) -> None:
         """Learn from a game that was played elsewhere.
