@@ -30,6 +30,8 @@ from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
 
 import rollwise
+from rollwise.builders import adapters
+from rollwise.kernels import explore
 
 MOST_FILES = 300  # the oldest go
 
@@ -52,7 +54,8 @@ def fingerprint(functions: Iterable[Callable[..., Any]], *facts: Any) -> str | N
         np.__version__,
         platform.python_version(),
         codegen.magic_tuple(),
-        [_source(Path(__file__).parent / name) for name in ("compiling.py", "adapters.py")],
+        [_source(Path(str(module.__file__))) for module in (adapters, explore)],
+        _source(Path(__file__).parent / "compiling.py"),
     )
     digest.update(repr((versions, facts)).encode())
     seen: set[int] = set()

@@ -17,14 +17,26 @@ def main() -> None:
 
     Exit code 2 for wrong use, 1 for a run that failed, 130 when stopped by Ctrl-C.
     """
+    import typer
+
     from rollwise.cli.app import app
     from rollwise.errors import RollwiseError
 
     warnings.showwarning = _show_warning
+    # Typer has Click within itself, and offers of its exceptions only the narrower ones.
+    CLICK_EXCEPTION: Any = typer.BadParameter.__mro__[2]
     try:
-        app()
+        sys.exit(app(standalone_mode=False) or 0)
     except RollwiseError as error:
         print(f"rollwise: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except typer.Abort:
+        print("rollwise: stopped", file=sys.stderr)
+        sys.exit(130)
+    except CLICK_EXCEPTION as error:
+        # a line that says what is wrong, as for every other mistake
+        message = " ".join(error.format_message().split())
+        print(f"rollwise: {message} (rollwise COMMAND --help says more)", file=sys.stderr)
         sys.exit(error.exit_code)
     except BrokenPipeError:
         # Whoever read our output has seen enough; don't fail when it is flushed at exit.
