@@ -55,6 +55,12 @@ class NotConverged(RollwiseError):
     exit_code = 1
 
 
+class TooLargeForFractions(RollwiseError):
+    """A game whose exact values would be too long to write down."""
+
+    exit_code = 1
+
+
 class PolicyError(UsageError):
     """A policy that there isn't, or that doesn't fit the game."""
 
