@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rollwise.errors import MissingExtra, UsageError
@@ -118,12 +118,11 @@ def check_choices(kind: str, **choices: Any) -> Choices:
         There is no such kind, or it doesn't take one of the choices.
     """
     takes = find_kind(kind).takes
-    known = {field.name for field in fields(Choices)}
     for name, value in choices.items():
-        if name not in known or (value is not None and name not in takes):
+        if value is not None and name not in takes:
             listed = f"it takes {', '.join(takes)}" if takes else "it takes none"
             raise UsageError(f"the picture {kind!r} has no choice {name!r} ({listed})")
-    return Choices(**choices)
+    return Choices(**{name: value for name, value in choices.items() if value is not None})
 
 
 def plot(solution: Solution, kind: str, **choices: Any) -> Figure:

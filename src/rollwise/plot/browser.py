@@ -40,11 +40,9 @@ FLAGS = (
     "--disable-sync",
     "--disable-extensions",
     "--hide-scrollbars",
-    # Surfaces need WebGL, which a machine without a screen draws in software.
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
+    "--disable-gpu",  # what needs WebGL is drawn in software, with a screen or without
 )
-SECONDS = 120
+SECONDS = 240
 
 
 class PictureFailed(RollwiseError):

@@ -26,6 +26,9 @@ function rollwiseFigure(id, figure) {
     if (dark.matches) {
       layout.paper_bgcolor = layout.plot_bgcolor = "#16181d";
       layout.font.color = "#e8e8e8";
+      for (const label of layout.annotations || []) {
+        if (label.bgcolor === "white") label.bgcolor = layout.paper_bgcolor;
+      }
     }
     for (const trace of figure.data) {
       if (trace.type !== "heatmap" || !trace.text) continue;

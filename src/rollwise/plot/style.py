@@ -114,6 +114,7 @@ class Sheet:
                 "xanchor": "left",
                 "yanchor": "bottom",
                 "itemsizing": "constant",
+                "traceorder": "normal",
                 "bgcolor": "rgba(0,0,0,0)",
             }
         if self.bar is not None:
@@ -131,7 +132,7 @@ class Sheet:
                 "ypad": 4,
                 "tickfont": {"size": 11},
             }
-        top = 18 + 23 * len(title) + 16.5 * len(notes) + key_height + above + 6
+        top = 24 + 23 * len(title) + 16.5 * len(notes) + key_height + above + 6
         layout |= {
             "title": {
                 "text": text,
@@ -139,10 +140,10 @@ class Sheet:
                 "x": 0,
                 "xref": "container",
                 "xanchor": "left",
-                "y": 1,
+                "y": 1 - 14 / (top + height + self.bottom),
                 "yref": "container",
                 "yanchor": "top",
-                "pad": {"l": 16, "t": 16},
+                "pad": {"l": 16},
             },
             "margin": {"l": left, "r": right, "t": top, "b": self.bottom, "pad": 0},
             "height": top + height + self.bottom,
