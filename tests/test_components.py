@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+from itertools import pairwise
 
 import naive
 import numpy as np
@@ -46,7 +46,7 @@ def assert_right(order, indptr, successors):
     assert sorted(order.tolist()) == list(range(n))
     assert indptr[0] == 0
     assert indptr[-1] == n
-    parts = [order[a:b].tolist() for a, b in itertools.pairwise(indptr)]
+    parts = [order[a:b].tolist() for a, b in pairwise(indptr)]
     assert {frozenset(part) for part in parts} == naive.strong_components(successors)
     done = set()
     for part in parts:  # what a component leads to stands before it

@@ -250,7 +250,7 @@ def test_a_state_is_found_by_its_fields():
         assert graph.find(graph.states[s].tolist()) == s
     assert graph.state_text(0) == "banked=0, rival=0, turn=0"
     assert graph.action_text(0) == "roll"
-    assert graph.title == "pig target=12 sides=6"
+    assert graph.title == "pig target=12 sides=6 must_bank=false"
     assert "states" in repr(graph)
     for state in ((0, 0, 99), (0, 0), (0, 0, 0, 0)):
         with pytest.raises(UnknownState, match="pig target=12.*banked"):

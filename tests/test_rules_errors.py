@@ -240,6 +240,7 @@ def test_a_score_is_not_won(then, mode):
 def test_reward_in_a_game_of_wins(mode):
     message = error_of(Alone(WIN, points=2.5), mode)
     assert "the reward 2.5" in message
+    assert "the objective is 'win'" in message
     assert f"{AT} with the action 3" in message
     assert build(Score(END, points=2.5), mode=mode).action_reward.tolist() == [2.5]
 
@@ -291,10 +292,11 @@ def test_ill_formed_outcomes(outcome, said):
 def test_methods_that_do_not_yield():
     message = error_of(game_with(actions=lambda self, s: None))
     assert "actions() fails" in message
-    assert "yield" in message
+    assert "it should yield" in message
     assert AT in message
     message = error_of(game_with(outcomes=lambda self, s, action: 3))
     assert "outcomes() fails" in message
+    assert "it should yield" in message
     assert "with the action 3" in message
     assert "actions() gives 'roll'" in error_of(game_with(actions=lambda self, s: ["roll"]))
 

@@ -137,9 +137,7 @@ def test_take_one_is_what_it_says():
 
 def test_a_play_as_people_write_it():
     game = Threes()
-    moves = game.read_play(
-        [{"rolled": "6 4 5", "taken": "-"}, {"rolled": "4 4 3", "taken": "4 3"}]
-    )
+    moves = game.read_play([{"rolled": "6 4 5", "taken": "-"}, {"rolled": "4 4 3", "taken": "4 3"}])
     assert moves == [
         (Hand(0, 0, 0, 0, 0, 1, 1, 1), TAKE),
         (Hand(0, 1, 1, 0, 0, 2, 0, 0), TAKE + 2),
@@ -148,5 +146,3 @@ def test_a_play_as_people_write_it():
         game.read_play([{"rolled": "6 4 5", "taken": "6"}])
     with pytest.raises(ValueError, match="isn't a list of dice"):
         game.read_play([{"rolled": "6 7", "taken": "6"}])
-
-

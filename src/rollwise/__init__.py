@@ -31,6 +31,11 @@ _HOME = {
     "Solution": "solution",
     "solve": "solution",
     "load": "storage",
+    "Chase": "chase",
+    "Contest": "analysis.contest",
+    "solve_contest": "analysis.contest",
+    "distributions": "analysis.distributions",
+    "many_dice": "analysis.many_dice",
     "RollwiseError": "errors",
 }
 
@@ -42,6 +47,8 @@ __all__ = [
     "PASS",
     "WIN",
     "Certificate",
+    "Chase",
+    "Contest",
     "Game",
     "Policy",
     "RollwiseError",
@@ -50,17 +57,24 @@ __all__ = [
     "build",
     "certify",
     "dice",
+    "distributions",
     "load",
+    "many_dice",
     "parameter",
     "policy",
     "rule",
     "solve",
+    "solve_contest",
 ]
 
 if TYPE_CHECKING:
     from rollwise import dice
+    from rollwise.analysis.contest import Contest, solve_contest
+    from rollwise.analysis.distributions import distributions
+    from rollwise.analysis.many_dice import many_dice
     from rollwise.builders import build
     from rollwise.certificate import Certificate, certify
+    from rollwise.chase import Chase
     from rollwise.errors import RollwiseError
     from rollwise.game import (
         AGAIN,

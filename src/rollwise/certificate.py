@@ -31,8 +31,9 @@ from rollwise.graph import StateGraph
 from rollwise.kernels import certificate as kernels
 from rollwise.recursion import Recursion, solve_recursion
 
-# Each try asks for more room over the residual; the first one nearly always does.
-SLACKS = (0.25, 1.0, 16.0)
+# Each try asks for more room over the residual, or for a closer fixed point, which it takes
+# where one state of a component is much further off than others. The first nearly always does.
+TRIES = ((0.25, 1e-8), (0.25, 1e-15), (1.0, 1e-15), (16.0, 1e-15))
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,14 +164,15 @@ def certify(
     if not np.isfinite(residual):
         return Certificate(np.full(graph.n_states, np.inf), residual)
     arranged = Recursion.of_values(graph) if arranged is None else arranged
-    # A little more than the bounds of what follows, for the roundings of the check.
+    # A little more than the bounds of what follows: for the roundings of the check, and for
+    # states that add next to nothing of their own in a component where others add much.
     most_outcomes = int(np.diff(graph.outcome_indptr).max())
-    coefficient = np.abs(arranged.coefficient) * (1 + 1e-12 + 8 * most_outcomes * kernels.UNIT)
+    coefficient = np.abs(arranged.coefficient) * (1 + 1e-9 + 8 * most_outcomes * kernels.UNIT)
     # Where value and rounding are exactly zero, there is still room to be had.
     least = kernels.UNIT * float(np.abs(values).max())
     bounds = np.full(graph.n_states + graph.n_border, np.inf)
     bounds[graph.n_states :] = border_bounds
-    for slack in SLACKS:
+    for slack, tolerance in TRIES:
         # What each action adds to the bound: what it can be worth beyond the value,
         # and for the best one also what it can fall short.
         adds = gap + rounding
@@ -178,7 +180,7 @@ def certify(
         room = slack * (off + rounding[best]) + least
         adds += np.repeat(room, np.diff(graph.action_indptr))
         errors = replace(arranged, constant=adds[arranged.source_action], coefficient=coefficient)
-        found = solve_recursion(errors, border_bounds, tolerance=1e-8, progress=progress)
+        found = solve_recursion(errors, border_bounds, tolerance=tolerance, progress=progress)
         bounds[arranged.components.order] = np.maximum(found.values[: graph.n_states], 0.0)
         unproven = kernels.count_unproven(
             graph.action_indptr,

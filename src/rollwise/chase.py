@@ -26,9 +26,7 @@ def _state_type(inner: Any) -> Any:
     """The states of a chase: the fields of the game's, and the gap."""
     if inner not in _STATE_TYPES:
         names = [*inner._fields, "gap"]
-        _STATE_TYPES[inner] = NamedTuple(
-            f"{inner.__name__}Chase", [(name, int) for name in names]
-        )
+        _STATE_TYPES[inner] = NamedTuple(f"{inner.__name__}Chase", [(name, int) for name in names])
     return _STATE_TYPES[inner]
 
 

@@ -37,6 +37,10 @@ class SolutionFileError(UsageError):
     """A saved solution that is damaged, or that was made for other rules."""
 
 
+class LearnerFileError(UsageError):
+    """A saved learner that is damaged, or that was made for other rules."""
+
+
 class RulesError(RollwiseError):
     """The rules of a game break the contract of the game language."""
 

@@ -163,14 +163,25 @@ class StateGraph:
             digest.update(array.view(np.uint8).reshape(-1).data)
         return digest.hexdigest()
 
-    def find(self, state: Sequence[int]) -> int:
-        """The number of a state given by its fields, in their order.
+    def find(self, state: Sequence[int] | Mapping[str, int]) -> int:
+        """The number of a state given by its fields, in their order or by name.
 
         Raises
         ------
         UnknownState
-            No play from the roots comes to this state.
+            No play from the roots comes to this state, or a field is missing.
         """
+        if isinstance(state, Mapping):
+            unknown = [name for name in state if name not in self.field_names]
+            missing = [name for name in self.field_names if name not in state]
+            if unknown or missing:
+                fault = (
+                    f"there is no field {unknown[0]!r}" if unknown else f"{missing[0]} is missing"
+                )
+                raise UnknownState(
+                    f"{self.game}: {fault}; a state is {', '.join(self.field_names)}, each once"
+                )
+            state = [state[name] for name in self.field_names]
         fields = tuple(int(field) for field in state)
         if len(fields) == len(self.field_names):
             hits = np.arange(self.n_states)

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from rollwise.builders import Mode, Progress, build_with_report
 from rollwise.certificate import certify, require_ending
-from rollwise.errors import UnknownState
 from rollwise.game import Game
 from rollwise.graph import StateGraph
-from rollwise.methods.strategy_iteration import strategy_iteration
+from rollwise.methods import find_method, run_method
+from rollwise.methods.result import MethodResult, Status, best_bounds
 from rollwise.recursion import Recursion
 
 if TYPE_CHECKING:
@@ -84,6 +84,8 @@ class Solution:
         Whether the method reached its own criterion.
     seconds : dict of float
         Time spent to ``compile``, ``build``, ``solve`` and ``certify``.
+    run : MethodResult or None
+        What else the method said: its history, bounds, fractions.
     """
 
     graph: StateGraph
@@ -95,6 +97,7 @@ class Solution:
     sweeps: int = 0
     converged: bool = True
     seconds: Mapping[str, float] = field(default_factory=dict)
+    run: MethodResult | None = None
 
     @property
     def error_bound(self) -> float:
@@ -106,13 +109,23 @@ class Solution:
         """How it ended.
 
         ``certified``; ``tolerance missed`` where the error bound is larger than was
-        asked for; ``not certified`` where no bound could be proved.
+        asked for; ``not certified`` where no bound could be proved; or, where the
+        method gave up, how (see `rollwise.methods.result.Status`): its values are
+        then no answer, and `bounds` are what is known.
         """
+        if not self.converged and self.run is not None and self.run.status is not Status.STALLED:
+            return str(self.run.status)
         if not np.isfinite(self.error_bound):
             return "not certified"
         if self.tolerance is not None and self.error_bound > self.tolerance:
             return "tolerance missed"
         return "certified"
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The best lower and upper bounds on the values: two arrays (n_states,) float64."""
+        farthest = np.inf if self.is_score else 1.0
+        return best_bounds(self.values, self.error_bounds, farthest, self.run)
 
     @property
     def is_score(self) -> bool:
@@ -177,7 +190,8 @@ class Solution:
         """The first of the best actions of each state, as an index: (n_states,) int64."""
         n = self.graph.n_actions
         candidates = np.where(self.is_best, np.arange(n), n)
-        return np.minimum.reduceat(candidates, self.graph.action_indptr[:-1])
+        first = np.minimum.reduceat(candidates, self.graph.action_indptr[:-1])
+        return np.where(first < n, first, self.graph.action_indptr[:-1])  # no value, no best
 
     @cached_property
     def policy(self) -> Policy:
@@ -199,7 +213,8 @@ class Solution:
         -------
         polars.DataFrame
             A column for each field of the state, then ``action``, ``value``,
-            ``win_probability`` (null for a score) and ``error_bound``.
+            ``win_probability`` (null for a score) and ``error_bound``; then what the
+            method says of each state, fractions as text.
 
         Raises
         ------
@@ -220,10 +235,15 @@ class Solution:
             if not self.is_score
             else pl.lit(None, dtype=pl.Float64).alias("win_probability"),
             pl.Series("error_bound", self.error_bounds),
+            *(pl.Series(name, column) for name, column in self._said_of_states.items()),
         )
         if where is not None:
             frame = frame.filter(parse_filter(where, frame.schema))
         return frame.sort(graph.field_names)
+
+    @property
+    def _said_of_states(self) -> Mapping[str, Any]:
+        return {} if self.run is None else self.run.state_columns(self.is_score)
 
     def _action_names(self, actions: NDArray[np.int64]) -> pl.Series:
         import polars as pl
@@ -240,18 +260,6 @@ class Solution:
         ------
         UnknownState
         """
-        names = self.graph.field_names
-        if isinstance(state, Mapping):
-            unknown = [name for name in state if name not in names]
-            missing = [name for name in names if name not in state]
-            if unknown or missing:
-                fault = (
-                    f"there is no field {unknown[0]!r}" if unknown else f"{missing[0]} is missing"
-                )
-                raise UnknownState(
-                    f"{self.graph.game}: {fault}; a state is {', '.join(names)}, each once"
-                )
-            state = [state[name] for name in names]
         return self.graph.find(state)
 
     def advise(self, state: Sequence[int] | Mapping[str, int]) -> Advice:
@@ -308,16 +316,22 @@ class Solution:
 def solve(
     game: Game,
     *,
+    method: str = "strategy-iteration",
+    options: Mapping[str, Any] | None = None,
     tolerance: float | None = None,
     mode: Mode = "auto",
     max_states: int | None = None,
     progress: Progress | None = None,
 ) -> Solution:
-    """Solve a game exactly and certify the answer.
+    """Solve a game and certify the answer.
 
     Parameters
     ----------
     game : Game
+    method : str
+        One of `rollwise.methods.METHODS`.
+    options : mapping, optional
+        What to tell the method, by the names of its keyword arguments.
     tolerance : float, optional
         The largest certified error that is good enough. The solver goes as far
         as doubles carry in any case; `Solution.status` says whether this was met.
@@ -337,7 +351,10 @@ def solve(
     EndlessPlay
         The players can go round for ever; names the states.
     TooManyStates
+    UsageError
+        There is no such method, or it has no such option.
     """
+    known = find_method(method).options()
     if tolerance is not None and not tolerance > 0:
         raise ValueError(f"tolerance is {tolerance}; it must be positive")
     graph, report = build_with_report(game, mode=mode, max_states=max_states, progress=progress)
@@ -356,7 +373,10 @@ def solve(
     certifying = clock() - started
     started = clock()
     arranged = Recursion.of_values(graph)
-    found = strategy_iteration(graph, arranged=arranged, progress=stage("solving"))
+    at_hand = {"arranged": arranged, "progress": stage("solving")}
+    found = run_method(
+        graph, method, **{k: v for k, v in at_hand.items() if k in known}, **(options or {})
+    )
     solving += clock() - started
     started = clock()
     certificate = certify(graph, found.values, arranged=arranged, progress=stage("certifying"))
@@ -376,4 +396,5 @@ def solve(
             "solve": solving,
             "certify": certifying,
         },
+        found,
     )

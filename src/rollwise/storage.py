@@ -13,13 +13,13 @@ import inspect
 import json
 import os
 import platform
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rollwise import __version__
+from rollwise.atomic_files import write_atomically
 from rollwise.builders import Mode, Progress, build_with_report
 from rollwise.errors import SolutionFileError
 from rollwise.game import Game
@@ -27,32 +27,6 @@ from rollwise.games import create, find
 from rollwise.solution import Solution
 
 FORMAT = "1"
-
-
-def write_atomically(path: Path, write: Any) -> None:
-    """Have ``write(temporary path)`` make a file, and put it in the place of `path`.
-
-    Raises
-    ------
-    SolutionFileError
-        The directory can't be written to.
-    """
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-        os.close(handle)
-    except OSError as error:
-        raise SolutionFileError(f"{path} can't be written: {error.strerror}") from error
-    temporary = Path(name)
-    try:
-        write(temporary)
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise SolutionFileError(f"{path} can't be written: {error.strerror}") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _reference(game: Game) -> str:

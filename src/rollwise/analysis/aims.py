@@ -93,6 +93,12 @@ class Aims:
         actions = np.minimum.reduceat(np.where(near, np.arange(n), n), graph.action_indptr[:-1])
         return Aim(found.values, certificate.bounds, actions)
 
+    def reaching(self, target: int, ties: float = 1.0) -> Reals:
+        """The payoffs of a chase: 1 for a score better than the target, `ties` for it."""
+        scores = self.scored.scores
+        better = scores < target if self.scored.source.objective == "minimize" else scores > target
+        return np.where(scores == target, ties, better.astype(np.float64))
+
     def policy(self, aim: Aim, name: str = "aim") -> Policy:
         """What to do in every state of the scored graph."""
         return Policy.of_actions(self.scored.graph, name, aim.actions)

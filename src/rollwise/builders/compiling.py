@@ -10,6 +10,7 @@ fields, puts what the rules yield into the buffers of `rollwise.kernels.explore`
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
 import types as python_types
 from collections import namedtuple
@@ -22,6 +23,7 @@ import numba
 import numpy as np
 from numba import carray, types
 from numba.core import cgutils
+from numba.core.ccallback import CFunc
 from numba.core.errors import NumbaError, TypingError
 from numba.extending import (
     intrinsic,
@@ -34,6 +36,7 @@ from numba.extending import (
 
 from rollwise.builders.adapters import expand_source, record_source, roots_source
 from rollwise.builders.rules import Rules
+from rollwise.builders.rules_cache import RulesCache, fingerprint
 from rollwise.game import Game, marked_rules
 from rollwise.kernels import explore
 
@@ -139,7 +142,6 @@ class CompiledRules:
         """
         if "compiled_roots" not in self.scope:
             with _reasons_told():
-                self.scope["roots"] = numba.njit(**OPTIONS)(type(rules.game).roots)
                 self.scope["compiled_roots"] = _compile_adapter(
                     self.scope, roots_source(rules, self.scope), "list_roots"
                 )
@@ -166,6 +168,7 @@ class CompiledRules:
 
 _COMPILED: dict[Any, CompiledRules] = {}
 _JITABLE: set[Callable[..., Any]] = set()
+_SERIAL = itertools.count()
 
 
 def _names_read(code: python_types.CodeType) -> set[str]:
@@ -278,24 +281,31 @@ def _game_maker(values: dict[str, Any], methods: dict[str, Any]) -> Any:
     return as_game
 
 
-def _typing_twin(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What Numba calls with types to get `function`: it wants the same signature.
+def _renamed(function: Callable[..., Any], key: str) -> Callable[..., Any]:
+    """A copy of a function whose name in machine code holds the key, without annotations.
 
-    Annotations count as part of a signature there, so both go without.
+    Numba numbers functions within a process, so that code read from disk could
+    have the name of other code compiled here. With the key in it, it can't.
     """
-    bare = python_types.FunctionType(
+    copy = python_types.FunctionType(
         function.__code__,
         function.__globals__,
         function.__name__,
         function.__defaults__,
         function.__closure__,
     )
-    parameters = inspect.signature(bare).parameters.values()
+    copy.__qualname__ = f"{function.__qualname__}_{key}"
+    return copy
+
+
+def _typing_twin(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What Numba calls with types to get `function`: it wants the same signature."""
+    parameters = inspect.signature(function).parameters.values()
     arguments = ", ".join(
         p.name if p.default is p.empty else f"{p.name}=default_{p.name}" for p in parameters
     )
     scope: dict[str, Any] = {f"default_{p.name}": p.default for p in parameters}
-    scope["function"] = bare
+    scope["function"] = function
     exec(f"def typed({arguments}): return function", scope)
     return scope["typed"]  # type: ignore[no-any-return]
 
@@ -303,20 +313,34 @@ def _typing_twin(function: Callable[..., Any]) -> Callable[..., Any]:
 def _scope(rules: Rules, values: dict[str, Any], methods: dict[str, Any]) -> dict[str, Any]:
     """What the source of the adapters refers to."""
     game_class = type(rules.game)
+    sources = [getattr(game_class, name) for name in ("actions", "outcomes", "reward", "roots")]
+    kinds = [(name, str(_numba_type(value))) for name, value in values.items()]
+    known = fingerprint(
+        [*sources, *methods.values()], kinds, rules.field_names, rules.has_reward, OPTIONS
+    )
+    key = known or f"here{next(_SERIAL)}"
+    actions, outcomes, reward, roots = (
+        numba.njit(**OPTIONS)(_renamed(function, key)) for function in sources
+    )
     scope: dict[str, Any] = {
         "carray": carray,
         "pointer": _pointer,
-        "as_game": _game_maker(values, methods),
+        "as_game": _game_maker(
+            values, {name: _renamed(function, key) for name, function in methods.items()}
+        ),
         "put_weight": _put_weight,
         "as_whole": _whole,
         "State": rules.state_type,
         "int64": np.int64,
         "int32": np.int32,
         "float64": np.float64,
-        "actions": numba.njit(**OPTIONS)(game_class.actions),
-        "outcomes": numba.njit(**OPTIONS)(game_class.outcomes),
-        "reward": numba.njit(**OPTIONS)(game_class.reward),
+        "actions": actions,
+        "outcomes": outcomes,
+        "reward": reward,
+        "roots": roots,
         "record_source": record_source(values),
+        "key": key,
+        "may_be_kept": known is not None,
     }
     for name, value in values.items():
         if isinstance(value, np.ndarray):
@@ -325,19 +349,28 @@ def _scope(rules: Rules, values: dict[str, Any], methods: dict[str, Any]) -> dic
 
 
 def _compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
-    """Compile the function ``walk`` of a source into a pointer, exceptions caught."""
-    scope = dict(scope)
+    """Compile the function ``walk`` of a source into a pointer, exceptions caught.
+
+    If the same was compiled before on this machine, it is read from disk.
+    """
+    scope = {**scope, "__name__": __name__}
     exec(source, scope)
-    scope["walk"] = numba.njit(**OPTIONS)(scope["walk"])
+    scope["walk"] = numba.njit(**OPTIONS)(_renamed(scope["walk"], scope["key"]))
     exec(
-        f"def {name}(address):\n"
+        f"def {name}_{scope['key']}(address):\n"
         "    try:\n"
         "        return walk(address)\n"
         "    except Exception:\n"
         f"        return {explore.RULES_FAILED}\n",
         scope,
     )
-    return numba.cfunc(types.int64(types.int64), **OPTIONS)(scope[name])
+    pointer: Any = CFunc(
+        scope[f"{name}_{scope['key']}"], ((types.int64,), types.int64), locals={}, options=OPTIONS
+    )
+    if scope["may_be_kept"]:
+        pointer._cache = RulesCache(f"{name}-{scope['key']}")
+    pointer.compile()
+    return pointer
 
 
 # What Numba stumbles over most, and what to write instead.

@@ -6,7 +6,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -90,8 +90,17 @@ def read_mode(mode: str) -> Mode:
     return mode  # type: ignore[return-value]
 
 
-def solve_or_load(game: Game, load_from: str | None, max_states: int | None) -> Solution:
+def solve_or_load(
+    game: Game,
+    load_from: str | None,
+    max_states: int | None,
+    *,
+    method: str | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Solution:
     """The solution of a game: found now, or read from a file that must fit it."""
+    if load_from is not None and method is not None:
+        raise UsageError("--load and --method can't both be had: the file has its values already")
     with Progress() as progress:
         if load_from is not None:
             from rollwise.storage import load
@@ -99,7 +108,13 @@ def solve_or_load(game: Game, load_from: str | None, max_states: int | None) -> 
             return load(load_from, game, max_states=max_states, progress=progress)
         from rollwise.solution import solve
 
-        return solve(game, max_states=max_states, progress=progress)
+        return solve(
+            game,
+            method=method or "strategy-iteration",
+            options=options,
+            max_states=max_states,
+            progress=progress,
+        )
 
 
 def number_or_none(value: float | None) -> float | None:
@@ -122,7 +137,7 @@ def print_table(table: Table) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Put text into a file, all at once or not at all."""
-    from rollwise.storage import write_atomically
+    from rollwise.atomic_files import write_atomically
 
     write_atomically(path, lambda place: place.write_text(text))
 

@@ -8,6 +8,7 @@ is every one that another distribution registers under the entry point group
 from __future__ import annotations
 
 import difflib
+import hashlib
 import importlib
 import importlib.util
 import inspect
@@ -86,7 +87,12 @@ def _games_of(module: object) -> list[type[Game]]:
 def _load(path: Path) -> object:
     if not path.is_file():
         raise UnknownGame(f"there is no file {path}")
-    name = f"rollwise_rules_{path.stem}"
+    try:
+        contents = hashlib.blake2b(path.read_bytes()).hexdigest()[:16]
+    except OSError as error:
+        raise UnknownGame(f"{path} can't be read: {error.strerror}") from error
+    # compiled code goes by the name of its module: other contents, another name
+    name = f"rollwise_rules_{path.stem}_{contents}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise UnknownGame(f"{path} can't be read as a Python file")

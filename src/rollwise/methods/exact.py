@@ -97,7 +97,7 @@ def exact(
     try:
         from flint import fmpq, fmpz
     except ImportError:
-        raise MissingExtra('FLINT is needed: pip install "rollwise[exact]"') from None
+        raise MissingExtra('pip install "rollwise[exact]"') from None
     if graph.outcome_weight.dtype.kind != "i":
         raise UsageError(
             f"{graph.title} has weights that aren't whole numbers, so its values aren't fractions "

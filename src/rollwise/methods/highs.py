@@ -33,7 +33,7 @@ def solve_with_highs(
     try:
         import highspy
     except ImportError:
-        raise MissingExtra('HiGHS is needed: pip install "rollwise[programming]"') from None
+        raise MissingExtra('pip install "rollwise[programming]"') from None
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("threads", 1)

@@ -81,8 +81,8 @@ def mixed_integer(
     Returns
     -------
     MethodResult
-        `sweeps` counts branch-and-bound nodes; the column ``chosen`` has the
-        action that the binaries chose, -1 where there is none. Where it didn't
+        `sweeps` counts branch-and-bound nodes; `chosen` has the actions that the
+        binaries chose. Where it didn't
         finish, values that weren't found are NaN and the bounds hold.
 
     Raises
@@ -155,7 +155,7 @@ def mixed_integer(
         None if finished else bounds.lower[: graph.n_states].copy(),
         None if finished else bounds.upper[: graph.n_states].copy(),
         claimed_error=scale * TOLERANCE if finished else None,
-        columns={"chosen": run.chosen},
+        chosen=run.chosen,
         details={
             "solver": run.message,
             "sweeps": "branch-and-bound nodes",

@@ -104,6 +104,7 @@ def policy_iteration(
         status,
         history,
         claimed_error=change if np.isfinite(change) else None,
+        chosen=sweeper.chosen[:n].copy(),
         details={
             "history": "largest change of a value",
             "sweeps": "linear systems",

@@ -51,6 +51,8 @@ class MethodResult:
     seconds : float
     fractions : sequence of Fraction, optional
         The values without rounding.
+    chosen : (n_states,) int64, optional
+        The actions that the method itself settled on, as indices; -1 where none.
     columns : mapping of str to (n_states,) array
         What else the method says of each state.
     details : mapping
@@ -68,6 +70,7 @@ class MethodResult:
     claim_is_bound: bool = False
     seconds: float = 0.0
     fractions: Sequence[Fraction] | None = None
+    chosen: NDArray[np.int64] | None = None
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
 
@@ -75,3 +78,44 @@ class MethodResult:
     def converged(self) -> bool:
         """Whether the method reached its own criterion."""
         return self.status is Status.CONVERGED
+
+    def state_columns(self, is_score: bool) -> dict[str, Any]:
+        """What it says of each state beside the value: a column each, fractions as text."""
+        found: dict[str, Any] = dict(self.columns)
+        if self.fractions is not None:
+            from rollwise.methods.exact import fraction_text
+
+            found["value_exact"] = [fraction_text(x) for x in self.fractions]
+            if not is_score:
+                chances = [fraction_text((1 + x) / 2) for x in self.fractions]
+                found["win_probability_exact"] = chances
+        return found
+
+
+def best_bounds(
+    values: NDArray[np.float64],
+    error_bounds: NDArray[np.float64],
+    farthest: float,
+    found: MethodResult | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The best lower and upper bounds on each value, from the certificate and the method.
+
+    Parameters
+    ----------
+    values : (n_states,) float64
+    error_bounds : (n_states,) float64
+        Certified; infinite where nothing was proved.
+    farthest : float
+        What no value can be beyond.
+    found : MethodResult, optional
+
+    Returns
+    -------
+    lower, upper : (n_states,) float64
+    """
+    room = np.where(np.isfinite(error_bounds), np.nextafter(error_bounds, np.inf), np.inf)
+    lower = np.fmax(np.nextafter(values - room, -np.inf), -farthest)
+    upper = np.fmin(np.nextafter(values + room, np.inf), farthest)
+    if found is not None and found.lower is not None and found.upper is not None:
+        lower, upper = np.fmax(lower, found.lower), np.fmin(upper, found.upper)
+    return lower, upper

@@ -33,14 +33,14 @@ def solve_with_scip(
     try:
         import pyscipopt
     except ImportError:
-        raise MissingExtra('SCIP is needed: pip install "rollwise[programming]"') from None
+        raise MissingExtra('pip install "rollwise[programming]"') from None
     solver = pyscipopt.Model()
     solver.hideOutput()
     solver.setParam("numerics/feastol", TOLERANCE)
     solver.setParam("numerics/dualfeastol", TOLERANCE)
     # Numbers closer than epsilon count as equal; at its default of 1e-9, next to such a
     # tolerance, SCIP called the feasible program of Piglet infeasible.
-    solver.setParam("numerics/epsilon", TOLERANCE / 1000)
+    solver.setParam("numerics/epsilon", TOLERANCE / 10)
     if time_limit is not None:
         solver.setParam("limits/time", max(float(time_limit), 0.01))
     variables = [

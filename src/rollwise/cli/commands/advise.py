@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,8 +21,21 @@ from rollwise.cli.common import (
     read_state,
     solve_or_load,
 )
+from rollwise.cli.methods import (
+    DEFAULT,
+    EpsilonOption,
+    MaybeMethodOption,
+    SolverOption,
+    TimeLimitOption,
+    method_options,
+    tell_unfinished,
+    unfinished,
+)
 from rollwise.cli.score_options import ChaseOption, ChaseTiesOption, as_chase
 from rollwise.errors import UsageError
+
+if TYPE_CHECKING:
+    from rollwise.solution import Solution
 
 
 @app.command("advise")
@@ -36,21 +50,32 @@ def advise(
     ties: ChaseTiesOption = None,
     json: JsonOption = False,
     load: LoadOption = None,
+    method: MaybeMethodOption = None,
+    epsilon: EpsilonOption = None,
+    time_limit: TimeLimitOption = None,
+    solver: SolverOption = None,
     max_states: MaxStatesOption = None,
 ) -> None:
     """Say what each action is worth in a position, and what a wrong one costs."""
+    options = method_options(
+        method or DEFAULT, epsilon=epsilon, time_limit=time_limit, solver=solver
+    )
     chosen = read_game(game, parameters)
     if ties is not None and not chase:
         raise UsageError("--ties goes with --chase")
     if chase:
         chosen = as_chase(chosen, None, ties, need_target=False)
     position = read_state(state)
-    solution = solve_or_load(chosen, load, max_states)
+    solution = solve_or_load(chosen, load, max_states, method=method, options=options)
     advice = solution.advise(position)
     is_score = solution.is_score
+    if unfinished(solution):
+        tell_unfinished(solution, solution.find(position))
+        raise typer.Exit(1)
+    exact, exact_actions = _fractions(solution, solution.find(position))
     if json:
         actions = []
-        for row in advice.actions:
+        for row, fractions in zip(advice.actions, exact_actions, strict=True):
             entry = {
                 "action": row.action,
                 "value": row.value,
@@ -58,6 +83,7 @@ def advise(
                 "cost": row.regret,
                 "win_probability_cost": None if is_score else row.regret / 2,
                 "best": row.best,
+                **fractions,
             }
             actions.append(entry)
         print_json(
@@ -68,6 +94,7 @@ def advise(
                 "value": advice.value,
                 "win_probability": advice.win_probability,
                 "error_bound": number_or_none(advice.error_bound),
+                **exact,
                 "actions": actions,
             }
         )
@@ -84,5 +111,23 @@ def advise(
         cost = row.regret if is_score else row.regret / 2
         shown.add_row("→" if row.best else "", row.action, worth, "" if row.best else f"{cost:.6f}")
     print_table(shown)
+    for name, text in exact.items():
+        typer.echo(f"{name.removesuffix('_exact').replace('_', ' ')} exactly: {text}")
     bound = advice.error_bound if is_score else advice.error_bound / 2
     typer.echo(f"certified ± {bound:.1e}; the cost is against the best action, marked →")
+
+
+def _fractions(solution: Solution, state: int) -> tuple[dict[str, str], list[dict[str, str]]]:
+    """The value of a state and of its actions as text, where the method found fractions."""
+    graph = solution.graph
+    n_actions = int(graph.action_indptr[state + 1] - graph.action_indptr[state])
+    if solution.run is None or solution.run.fractions is None:
+        return {}, [{}] * n_actions
+    from rollwise.methods.exact import action_fractions, fraction_text
+
+    def both(value: Fraction) -> dict[str, str]:
+        chance = {} if solution.is_score else {"win_probability_exact": (1 + value) / 2}
+        return {name: fraction_text(x) for name, x in {"value_exact": value, **chance}.items()}
+
+    fractions = solution.run.fractions
+    return both(fractions[state]), [both(x) for x in action_fractions(graph, fractions, state)]

@@ -22,6 +22,7 @@ from rollwise.errors import UsageError
 
 if TYPE_CHECKING:
     from rollwise.analysis.distributions import Distribution
+    from rollwise.graph import StateGraph
     from rollwise.policies import Policy
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -46,6 +47,14 @@ def distribution(
     state: Annotated[
         str | None,
         typer.Option("--state", metavar="STATE", help="What is still to come from this state."),
+    ] = None,
+    target: Annotated[
+        int | None,
+        typer.Option(
+            "--target",
+            metavar="SCORE",
+            help="Also for who plays to reach this score, and not for the mean.",
+        ),
     ] = None,
     at_most: Annotated[
         int | None, typer.Option("--at-most", metavar="N", help="Also P(at most N).")
@@ -88,6 +97,10 @@ def distribution(
         if simulate:
             _simulate(entry, graph, plan, counted, simulate, seed, place, found)
         shown.append(entry)
+    if target is not None:
+        if count is not None or state is not None or simulate or exact:
+            raise UsageError("--target goes with neither --count, --state, --simulate nor --exact")
+        shown.append(_described(f"chase-{target}", _chasing(graph, target), at_most))
     document = {
         "game": graph.game,
         "parameters": dict(graph.parameters),
@@ -101,6 +114,18 @@ def distribution(
         _write_csv(shown)
     else:
         _print(document, at_most)
+
+
+def _chasing(graph: StateGraph, target: int) -> Distribution:
+    """The final score of a player who does what makes reaching the target most likely."""
+    from rollwise.analysis.aims import Aims
+    from rollwise.scores import by_score
+
+    scored = by_score(graph)
+    scored.index(target)
+    aims = Aims(scored)
+    plan = aims.policy(aims.solve(aims.reaching(target)))
+    return aims.distributions(plan).of(0).trimmed()
 
 
 def _described(reference: str, found: Distribution, at_most: int | None) -> dict[str, Any]:

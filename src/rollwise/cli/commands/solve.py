@@ -20,6 +20,27 @@ from rollwise.cli.common import (
     read_game,
     read_mode,
 )
+from rollwise.cli.methods import (
+    DEFAULT,
+    EpsilonOption,
+    HistoryOption,
+    MaxSweepsOption,
+    MethodOption,
+    ObjectiveOption,
+    OrderOption,
+    PrintSweepsOption,
+    SolverOption,
+    SoundOption,
+    TightenOption,
+    TimeLimitOption,
+    WholeOption,
+    check_history_path,
+    method_options,
+    printing_sweeps,
+    tell_unfinished,
+    unfinished,
+    write_history,
+)
 from rollwise.cli.score_options import (
     ChaseOption,
     ChaseTiesOption,
@@ -34,6 +55,7 @@ from rollwise.errors import UsageError
 def solve(
     game: GameArgument,
     parameters: ParametersArgument = None,
+    method: MethodOption = DEFAULT,
     tolerance: Annotated[
         float | None,
         typer.Option(help="The largest certified error that is good enough; fail beyond it."),
@@ -41,6 +63,17 @@ def solve(
     save: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keep the solution (Parquet).")
     ] = None,
+    history: HistoryOption = None,
+    print_sweeps: PrintSweepsOption = False,
+    epsilon: EpsilonOption = None,
+    order: OrderOption = None,
+    sound: SoundOption = None,
+    max_sweeps: MaxSweepsOption = None,
+    time_limit: TimeLimitOption = None,
+    solver: SolverOption = None,
+    whole: WholeOption = None,
+    objective: ObjectiveOption = None,
+    tighten: TightenOption = None,
     mode: ModeOption = "auto",
     max_states: MaxStatesOption = None,
     chase: ChaseOption = False,
@@ -59,6 +92,20 @@ def solve(
 
     if tolerance is not None and not tolerance > 0:
         raise UsageError(f"--tolerance is {tolerance}; it must be positive")
+    check_history_path(history)
+    options = method_options(
+        method,
+        epsilon=epsilon,
+        order=order,
+        sound=sound,
+        max_sweeps=max_sweeps,
+        time_limit=time_limit,
+        solver=solver,
+        whole=whole,
+        objective=objective,
+        tighten=tighten,
+        on_sweep=printing_sweeps(json) if print_sweeps else None,
+    )
     chosen = read_game(game, parameters)
     no_chase(chase, target)
     if contest is not None:
@@ -75,20 +122,28 @@ def solve(
     with Progress() as progress:
         solution = solve_game(
             chosen,
+            method=method,
+            options=options,
             tolerance=tolerance,
             mode=read_mode(mode),
             max_states=max_states,
             progress=progress,
         )
-    if save is not None:
+    if history is not None:
+        write_history(history, solution.run.history if solution.run is not None else ())
+    gave_up = unfinished(solution)
+    if save is not None and not gave_up:
         solution.save(save)
     document = summary(solution)
     if json:
         print_json(document)
-    else:
+    elif not gave_up:
         _print(document, solution.is_score)
         if save is not None:
             typer.echo(f"Saved to {save}.")
+    if gave_up:
+        tell_unfinished(solution)
+        raise typer.Exit(1)
     if solution.status != "certified":
         typer.echo(
             f"rollwise: {solution.status}: the error bound is {solution.error_bound:.2g}", err=True
@@ -99,7 +154,8 @@ def solve(
 def summary(solution: Any) -> dict[str, Any]:
     """What ``solve --json`` prints of a solution."""
     graph = solution.graph
-    return {
+    gave_up = unfinished(solution)
+    document = {
         "game": graph.game,
         "parameters": dict(graph.parameters),
         "method": solution.method,
@@ -110,11 +166,36 @@ def summary(solution: Any) -> dict[str, Any]:
         "components": len(graph.components),
         "largest_component": graph.components.largest,
         "start": dict(zip(graph.field_names, graph.states[0].tolist(), strict=True)),
-        "value": number_or_none(solution.value),
-        "win_probability": number_or_none(solution.win_probability),
+        "value": None if gave_up else number_or_none(solution.value),
+        "win_probability": None if gave_up else number_or_none(solution.win_probability),
         "error_bound": number_or_none(solution.error_bound),
         "seconds": {name: round(spent, 6) for name, spent in solution.seconds.items()},
     }
+    run = solution.run
+    if run is None or not run.details:
+        return document
+    document["sweeps"] = run.sweeps
+    document["claimed_error"] = None if run.claimed_error is None else float(run.claimed_error)
+    document["details"] = {name: _plain(said) for name, said in run.details.items()}
+    if gave_up or run.lower is not None:
+        low, high = (number_or_none(float(bound[0])) for bound in solution.bounds)
+        document["value_bounds"] = [low, high]
+        if not solution.is_score:
+            document["win_probability_bounds"] = [
+                None if x is None else (1 + x) / 2 for x in (low, high)
+            ]
+    if run.fractions is not None:
+        from rollwise.methods.exact import fraction_text
+
+        document["value_exact"] = fraction_text(run.fractions[0])
+        if not solution.is_score:
+            document["win_probability_exact"] = fraction_text((1 + run.fractions[0]) / 2)
+    return document
+
+
+def _plain(said: Any) -> Any:
+    """What a method says of its run, as JSON knows it."""
+    return number_or_none(said) if isinstance(said, float) else said
 
 
 def _print(document: dict[str, Any], is_score: bool) -> None:
@@ -135,6 +216,11 @@ def _print(document: dict[str, Any], is_score: bool) -> None:
             f"{document['win_probability']:.12f} (certified ± {bound / 2:.1e})"
         )
         typer.echo(f"  value {document['value']:.12f} (certified ± {bound:.1e} in every state)")
+    for name in ("win_probability_exact", "value_exact"):
+        if name in document:
+            exact = document[name]
+            shown = exact if len(exact) <= 200 else f"{exact[:90]}... ({len(exact):,} characters)"
+            typer.echo(f"  {name.removesuffix('_exact').replace('_', ' ')} exactly: {shown}")
     typer.echo(
         f"  {document['states']:,} states, {document['actions']:,} actions, "
         f"{document['outcomes']:,} outcomes; {document['components']:,} components, the largest "

@@ -20,6 +20,19 @@ from rollwise.cli.common import (
     read_game,
     solve_or_load,
 )
+from rollwise.cli.methods import (
+    DEFAULT,
+    EpsilonOption,
+    MaybeMethodOption,
+    OrderOption,
+    SolverOption,
+    SoundOption,
+    TimeLimitOption,
+    WholeOption,
+    method_options,
+    tell_unfinished,
+    unfinished,
+)
 from rollwise.cli.score_options import (
     ChaseOption,
     ChaseTiesOption,
@@ -52,13 +65,17 @@ def table(
     ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
     json: JsonOption = False,
-    exact: Annotated[
-        bool, typer.Option("--exact", help="Add a column of exact fractions (needs FLINT).")
-    ] = False,
     chase: ChaseOption = False,
     target: TargetOption = None,
     ties: ChaseTiesOption = None,
     load: LoadOption = None,
+    method: MaybeMethodOption = None,
+    epsilon: EpsilonOption = None,
+    order: OrderOption = None,
+    sound: SoundOption = None,
+    time_limit: TimeLimitOption = None,
+    solver: SolverOption = None,
+    whole: WholeOption = None,
     max_states: MaxStatesOption = None,
 ) -> None:
     """Print the strategy: what to do in each state, its value and error bound."""
@@ -69,19 +86,28 @@ def table(
         form = out.suffix.lstrip(".")
         if form not in ("csv", "json", "parquet"):
             raise UsageError(f"--out {out}: the name must end in .csv, .json or .parquet")
+    options = method_options(
+        method or DEFAULT,
+        epsilon=epsilon,
+        order=order,
+        sound=sound,
+        time_limit=time_limit,
+        solver=solver,
+        whole=whole,
+    )
     chosen = read_game(game, parameters)
     no_chase(chase, target)
     if ties is not None and not chase:
         raise UsageError("--ties goes with --chase")
     if chase:
         chosen = as_chase(chosen, target, ties, need_target=False)
-    solution = solve_or_load(chosen, load, max_states)
-    rows = with_fractions(solution, where) if exact else solution.table(where)
+    solution = solve_or_load(chosen, load, max_states, method=method, options=options)
+    rows = solution.table(where)
     total = len(rows)
     if limit is not None:
         rows = rows.head(limit)
     if out is not None:
-        from rollwise.storage import write_atomically
+        from rollwise.atomic_files import write_atomically
 
         def write(place: Path) -> None:
             if form == "parquet":
@@ -96,23 +122,9 @@ def table(
         if limit is None:
             rows = rows.head(SHOWN)
         _show(solution, rows, total)
-
-
-def with_fractions(solution: Solution, where: str | None) -> pl.DataFrame:
-    """The table with a column ``exact``: the value, or the probability to win, as a fraction."""
-    import polars as pl
-
-    from rollwise.methods.exact import exact
-
-    graph = solution.graph
-    fractions = exact(graph).fractions
-    assert fractions is not None
-    shown = fractions if solution.is_score else [(1 + value) / 2 for value in fractions]
-    frame = pl.DataFrame(
-        {name: graph.states[:, i] for i, name in enumerate(graph.field_names)}
-    ).with_columns(pl.Series("exact", [str(value) for value in shown], dtype=pl.String))
-    keys = list(graph.field_names)
-    return solution.table(where).join(frame, on=keys, how="left", maintain_order="left")
+    if unfinished(solution):
+        tell_unfinished(solution)
+        raise typer.Exit(1)
 
 
 def _text(solution: Solution, rows: pl.DataFrame, form: str | None) -> str:

@@ -1,0 +1,138 @@
+"""All methods on one game, side by side, held against the certified answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.certificate import certify
+from rollwise.errors import RollwiseError
+from rollwise.graph import StateGraph
+from rollwise.methods import METHODS, find_method, run_method
+from rollwise.methods.result import MethodResult
+from rollwise.methods.strategy_iteration import strategy_iteration
+from rollwise.methods.sweeping import action_values, greedy_actions
+
+TIME_LIMIT = 60.0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How one method did.
+
+    Attributes
+    ----------
+    method : str
+    status : str
+        How it ended, or why it didn't run.
+    sweeps : int or None
+        Or linear systems, simplex iterations, nodes: see the method.
+    seconds : float or None
+        Once the graph is there.
+    error : float or None
+        The largest distance of a value from the certified answer, and so known up
+        to `Certificate.bound`.
+    claimed_error : float or None
+        What the method itself would have one believe of that.
+    optimal_policy : bool or None
+        Whether the actions that it chose, or that are best one look ahead of its
+        values, lose nothing, as far as the certified error can tell.
+    result : MethodResult or None
+    """
+
+    method: str
+    status: str
+    sweeps: int | None = None
+    seconds: float | None = None
+    error: float | None = None
+    claimed_error: float | None = None
+    optimal_policy: bool | None = None
+    result: MethodResult | None = None
+
+
+def compare(
+    graph: StateGraph,
+    methods: Sequence[str] | None = None,
+    *,
+    time_limit: float = TIME_LIMIT,
+    progress: Callable[[str], None] | None = None,
+) -> tuple[list[Comparison], float]:
+    """Run methods on a game and measure their errors.
+
+    Parameters
+    ----------
+    graph : StateGraph
+    methods : sequence of str, optional
+        All of them unless given.
+    time_limit : float
+        Seconds for each method that can be told so.
+    progress : callable, optional
+        Called with the name of each method before it runs.
+
+    Returns
+    -------
+    rows : list of Comparison
+    bound : float
+        Certified: how far the answer that errors are measured from can be off.
+
+    Raises
+    ------
+    UsageError
+        There is no such method.
+    EndlessPlay
+    """
+    chosen = [find_method(name) for name in (METHODS if methods is None else methods)]
+    values = strategy_iteration(graph).values
+    certificate = certify(graph, values)
+    rows = []
+    for method in chosen:
+        if progress is not None:
+            progress(method.name)
+        options: dict[str, Any] = {}
+        if "time_limit" in method.options():
+            options["time_limit"] = time_limit
+        try:
+            found = run_method(graph, method.name, **options)
+        except RollwiseError as error:
+            rows.append(Comparison(method.name, f"not run: {error}"))
+            continue
+        known = bool(np.all(np.isfinite(found.values)))
+        rows.append(
+            Comparison(
+                method.name,
+                str(found.status),
+                found.sweeps,
+                found.seconds,
+                float(np.max(np.abs(found.values - values))) if known else None,
+                found.claimed_error,
+                is_optimal(graph, values, certificate.bounds, found) if known else None,
+                found,
+            )
+        )
+    return rows, certificate.bound
+
+
+def is_optimal(
+    graph: StateGraph,
+    values: NDArray[np.float64],
+    bounds: NDArray[np.float64],
+    found: MethodResult,
+) -> bool:
+    """Whether what a method would play loses nothing that certified values could tell.
+
+    Parameters
+    ----------
+    values, bounds : (n_states,) float64
+        Certified.
+    """
+    chosen = greedy_actions(graph, found.values)
+    if found.chosen is not None:
+        chosen = np.where(found.chosen >= 0, found.chosen, chosen)
+    sign = -1.0 if graph.objective == "minimize" else 1.0
+    loss = sign * (values - action_values(graph, values)[chosen])
+    rounding = 1e-14 * max(1.0, float(np.max(np.abs(values))))
+    return bool(np.all(loss <= 2 * float(np.max(bounds)) + rounding))

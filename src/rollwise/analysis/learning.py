@@ -1,0 +1,295 @@
+"""What was learned, held against the exact solution: how wrong, where, and why.
+
+Positions count by how often they occur under *good play*: both players take, with
+equal chance, any action that costs no more than `near_tie` against the best. That
+is play that a learner could be excused for, and it needs no choice between
+actions that are worth the same.
+
+A learner can't know everything, and each position where it has no answer or a
+wrong one falls under the first of these that applies:
+
+- *hopeless*: nothing wins there, so the action is arbitrary;
+- *unreachable*: no play from the start comes there;
+- *bad play*: only play that isn't good comes there, which is soon unlearned;
+- *near tie*: the learned action costs no more than `near_tie`;
+- *rare*: under good play it comes up too seldom, in so many games, for the
+  difference between the actions to stand out by three standard errors;
+- *not explored*: the position came up often enough, but the best action was tried
+  too seldom for that difference to stand out (a larger M tries it more);
+- *unexplained*: none of these.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.certificate import certify
+from rollwise.errors import UsageError
+from rollwise.evaluation import best_response, evaluate
+from rollwise.graph import StateGraph
+from rollwise.kernels.occupancy import expected_visits
+from rollwise.kernels.play import reach
+from rollwise.learn.learned import Learned
+from rollwise.methods.strategy_iteration import strategy_iteration
+from rollwise.policies import Policy
+from rollwise.seats import with_policy
+from rollwise.solution import Solution
+
+REASONS = ("hopeless", "unreachable", "bad play", "near tie", "rare", "not explored", "unexplained")
+NEAR_TIE = 0.01
+OFTEN = 1000  # expected visits under good play from which a position counts as frequent
+UNSEEN_ERROR = 0.5  # of a win rate that wasn't learned at all
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """The exact answer, and what good play makes of the positions.
+
+    Attributes
+    ----------
+    solution : Solution
+    near_tie : float
+        In win probability, or in points.
+    visits : (n_states,) float64
+        Expected visits in a game under good play.
+    reachable : (n_states,) bool
+        Whether any play from the start comes there.
+    """
+
+    solution: Solution
+    near_tie: float
+    visits: NDArray[np.float64]
+    reachable: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, solution: Solution, near_tie: float = NEAR_TIE) -> Reference:
+        """The reference that a solution gives.
+
+        Parameters
+        ----------
+        near_tie : float
+            What an action may cost: in win probability, or as a share of the expected
+            score of a game for points.
+        """
+        graph = solution.graph
+        if solution.is_score:
+            margin = near_tie = near_tie * max(abs(solution.value), 1e-300)
+        else:
+            margin = 2 * near_tie
+        good = (solution.regret <= margin) | solution.is_best
+        chosen = good.astype(np.float64)
+        chosen /= np.add.reduceat(chosen, graph.action_indptr[:-1])[graph.action_state]
+        played = with_policy(graph, Policy("good play", chosen))
+        visits = np.empty(graph.n_states)
+        expected_visits(
+            graph.components.order,
+            graph.components.indptr,
+            played.outcome_indptr,
+            played.outcome_state,
+            played.outcome_weight,
+            visits,
+        )
+        reachable = np.zeros(graph.n_states, np.bool_)
+        reach(
+            np.zeros(1, np.int64),
+            graph.n_states,
+            1,
+            graph.action_indptr,
+            graph.outcome_indptr,
+            graph.outcome_state,
+            graph.outcome_passes,
+            np.ones((1, graph.n_actions)),
+            reachable,
+        )
+        return cls(solution, near_tie, visits, reachable)
+
+    @classmethod
+    def of_graph(cls, graph: StateGraph, near_tie: float = NEAR_TIE) -> Reference:
+        """Solve and certify a graph, and make the reference of that."""
+        found = strategy_iteration(graph)
+        bounds = certify(graph, found.values).bounds
+        return cls.of(Solution(graph, None, found.method, found.values, bounds), near_tie)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """A learned result against the exact one.
+
+    Attributes
+    ----------
+    learned : Learned
+    reference : Reference
+    loss : float
+        What the learned policy loses against perfect play, from the start: in win
+        probability against a best response, on average over both seats; in a game
+        for one, what it falls short of the best in win probability or points.
+    loss_bound : float
+        Certified: how far `loss` can be off.
+    recent : Learned or None
+        What the later games of the run show by themselves. Rates over the whole run
+        hold the games in which the players were still exploring, which no
+        standard error tells of; these don't.
+    """
+
+    learned: Learned
+    reference: Reference
+    loss: float
+    loss_bound: float
+    recent: Learned | None = None
+
+    @cached_property
+    def exact(self) -> NDArray[np.float64]:
+        """Exact win probabilities, or expected points: (n_states,) float64."""
+        solution = self.reference.solution
+        probabilities = solution.win_probabilities
+        return solution.values if probabilities is None else probabilities
+
+    @cached_property
+    def errors(self) -> NDArray[np.float64]:
+        """Distance of the estimates from the exact values: (n_states,) float64.
+
+        Where nothing was seen: 0.5 for a win probability; NaN for points.
+        """
+        off = np.abs(self.learned.estimates - self.exact)
+        if self.learned.is_score:
+            return off
+        return np.where(self.learned.best_actions < 0, UNSEEN_ERROR, off)
+
+    @property
+    def weighted_error(self) -> float:
+        """Mean error, positions counting by their visits under good play."""
+        weight = np.where(np.isnan(self.errors), 0.0, self.reference.visits)
+        if not weight.sum() > 0:
+            return float("nan")
+        return float(np.nansum(weight * self.errors) / weight.sum())
+
+    @cached_property
+    def optimal(self) -> NDArray[np.bool_]:
+        """Whether the learned action is one of the best: (n_states,) bool."""
+        actions = self.learned.best_actions
+        return np.asarray((actions >= 0) & self.reference.solution.is_best[actions])
+
+    @property
+    def optimal_share(self) -> float:
+        """Share of the reachable positions with a choice whose learned action is optimal."""
+        which = self.reference.reachable & (np.diff(self.learned.graph.action_indptr) > 1)
+        return float(self.optimal[which].mean()) if which.any() else 1.0
+
+    @property
+    def weighted_optimal_share(self) -> float:
+        """The same, positions counting by their visits under good play."""
+        choice = np.diff(self.learned.graph.action_indptr) > 1
+        weight = np.where(choice, self.reference.visits, 0.0)
+        return float((weight * self.optimal).sum() / weight.sum()) if weight.any() else 1.0
+
+    @cached_property
+    def frequent(self) -> NDArray[np.bool_]:
+        """Positions that good play would visit 1000 times in so many games: (n_states,) bool."""
+        return self.reference.visits * self.learned.games >= OFTEN
+
+    def deviations(self, recent: bool = False) -> NDArray[np.float64]:
+        """Errors of the frequent positions, in standard errors of their estimates.
+
+        Parameters
+        ----------
+        recent : bool
+            Of the estimates from `recent` instead of the whole run.
+        """
+        source = self.recent if recent else self.learned
+        if source is None or source.standard_errors is None:
+            return np.empty(0)
+        actions = self.learned.best_actions[self.frequent]
+        unit = 1.0 if self.learned.is_score else 0.5
+        exact = self.reference.solution.values[self.frequent]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            off = unit * np.abs(source.values[actions] - exact)
+            found = off / (unit * source.standard_errors[actions])
+        return np.asarray(found[(actions >= 0) & ~np.isnan(found)])
+
+    @cached_property
+    def costs(self) -> NDArray[np.float64]:
+        """What the learned action costs, in win probability or points; NaN where unseen."""
+        actions = self.learned.best_actions
+        unit = 1.0 if self.learned.is_score else 0.5
+        return np.where(actions < 0, np.nan, unit * self.reference.solution.regret[actions])
+
+    @cached_property
+    def reasons(self) -> NDArray[np.int64]:
+        """Index into `REASONS` of each position, -1 where what was learned is right."""
+        reference, learned = self.reference, self.learned
+        unseen = learned.best_actions < 0
+        if learned.is_score:
+            hopeless = np.zeros(len(unseen), np.bool_)
+            with np.errstate(invalid="ignore"):
+                spread = learned.estimate_errors * np.sqrt(
+                    np.where(unseen, 0, learned.visits[learned.best_actions])
+                )
+        else:
+            bound = reference.solution.error_bounds / 2
+            hopeless = self.exact <= np.maximum(bound, 1e-15)
+            spread = np.full(len(unseen), 0.5)
+        arbitrary = hopeless & (learned.best_actions != reference.solution.best_actions)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            needed = np.where(unseen, np.inf, 2 * (3 * spread / self.costs) ** 2)
+        conditions = [
+            hopeless,
+            ~reference.reachable,
+            reference.visits <= 0,
+            self.costs <= reference.near_tie,
+            reference.visits * learned.games < needed,
+            learned.visits[reference.solution.best_actions] < needed,
+        ]
+        first = np.select(conditions, range(len(conditions)), len(conditions))
+        return np.where(~self.optimal | arbitrary, first, -1)
+
+    def reason_counts(self) -> dict[str, int]:
+        """How many positions fall under each of the reasons."""
+        return {name: int((self.reasons == i).sum()) for i, name in enumerate(REASONS)}
+
+
+def compare(learned: Learned, reference: Reference, earlier: Learned | None = None) -> Comparison:
+    """Hold what was learned against the exact solution of the same graph.
+
+    Parameters
+    ----------
+    learned : Learned
+    reference : Reference
+    earlier : Learned, optional
+        An earlier point of the run: the games since then are also looked at alone.
+
+    Raises
+    ------
+    UsageError
+        They are of different games.
+    """
+    graph = learned.graph
+    solved = reference.solution.graph
+    if graph is not solved and graph.content_hash != solved.content_hash:
+        raise UsageError(f"{graph.title} was learned, but {solved.title} was solved")
+    recent = None
+    if earlier is not None and learned.standard_errors is not None:
+        recent = learned.since(earlier)
+    if graph.players == 2:
+        response = best_response(graph, learned.policy)
+        return Comparison(
+            learned,
+            reference,
+            response.exploitability() / 2,
+            response.exploitability_bound() / 2,
+            recent,
+        )
+    found = evaluate(graph, learned.policy)
+    sign = -1.0 if graph.objective == "minimize" else 1.0
+    unit = 1.0 if learned.is_score else 0.5
+    bound = float("inf") if found.bounds is None else float(found.bounds[0])
+    return Comparison(
+        learned,
+        reference,
+        unit * sign * (reference.solution.value - float(found.values[0])),
+        unit * (bound + float(reference.solution.error_bounds[0])),
+        recent,
+    )

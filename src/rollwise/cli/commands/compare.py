@@ -1,0 +1,99 @@
+"""``rollwise compare``: the methods side by side."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rollwise.cli.app import app
+from rollwise.cli.common import (
+    GameArgument,
+    JsonOption,
+    MaxStatesOption,
+    ParametersArgument,
+    Progress,
+    number_or_none,
+    print_json,
+    print_table,
+    read_game,
+)
+from rollwise.errors import UsageError
+from rollwise.methods import find_method
+
+COLUMNS = ("method", "status", "sweeps", "seconds", "error", "claimed_error", "optimal_policy")
+
+
+@app.command("compare")
+def compare(
+    game: GameArgument,
+    parameters: ParametersArgument = None,
+    methods: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="Which methods; all unless given.")
+    ] = None,
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", help="Seconds that a method may take.")
+    ] = 60.0,
+    max_states: MaxStatesOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Run the methods on a game and measure their errors against the certified answer."""
+    from rollwise.analysis.compare import compare as compare_methods
+    from rollwise.builders import build
+
+    if not time_limit > 0:
+        raise UsageError(f"--time-limit is {time_limit}; it must be positive")
+    names = None if methods is None else [name.strip() for name in methods.split(",")]
+    for name in names or ():
+        find_method(name)
+    chosen = read_game(game, parameters)
+    with Progress() as progress:
+        graph = build(chosen, max_states=max_states, progress=progress)
+        rows, bound = compare_methods(
+            graph,
+            names,
+            time_limit=time_limit,
+            progress=lambda name: progress(name, 0, None),
+        )
+    if json:
+        print_json(
+            {
+                "game": graph.game,
+                "parameters": dict(graph.parameters),
+                "states": graph.n_states,
+                "error_bound": number_or_none(bound),
+                "rows": [
+                    {
+                        "method": row.method,
+                        "status": row.status,
+                        "sweeps": row.sweeps,
+                        "seconds": row.seconds,
+                        "error": number_or_none(row.error),
+                        "claimed_error": number_or_none(row.claimed_error),
+                        "optimal_policy": row.optimal_policy,
+                    }
+                    for row in rows
+                ],
+            }
+        )
+        return
+    from rich.table import Table
+
+    shown = Table(box=None, padding=(0, 2, 0, 0))
+    for name in COLUMNS:
+        shown.add_column(name.replace("_", " "), justify="left" if name == "method" else "right")
+    for row in rows:
+        shown.add_row(
+            row.method,
+            row.status,
+            "" if row.sweeps is None else f"{row.sweeps:,}",
+            "" if row.seconds is None else f"{row.seconds:.3f}",
+            "" if row.error is None else f"{row.error:.1e}",
+            "" if row.claimed_error is None else f"{row.claimed_error:.1e}",
+            "" if row.optimal_policy is None else ("yes" if row.optimal_policy else "no"),
+        )
+    print_table(shown)
+    typer.echo(
+        f"error: the largest of any of {graph.n_states:,} states, from values certified "
+        f"± {bound:.1e}; claimed error: what the method itself says"
+    )

@@ -1,0 +1,184 @@
+"""``rollwise evaluate``: what a policy is worth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rollwise.cli.app import app
+from rollwise.cli.common import (
+    GameArgument,
+    JsonOption,
+    MaxStatesOption,
+    ParametersArgument,
+    Progress,
+    number_or_none,
+    print_json,
+    read_game,
+    read_state,
+)
+from rollwise.cli.methods import (
+    HistoryOption,
+    MaxSweepsOption,
+    PrintSweepsOption,
+    TimeLimitOption,
+    check_history_path,
+    printing_sweeps,
+    write_history,
+)
+from rollwise.errors import UsageError
+
+if TYPE_CHECKING:
+    from rollwise.evaluation import Evaluation
+    from rollwise.graph import StateGraph
+
+THETA = 1e-10
+
+
+@app.command("evaluate")
+def evaluate(
+    game: GameArgument,
+    parameters: ParametersArgument = None,
+    policy: Annotated[
+        str,
+        typer.Option(
+            metavar="P", help="A policy of the game, random, or a .csv or .parquet table."
+        ),
+    ] = ...,  # type: ignore[assignment]
+    against: Annotated[
+        str | None, typer.Option(metavar="Q", help="What the opponent plays; P unless given.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="exact (linear systems, certified) or iterative (sweeps).")
+    ] = "exact",
+    theta: Annotated[
+        float | None,
+        typer.Option(
+            help="Iterative: stop after a sweep that changes no win probability by more "
+            f"({THETA:g})."
+        ),
+    ] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(
+            help="Iterative: reversed (default), forward, breadth-first, components, or "
+            "synchronous."
+        ),
+    ] = None,
+    max_sweeps: MaxSweepsOption = None,
+    time_limit: TimeLimitOption = None,
+    history: HistoryOption = None,
+    print_sweeps: PrintSweepsOption = False,
+    state: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD=N,...", help="A position, and not the start."),
+    ] = None,
+    max_states: MaxStatesOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Evaluate a policy, moving first and second, against itself or another."""
+    from rollwise.builders import build
+    from rollwise.evaluation import METHODS
+    from rollwise.evaluation import evaluate as evaluate_policy
+    from rollwise.policies import find_policy
+
+    if method not in METHODS:
+        raise UsageError(f"--method is {method!r}; it must be {' or '.join(METHODS)}")
+    if theta is not None and not theta >= 0:
+        raise UsageError(f"--theta is {theta}; it can't be less than 0")
+    if time_limit is not None and not time_limit >= 0:
+        raise UsageError(f"--time-limit is {time_limit}; it can't be less than 0")
+    iterative = {"theta": theta, "order": order, "max-sweeps": max_sweeps, "time-limit": time_limit}
+    options: dict[str, Any] = {
+        name.replace("-", "_"): value for name, value in iterative.items() if value is not None
+    }
+    if method == "exact" and (options or history is not None or print_sweeps):
+        named = next(
+            iter([*options, *(["history"] if history is not None else [])]), "print-sweeps"
+        )
+        raise UsageError(f"--{named.replace('_', '-')} is for --method iterative")
+    check_history_path(history)
+    chosen = read_game(game, parameters)
+    position = None if state is None else read_state(state)
+    with Progress() as progress:
+        graph = build(chosen, max_states=max_states, progress=progress)
+        s = 0 if position is None else graph.find(position)
+        mine = find_policy(graph, chosen, policy)
+        theirs = None if against is None else find_policy(graph, chosen, against)
+        progress("evaluating", 0, None)
+        found = evaluate_policy(
+            graph,
+            mine,
+            theirs,
+            method=method,
+            on_sweep=printing_sweeps(json) if print_sweeps else None,
+            **options,
+        )
+    if history is not None:
+        write_history(history, found.history)
+    finished = found.status == "converged"
+    document = describe(graph, found, s)
+    if not finished:
+        names = ("value", "value_second", "win_probability", "win_probability_second")
+        document.update({name: None for name in names if name in document})
+    if json:
+        print_json(document)
+    elif finished:
+        _print(document)
+    if not finished:
+        typer.echo(
+            f"rollwise: the evaluation ended without an answer: {found.status} after "
+            f"{found.sweeps:,} sweeps, the last of which changed something by "
+            f"{found.history[-1] if found.history else float('nan'):.3g}",
+            err=True,
+        )
+        raise typer.Exit(1)
+
+
+def describe(graph: StateGraph, found: Evaluation, s: int) -> dict[str, Any]:
+    """What ``--json`` prints of an evaluation at a state."""
+    document: dict[str, Any] = {
+        "game": graph.game,
+        "parameters": dict(graph.parameters),
+        "policy": found.policy,
+        "against": found.against if graph.players == 2 else None,
+        "method": found.method,
+        "status": str(found.status),
+        "sweeps": found.sweeps,
+        "theta": found.theta,
+        "state": dict(zip(graph.field_names, graph.states[s].tolist(), strict=True)),
+        "value": number_or_none(float(found.values[s])),
+    }
+    two = graph.players == 2
+    if two:
+        document["value_second"] = number_or_none(float(found.values_second[s]))
+    if graph.objective == "win":
+        document["win_probability"] = number_or_none(float(found.win_probability[s]))
+    if two:
+        document["win_probability_second"] = number_or_none(float(found.win_probability_second[s]))
+    if found.bounds is not None and found.bounds_second is not None:
+        worst = max(float(found.bounds[s]), float(found.bounds_second[s]))
+        document["error_bound"] = number_or_none(worst)
+    else:
+        document["error_bound"] = None
+    return document
+
+
+def _print(document: dict[str, Any]) -> None:
+    rival = document["against"]
+    versus = "" if rival is None else f" against {rival}"
+    where = ", ".join(f"{name}={value}" for name, value in document["state"].items())
+    typer.echo(f"{document['policy']}{versus}, at {where}")
+    bound = document["error_bound"]
+    if bound is None:
+        sure = f"estimated: {document['sweeps']} sweeps until none changed by {document['theta']:g}"
+    else:
+        sure = f"certified ± {bound / 2 if 'win_probability' in document else bound:.1e}"
+    if "win_probability" in document:
+        typer.echo(f"  wins with probability {document['win_probability']:.12f} moving first")
+        if rival is not None:
+            typer.echo(f"  and {document['win_probability_second']:.12f} moving second")
+    else:
+        typer.echo(f"  expected score {document['value']:.12g}")
+    typer.echo(f"  {sure}")

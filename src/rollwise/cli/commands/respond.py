@@ -1,0 +1,70 @@
+"""``rollwise respond``: the best response to a policy, and what it wins."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rollwise.cli.app import app
+from rollwise.cli.commands.evaluate import describe
+from rollwise.cli.common import (
+    GameArgument,
+    JsonOption,
+    MaxStatesOption,
+    ParametersArgument,
+    Progress,
+    number_or_none,
+    print_json,
+    read_game,
+    read_state,
+)
+
+
+@app.command("respond")
+def respond(
+    game: GameArgument,
+    parameters: ParametersArgument = None,
+    to: Annotated[
+        str,
+        typer.Option(
+            metavar="P", help="A policy of the game, random, or a .csv or .parquet table."
+        ),
+    ] = ...,  # type: ignore[assignment]
+    state: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD=N,...", help="A position, and not the start."),
+    ] = None,
+    max_states: MaxStatesOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Find the best response to a policy, and what that policy loses to it."""
+    from rollwise.builders import build
+    from rollwise.evaluation import best_response
+    from rollwise.policies import find_policy
+
+    chosen = read_game(game, parameters)
+    position = None if state is None else read_state(state)
+    with Progress() as progress:
+        graph = build(chosen, max_states=max_states, progress=progress)
+        s = 0 if position is None else graph.find(position)
+        policy = find_policy(graph, chosen, to)
+        progress("responding", 0, None)
+        found = best_response(graph, policy)
+    document = describe(graph, found, s)
+    document["to"] = found.against
+    document["exploitability"] = found.exploitability(s)
+    document["exploitability_bound"] = number_or_none(found.exploitability_bound(s))
+    if json:
+        print_json(document)
+        return
+    where = ", ".join(f"{name}={value}" for name, value in document["state"].items())
+    typer.echo(f"best response to {found.against}, at {where}")
+    typer.echo(f"  wins with probability {document['win_probability']:.12f} moving first")
+    typer.echo(f"  and {document['win_probability_second']:.12f} moving second")
+    typer.echo(
+        f"  exploitability {document['exploitability']:.12f}: what it wins a game (a win counts "
+        "1, a loss -1), on average over the seats"
+    )
+    bound = document["error_bound"]
+    typer.echo("  not certified" if bound is None else f"  certified ± {bound:.1e}")

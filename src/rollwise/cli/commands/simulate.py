@@ -1,0 +1,215 @@
+"""``rollwise simulate``: policies at play, many games or one told move by move."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rollwise.cli.app import app
+from rollwise.cli.common import (
+    GameArgument,
+    JsonOption,
+    MaxStatesOption,
+    ParametersArgument,
+    Progress,
+    number_or_none,
+    print_json,
+    read_game,
+)
+from rollwise.errors import UsageError
+
+if TYPE_CHECKING:
+    from rollwise.simulate import Estimate, Length, Match, Side
+
+SCORES_SHOWN = 30
+
+
+@app.command("simulate")
+def simulate(
+    game: GameArgument,
+    parameters: ParametersArgument = None,
+    policy: Annotated[
+        str,
+        typer.Option(
+            metavar="P",
+            help="optimal, random, a policy of the game, a .csv or .parquet table, what `learn "
+            "--save` kept (.npz), or a mixture: 0.9*optimal+0.1*random.",
+        ),
+    ] = ...,  # type: ignore[assignment]
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="Q", help="What the opponent plays; else the same policy."),
+    ] = None,
+    games: Annotated[int, typer.Option(metavar="N", help="Games to play.")] = 100_000,
+    seed: Annotated[int | None, typer.Option(help="Of the random numbers; else a new one.")] = None,
+    workers: Annotated[int, typer.Option(help="Threads that play at the same time.")] = 1,
+    exact: Annotated[
+        bool, typer.Option("--exact/--no-exact", help="Compute the exact figures too.")
+    ] = True,
+    tell: Annotated[
+        bool, typer.Option("--tell", help="Tell one game move by move instead.")
+    ] = False,
+    json: JsonOption = False,
+    max_states: MaxStatesOption = None,
+) -> None:
+    """Play games between policies: who wins, how long it takes, how it scores.
+
+    Simulated figures come with their standard errors and the exact ones beside them.
+    Ctrl-C ends early with the games played so far.
+    """
+    from rollwise.builders import build
+    from rollwise.policy_references import resolve_policy
+    from rollwise.simulate import Disagreement
+    from rollwise.simulate import simulate as play
+    from rollwise.simulate import tell as tell_game
+
+    if games < 1:
+        raise UsageError(f"--games is {games}; it must be at least 1")
+    if workers < 1:
+        raise UsageError(f"--workers is {workers}; it must be at least 1")
+    chosen = read_game(game, parameters)
+    with Progress() as progress:
+        graph = build(chosen, max_states=max_states, progress=progress)
+        if against is not None and graph.players != 2:
+            raise UsageError(f"{graph.game} is a game for one: there is no opponent")
+        first = resolve_policy(graph, chosen, policy)
+        second = None if against is None else resolve_policy(graph, chosen, against)
+        if tell:
+            from rollwise.randomness import fresh_seed
+
+            number = fresh_seed() if seed is None else seed
+            moves = tell_game(graph, first, second, seed=number)
+        else:
+            with warnings.catch_warnings():
+                warnings.simplefilter("always", Disagreement)
+                match = play(
+                    graph,
+                    first,
+                    second,
+                    games=games,
+                    seed=seed,
+                    workers=workers,
+                    exact=exact,
+                    progress=progress,
+                )
+    head = {"game": graph.game, "parameters": dict(graph.parameters)}
+    if tell and json:
+        print_json({**head, "seed": number, "moves": [asdict(move) for move in moves]})
+    elif tell:
+        typer.echo(f"{graph.title}, seed {number}")
+        for move in moves:
+            typer.echo(move.text)
+    elif json:
+        print_json({**head, **describe(match)})
+    else:
+        typer.echo(graph.title)
+        _print(match)
+
+
+def describe(match: Match) -> dict[str, Any]:
+    """What --json prints of a match."""
+    return {
+        "kind": "estimated",
+        "policy": match.policy,
+        "against": match.against,
+        "games": match.games,
+        "games_asked": match.asked,
+        "seed": match.seed,
+        "win_rate": _estimate(match.win_rate),
+        "sides": [_side(side) for side in match.sides],
+        "disagreements": match.disagreements(),
+        "notes": list(match.notes),
+    }
+
+
+def _estimate(estimate: Estimate | None) -> dict[str, Any] | None:
+    if estimate is None:
+        return None
+    low, high = estimate.interval
+    return {
+        "mean": estimate.mean,
+        "standard_error": estimate.standard_error,
+        "interval_95": [low, high],
+        "games": estimate.games,
+        "exact": number_or_none(estimate.exact),
+        "exact_bound": number_or_none(estimate.exact_bound),
+    }
+
+
+def _length(length: Length) -> dict[str, Any]:
+    return {
+        **(_estimate(length.estimate) or {}),
+        "standard_deviation": length.deviation,
+        "shortest": length.shortest,
+        "median": length.median,
+        "longest": length.longest,
+    }
+
+
+def _side(side: Side) -> dict[str, Any]:
+    scores = side.scores
+    return {
+        "first": side.first,
+        "second": side.second or None,
+        "games": side.games,
+        "wins": side.wins,
+        "draws": side.draws,
+        "losses": side.losses,
+        "win_rate": _estimate(side.win_rate),
+        "score": _estimate(side.score),
+        "scores": None if scores is None else [[score, n] for score, n in scores.items()],
+        "turns": _length(side.turns),
+        "moves": _length(side.moves),
+    }
+
+
+def _print(match: Match) -> None:
+    stopped = f" of the {match.asked:,} asked for" if match.games < match.asked else ""
+    typer.echo(f"{match.games:,} games{stopped}, seed {match.seed} (estimated ± standard error)")
+    if match.win_rate is not None:
+        typer.echo(f"  {match.policy} wins {_text(match.win_rate)} over both seats")
+    for side in match.sides:
+        pair = f"{side.first} first, {side.second} second" if side.second else side.first
+        typer.echo(f"{pair}: {side.games:,} games")
+        if side.win_rate is not None:
+            who = "the first player wins" if side.second else "wins"
+            typer.echo(f"  {who} {_text(side.win_rate)}")
+            low, high = side.win_rate.interval
+            typer.echo(f"    95 % confidence interval {low:.6f} to {high:.6f}")
+            draws = f", {side.draws:,} draws" if side.draws else ""
+            typer.echo(f"    {side.wins:,} won, {side.losses:,} lost{draws}")
+        if side.score is not None:
+            low, high = side.score.interval
+            typer.echo(f"  score {_text(side.score)}")
+            typer.echo(f"    95 % confidence interval {low:.6f} to {high:.6f}")
+            _print_scores(side)
+        for name, length in (("turns", side.turns), ("moves", side.moves)):
+            typer.echo(
+                f"  {name} {_text(length.estimate)}; "
+                f"{length.shortest} to {length.longest}, median {length.median}"
+            )
+    for note in match.notes:
+        typer.echo(f"  {note}")
+
+
+def _text(estimate: Estimate) -> str:
+    text = f"{estimate.mean:.6f} ± {estimate.standard_error:.1g}"
+    if estimate.exact is not None and estimate.exact_bound is not None:
+        text += f" (exact {estimate.exact:.10f}, certified ± {estimate.exact_bound:.0e})"
+    return text
+
+
+def _print_scores(side: Side) -> None:
+    if side.scores is None:
+        typer.echo("    too many different scores to count one by one")
+        return
+    likely = sorted(side.scores.items(), key=lambda item: -item[1])[:SCORES_SHOWN]
+    for score, count in sorted(likely):
+        share = count / side.games
+        typer.echo(f"    {score:>8g}  {share:>8.4%}  {'#' * round(60 * share)}")
+    if len(side.scores) > len(likely):
+        rest = len(side.scores) - len(likely)
+        typer.echo(f"    and {rest:,} rarer scores (--json for all)")

@@ -1,0 +1,121 @@
+"""``rollwise tournament``: every policy against every other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rollwise.cli.app import app
+from rollwise.cli.common import (
+    GameArgument,
+    JsonOption,
+    MaxStatesOption,
+    ParametersArgument,
+    Progress,
+    number_or_none,
+    print_json,
+    print_table,
+    read_game,
+)
+from rollwise.errors import UsageError
+
+if TYPE_CHECKING:
+    from rollwise.simulate import Tournament
+
+
+@app.command("tournament")
+def tournament(
+    game: GameArgument,
+    parameters: ParametersArgument = None,
+    policies: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B,...", help="At least two policies, as `rollwise simulate` takes them."
+        ),
+    ] = ...,  # type: ignore[assignment]
+    games: Annotated[
+        int, typer.Option(metavar="N", help="Games of each pair, where simulated.")
+    ] = 1_000_000,
+    seed: Annotated[int | None, typer.Option(help="Of the random numbers; else a new one.")] = None,
+    workers: Annotated[int, typer.Option(help="Threads that play at the same time.")] = 1,
+    exact: Annotated[
+        bool, typer.Option("--exact/--no-exact", help="Exact results, or simulated ones.")
+    ] = True,
+    json: JsonOption = False,
+    max_states: MaxStatesOption = None,
+) -> None:
+    """Let every policy play every other from both seats; exact wherever possible."""
+    from rollwise.builders import build
+    from rollwise.policy_references import resolve_policy
+    from rollwise.simulate import tournament as play
+
+    if games < 2:
+        raise UsageError(f"--games is {games}; it must be at least 2")
+    if workers < 1:
+        raise UsageError(f"--workers is {workers}; it must be at least 1")
+    names = [name.strip() for name in policies.split(",") if name.strip()]
+    if len(names) < 2:
+        raise UsageError("--policies needs at least two, as in hold-at-20,random")
+    chosen = read_game(game, parameters)
+    with Progress() as progress:
+        graph = build(chosen, max_states=max_states, progress=progress)
+        entered = [resolve_policy(graph, chosen, name) for name in names]
+        found = play(
+            graph,
+            entered,
+            games=games,
+            seed=seed,
+            workers=workers,
+            exact=exact,
+            progress=progress,
+        )
+    if json:
+        head = {"game": graph.game, "parameters": dict(graph.parameters)}
+        print_json({**head, **_document(found)})
+    else:
+        typer.echo(graph.title)
+        _print(found)
+
+
+def _document(found: Tournament) -> dict[str, Any]:
+    def matrix(values: Any) -> Any:
+        return None if values is None else [[number_or_none(v) for v in row] for row in values]
+
+    return {
+        "kind": "certified" if found.exact else "estimated",
+        "games": found.games,
+        "seed": found.seed,
+        "policies": list(found.policies),
+        "standings": [
+            {"policy": entry.policy, "result": entry.result, "error": number_or_none(entry.error)}
+            for entry in found.standings
+        ],
+        "first": matrix(found.first),
+        "both": matrix(found.both),
+        "errors": matrix(found.errors),
+    }
+
+
+def _print(found: Tournament) -> None:
+    from rich.table import Table
+
+    if found.exact:
+        typer.echo("exact, certified ± the error")
+    else:
+        typer.echo(f"{found.games:,} games a pair, seed {found.seed}, ± the standard error")
+    shown = Table(box=None, padding=(0, 2, 0, 0))
+    shown.add_column("policy")
+    shown.add_column("result", justify="right")
+    shown.add_column("error", justify="right")
+    for name in found.policies if found.both is not None else ():
+        shown.add_column(f"vs {name}", justify="right")
+    for entry in found.standings:
+        row = [entry.policy, f"{entry.result:.8f}", f"{entry.error:.0e}"]
+        if found.both is not None:
+            i = found.policies.index(entry.policy)
+            row += [f"{rate:.6f}" for rate in found.both[i].tolist()]
+        shown.add_row(*row)
+    print_table(shown)
+    if found.both is not None:
+        typer.echo("win rates over both seats (a draw is half a win)")

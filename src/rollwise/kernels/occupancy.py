@@ -1,0 +1,62 @@
+"""How often a game comes through each state under a fixed policy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rollwise.kernels.jit import kernel
+
+MOST_ROUNDS = 100_000
+
+
+@kernel
+def expected_visits(order, component_indptr, outcome_indptr, outcome_state, outcome_weight, visits):
+    """Expected visits of every state in a game from state 0, where each state has one action.
+
+    Visits flow from a state to what follows it. Components come in the order of
+    play; within one, what has arrived is passed on, state by state, until hardly
+    anything is left.
+
+    Parameters
+    ----------
+    order, component_indptr
+        Components of the graph, those that end every play first.
+    outcome_indptr : (n_states + 1,) int64
+    outcome_state, outcome_weight : (n_outcomes,)
+    visits : (n_states,) float64
+        To fill.
+    """
+    n = order.shape[0]
+    arrived = np.zeros(n)
+    arrived[0] = 1.0
+    for s in range(n):
+        visits[s] = 0.0
+    for c in range(component_indptr.shape[0] - 2, -1, -1):
+        low, high = component_indptr[c], component_indptr[c + 1]
+        waiting = 0.0
+        for i in range(low, high):
+            waiting += arrived[order[i]]
+        if waiting == 0.0:
+            continue
+        enough = 1e-15 * waiting
+        for _ in range(MOST_ROUNDS):
+            for i in range(high - 1, low - 1, -1):
+                s = order[i]
+                amount = arrived[s]
+                if amount == 0.0:
+                    continue
+                arrived[s] = 0.0
+                visits[s] += amount
+                total = 0.0
+                for k in range(outcome_indptr[s], outcome_indptr[s + 1]):
+                    total += outcome_weight[k]
+                for k in range(outcome_indptr[s], outcome_indptr[s + 1]):
+                    if outcome_state[k] >= 0:
+                        arrived[outcome_state[k]] += amount * outcome_weight[k] / total
+            waiting = 0.0
+            for i in range(low, high):
+                waiting += arrived[order[i]]
+            if waiting <= enough:
+                break
+        for i in range(low, high):
+            arrived[order[i]] = 0.0

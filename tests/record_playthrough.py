@@ -1,0 +1,58 @@
+"""Record a play of a game at random: python tests/record_playthrough.py GAME [name=value ...]
+
+Writes tests/playthroughs/GAME.json, which test_playthroughs.py replays. Read it
+against the rule sheet before you commit it: it pins the rules as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from pathlib import Path
+
+from rollwise import AGAIN, PASS, Game
+from rollwise.game import THEN_NAMES
+from rollwise.games import create, find
+
+FOLDER = Path(__file__).parent / "playthroughs"
+
+
+def play(game: Game, seed: int) -> list[dict]:
+    """One play from the start, every action equally likely."""
+    choose = random.Random(seed)
+    state = game.start()
+    moves = []
+    while True:
+        action = choose.choice(list(game.actions(state)))
+        outcomes = list(game.outcomes(state, action))
+        weight, then, following = choose.choices(outcomes, [float(w) for w, _, _ in outcomes])[0]
+        goes_on = then in (AGAIN, PASS)
+        moves.append(
+            {
+                "state": [int(field) for field in state],
+                "actions": [int(a) for a in game.actions(state)],
+                "action": int(action),
+                "weight": int(weight),
+                "of": int(sum(w for w, _, _ in outcomes)),
+                "then": THEN_NAMES[then],
+                "next": [int(field) for field in following] if goes_on else None,
+            }
+        )
+        if not goes_on:
+            return moves
+        state = following
+
+
+def main(name: str, *settings: str) -> None:
+    game = create(find(name), dict(setting.split("=") for setting in settings))
+    moves = min((play(game, seed) for seed in range(200)), key=lambda m: abs(len(m) - 12))
+    lines = ",\n  ".join(json.dumps(move) for move in moves)
+    head = json.dumps({"game": game.name, "parameters": game.parameters})[:-1]
+    path = FOLDER / f"{game.name}.json"
+    path.write_text(f'{head}, "moves": [\n  {lines}\n]}}\n')
+    print(f"{path.name}: {len(moves)} moves")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

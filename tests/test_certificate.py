@@ -1,0 +1,315 @@
+"""Bounds that bound: against exact fractions, for right values and for wrong ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
+
+import naive
+import numpy as np
+import pytest
+from graphs import assemble, chain, ending_graphs
+from hypothesis import given
+from hypothesis import strategies as st
+from little_games import ALL, Spot
+
+from rollwise import AGAIN, LOSE, PASS, WIN, Game, build, certificate, certify
+from rollwise.certificate import endless_states, require_ending
+from rollwise.errors import EndlessPlay
+from rollwise.games.craps import Craps
+from rollwise.games.pig import Pig, Piglet, TwoDicePig
+from rollwise.games.super_six import SuperSix
+from rollwise.graph import StateGraph
+from rollwise.kernels import certificate as kernels
+from rollwise.methods.strategy_iteration import strategy_iteration
+
+
+def exact(graph: StateGraph) -> list[Fraction]:
+    smallest = graph.objective == "minimize"
+    values = naive.exact_values(naive.moves_of_graph(graph), smallest=smallest)
+    return [values[s] for s in range(graph.n_states)]
+
+
+def assert_covers(graph: StateGraph, values: np.ndarray, truth: list[Fraction]) -> np.ndarray:
+    """Each bound covers the error of its value: compared as fractions, nothing rounded."""
+    bounds = certify(graph, values).bounds
+    for value, bound, true in zip(values.tolist(), bounds.tolist(), truth, strict=True):
+        assert bound == np.inf or abs(Fraction(value) - true) <= Fraction(bound)
+    return bounds
+
+
+@given(ending_graphs())
+def test_solved_graphs(graph):
+    values = strategy_iteration(graph).values
+    bounds = assert_covers(graph, values, exact(graph))
+    assert bounds.max() <= 1e-10 * max(1.0, np.abs(values).max())
+
+
+NOISE = st.sampled_from([0.0, 1e-15, 1e-12, 1e-6, 0.01, 1.0, 100.0])
+
+
+@given(ending_graphs(), NOISE, st.integers(0, 2**32 - 1), st.booleans())
+def test_values_with_noise(graph, noise, seed, rounded):
+    """However wrong the values are, the bounds cover it."""
+    truth = exact(graph)
+    random = np.random.default_rng(seed)
+    values = np.array([float(v) for v in truth]) + noise * random.uniform(-1, 1, graph.n_states)
+    bounds = assert_covers(graph, values.round(3) if rounded else values, truth)
+    assert np.all(np.isfinite(bounds))  # and the proof succeeds
+
+
+@given(ending_graphs(), st.integers(1, 30))
+def test_values_that_stopped_early(graph, sweeps):
+    """Value iteration that stops on the way: what a stopping threshold would call done."""
+    twin = naive.value_iteration(
+        naive.moves_of_graph(graph), sweeps, smallest=graph.objective == "minimize"
+    )
+    values = np.array([twin[s] for s in range(graph.n_states)])
+    assert_covers(graph, values, exact(graph))
+
+
+def test_the_bound_of_a_constant_shift_is_not_the_residual():
+    """Shifted by 0.001, fair ruin has next to no residual inside, and yet is that far off."""
+    graph = chain(60)
+    values = 2 * np.arange(1, 61) / 61 - 1 + 0.001 * np.sin(np.pi * np.arange(1, 61) / 61)
+    proof = certify(graph, values)
+    truth = [Fraction(2 * s, 61) - 1 for s in range(1, 61)]
+    worst = max(abs(Fraction(v) - t) for v, t in zip(values.tolist(), truth, strict=True))
+    assert proof.residual < 2e-6
+    assert 0.0009 < worst <= proof.bound < 0.005
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf, 1e308])
+def test_values_that_are_no_numbers_prove_nothing(wrong):
+    graph = build(Pig(6))
+    values = strategy_iteration(graph).values
+    for place in (0, graph.n_states // 2):
+        broken = values.copy()
+        broken[place] = wrong
+        bounds = certify(graph, broken).bounds
+        assert bounds[place] > 1e300 or np.isnan(broken[place])
+        assert not bounds[place] <= 1e300
+
+
+def test_near_ties():
+    """Two actions a hair apart: whichever was taken, the bound is that hair."""
+    hair = 2**40
+    table = [
+        [
+            (0.0, [(hair, WIN, None), (hair, LOSE, None)]),
+            (0.0, [(hair + 1, WIN, None), (hair - 1, LOSE, None)]),
+        ],
+        [(0.0, [(1, PASS, 0), (1, AGAIN, 1)]), (0.0, [(1, LOSE, None), (1, AGAIN, 1)])],
+    ]
+    graph = assemble(table)
+    truth = exact(graph)
+    assert truth[0] == Fraction(1, hair)
+    assert_covers(graph, strategy_iteration(graph).values, truth)
+    bounds = assert_covers(graph, np.zeros(2), [truth[0], truth[1]])
+    assert bounds[0] < 2e-12
+    same = [[(0.0, [(1, WIN, None), (2, LOSE, None)]), (0.0, [(2, WIN, None), (4, LOSE, None)])]]
+    graph = assemble(same)
+    assert_covers(graph, strategy_iteration(graph).values, [Fraction(-1, 3)])
+
+
+def test_values_of_nought():
+    """Where a state and all that follows are worth 0, it has no rounding of its own."""
+    table = [[(0.0, [(1, AGAIN, 1)])], [(0.0, [(1, WIN, None), (1, LOSE, None)])]]
+    assert_covers(assemble(table), np.zeros(2), [Fraction(0)] * 2)
+    assert certify(assemble(table), np.zeros(2)).bound < 1e-15
+
+
+@pytest.mark.parametrize("place", [0, 37, 99])
+def test_one_value_is_off(place):
+    """The rest of its component is right to the last digit, and the proof still succeeds."""
+    graph = build(TwoDicePig(10), mode="interpreted")
+    values = strategy_iteration(graph).values
+    true_enough = values.copy()
+    values[place] += 1e-3
+    bounds = certify(graph, values).bounds
+    assert np.all(np.abs(values - true_enough) <= bounds + 1e-13)
+    assert 1e-3 <= bounds.max() < 0.01
+
+
+def test_float_weights_are_taken_as_they_are():
+    graph = assemble([[(0.0, [(0.1, WIN, None), (0.2, LOSE, None), (0.3, PASS, 0)])]])
+    values = strategy_iteration(graph).values
+    assert_covers(graph, values, exact(graph))
+    assert certify(graph, values).bound > 0
+
+
+def test_large_weights_are_rounded_in_the_bound():
+    weights = [2**61 - 1, 2**60 + 3]
+    graph = assemble([[(0.0, [(weights[0], WIN, None), (weights[1], PASS, 0)])]])
+    assert_covers(graph, strategy_iteration(graph).values, exact(graph))
+
+
+def test_rounding_that_piles_up():
+    """Thousands of large weights, the wins first: their sum in doubles is far off."""
+    random = np.random.default_rng(0)
+    weights = random.integers(2**48, 2**49, 6_000).tolist()
+    outcomes = [(w, WIN if k < 3_000 else LOSE, None) for k, w in enumerate(weights)]
+    graph = assemble([[(0.0, outcomes)]])
+    values = strategy_iteration(graph).values
+    (truth,) = exact(graph)
+    assert abs(Fraction(values[0].item()) - truth) > Fraction(1, 2**52)
+    assert_covers(graph, values, [truth])
+
+
+def unproven(graph: StateGraph, values: np.ndarray, bounds: np.ndarray) -> int:
+    """How many states don't prove such bounds."""
+    gap, rounding = np.empty(graph.n_actions), np.empty(graph.n_actions)
+    shared = (graph.action_indptr, graph.outcome_indptr, graph.outcome_state, graph.outcome_weight)
+    kernels.residuals(
+        graph.action_indptr,
+        graph.action_reward,
+        *shared[1:],
+        graph.outcome_passes,
+        graph.outcome_payoff,
+        values,
+        -1.0 if graph.objective == "minimize" else 1.0,
+        True,
+        gap,
+        rounding,
+        np.empty(graph.n_states, np.int64),
+    )
+    return kernels.count_unproven(*shared, gap, rounding, bounds)
+
+
+@given(ending_graphs(), st.sampled_from([-0.01, 0.01]), st.integers(0, 2**32 - 1))
+def test_bounds_that_are_too_small_are_not_proved(graph, shift, seed):
+    """Values all too high or all too low, and bounds of nine tenths of what they are off."""
+    truth = np.array([float(value) for value in exact(graph)])
+    off = shift * np.random.default_rng(seed).uniform(0.1, 1, graph.n_states)
+    assert unproven(graph, truth + off, 0.9 * np.abs(off)) > 0
+
+
+def test_a_wrong_candidate_is_not_taken_on_trust(monkeypatch):
+    """Bounds are found by the same code as values, and then checked by other code."""
+    graph = build(Pig(6))
+    values = strategy_iteration(graph).values + 0.01
+    assert certify(graph, values).bound < 1
+    solve = certificate.solve_recursion
+
+    def shrunk(*args, **kwargs):
+        found = solve(*args, **kwargs)
+        return replace(found, values=found.values / 1000)
+
+    monkeypatch.setattr(certificate, "solve_recursion", shrunk)
+    assert certify(graph, values).bound == np.inf
+
+
+def test_a_border_that_is_off_widens_the_bounds():
+    graph = assemble([[(0.0, [(1, PASS, 1), (1, WIN, None)])]], n_border=1)
+    values = np.array([0.25])  # (1 - 0.5) / 2, where the border's value is 0.5
+    border = np.array([0.5])
+    assert certify(graph, values, border_values=border).bound < 1e-15
+    proof = certify(graph, values, border_values=border, border_bounds=np.array([0.1]))
+    assert 0.05 <= proof.bound < 0.06
+
+
+def test_craps():
+    """The pass line wins 244 of 495 times (Packel 1981, The Mathematics of Games, ch. 1)."""
+    graph = build(Craps())
+    result = strategy_iteration(graph)
+    truth = exact(graph)
+    assert (1 + truth[0]) / 2 == Fraction(244, 495)
+    assert assert_covers(graph, result.values, truth).max() <= 1e-14
+
+
+@pytest.mark.parametrize("game", [Pig(20), Piglet(10), SuperSix(7)], ids=lambda game: game.name)
+def test_the_exact_solver_is_certified(game):
+    graph = build(game)
+    proof = certify(graph, strategy_iteration(graph).values)
+    assert proof.bound <= 1e-12
+    assert proof.bound == proof.bounds.max()
+    assert proof.residual <= 1e-14
+
+
+@pytest.mark.parametrize("game", ALL[:8], ids=lambda game: game.name)
+def test_little_games(game):
+    graph = build(game, mode="interpreted")
+    assert_covers(graph, strategy_iteration(graph).values, exact(graph))
+
+
+@dataclass(frozen=True)
+class Stalling(Game):
+    """Either player may wait in the places 2 and 3, for ever if both do."""
+
+    action_names: ClassVar = ("go", "wait")
+
+    def start(self):
+        return Spot(0)
+
+    def actions(self, s):
+        yield 0
+        if s.place >= 2:
+            yield 1
+
+    def outcomes(self, s, action):
+        if action == 1:
+            yield 1, PASS, Spot(5 - s.place)
+        elif s.place == 3:
+            yield 1, WIN, s
+        else:
+            yield 1, AGAIN, Spot(s.place + 1)
+            yield 1, LOSE, s
+
+
+def test_endless_play_names_states_and_actions():
+    graph = build(Stalling())
+    assert graph.states[endless_states(graph), 0].tolist() == [2, 3]
+    with pytest.raises(EndlessPlay) as caught:
+        certify(graph, np.zeros(graph.n_states))
+    message = str(caught.value)
+    assert message.startswith("stalling: ")
+    assert "place=2 with the action wait; place=3 with the action wait" in message
+
+
+def test_many_endless_states_are_counted():
+    table = [[(0.0, [(1, AGAIN, (s + 1) % 9)]), (0.0, [(1, WIN, None)])] for s in range(9)]
+    with pytest.raises(EndlessPlay, match="and 6 more states"):
+        require_ending(assemble(table))
+
+
+@st.composite
+def any_graphs(draw):
+    """Graphs in which play may go round for ever."""
+    n = draw(st.integers(1, 7))
+    over = st.tuples(st.just(1), st.sampled_from([WIN, LOSE]), st.none())
+    onward = st.tuples(st.just(1), st.sampled_from([AGAIN, PASS]), st.integers(0, n - 1))
+    ways = st.lists(st.one_of(onward, onward, onward, over), min_size=1, max_size=3)
+    action = st.tuples(st.just(0.0), ways)
+    return assemble(
+        draw(st.lists(st.lists(action, min_size=1, max_size=2), min_size=n, max_size=n))
+    )
+
+
+@given(any_graphs())
+def test_endless_states_are_the_largest_set_that_play_can_stay_in(graph):
+    successors = {
+        s: [
+            {
+                None if t < 0 else int(t)
+                for t in graph.outcome_state[graph.outcome_indptr[a] : graph.outcome_indptr[a + 1]]
+            }
+            for a in range(graph.action_indptr[s], graph.action_indptr[s + 1])
+        ]
+        for s in range(graph.n_states)
+    }
+    # play that can be kept in a set for ever can also be kept in one of its components
+    found = set(endless_states(graph).tolist())
+    twin = naive.endless_states(successors)
+    assert found <= twin
+    assert bool(found) == bool(twin)
+    inside = {s: [after for after in successors[s] if after <= found] for s in found}
+    assert all(inside.values())
+
+
+def test_progress_is_reported():
+    graph = build(Pig(10))
+    calls = []
+    values = strategy_iteration(graph).values
+    certify(graph, values, progress=lambda done, total: calls.append((done, total)))
+    assert calls[-1] == (graph.n_states, graph.n_states)

@@ -1,0 +1,170 @@
+"""`learn`, `simulate` and `tournament` on the command line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from conftest import needs_jit
+from test_cli import output, refusal, run
+
+SMALL = ("dice-blackjack", "sides=3", "low=6", "high=7")
+
+
+def test_learn_prints_the_two_arrays_of_the_seed():
+    text = output("learn", *SMALL, "--games", "500", "--seed", "1")
+    assert "Action learned (rows: mine, columns: theirs; -1: never seen)" in text
+    assert "Win rate of that action" in text
+    rows = [line for line in text.splitlines() if " | " in line]
+    assert len(rows) == 12
+    assert "seed 1" in text
+
+
+def test_learn_as_json_and_csv():
+    arguments = ("learn", *SMALL, "--games", "500", "--explore", "20", "--seed", "1")
+    document = json.loads(output(*arguments, "--json", "--compare", "--checkpoints", "3"))
+    assert document["kind"] == "estimated"
+    assert document["games"] == 500
+    assert np.array(document["action_grid"]).shape == (6, 6)
+    assert np.array(document["estimate_grid"]).shape == (6, 6)
+    assert [point["games"] for point in document["checkpoints"]] == [125, 250, 500]
+    compared = document["compare"]
+    assert compared["loss"] >= -compared["loss_bound"]
+    assert sum(compared["reasons"].values()) == len(compared["positions"])
+    rows = list(csv.DictReader(io.StringIO(output(*arguments, "--csv"))))
+    assert len(rows) == 36
+    seen = {(int(row["mine"]), int(row["theirs"])): row for row in rows}
+    assert int(seen[0, 0]["visits"]) == 500
+    unseen = [row for row in rows if row["visits"] == "0"]
+    assert all(row["action"] == "-1" and float(row["win_rate"]) == -1 for row in unseen)
+    assert output(*arguments, "--csv") == output(*arguments, "--csv")
+
+
+def test_learn_other_games():
+    text = output("learn", "piglet", "target=3", "--games", "200", "--seed", "1", "--compare")
+    assert "banked" in text
+    assert "loss of the learned policy" in text
+    text = output("learn", "craps", "--games", "200", "--seed", "1", "--method", "q-learning")
+    assert "by q-learning" in text
+
+
+def test_a_run_that_goes_on_ends_as_an_unbroken_one(tmp_path):
+    first, second, whole = (str(tmp_path / f"{name}.npz") for name in ("a", "b", "c"))
+    output("learn", *SMALL, "--games", "300", "--seed", "1", "--save", first)
+    output("learn", *SMALL, "--games", "800", "--resume", first, "--save", second)
+    output("learn", *SMALL, "--games", "800", "--seed", "1", "--save", whole)
+    with np.load(second) as one, np.load(whole) as other:
+        assert all(np.array_equal(one[name], other[name]) for name in one.files)
+    text = output("simulate", *SMALL, "--policy", second, "--against", "optimal", "--games", "100")
+    assert "b.npz wins" in text
+    refused = refusal("learn", *SMALL, "--games", "800", "--resume", second)
+    assert "holds 800 games already" in refused
+    refused = refusal("learn", *SMALL, "--games", "900", "--resume", second, "--seed", "2")
+    assert "--seed 1, not 2" in refused
+    refused = refusal("learn", "dice-blackjack", "--games", "900", "--resume", second)
+    assert "was learned on" in refused
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("learn", *SMALL),
+        ("learn", *SMALL, "--games", "0"),
+        ("learn", *SMALL, "--games", "-5"),
+        ("learn", *SMALL, "--games", "5", "--explore", "0"),
+        ("learn", *SMALL, "--games", "5", "--explore", "-1"),
+        ("learn", *SMALL, "--games", "5", "--explore", "nan"),
+        ("learn", *SMALL, "--games", "5", "--workers", "0"),
+        ("learn", *SMALL, "--games", "5", "--seed", "-1"),
+        ("learn", *SMALL, "--games", "5", "--method", "luck"),
+        ("learn", *SMALL, "--games", "5", "--checkpoints", "0"),
+        ("learn", *SMALL, "--games", "5", "--csv", "--json"),
+        ("learn", *SMALL, "--games", "5", "--save", "nowhere/at/all.npz"),
+        ("learn", *SMALL, "--games", "5", "--resume", "nowhere.npz"),
+        ("learn", "dice-blackjack", "low=9", "high=8", "--games", "5"),
+        ("learn", "dice-blackjack", "sides=0", "--games", "5"),
+        ("learn", "dice-blackjack", "dice=0", "--games", "5"),
+        ("learn", "dice-blackjack", "sides=1000", "dice=20", "--games", "5"),
+        ("simulate", *SMALL, "--policy", "hold-at-20"),
+        ("simulate", *SMALL, "--policy", "one-die", "--games", "0"),
+        ("simulate", *SMALL, "--policy", "one-die", "--workers", "0"),
+        ("simulate", *SMALL, "--policy", "one-die", "--seed", "-1"),
+        ("simulate", *SMALL, "--policy", "0.5*one-die+luck"),
+        ("simulate", *SMALL, "--policy", "nothing.csv"),
+        ("simulate", "craps", "--policy", "random", "--against", "random"),
+        ("tournament", *SMALL, "--policies", "one-die"),
+        ("tournament", *SMALL, "--policies", "one-die,one-die"),
+        ("tournament", *SMALL, "--policies", "one-die,luck"),
+        ("tournament", *SMALL, "--policies", "one-die,random", "--games", "1"),
+    ],
+    ids=" ".join,
+)
+def test_wrong_use_is_refused_in_one_line(arguments):
+    refusal(*arguments)
+
+
+def test_simulate_for_people_and_programs():
+    arguments = ("simulate", *SMALL, "--policy", "one-die", "--against", "all-dice", "--games",
+                 "2000", "--seed", "1")  # fmt: skip
+    text = output(*arguments)
+    assert "95 % confidence interval" in text
+    assert "(exact " in text
+    document = json.loads(output(*arguments, "--json"))
+    assert document["games"] == 2000
+    assert document["disagreements"] == []
+    assert [side["games"] for side in document["sides"]] == [1000, 1000]
+    rate = document["sides"][0]["win_rate"]
+    assert abs(rate["mean"] - rate["exact"]) < 5 * rate["standard_error"]
+    document = json.loads(output(*arguments, "--json", "--no-exact"))
+    assert document["sides"][0]["win_rate"]["exact"] is None
+
+
+def test_a_game_told():
+    text = output("simulate", *SMALL, "--policy", "optimal", "--tell", "--seed", "2")
+    assert text.splitlines()[1].startswith("Turn 1, player 1 (optimal) at mine=0, theirs=0: ")
+    assert text.rstrip().endswith(("wins", "loses"))
+    document = json.loads(
+        output("simulate", *SMALL, "--policy", "optimal", "--tell", "--seed", "2", "--json")
+    )
+    assert document["moves"][-1]["next_state"] is None
+
+
+def test_a_tournament():
+    document = json.loads(
+        output("tournament", *SMALL, "--policies", "random,optimal,one-die", "--json")
+    )
+    assert document["kind"] == "certified"
+    assert document["standings"][0]["policy"] == "optimal"
+    text = output("tournament", *SMALL, "--policies", "random,optimal", "--no-exact", "--games",
+                  "500", "--seed", "1")  # fmt: skip
+    assert "500 games a pair, seed 1" in text
+
+
+@needs_jit
+@pytest.mark.slow
+def test_ctrl_c_keeps_what_was_learned(tmp_path):
+    kept = tmp_path / "kept.npz"
+    command = [sys.executable, "-m", "rollwise", "learn", *SMALL, "--games", str(10**10), "--seed",
+               "1", "--workers", "2", "--save", str(kept)]  # fmt: skip
+    run("learn", *SMALL, "--games", "10", "--workers", "2")  # kernels are compiled now
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
+    time.sleep(6)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    with np.load(kept) as archive:
+        games = json.loads(archive["facts"].tobytes())["games"]
+    assert f"{kept} holds {games:,} games" in errors
+    goal, again, whole = str(games + 10**6), str(tmp_path / "b.npz"), str(tmp_path / "c.npz")
+    output("learn", *SMALL, "--games", goal, "--resume", str(kept), "--save", again)
+    output("learn", *SMALL, "--games", goal, "--seed", "1", "--workers", "2", "--save", whole)
+    with np.load(again) as one, np.load(whole) as other:
+        assert all(np.array_equal(one[name], other[name]) for name in one.files)

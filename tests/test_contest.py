@@ -1,0 +1,217 @@
+"""Contests and betting, against brute force over whole strategies' payoffs."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+
+from rollwise import solve
+from rollwise.analysis.betting import edge_against, fair_stakes, solve_doubling
+from rollwise.analysis.contest import TIES, Contest, solve_contest
+from rollwise.errors import ParameterError, UsageError
+from rollwise.games.pig import Pig
+from rollwise.games.threes import Threes
+from rollwise.policies import find_policy
+
+FACES = (0, 1, 2, 4, 5, 6)
+
+
+def best(dice: int, take_two: bool, score: int, worth, skip: bool) -> tuple[Fraction, dict]:
+    """The largest expected worth of the final score, and how likely each one then is."""
+    total, spread = Fraction(0), {}
+    for roll in product(FACES, repeat=dice):
+        roll = sorted(roll)
+        choices = []
+        for n in range(dice + 1):
+            if (n == 0 and not (skip and not take_two and dice > 1)) or (take_two and n == 1):
+                continue
+            points = score + sum(roll[:n])
+            if n == dice:
+                choices.append((worth(points), {points: Fraction(1)}))
+            else:
+                choices.append(kept(dice - n, n == 0, points, worth, skip))
+        value, ends = max(choices, key=lambda choice: choice[0])
+        total += value
+        for points, p in ends.items():
+            spread[points] = spread.get(points, 0) + p
+    ways = 6**dice
+    return total / ways, {points: p / ways for points, p in spread.items()}
+
+
+@cache
+def kept(dice, take_two, score, worth, skip):
+    return best(dice, take_two, score, worth, skip)
+
+
+def brute_force(players: int, ties: str, dice: int, skip: bool) -> list[Fraction]:
+    """Each player's share of the prize, by the definition: scores so far, not summaries."""
+
+    def prize(scores: tuple[int, ...]) -> list[Fraction]:
+        winners = [i for i, score in enumerate(scores) if score == min(scores)]
+        if ties == "first":
+            winners = winners[:1]
+        if ties == "win-or-tie":
+            winners = winners[-1:]
+        return [Fraction(i in winners, len(winners)) for i in range(players)]
+
+    @cache
+    def shares(scores: tuple[int, ...]) -> tuple[Fraction, ...]:
+        if len(scores) == players:
+            return tuple(prize(scores))
+        me = len(scores)
+
+        @cache
+        def worth(points: int) -> Fraction:
+            return shares((*scores, points))[me]
+
+        _, ends = best(dice, False, 0, worth, skip)
+        found = [Fraction(0)] * players
+        for points, p in ends.items():
+            for i, share in enumerate(shares((*scores, points))):
+                found[i] += p * share
+        return tuple(found)
+
+    return list(shares(()))
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize(("players", "dice", "skip"), [(2, 2, True), (2, 2, False), (3, 1, True)])
+def test_against_brute_force(players, dice, skip, ties):
+    found = solve_contest(Contest(Threes(dice=dice, skip=skip), players, ties))
+    for mine, exact in zip(
+        found.probabilities, brute_force(players, ties, dice, skip), strict=True
+    ):
+        assert abs(Fraction(float(mine)) - exact) <= found.error_bound
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ties", TIES)
+def test_three_players_with_two_dice_against_brute_force(ties):
+    found = solve_contest(Contest(Threes(dice=2), 3, ties))
+    exact = brute_force(3, ties, 2, True)
+    assert found.probabilities == pytest.approx([float(p) for p in exact], abs=1e-12)
+
+
+@pytest.mark.needs_jit
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("players", [2, 3, 5])
+def test_shares_add_up_to_one(players, ties):
+    found = solve_contest(Contest(Threes(dice=3), players, ties))
+    assert found.probabilities.sum() == pytest.approx(1, abs=1e-12)
+    assert found.error_bound < 1e-11
+    assert found.optimality_gap < 1e-11
+    shares, bound = found.moment((6, 3)[: players - 1])
+    assert shares.sum() == pytest.approx(1, abs=1e-12)
+    assert bound < 1e-11
+
+
+@pytest.mark.needs_jit
+def test_five_players_on_five_dice():
+    found = solve_contest(Contest(Threes(), 5))
+    assert found.probabilities.sum() == pytest.approx(1, abs=1e-12)
+    assert np.all(np.diff(found.probabilities) > 0)  # it is better to roll later
+
+
+def test_the_second_player_chases():
+    """Rolling second in a contest of two is the chase of the first player's score."""
+    from rollwise.chase import Chase
+
+    found = solve_contest(Contest(Threes(dice=3), 2, "win-or-tie"))
+    for score in (0, 2, 7, 18):
+        shares, _ = found.moment((score,))
+        chance = solve(Chase(Threes(dice=3), score)).win_probability
+        assert shares[1] == pytest.approx(chance, abs=1e-12)
+        assert shares[0] == pytest.approx(1 - chance, abs=1e-12)
+
+
+@pytest.mark.needs_jit
+def test_playing_for_the_mean_is_not_playing_to_win():
+    contest = Contest(Threes(), 2)
+    for_mean = solve_contest(contest, {0: solve(Threes()).policy})
+    to_win = solve_contest(contest)
+    assert 0.0005 < to_win.probabilities[0] - for_mean.probabilities[0] < 0.001
+    turn = to_win.turns[to_win.opening]
+    assert turn.final @ to_win.scored.scores > solve(Threes()).value
+
+
+def test_moments():
+    found = solve_contest(Contest(Threes(dice=2), 3))
+    shares, _ = found.moment((0, 0))
+    assert shares[0] == shares[1] > shares[2]
+    assert found.holders((3, 0)) == [1]
+    assert found.holders((0, 3)) == [0]
+    # the last die is on the table: everything is settled
+    shares, _ = found.moment((2, 5), (0, 0, 0, 0, 1, 0, 0, 0, 0))
+    assert shares.tolist() == [0.5, 0.0, 0.5]
+    action, chance = found.advise((2, 5), (0, 0, 0, 0, 1, 0, 0, 0, 0))[0]
+    assert (action, chance) == ("take 1", 0.5)
+    with pytest.raises(UsageError, match="is over"):
+        found.moment((1, 2, 3))
+    with pytest.raises(UsageError, match="no play ends with 13"):
+        found.moment((13,))
+
+
+def test_bad_contests():
+    for players in (1, 0, 101):
+        with pytest.raises(ParameterError, match="from 2 to 100 players"):
+            Contest(Threes(), players)
+    with pytest.raises(ParameterError, match="ties is 'draw'"):
+        Contest(Threes(), 2, "draw")
+    with pytest.raises(UsageError, match="has no score"):
+        solve_contest(Contest(Pig(target=3), 2))
+
+
+def test_fair_stakes():
+    stakes = fair_stakes(np.array([0.25, 0.75, 0.0]), pot=8)
+    assert [stake.stake for stake in stakes] == [2, 6, 0]
+    assert [stake.odds_against for stake in stakes] == [3, pytest.approx(1 / 3), float("inf")]
+
+
+def test_a_double_with_one_die():
+    """With one die the second player's turn is one roll: everything can be done by hand."""
+    found = solve_doubling(Contest(Threes(dice=1), 2))
+    shares = {0: Fraction(1, 12), 1: Fraction(1, 4), 2: Fraction(5, 12), 4: Fraction(7, 12)}
+    for score, share in shares.items():
+        advice = found.advise((score,))
+        equity = 2 * share - 1
+        assert advice.accepted == pytest.approx(float(2 * equity), abs=1e-12)
+        assert advice.offer == (equity > 0)
+        assert advice.value == pytest.approx(float(max(equity, min(1, 2 * equity))), abs=1e-12)
+    # 5 points to beat: 3 in 4 to win is 0.5 of equity, and twice that is just 1
+    advice = found.advise((5,))
+    assert advice.accepted == pytest.approx(1, abs=1e-12)
+    assert advice.accept
+    assert advice.value == pytest.approx(1, abs=1e-12)
+    # The second player gets 1 for 6 points (11 in 12), which the first would decline.
+    assert not found.advise((6,)).accept
+    # The first player's rolls leave him with 5/6, 1/2, 1/6, -1/3, -1 and -1, and may be
+    # doubled before he takes the die, to 1 (declined), 1, 1/3.
+    first = [1, 1, Fraction(1, 3), Fraction(-1, 3), -1, -1]
+    assert found.value == pytest.approx(float(sum(first) / 6), abs=1e-12)
+
+
+@pytest.mark.needs_jit
+def test_a_double_is_worth_something_to_the_last():
+    found = solve_doubling(Contest(Threes(), 2))
+    assert found.error_bound < 1e-11
+    advice = found.advise((7,))
+    assert advice.offer
+    assert advice.accept
+    assert advice.accepted > advice.no_offer > 2 * found.plain.moment((7,))[0][1] - 1
+    with pytest.raises(UsageError, match="between two players"):
+        solve_doubling(Contest(Threes(dice=1), 3))
+
+
+@pytest.mark.needs_jit
+def test_the_edge_over_taking_one():
+    game = Threes()
+    take_one = find_policy(solve(game).graph, game, "take-one")
+    edge = edge_against(Contest(game, 2), take_one)
+    assert edge.fair_first == pytest.approx(-edge.fair_second, abs=1e-12)
+    assert edge.going_second > edge.going_first > 0.25
+    with pytest.raises(UsageError):
+        edge_against(Contest(game, 3), take_one)

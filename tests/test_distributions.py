@@ -1,0 +1,211 @@
+"""Exact distributions: against fractions, against play, and against other games."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rollwise import build, solve
+from rollwise.analysis.distributions import Distribution, distributions, exact_distribution
+from rollwise.analysis.records import compare, pooled, read_scores, sample_totals
+from rollwise.errors import UsageError
+from rollwise.game import AGAIN, END, Game
+from rollwise.games.pig import Pig
+from rollwise.games.threes import Threes
+from rollwise.policies import Policy, find_policy
+from rollwise.scores import whole_points
+
+
+class Spot(NamedTuple):
+    place: int
+    waiting: int
+
+
+@dataclass(frozen=True)
+class Queue(Game):
+    """Points and waiting: a cycle without points, and points of both signs."""
+
+    players: ClassVar[int] = 1
+    objective: ClassVar[str] = "maximize"
+    action_names: ClassVar = ("wait", "go")
+
+    def start(self):
+        return Spot(0, 0)
+
+    def actions(self, s) -> Iterator[int]:
+        yield 0
+        if s.waiting == 1:
+            yield 1
+
+    def outcomes(self, s, action):
+        if action == 1 and s.place == 3:
+            yield 1, END, s
+        elif action == 1:
+            yield 1, AGAIN, Spot(s.place + 1, 0)
+        else:
+            yield 2, AGAIN, Spot(s.place, 1 - s.waiting)
+            yield 1, AGAIN, Spot(s.place, s.waiting)
+            if s.waiting == 0:
+                yield 3, END, s
+
+    def reward(self, s, action):
+        return float(2 - s.place) if action == 1 else 0.0
+
+
+def naive_distribution(moves_of, state, chance) -> Counter:
+    """By the definition, for games whose plays can't come back."""
+    found: Counter = Counter()
+    for label, share in chance(state):
+        points, outcomes = moves_of(state, label)
+        total = sum(weight for weight, _ in outcomes)
+        for weight, after in outcomes:
+            p = share * Fraction(weight, total)
+            rest = {0: 1} if after is None else naive_distribution(moves_of, after, chance)
+            for value, q in rest.items():
+                found[points + value] += p * q
+    return found
+
+
+@pytest.mark.parametrize("policy", ["optimal", "take-one", "random"])
+def test_two_dice_against_the_definition(policy):
+    game = Threes(dice=2)
+    solution = solve(game)
+    graph = solution.graph
+    plan = solution.policy if policy == "optimal" else find_policy(graph, game, policy)
+
+    def moves_of(s, a):
+        part = slice(graph.outcome_indptr[a], graph.outcome_indptr[a + 1])
+        after = [None if t < 0 else t for t in graph.outcome_state[part].tolist()]
+        weights = graph.outcome_weight[part].tolist()
+        return int(graph.action_reward[a]), list(zip(weights, after, strict=True))
+
+    def chance(s):
+        for a in range(graph.action_indptr[s], graph.action_indptr[s + 1]):
+            if plan.probability[a]:
+                yield a, Fraction(plan.probability[a]).limit_denominator(100)
+
+    found = distributions(graph, plan)
+    for s in range(graph.n_states):
+        naive = naive_distribution(moves_of, s, chance)
+        row = found.of(s)
+        assert sum(naive.values()) == 1
+        for value, probability in zip(row.values.tolist(), row.probabilities, strict=True):
+            assert abs(Fraction(float(probability)) - naive[value]) <= row.error_bound
+        assert exact_distribution(graph, plan, state=s) == {k: v for k, v in naive.items() if v}
+
+
+@pytest.mark.needs_jit
+def test_five_dice():
+    solution = solve(Threes())
+    found = distributions(solution.graph, solution.policy)
+    fractions = exact_distribution(solution.graph, solution.policy)
+    row = found.of(0)
+    assert sum(fractions.values()) == 1
+    assert sum(value * p for value, p in fractions.items()) == Fraction(128389171, 22674816)
+    for value, p in fractions.items():
+        assert abs(Fraction(float(row.probabilities[value])) - p) <= row.error_bound < 1e-13
+    assert row.mean == pytest.approx(solution.value, abs=1e-12)
+    for s in range(solution.graph.n_states):  # from every state
+        assert found.of(s).mean == pytest.approx(solution.values[s], abs=1e-12)
+
+
+def test_number_of_rolls():
+    solution = solve(Threes(skip=False))
+    rolls = distributions(solution.graph, solution.policy, count="roll").of(0).trimmed()
+    assert rolls.values.tolist() == [1, 2, 3, 4, 5]
+    assert rolls.probabilities.sum() == pytest.approx(1, abs=1e-13)
+    take_one = find_policy(solution.graph, Threes(skip=False), "take-one")
+    row = distributions(solution.graph, take_one, count="roll").of(0).trimmed()
+    assert row.values.tolist() == [5]
+    assert row.probabilities[0] == pytest.approx(1, abs=row.error_bound)
+
+
+def test_a_cycle_without_points():
+    graph = build(Queue())
+    plan = Policy.uniform(graph)
+    row = distributions(graph, plan).of(0).trimmed()
+    # By hand: from "not waiting" a play ends with 3/4 of the chance to leave it, and
+    # from "waiting" it goes on for sure, in the end, back or ahead.
+    back = Fraction(2, 3) / 2  # waiting: half the time wait, of which 2 in 3 go back
+    ahead = Fraction(1, 2)
+    stay = 1 - back - ahead
+    leave = ahead / (1 - stay)
+    to_waiting = Fraction(2, 5)
+    step = to_waiting * leave / (1 - to_waiting * (1 - leave))
+    ends = [(1 - step) * step**k for k in range(4)] + [step**4]
+    sums = [0, 2, 3, 3, 2]
+    expected: Counter = Counter()
+    for total, p in zip(sums, ends, strict=True):
+        expected[total] += p
+    for value, probability in zip(row.values.tolist(), row.probabilities, strict=True):
+        assert abs(Fraction(float(probability)) - expected[value]) <= row.error_bound < 1e-12
+    with pytest.raises(UsageError, match="can come back"):
+        exact_distribution(graph, plan)
+
+
+@pytest.mark.parametrize("policy", ["optimal", "take-one"])
+def test_a_million_simulated_games_agree(policy):
+    game = Threes()
+    solution = solve(game)
+    graph = solution.graph
+    plan = solution.policy if policy == "optimal" else find_policy(graph, game, policy)
+    totals = sample_totals(graph, plan, whole_points(graph), 1_000_000, seed=2026)
+    tested = compare(totals, distributions(graph, plan).of(0))
+    assert tested.cells >= 24
+    assert tested.p_shape > 0.001
+    assert abs(tested.z) < 4
+    wrong = find_policy(graph, game, "take-one" if policy == "optimal" else "random")
+    assert compare(totals, distributions(graph, wrong).of(0)).p_shape < 1e-9
+
+
+@given(st.lists(st.integers(0, 100), min_size=1, max_size=12).filter(any), st.floats(0, 1))
+def test_quantiles_and_tails(weights, share):
+    p = np.array(weights) / sum(weights)
+    row = Distribution(np.arange(-3, len(p) - 3), p, 0.0)
+    value = row.quantile(share)
+    assert row.at_most(value) >= share - 1e-9
+    assert row.at_most(value - 1) <= share + 1e-9
+    assert row.at_most(1000) == pytest.approx(1)
+
+
+def test_no_distribution_without_points():
+    graph = build(Pig(target=3))
+    with pytest.raises(UsageError, match="has no score"):
+        distributions(graph, Policy.uniform(graph))
+    with pytest.raises(UsageError, match="has no action 'jump'"):
+        distributions(build(Threes(dice=1)), Policy.uniform(build(Threes(dice=1))), count="jump")
+
+
+def test_pooling_leaves_five_in_each_cell():
+    counts, hopes = pooled(np.array([1.0, 2, 3, 4, 0]), np.array([1.0, 5, 2, 4, 1]))
+    assert hopes.tolist() == [6, 7]
+    assert counts.tolist() == [3, 7]
+
+
+def test_scores_from_a_file(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("score\n5\n\n7,\n 3\n")
+    assert read_scores(path).tolist() == [5, 7, 3]
+    path.write_text("5\nsix\n")
+    with pytest.raises(UsageError, match=r"mine\.csv, line 2: 'six' isn't a whole number"):
+        read_scores(path)
+    path.write_text("5\n")
+    with pytest.raises(UsageError, match="holds 1 scores"):
+        read_scores(path)
+    with pytest.raises(UsageError, match="can't be read"):
+        read_scores(tmp_path / "none.csv")
+
+
+def test_a_score_that_can_not_be():
+    solution = solve(Threes(dice=1))
+    row = distributions(solution.graph, solution.policy).of(0)
+    with pytest.raises(UsageError, match="the score 7 can't be"):
+        compare(np.array([3, 7]), row)

@@ -1,0 +1,166 @@
+"""Every method on games whose answers are known from elsewhere (see answers.toml)."""
+
+from __future__ import annotations
+
+import tomllib
+from fractions import Fraction
+from pathlib import Path
+
+import naive
+import numpy as np
+import pytest
+from little_games import Gambler
+
+from rollwise import Game, build, certify
+from rollwise.games import available
+from rollwise.games.pig import Pig, Piglet
+from rollwise.games.super_six import STOP, THROW, SuperSix
+from rollwise.graph import StateGraph
+from rollwise.methods import METHODS as TABLE
+from rollwise.methods import run_method
+
+ANSWERS = tomllib.loads((Path(__file__).parent / "answers.toml").read_text())
+GAMES = {**available(), "gambler": Gambler}
+
+# Every method of the table, but for linear programming: with two players it is wrong, and says
+# so (see test_methods.py).
+METHODS = [name for name in TABLE if name != "linear-programming"]
+# Those that are also tried on games of many states; the others would take minutes.
+FOR_LARGE_GAMES = ("strategy-iteration", "value-iteration")
+
+# However a method stops, its certificate must be at least this good.
+GOOD_ENOUGH = 1e-6
+
+
+def certified(method: str, graph: StateGraph) -> tuple[np.ndarray, np.ndarray]:
+    found = run_method(graph, method)
+    assert found.converged
+    values = found.values
+    bounds = certify(graph, values).bounds
+    assert bounds.max() <= GOOD_ENOUGH
+    return values, bounds
+
+
+def printed(text: str) -> tuple[Fraction, Fraction]:
+    """A printed number, and how far it may be off."""
+    if "/" in text:
+        return Fraction(text), Fraction(0)
+    digits = len(text.partition(".")[2])
+    return Fraction(text), Fraction(1, 2 * 10**digits)
+
+
+def assert_agrees(probability: float, bound: float, text: str) -> None:
+    answer, half_digit = printed(text)
+    assert abs(Fraction(probability) - answer) <= half_digit + Fraction(bound) + Fraction(1, 2**52)
+
+
+def answers():
+    for answer in ANSWERS["answer"]:
+        game: Game = GAMES[answer["game"]](**answer.get("parameters", {}))
+        large = answer.get("large", False)
+        text = answer["win_probability"]
+        for method in FOR_LARGE_GAMES if large else METHODS:
+            marks = [pytest.mark.needs_jit] if large else []
+            if large and method != "strategy-iteration":
+                marks.append(pytest.mark.slow)
+            name = f"{method} {game.name} {game.parameters} {text}"
+            yield pytest.param(method, game, text, marks=marks, id=name)
+
+
+@pytest.mark.parametrize(("method", "game", "text"), list(answers()))
+def test_the_start(method, game, text):
+    values, bounds = certified(method, build(game))
+    assert_agrees((1 + values[0]) / 2, bounds[0] / 2, text)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_piglet_with_a_goal_of_2_in_every_state(method):
+    """Neller and Presser (2004), figure 1: all six win probabilities."""
+    graph = build(Piglet(2))
+    values, bounds = certified(method, graph)
+    known = {
+        (0, 0, 0): "4/7",
+        (0, 0, 1): "5/7",
+        (0, 1, 0): "2/5",
+        (0, 1, 1): "3/5",
+        (1, 0, 0): "4/5",
+        (1, 1, 0): "2/3",
+    }
+    assert graph.n_states == len(known)
+    for state, text in known.items():
+        s = graph.find(state)
+        assert_agrees((1 + values[s]) / 2, bounds[s] / 2, text)
+
+
+def action_values(graph: StateGraph, values: np.ndarray, s: int) -> dict[int, float]:
+    """What each action of a state is worth, by one look ahead."""
+    worth = {}
+    for a in range(graph.action_indptr[s], graph.action_indptr[s + 1]):
+        k = slice(graph.outcome_indptr[a], graph.outcome_indptr[a + 1])
+        target, weight = graph.outcome_state[k], graph.outcome_weight[k]
+        after = np.where(graph.outcome_passes[k], -1, 1) * values[target]
+        outcome = np.where(target < 0, graph.outcome_payoff[k], after)
+        worth[int(graph.action_label[a])] = float(weight @ outcome / weight.sum())
+    return worth
+
+
+def throws(graph: StateGraph, values: np.ndarray, state: tuple[int, ...]) -> bool:
+    """Whether throwing is best; a choice too close to tell would be an error."""
+    worth = action_values(graph, values, graph.find(state))
+    if STOP not in worth:
+        return True
+    assert abs(worth[THROW] - worth[STOP]) > 2 * GOOD_ENOUGH
+    return worth[THROW] > worth[STOP]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_super_six_with_7_sticks_as_printed(method):
+    """All 20 rows, all digits, all choices; and there are no other such states."""
+    graph = build(SuperSix(7))
+    values, bounds = certified(method, graph)
+    rows = ANSWERS["super-six-7"]["rows"]
+    assert len(rows) == 20
+    for *state, value, throw, probability in rows:
+        s = graph.find(state)
+        assert_agrees(values[s], bounds[s], value)
+        assert_agrees((1 + values[s]) / 2, bounds[s] / 2, probability)
+        assert throws(graph, values, tuple(state)) is throw
+    covered = {tuple(row[:4]) for row in rows}
+    states = {tuple(state) for state in graph.states.tolist() if state[0] >= 3}
+    assert states == covered
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(name, marks=[] if name == "strategy-iteration" else [pytest.mark.slow])
+        for name in METHODS
+    ],
+)
+def test_super_six_with_40_sticks(method):
+    """The pattern of the 40-stick figures of 'Solving Super Six' (2024).
+
+    "Make sure not to miss the symmetry and the one surprising Roll when there are 4 pegs
+    on the board and both players have 1 peg."
+    """
+    graph = build(SuperSix(40), mode="interpreted")
+    values, _ = certified(method, graph)
+    free = [tuple(state) for state in graph.states.tolist() if state[3] == 0]
+    assert len(free) == 4_115
+    thrown = {state[:3] for state in free if throws(graph, values, state)}
+    stopped = {state[:3] for state in free} - thrown
+    assert {lid for lid, _, _ in stopped} == {3, 4, 5}
+    assert {lid for lid, _, _ in thrown} == {0, 1, 2, 3, 4}
+    assert [state for state in thrown if state[0] == 4] == [(4, 1, 1)]
+    assert {(lid, theirs, mine) for lid, mine, theirs in stopped} == stopped
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_pig_with_a_goal_of_7_by_exact_fractions(method):
+    """A twin that shares nothing with the package but the rules: see naive.py."""
+    truth = naive.exact_values(naive.moves_of_game(Pig(7)))
+    graph = build(Pig(7))
+    values, bounds = certified(method, graph)
+    for state, true in truth.items():
+        s = graph.find(state)
+        assert abs(Fraction(values[s].item()) - true) <= Fraction(bounds[s].item())

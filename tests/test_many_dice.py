@@ -1,0 +1,190 @@
+"""Very many dice: against the general solver, exact fractions and naive sums."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from math import comb, factorial
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rollwise import solve
+from rollwise.analysis.many_dice import many_dice
+from rollwise.errors import NotConverged, ParameterError, UsageError
+from rollwise.games.pig import Pig
+from rollwise.games.threes import Threes
+from rollwise.kernels import many_dice as kernels
+
+POINTS = np.array([0.0, 1, 2, 4, 5, 6])
+
+
+def enclose(most, looked_at, points=POINTS, skip=True):
+    choose = np.array(
+        [[comb(n, k) for k in range(looked_at + 1)] for n in range(looked_at + 1)], float
+    )
+    low, high = np.zeros((2, most + 1)), np.zeros((2, most + 1))
+    failed, steep = kernels.many_dice(most, points, skip, looked_at, choose, low, high)
+    return failed, steep, low, high
+
+
+def naive_values(most: int, points, skip: bool) -> list[list[Fraction | None]]:
+    """V and W in fractions: every kind of roll, every number of dice taken."""
+    values: list[list[Fraction | None]] = [[Fraction(0)], [None]]
+    for n in range(1, most + 1):
+        both: list[Fraction | None] = [None, None]
+        for level in (1, 0):
+            if n <= level or (level == 1 and not skip):
+                continue
+            total = Fraction(0)
+            for roll in combinations_with_replacement(range(len(points)), n):
+                ways = factorial(n)
+                for shown in Counter(roll).values():
+                    ways //= factorial(shown)
+                cost = np.cumsum([0, *(int(points[face]) for face in roll)])
+                worths = [int(cost[k]) + values[0][n - k] for k in range(1 + level, n + 1)]
+                if level == 0 and both[1] is not None:
+                    worths.append(both[1])
+                total += ways * min(worths)
+            both[level] = total / len(points) ** n
+        values[0].append(both[0])
+        values[1].append(both[1])
+    return values
+
+
+@pytest.mark.parametrize("skip", [True, False])
+def test_against_fractions(skip):
+    _, _, low, high = enclose(6, 30, skip=skip)
+    for level, row in enumerate(naive_values(6, POINTS, skip)):
+        for n, exact in enumerate(row):
+            if exact is not None:
+                assert Fraction(low[level, n]) <= exact <= Fraction(high[level, n])
+
+
+@pytest.mark.needs_jit
+@pytest.mark.parametrize("skip", [True, False])
+def test_looking_at_fewer_rolls_gives_the_same(skip):
+    # From 23 dice on the two lowest and the number of free dice decide; up to 30,
+    # every roll is looked at. Both are enclosures of the same numbers.
+    _, _, low, high = enclose(30, 30, skip=skip)
+    failed, _, low_few, high_few = enclose(30, 22, skip=skip)
+    assert failed == 0
+    finite = np.isfinite(low)
+    assert np.all(low_few[finite] <= high[finite])
+    assert np.all(low[finite] <= high_few[finite])
+    assert np.all(high_few[finite] - low_few[finite] < 1e-11)
+
+
+@pytest.mark.needs_jit
+def test_too_few_rolls_looked_at_is_refused():
+    failed, _, _, _ = enclose(30, 15)
+    assert failed == 16
+
+
+@given(
+    st.lists(st.integers(1, 6), min_size=2, max_size=4).map(sorted),
+    st.booleans(),
+)
+@settings(max_examples=15)
+def test_any_faces_against_fractions(others, skip):
+    points = np.array([0.0, *others])
+    failed, _, low, high = enclose(4, 30, points, skip)
+    assert failed == 0
+    for level, row in enumerate(naive_values(4, points, skip)):
+        for n, exact in enumerate(row):
+            if exact is not None:
+                assert Fraction(low[level, n]) <= exact <= Fraction(high[level, n])
+
+
+@given(st.integers(1, 60), st.integers(2, 8))
+def test_binomial_against_fractions(n, faces):
+    chance = np.zeros(n + 1)
+    mode, spread = kernels.binomial(n, faces, chance)
+    for z, p in enumerate(chance):
+        exact = Fraction(comb(n, z) * (faces - 1) ** (n - z), faces**n)
+        units = 2 * abs(z - mode) + 2 * spread + 8
+        assert abs(Fraction(float(p)) - exact) <= exact * Fraction(units) / 2**53
+
+
+@pytest.mark.needs_jit
+@pytest.mark.slow
+@pytest.mark.parametrize("skip", [True, False])
+def test_against_the_general_solver(skip):
+    found = many_dice(Threes(skip=skip), 14)
+    for dice in (7, 10, 14):
+        solution = solve(Threes(dice=dice, skip=skip))
+        value, bound = found.value(dice)
+        assert abs(solution.value - value) <= bound + solution.error_bound
+        if skip:
+            two = solution.find((dice, 1, 0, 0, 0, 0, 0, 0))
+            value, bound = found.value(dice, take_two=True)
+            assert abs(solution.values[two] - value) <= bound + solution.error_bound
+
+
+def test_the_policy_is_that_of_the_general_solver():
+    found = many_dice(Threes(), 8)
+    solution = solve(Threes(dice=8))
+    graph = solution.graph
+    for s in np.flatnonzero(graph.states[:, 0] == 0)[::37].tolist():
+        _, take_two, *roll = graph.states[s].tolist()
+        taken, worth = found.best(roll, take_two=bool(take_two))[0]
+        assert worth == pytest.approx(solution.values[s], abs=1e-11)
+        labels = graph.action_label[graph.action_indptr[s] : graph.action_indptr[s + 1]]
+        best = solution.is_best[graph.action_indptr[s] : graph.action_indptr[s + 1]]
+        assert 1 + taken in labels[best]
+
+
+def test_the_rule_to_refuse():
+    """``refuse_from`` is what a look ahead says of every roll without a free die."""
+    found = many_dice(Threes(), 6)
+    for row in found.table().filter(found.table()["dice"] > 1).iter_rows(named=True):
+        for roll in combinations_with_replacement(range(1, 6), row["dice"]):
+            shown = [roll.count(face) for face in range(6)]
+            refuses = found.best(shown)[0][0] == 0
+            assert refuses == (POINTS[roll[0]] >= row["refuse_from"])
+
+
+@pytest.mark.needs_jit
+def test_five_thousand_dice():
+    many_dice(Threes(), 40)  # compiles
+    started = time.perf_counter()
+    found = many_dice(Threes(), 5000)
+    assert time.perf_counter() - started < 60
+    value, bound = found.value(5000)
+    assert bound < 1e-10
+    assert value == pytest.approx(6.33806827154, abs=1e-10)
+    table = found.table()
+    assert table["dice"].to_list() == list(range(1, 5001))
+    assert table["error_bound"].max() <= bound
+    assert found.rising_to >= 60
+
+
+@dataclass(frozen=True)
+class Misdeclared(Threes):
+    """Says that a one counts two."""
+
+    face_points: ClassVar = (0, 2, 2, 4, 5, 6)
+
+
+@dataclass(frozen=True)
+class Crooked(Threes):
+    face_points: ClassVar = (1, 2, 3)
+
+
+def test_what_the_method_is_not_for():
+    with pytest.raises(UsageError, match="isn't a game of taking the lowest dice"):
+        many_dice(Pig(), 10)
+    with pytest.raises(NotConverged, match="isn't what its face_points"):
+        many_dice(Misdeclared(), 10)
+    with pytest.raises(UsageError, match="must ascend from a"):
+        many_dice(Crooked(), 10)
+    with pytest.raises(ParameterError, match="from 1 to"):
+        many_dice(replace(Threes(), dice=3), 0)
+    with pytest.raises(UsageError, match="from 0 to 10 dice"):
+        many_dice(Threes(), 10).value(11)

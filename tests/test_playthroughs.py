@@ -1,0 +1,53 @@
+"""Recorded plays, replayed: they pin each game's rules apart from its solution."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rollwise import AGAIN, PASS, build
+from rollwise.game import THEN_NAMES
+from rollwise.games import available
+
+RECORDS = sorted((Path(__file__).parent / "playthroughs").glob("*.json"))
+
+
+def test_every_game_has_a_playthrough():
+    """A new game gets one from record_playthrough.py."""
+    assert {path.stem for path in RECORDS} >= set(available())
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
+def test_replay(path):
+    record = json.loads(path.read_text())
+    game = available()[record["game"]](**record["parameters"])
+    graph = build(game, mode="interpreted")
+    state = game.start()
+    for i, move in enumerate(record["moves"]):
+        assert list(state) == move["state"]
+        assert list(game.actions(state)) == move["actions"]
+        outcomes = list(game.outcomes(state, move["action"]))
+        assert sum(weight for weight, _, _ in outcomes) == move["of"]
+        then = THEN_NAMES.index(move["then"])
+        following = [
+            nxt
+            for weight, code, nxt in outcomes
+            if code == then
+            and weight == move["weight"]
+            and (then not in (AGAIN, PASS) or list(nxt) == move["next"])
+        ]
+        assert following
+        # and the graph knows the same move
+        s = graph.find(move["state"])
+        begin, end = graph.action_indptr[s : s + 2]
+        a = begin + graph.action_label[begin:end].tolist().index(move["action"])
+        targets = graph.outcome_state[graph.outcome_indptr[a] : graph.outcome_indptr[a + 1]]
+        if move["next"] is None:
+            assert i == len(record["moves"]) - 1
+            assert -1 in targets
+        else:
+            assert graph.find(move["next"]) in targets
+            state = following[0]
+    assert record["moves"][-1]["next"] is None

@@ -1,0 +1,183 @@
+"""Policies from functions, from names and from files."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from little_games import Ladder
+
+from rollwise import Policy, build
+from rollwise.errors import PolicyError
+from rollwise.games.pig import HOLD, ROLL, Pig
+from rollwise.graph import StateGraph
+from rollwise.policies import find_policy
+
+GAME = Pig(8)
+
+
+@pytest.fixture(scope="module")
+def graph() -> StateGraph:
+    return build(GAME, mode="interpreted")
+
+
+def chosen(graph: StateGraph, policy: Policy) -> list[int]:
+    """The action of each state under a policy that doesn't mix."""
+    assert set(policy.probability.tolist()) <= {0.0, 1.0}
+    taken = np.flatnonzero(policy.probability)
+    assert graph.action_state[taken].tolist() == list(range(graph.n_states))
+    return graph.action_label[taken].tolist()
+
+
+def test_of_function(graph):
+    policy = Policy.of_function(graph, GAME, "four", lambda s: HOLD if s.turn >= 4 else ROLL)
+    turn = graph.states[:, 2]
+    assert policy.name == "four"
+    assert chosen(graph, policy) == np.where(turn >= 4, HOLD, ROLL).tolist()
+
+
+def test_of_function_that_mixes(graph):
+    policy = Policy.of_function(graph, GAME, "mix", lambda s: {ROLL: 1, HOLD: 3})
+    for s in range(graph.n_states):
+        begin, end = graph.action_indptr[s : s + 2]
+        expected = [1.0] if end - begin == 1 else [0.25, 0.75]
+        assert policy.probability[begin:end].tolist() == expected
+
+
+def test_a_function_is_not_asked_where_there_is_no_choice(graph):
+    asked = []
+
+    def roll(s):
+        asked.append(s.turn)
+        return ROLL
+
+    Policy.of_function(graph, GAME, "roll", roll)
+    assert asked
+    assert min(asked) > 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (2, "gives 2"),
+        (-1, "gives -1"),
+        ({ROLL: -1.0, HOLD: 2.0}, "gives roll"),
+        ({ROLL: 0.0}, "gives roll"),
+        ({ROLL: float("inf")}, "gives roll"),
+        ({ROLL: float("nan")}, "gives roll"),
+        (0.5, "TypeError"),
+        (None, "TypeError"),
+        ("hold", "TypeError"),
+    ],
+    ids=str,
+)
+def test_functions_that_go_wrong(graph, answer, said):
+    with pytest.raises(PolicyError) as caught:
+        Policy.of_function(graph, GAME, "odd", lambda s: answer)
+    message = str(caught.value)
+    assert message.startswith("pig: the policy odd ")
+    assert said in message
+    assert "turn=" in message
+
+
+def test_of_actions_and_uniform(graph):
+    first = Policy.of_actions(graph, "first", graph.action_indptr[:-1])
+    assert chosen(graph, first) == [ROLL] * graph.n_states
+    uniform = Policy.uniform(graph)
+    sums = np.add.reduceat(uniform.probability, graph.action_indptr[:-1])
+    assert sums == pytest.approx(np.ones(graph.n_states))
+    assert set(uniform.probability.tolist()) == {0.5, 1.0}
+
+
+def test_by_name(graph):
+    named = find_policy(graph, GAME, "hold-at-20")
+    assert named.name == "hold-at-20"
+    assert chosen(graph, named) == [ROLL] * graph.n_states
+    large = build(Pig(24), mode="interpreted")
+    turn = large.states[:, 2]
+    policy = find_policy(large, Pig(24), "hold-at-20")
+    assert chosen(large, policy) == np.where(turn >= 20, HOLD, ROLL).tolist()
+    assert np.array_equal(
+        find_policy(graph, GAME, "random").probability, Policy.uniform(graph).probability
+    )
+
+
+def test_an_unknown_name_lists_the_known_ones(graph):
+    with pytest.raises(PolicyError, match=r"no policy 'hold-at-7'.*hold-at-20, random.*\.csv"):
+        find_policy(graph, GAME, "hold-at-7")
+
+
+def table_of(graph: StateGraph, actions: list, **more: list) -> pl.DataFrame:
+    columns = {name: graph.states[:, k] for k, name in enumerate(graph.field_names)}
+    return pl.DataFrame({**columns, "action": actions, **more})
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize("by_name", [True, False])
+def test_from_a_file(graph, tmp_path, suffix, by_name):
+    labels = np.where(graph.states[:, 2] >= 3, HOLD, ROLL).tolist()
+    frame = table_of(graph, [graph.action_names[a] for a in labels] if by_name else labels)
+    frame = frame.sample(fraction=1.0, shuffle=True, seed=1)  # rows in any order
+    path = tmp_path / f"mine{suffix}"
+    frame.write_csv(path) if suffix == ".csv" else frame.write_parquet(path)
+    policy = find_policy(graph, GAME, str(path))
+    assert policy.name == f"mine{suffix}"
+    assert chosen(graph, policy) == labels
+
+
+def test_a_file_may_mix_and_may_leave_out_states_without_a_choice(graph, tmp_path):
+    free = np.flatnonzero(graph.states[:, 2] > 0)
+    rows = [
+        {**dict(zip(graph.field_names, graph.states[s].tolist(), strict=True)), **answer}
+        for s in free
+        for answer in (
+            {"action": "roll", "probability": 0.2},
+            {"action": "hold", "probability": 0.6},
+        )
+    ]
+    pl.DataFrame(rows).write_csv(tmp_path / "mix.csv")
+    policy = find_policy(graph, GAME, str(tmp_path / "mix.csv"))
+    for s in range(graph.n_states):
+        begin, end = graph.action_indptr[s : s + 2]
+        expected = [0.25, 0.75] if end - begin == 2 else [1.0]
+        assert policy.probability[begin:end].tolist() == pytest.approx(expected)
+
+
+def test_files_that_go_wrong(graph, tmp_path):
+    def error_of(name: str) -> str:
+        with pytest.raises(PolicyError) as caught:
+            find_policy(graph, GAME, str(tmp_path / name))
+        assert "\n" not in str(caught.value)
+        return str(caught.value)
+
+    assert "there is no file" in error_of("nowhere.csv")
+    (tmp_path / "broken.parquet").write_bytes(b"not a table")
+    assert "can't be read as a table" in error_of("broken.parquet")
+    whole = table_of(graph, ["roll"] * graph.n_states)
+    whole.drop("rival").write_csv(tmp_path / "short.csv")
+    assert "no column 'rival'" in error_of("short.csv")
+    whole.filter(pl.col("turn") != 3).write_csv(tmp_path / "holes.csv")
+    assert "no row for the state" in error_of("holes.csv")
+    assert "turn=3" in error_of("holes.csv")
+    table_of(graph, ["leap"] * graph.n_states).write_csv(tmp_path / "leap.csv")
+    assert "row 1" in error_of("leap.csv")
+    table_of(graph, ["hold"] * graph.n_states).write_csv(tmp_path / "hold.csv")
+    assert "gives hold in the state banked=0, rival=0, turn=0" in error_of("hold.csv")
+    states = np.flatnonzero(graph.states[:, 2] > 0)
+    minus = pl.concat(
+        [
+            table_of(graph, [action] * graph.n_states, probability=[weight] * graph.n_states)
+            for action, weight in (("roll", -1.0), ("hold", 3.0))
+        ]
+    ).filter(pl.col("turn") > 0)
+    assert len(minus) == 2 * len(states)
+    minus.write_parquet(tmp_path / "minus.parquet")
+    assert "gives roll in the state" in error_of("minus.parquet")
+
+
+def test_numbers_with_gaps_and_names():
+    game = Ladder(top=6)
+    graph = build(game, mode="interpreted")
+    leap = Policy.of_function(graph, game, "leap", lambda s: 7 if s.height < 4 else 0)
+    leaps = graph.action_label[np.flatnonzero(leap.probability)]
+    assert 7 in leaps.tolist()

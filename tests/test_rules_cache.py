@@ -1,0 +1,179 @@
+"""Compiled rules on disk: used where nothing has changed, and only there."""
+
+from __future__ import annotations
+
+import enum
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rollwise.builders import build
+from rollwise.kernels.jit import JIT_DISABLED
+
+if not JIT_DISABLED:
+    from rollwise.builders import compiling, rules_cache
+    from rollwise.builders.rules_cache import fingerprint
+
+pytestmark = pytest.mark.needs_jit
+
+RULES = """
+LIMIT = 10
+TABLE = (1, 2)
+
+def helper(x):
+    return x + LIMIT
+
+def rule(s):
+    return helper(s) * TABLE[0]
+"""
+
+
+def rule(source: str = RULES, **scope: object) -> types.FunctionType:
+    exec(source, scope)
+    function = scope["rule"]
+    assert isinstance(function, types.FunctionType)
+    return function
+
+
+def test_the_fingerprint_is_of_contents():
+    assert fingerprint([rule()]) == fingerprint([rule()])
+    assert fingerprint([rule()], "fact") != fingerprint([rule()])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("* TABLE[0]", "* TABLE[1]"),
+        ("return x + LIMIT", "return x - LIMIT"),
+        ("LIMIT = 10", "LIMIT = 11"),
+        ("(1, 2)", "(1, 3)"),
+        ("def rule(s):", "def rule(s, t=1):"),
+        ("helper(s)", "abs(s)"),
+    ],
+)
+def test_a_change_anywhere_changes_it(old, new):
+    assert old in RULES
+    assert fingerprint([rule(RULES.replace(old, new))]) != fingerprint([rule()])
+
+
+class Suit(enum.IntEnum):
+    RED = 1
+
+
+class Suit2(enum.IntEnum):
+    RED = 2
+
+
+def test_what_is_read_through_modules_arrays_and_enumerations():
+    reads = "def rule(s):\n    return thing.value[s] + Suit.RED\n"
+
+    def of(value: object, suit: object = Suit) -> str | None:
+        module = types.ModuleType("thing")
+        module.value = value  # type: ignore[attr-defined]
+        return fingerprint([rule(reads, thing=module, Suit=suit)])
+
+    assert of(np.arange(3)) == of(np.arange(3))
+    assert of(np.arange(3)) != of(np.arange(4))
+    assert of(np.arange(3), Suit2) != of(np.arange(3))
+    assert of(object()) is None
+    assert of([1]) is None
+
+
+GAME = """
+from typing import NamedTuple
+from rollwise import PASS, WIN, Game, rule
+
+class Spot(NamedTuple):
+    x: int
+
+@rule
+def steps(face):
+    return face + 0
+
+class Walk(Game):
+    def start(self):
+        return Spot(9)
+    def actions(self, s):
+        yield 0
+    def outcomes(self, s, action):
+        for face in range(1, 4):
+            if steps(face) >= s.x:
+                yield 1, WIN, s
+            else:
+                yield 1, PASS, Spot(s.x - steps(face))
+"""
+SCRIPT = """
+import sys
+from rollwise.builders import build_with_report
+from rollwise.games import find
+graph, report = build_with_report(find("walk.py:Walk")(), mode="compiled")
+from rollwise.builders.compiling import _COMPILED
+(compiled,) = _COMPILED.values()
+print(compiled.expand.cache_hits, graph.n_states, report.mode)
+"""
+
+
+@pytest.mark.slow
+def test_another_process_uses_them_until_a_helper_changes(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+
+    def play(source: str) -> str:
+        (tmp_path / "walk.py").write_text(source)
+        command = [sys.executable, "-c", SCRIPT]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    assert play(GAME) == "0 9 compiled"
+    assert play(GAME) == "1 9 compiled"
+    changed = GAME.replace("face + 0", "face + 1")
+    assert play(changed) == "0 8 compiled"
+    for path in (tmp_path / "cache" / "rollwise-rules").iterdir():
+        path.write_bytes(path.read_bytes()[:100])
+    assert play(GAME) == "0 9 compiled"
+    assert play(GAME) == "1 9 compiled"
+
+
+@pytest.mark.slow
+def test_what_is_read_from_disk_is_not_mistaken_for_what_was_compiled_here(tmp_path, monkeypatch):
+    """Games of one name, one compiled in this process and one in another."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    for folder, sides in (("one", 2), ("other", 3)):
+        (tmp_path / folder).mkdir()
+        rules = GAME.replace("range(1, 4)", f"range(1, {sides + 1})")
+        (tmp_path / folder / "walk.py").write_text(rules)
+    script = """
+import sys
+from rollwise.builders import build
+from rollwise.games import find
+for path in sys.argv[1:]:
+    print(build(find(path + "/walk.py:Walk")(), mode="compiled").n_outcomes)
+"""
+
+    def play(*folders: str) -> list[str]:
+        command = [sys.executable, "-c", script, *folders]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()
+
+    assert play("other") == ["27"]
+    assert play("one", "other") == ["18", "27"]
+    assert play("other", "one", "other") == ["27", "18", "27"]
+
+
+def test_old_files_are_pruned_and_an_unwritable_place_is_no_error(tmp_path, monkeypatch):
+    from rollwise.games.pig import Piglet
+
+    monkeypatch.setattr(rules_cache, "folder", lambda: tmp_path / "rules")
+    monkeypatch.setattr(rules_cache, "MOST_FILES", 0)
+    monkeypatch.setattr(compiling, "_COMPILED", {})
+    assert build(Piglet(5), mode="compiled").n_states > 0
+    assert list((tmp_path / "rules").glob("*")) == []
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(rules_cache, "folder", lambda: Path(tmp_path / "file"))
+    monkeypatch.setattr(compiling, "_COMPILED", {})
+    assert build(Piglet(5), mode="compiled").n_states > 0

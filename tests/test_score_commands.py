@@ -1,0 +1,230 @@
+"""The commands about scores: chases, contests, distributions, bets, judgements."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from test_cli import output, refusal
+
+from rollwise import solve
+from rollwise.games.threes import Threes
+from rollwise.scores import whole_points
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "threes_game.csv"
+
+
+def document(*arguments: str):
+    return json.loads(output(*arguments, "--json"))
+
+
+def test_the_nine_rows_with_fractions():
+    pytest.importorskip("flint")
+    rows = document("table", "threes", "--method", "exact", "--where", "to_roll > 0")["rows"]
+    told = {(row["to_roll"], row["take_two"]): row["value_exact"] for row in rows}
+    assert len(told) == 9
+    assert told[5, 0] == "128389171/22674816"
+    assert told[3, 0] == "115/24"
+    where = ("--where", "to_roll == 5")
+    rows = document("table", "threes", "skip=false", "--method", "exact", *where)["rows"]
+    assert rows[0]["value_exact"] == "504205555/80621568"
+    assert rows[0]["value"] == pytest.approx(6.253978525944819, abs=1e-12)
+
+
+def test_chases():
+    told = document("solve", "threes", "--chase", "--target", "7")
+    assert told["win_probability"] == pytest.approx(0.7911, abs=0.001)
+    rows = document("table", "threes", "--chase", "--where", "to_roll == 1 and gap == 0")["rows"]
+    assert rows[0]["win_probability"] == pytest.approx(1 / 6)
+    state = "to_roll=0,take_two=0,threes=0,ones=1,twos=0,fours=0,fives=0,sixes=1,gap=2"
+    assert "take 1" in output("advise", "threes", "--chase", "--state", state)
+    lose = document("solve", "threes", "dice=1", "--chase", "--target", "1", "--ties", "lose")
+    assert lose["win_probability"] == pytest.approx(1 / 6)
+
+
+def test_a_saved_chase(tmp_path):
+    path = str(tmp_path / "chase.parquet")
+    output("solve", "threes", "dice=2", "--chase", "--target", "3", "--save", path)
+    where = ("--where", "to_roll == 2 and gap == 3")
+    asked = ("table", "threes", "dice=2", "--chase", "--target", "3", *where)
+    assert document(*asked, "--load", path) == document(*asked)
+
+
+@pytest.mark.needs_jit
+def test_contests():
+    told = document("solve", "threes", "--contest", "5")
+    assert sum(told["probabilities"]) == pytest.approx(1, abs=1e-12)
+    assert told["seconds"] < 60
+    told = document("solve", "threes", "--contest", "2", "--ties", "win-or-tie")
+    first = told["first_player"]
+    assert first["probability"] > first["probability_playing_for_the_mean"]
+    assert "the last player wins" in output("solve", "threes", "dice=2", "--contest", "3")
+
+
+def test_distributions_side_by_side():
+    both = ("--policy", "optimal", "--policy", "take-one")
+    told = document("distribution", "threes", *both, "--simulate", "30000", "--at-most", "5")
+    best, take_one = told["policies"]
+    assert best["mean"] == pytest.approx(5.662192407647324, abs=1e-12)
+    assert take_one["mean"] == pytest.approx(7.3626543209876545, abs=1e-12)
+    for entry in (best, take_one):
+        assert sum(row["probability"] for row in entry["rows"]) == pytest.approx(1, abs=1e-12)
+        assert entry["simulated"]["games"] == 30000
+        assert entry["simulated"]["p_value"] > 0.001
+        assert abs(entry["simulated"]["mean"] - entry["mean"]) < 0.1
+    assert best["at_most"]["probability"] == pytest.approx(best["rows"][5]["at_most"])
+
+
+def test_more_distributions(tmp_path):
+    told = document("distribution", "threes", "dice=2", "--exact", "--count", "roll")
+    assert told["policies"][0]["rows"][0]["fraction"].count("/") == 1
+    told = document("distribution", "threes", "--target", "3")
+    best, chase = told["policies"]
+    assert chase["rows"][3]["at_most"] == pytest.approx(0.3359, abs=0.001)
+    assert chase["rows"][3]["at_most"] > best["rows"][3]["at_most"]
+    state = "to_roll=1,take_two=0,threes=0,ones=0,twos=0,fours=0,fives=0,sixes=0"
+    told = document("distribution", "threes", "--state", state)
+    assert [row["value"] for row in told["policies"][0]["rows"]] == list(range(7))
+    lines = output("distribution", "threes", "dice=1", "--csv").splitlines()
+    assert lines[0] == "value,optimal"
+    assert len(lines) == 8
+    # a policy from a file
+    solution = solve(Threes(dice=2))
+    path = tmp_path / "mine.csv"
+    solution.table().select([*solution.graph.field_names, "action"]).write_csv(path)
+    told = document("distribution", "threes", "dice=2", "--policy", str(path))
+    assert told["policies"][0]["mean"] == pytest.approx(4)
+    assert "mean" in output("distribution", "threes", "dice=2", "--simulate", "100", "--exact")
+
+
+@pytest.mark.needs_jit
+def test_the_example_game_is_judged():
+    told = document("judge", "threes", str(EXAMPLE), "--ties", "win-or-tie")
+    assert told["scores"] == {"1": 7, "2": 6}
+    lost = {row["line"]: row["chance_lost"] for row in told["moves"]}
+    # Player 1 took the one and left a single die; only this choice cost anything.
+    assert lost[3] == pytest.approx(0.0117, abs=0.0005)
+    assert [line for line, loss in lost.items() if loss > 0] == [3]
+    assert all(row["points_lost"] == 0 for row in told["moves"])
+    assert [row["action"] for row in told["moves"]].count("take none") == 1
+    assert "player 2: score 6" in output("judge", "threes", str(EXAMPLE))
+
+
+def test_a_play_in_states_is_judged(tmp_path):
+    path = tmp_path / "play.csv"
+    path.write_text(
+        "to_roll,take_two,threes,ones,twos,fours,fives,sixes,action\n0,0,0,0,0,0,2,0,take 2\n"
+    )
+    told = document("judge", "threes", str(path), "dice=2")
+    (move,) = told["moves"]
+    assert move["best"] == "take none"
+    assert move["points_lost"] == pytest.approx(4)
+    assert move["chance"] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("rolled,taken\n1 2,1\n", "line 2: this doesn't follow|no play comes"),
+        ("rolled,taken\n4 3 5 3 1,3 3\n", "line 2: the play isn't over yet"),
+        ("rolled,taken\n4 3 5 3 1,3 3\n4 4,4\n", "line 3: this doesn't follow"),
+        ("rolled,taken\n4 3 5 3 1,5\n", "line 2: 5 aren't the 1 lowest"),
+        ("rolled,taken\n4 3 5 3 x,5\n", "line 2: '4 3 5 3 x' isn't a list of dice"),
+        ("dice,taken\n1,1\n", "has the columns dice, taken"),
+        ("rolled,taken\n", "holds no moves"),
+        ("player,rolled,taken\na,1 1 1 1 1,1 1 1 1 1\nb,3,3\na,1,1\n", "player a comes up again|"),
+    ],
+)
+def test_plays_that_can_not_be(tmp_path, text, said):
+    path = tmp_path / "play.csv"
+    path.write_text(text)
+    assert re.search(said, refusal("judge", "threes", str(path)))
+
+
+def test_a_persons_scores(tmp_path):
+    from rollwise.analysis.records import sample_totals
+
+    solution = solve(Threes())
+    points = whole_points(solution.graph)
+    made = sample_totals(solution.graph, solution.policy, points, 300, seed=7)
+    path = tmp_path / "mine.csv"
+    path.write_text("score\n" + "\n".join(map(str, made)))
+    told = document("scores", "threes", str(path))
+    assert told["games"] == 300
+    assert told["p_mean"] > 0.01
+    assert "as far as so many games can tell" in output("scores", "threes", str(path))
+    told = document("scores", "threes", str(path), "--policy", "take-one")
+    assert told["p_mean"] < 1e-6
+
+
+@pytest.mark.needs_jit
+def test_bets():
+    told = document("bet", "threes", "--scores", "7", "--against", "take-one", "--pot", "10")
+    assert sum(stake["stake"] for stake in told["stakes"]) == pytest.approx(10)
+    assert told["double"]["offer"]
+    assert told["double"]["accept"]
+    assert told["edge"]["going_second"] > told["edge"]["fair_second"]
+    text = output(
+        "bet", "threes", "--players", "3", "--scores", "7", "--state", "to_roll=2,score=3"
+    )
+    assert "player 2 to move" in text
+    assert "double" in output("bet", "threes", "dice=2", "--against", "take-one")
+
+
+@pytest.mark.needs_jit
+def test_many_dice(tmp_path):
+    path = tmp_path / "many.csv"
+    told = document("many-dice", "threes", "--most", "60", "--out", str(path))
+    assert told["expected_score"] == pytest.approx(6.338068, abs=1e-5)
+    assert told["error_bound"] < 1e-11
+    frame = pl.read_csv(path)
+    assert frame["dice"].to_list() == list(range(1, 61))
+    assert np.all(np.diff(frame["expected_score"].to_numpy()) > 0)
+    assert output("many-dice", "threes", "--most", "12", "--csv").count("\n") == 13
+    assert "certified ±" in output("many-dice", "threes", "skip=false", "--most", "50")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("solve threes --chase", "needs a target: --target SCORE, from 0 to 30"),
+        ("solve threes --chase --target 31", "needs a target from 0 to 30, not 31"),
+        ("solve threes --target 3", "--target goes with --chase"),
+        ("table threes --target 3", "--target goes with --chase"),
+        ("solve threes --ties win", "--ties goes with --chase or --contest"),
+        ("solve threes --contest 1", "a contest has from 2 to 100 players, not 1"),
+        ("solve threes --contest 2 --ties no", "ties is 'no'"),
+        ("solve threes --contest 2 --chase", "--contest goes with neither"),
+        ("solve threes dice=0", "dice must be from 1 to 23, not 0"),
+        ("solve pig --contest 2", "has no score"),
+        ("solve craps --chase --target 1", "has no score"),
+        ("distribution pig", "has no score"),
+        ("distribution threes --policy nope", "no policy 'nope'"),
+        ("distribution threes --count jump", "no action 'jump'"),
+        ("distribution threes --state to_roll=9", "a state of threes is"),
+        ("distribution threes --csv --json", "can't both be had"),
+        ("distribution threes --target 40", "no play ends with 40"),
+        ("bet threes --scores x", "isn't a list of scores"),
+        ("bet threes --scores 31", "no play ends with 31"),
+        ("bet threes --scores 1,2", "is over"),
+        ("bet threes --state a=1", "a state here has the fields"),
+        ("bet threes --players 3 --against take-one", "between two players"),
+        ("many-dice pig", "isn't a game of taking the lowest dice"),
+        ("many-dice threes --most 0", "from 1 to 20,000, not 0"),
+        ("scores threes nowhere.csv", "nowhere.csv can't be read"),
+        ("judge threes nowhere.csv", "nowhere.csv can't be read"),
+    ],
+)
+def test_one_line_for_what_can_not_be(arguments, said, tmp_path):
+    assert said in refusal(*arguments.split(), cwd=tmp_path)
+
+
+def test_a_line_that_is_no_number(tmp_path):
+    shutil.copy(EXAMPLE, tmp_path / "scores.csv")
+    said = refusal("scores", "threes", "scores.csv", cwd=tmp_path)
+    assert "scores.csv, line 1: 'player,rolled,taken' isn't a whole number" in said

@@ -1,0 +1,114 @@
+"""Play unrolled by the score: against its definition, from the rules."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from little_games import Ladder, Shortest
+
+from rollwise import build
+from rollwise.analysis.aims import Aims
+from rollwise.errors import RulesError
+from rollwise.games.threes import Threes
+from rollwise.scores import by_score, points_to_come, whole_points
+
+GAMES = [Threes(dice=2), Threes(dice=3, skip=False), Ladder(top=6, share=1.0), Ladder(share=2.0)]
+
+
+def naive_pairs(game):
+    """Every pair of a state and a score with all that follows, straight from the rules."""
+    rules = naive.explore(game)
+    queue = [(game.start(), 0)]
+    found = {}
+    for state, score in queue:  # grows while it runs
+        if (state, score) in found:
+            continue
+        moves = {}
+        for label, outcomes in rules[state].items():
+            after = score + int(game.reward(state, label))
+            moves[label] = [(w, nxt, after) for w, _, nxt in outcomes]
+            queue += [(nxt, after) for _, nxt, _ in moves[label] if nxt is not None]
+        found[state, score] = moves
+    return found
+
+
+@pytest.mark.parametrize("game", GAMES, ids=str)
+def test_every_pair_and_what_follows(game):
+    scored = by_score(build(game))
+    graph = scored.graph
+    pairs = naive_pairs(game)
+    kind = type(game.start())
+    names = [(kind(*row[:-1]), row[-1]) for row in graph.states.tolist()]
+    assert set(names) == pairs.keys()
+    assert len(names) == len(pairs)
+    for s, name in enumerate(names):
+        for a in range(graph.action_indptr[s], graph.action_indptr[s + 1]):
+            expected = pairs[name][graph.action_label[a]]
+            part = slice(graph.outcome_indptr[a], graph.outcome_indptr[a + 1])
+            for (weight, nxt, after), w, t in zip(
+                expected, graph.outcome_weight[part], graph.outcome_state[part], strict=True
+            ):
+                assert w == weight
+                if nxt is None:
+                    assert scored.scores[t - graph.n_states] == after
+                else:
+                    assert names[t] == (nxt, after)
+
+
+@pytest.mark.parametrize("game", GAMES, ids=str)
+def test_points_to_come(game):
+    graph = build(game)
+    low, high = points_to_come(graph, whole_points(graph))
+    scored = by_score(graph, from_all_states=True)
+    for s in range(graph.n_states):
+        alone = naive_ends(scored.graph, s, scored.scores)
+        assert (low[s], high[s]) == (min(alone), max(alone))
+
+
+def naive_ends(graph, state, scores):
+    """All final scores that can be reached."""
+    seen, queue, ends = {state}, [state], set()
+    for s in queue:
+        first, last = graph.outcome_indptr[graph.action_indptr[s : s + 2]]
+        for t in graph.outcome_state[first:last].tolist():
+            if t >= graph.n_states:
+                ends.add(int(scores[t - graph.n_states]))
+            elif t not in seen:
+                seen.add(t)
+                queue.append(t)
+    return ends
+
+
+@given(st.lists(st.integers(-5, 5), min_size=13, max_size=13))
+def test_any_payoff_on_the_final_score(payoffs):
+    """An aim's certified values, against the recursion in fractions."""
+    scored = by_score(build(Threes(dice=2)))
+    aim = Aims(scored).solve(np.array(payoffs, np.float64))
+    graph = scored.graph
+    exact: dict[int, Fraction] = {graph.n_states + i: Fraction(x) for i, x in enumerate(payoffs)}
+    for s in graph.components.order.tolist():
+        worths = []
+        for a in range(graph.action_indptr[s], graph.action_indptr[s + 1]):
+            part = slice(graph.outcome_indptr[a], graph.outcome_indptr[a + 1])
+            weights = graph.outcome_weight[part].tolist()
+            after = [exact[t] for t in graph.outcome_state[part].tolist()]
+            worths.append(sum(w * x for w, x in zip(weights, after, strict=True)) / sum(weights))
+        exact[s] = max(worths)
+        assert abs(Fraction(float(aim.values[s])) - exact[s]) <= aim.error_bounds[s]
+
+
+def test_the_best_scores_come_first():
+    assert by_score(build(Ladder(top=4, share=1.0))).scores.tolist() == [4, 3, 2, 1, 0]
+    assert by_score(build(Threes(dice=1))).scores.tolist() == [0, 1, 2, 4, 5, 6]
+
+
+def test_what_can_not_be_counted():
+    with pytest.raises(RulesError, match=r"gives 0\.5 points in the state height=1"):
+        by_score(build(Ladder(share=0.5)))
+    with pytest.raises(RulesError, match="have no bound"):
+        by_score(build(Shortest(top=4)))

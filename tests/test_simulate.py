@@ -1,0 +1,297 @@
+"""Simulated games: exactly as many as asked for, as the exact figures say, and told."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import needs_jit
+from little_games import Ladder
+from naive_play import Xoshiro
+from scipy.stats import chi2
+
+from rollwise.builders import build
+from rollwise.errors import EndlessPlay, UsageError
+from rollwise.games.craps import Craps
+from rollwise.games.dice_blackjack import DiceBlackjack
+from rollwise.games.pig import Pig, Piglet
+from rollwise.graph import StateGraph
+from rollwise.policies import Policy
+from rollwise.policy_references import resolve_policy
+from rollwise.randomness import stream
+from rollwise.simulate import Disagreement, simulate, tell, tournament
+from rollwise.simulate.lengths import expected_lengths
+from rollwise.simulate.table import PlayTable
+
+BLACKJACK = DiceBlackjack(sides=4, low=8, high=9, dice=2)
+
+
+def policies(game, *names):
+    graph = build(game)
+    return graph, *(resolve_policy(graph, game, name) for name in names)
+
+
+def cheap(games):
+    """Fewer games where every one is interpreted."""
+    from rollwise.kernels.jit import JIT_DISABLED
+
+    return games // 20 if JIT_DISABLED else games
+
+
+def test_every_game_begun_is_played_and_the_result_repeats():
+    graph, one, all_dice = policies(BLACKJACK, "one-die", "all-dice")
+    first = simulate(graph, one, all_dice, games=2001, seed=3)
+    assert [side.games for side in first.sides] == [1001, 1000]
+    assert sum(side.wins + side.draws + side.losses for side in first.sides) == 2001
+    again = simulate(graph, one, all_dice, games=2001, seed=3, workers=3)
+    assert first == again
+    assert simulate(graph, one, all_dice, games=2001, seed=4) != first
+
+
+@needs_jit
+def test_workers_change_nothing():
+    graph, one = policies(BLACKJACK, "one-die")
+    found = [simulate(graph, one, games=300_000, seed=3, workers=w) for w in (1, 2)]
+    assert found[0] == found[1]
+    assert found[0].games == 300_000
+
+
+def test_the_kernel_is_a_naive_walk():
+    """One game at a time through the graph, with the same random numbers."""
+    graph, policy = policies(BLACKJACK, "0.5*one-die+0.5*all-dice")
+    table = PlayTable.of(graph, policy)
+    words = stream(8, 0)
+    random = Xoshiro(words)
+    for _ in range(100):
+        games = table.play(1, words)
+        here, moves, passes, code = table.starts[0], 0, 0, 0
+        while code >= 0:
+            node = int(table.nodes[here])
+            place, count, even, move = node >> 28, (node >> 2) & 0x3FFFFFF, node & 2, node & 1
+            bits = random.draw()
+            cell = place + ((bits >> 32) * count >> 32)
+            codes, thresholds, others = table.cells
+            code = int(codes[cell])
+            if not even and bits & 0x7FFFFFFF >= thresholds[cell]:
+                code = int(others[cell])
+            moves += move
+            if code >= 0:
+                here, passes = code >> 1, passes + (code & 1)
+        assert games.moves[0] == moves
+        assert games.turns[0] == passes + 1
+        assert games.payoff[0] == (1 if code == -3 else -1) * (-1) ** passes
+
+
+def reached_by_hand(graph, table):
+    """Every node's action and what its cells lead to, by weight."""
+    for place, node in enumerate(table.nodes.tolist()):
+        first, count = node >> 28, (node >> 2) & 0x3FFFFFF
+        chances = {}
+        for cell in range(first, first + count):
+            code, threshold, other = (int(column[cell]) for column in table.cells)
+            share = 1.0 if node & 2 else threshold / 2**31
+            chances[code] = chances.get(code, 0) + share / count
+            chances[other] = chances.get(other, 0) + (1 - share) / count
+        yield int(table.action[place]), chances
+
+
+def test_nodes_hold_what_the_graph_holds():
+    graph, one, mixed = policies(BLACKJACK, "one-die", "0.25*one-die+0.75*all-dice")
+    table = PlayTable.of(graph, one, mixed)
+    actions = set()
+    for a, chances in reached_by_hand(graph, table):
+        assert sum(chances.values()) == pytest.approx(1)
+        if a < 0:
+            assert sorted(chances.values()) == pytest.approx([0.25, 0.75], abs=1e-9)
+            continue
+        actions.add(a)
+        begin, end = graph.outcome_indptr[a], graph.outcome_indptr[a + 1]
+        weight = graph.outcome_weight[begin:end]
+        over = {
+            -3: weight[(graph.outcome_payoff[begin:end] > 0)].sum() / weight.sum(),
+            -1: weight[(graph.outcome_payoff[begin:end] < 0)].sum() / weight.sum(),
+        }
+        for code, chance in over.items():
+            assert chances.get(code, 0) == pytest.approx(chance, abs=1e-9)
+    assert actions <= set(range(graph.n_actions))
+
+
+@pytest.mark.parametrize(
+    ("game", "names"),
+    [
+        (BLACKJACK, ("one-die", "all-dice")),
+        (BLACKJACK, ("0.3*optimal+0.7*random", "optimal")),
+        (Piglet(target=5), ("hold-at-2", "random")),
+        (Piglet(target=5), ("random",)),
+        (Craps(), ("random",)),
+        (Ladder(), ("random",)),
+        (Ladder(), ("optimal",)),
+    ],
+)
+def test_simulated_figures_agree_with_the_exact_ones(game, names):
+    graph, *entered = policies(game, *names)
+    match = simulate(graph, *entered, games=cheap(60_000), seed=1)
+    assert match.disagreements() == []
+    for side in match.sides:
+        for _, estimate in side.estimates():
+            assert estimate.exact is not None
+            assert estimate.exact_bound < 1e-10
+            assert estimate.deviation < 4.5
+            low, high = estimate.interval
+            assert low <= estimate.mean <= high
+
+
+def test_scores_fall_as_the_exact_distribution_says():
+    """Chi-square of a solitaire score with few values against its exact distribution."""
+    game = Ladder(top=4)
+    graph, policy = policies(game, "random")
+    n = cheap(100_000)
+    side = simulate(graph, policy, games=n, seed=2).sides[0]
+    exact = {}
+
+    def walk(s, points, chance):
+        begin, end = int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])
+        for a in range(begin, end):
+            outcomes = range(int(graph.outcome_indptr[a]), int(graph.outcome_indptr[a + 1]))
+            total = sum(graph.outcome_weight[k] for k in outcomes)
+            for k in outcomes:
+                share = chance * policy.probability[a] * graph.outcome_weight[k] / total
+                made, t = points + graph.action_reward[a], int(graph.outcome_state[k])
+                if t < 0 or share < 1e-12:
+                    exact[made] = exact.get(made, 0) + share
+                else:
+                    walk(t, made, share)
+
+    walk(0, 0.0, 1.0)
+    expected = np.array([n * exact[score] for score in sorted(exact)])
+    got = np.array([side.scores.get(score, 0) for score in sorted(exact)])
+    assert got.sum() == side.games == n
+    often = expected >= 5
+    statistic = ((got - expected)[often] ** 2 / expected[often]).sum()
+    assert statistic < chi2.ppf(0.9999, max(int(often.sum()) - 1, 1))
+
+
+def test_a_wrong_graph_is_noticed(monkeypatch):
+    """Figures that don't belong to the games that were played draw a warning."""
+    graph, policy = policies(BLACKJACK, "one-die")
+    _, other = policies(BLACKJACK, "all-dice")
+    import rollwise.simulate.match as module
+
+    right = module.evaluate
+    monkeypatch.setattr(module, "evaluate", lambda g, p, q=None: right(g, other))
+    with pytest.warns(Disagreement, match="standard errors from the exact"):
+        simulate(graph, policy, games=cheap(60_000), seed=1)
+
+
+def test_lengths_of_a_game_that_is_over_at_once():
+    graph, policy = policies(Craps(), "random")
+    ((turns, moves),) = expected_lengths(graph, policy)
+    assert turns.value == 1
+    assert moves.value == pytest.approx(557 / 165, abs=1e-12)  # the mean length of craps
+
+
+def test_a_policy_against_itself_is_one_side():
+    graph, policy = policies(BLACKJACK, "one-die")
+    assert len(simulate(graph, policy, policy, games=10, seed=1).sides) == 1
+    assert simulate(graph, policy, games=10, seed=1).win_rate is None
+
+
+def test_simulations_that_cannot_be():
+    graph, one, all_dice = policies(BLACKJACK, "one-die", "all-dice")
+    craps, rolling = policies(Craps(), "random")
+    for wrong in (
+        lambda: simulate(graph, one, games=0),
+        lambda: simulate(graph, one, all_dice, games=1),
+        lambda: simulate(graph, one, games=5, seed=-1),
+        lambda: simulate(graph, one, games=5, workers=0),
+        lambda: simulate(craps, one, games=5),
+        lambda: simulate(craps, rolling, rolling, games=5),
+        lambda: tell(craps, rolling, rolling, seed=1),
+        lambda: tournament(graph, [one]),
+        lambda: tournament(graph, [one, one]),
+    ):
+        with pytest.raises(UsageError):
+            wrong()
+
+
+def endless() -> StateGraph:
+    """A single state that can be kept for ever, or left."""
+    return StateGraph(
+        states=np.zeros((1, 1), np.int32),
+        action_indptr=np.array([0, 2]),
+        action_label=np.array([0, 1], np.int32),
+        action_reward=np.zeros(2),
+        outcome_indptr=np.array([0, 1, 2]),
+        outcome_state=np.array([0, -1], np.int32),
+        outcome_weight=np.array([1, 1]),
+        outcome_passes=np.array([True, False]),
+        outcome_payoff=np.array([0.0, 1.0]),
+        field_names=("place",),
+        action_names={0: "stay", 1: "leave"},
+        game="waiting",
+        parameters={},
+        players=2,
+        objective="win",
+    )
+
+
+@needs_jit
+def test_policies_that_never_end():
+    graph = endless()
+    stay = Policy("stay", np.array([1.0, 0.0]))
+    with pytest.raises(EndlessPlay, match="place=0"):
+        simulate(graph, stay, games=5, seed=1)
+    with pytest.raises(EndlessPlay):
+        tell(graph, stay, seed=1)
+    leave = Policy("leave", np.array([0.0, 1.0]))
+    assert simulate(graph, leave, games=5, seed=1).sides[0].wins == 5
+
+
+def test_a_told_game_is_one_that_the_rules_allow():
+    game = Pig(target=20)
+    graph, policy = policies(game, "hold-at-20")
+    moves = tell(graph, policy, seed=4)
+    assert moves == tell(graph, policy, seed=4)
+    state, seat, turn = game.start(), 1, 1
+    for move in moves:
+        assert move.state == state._asdict()
+        assert (move.seat, move.turn) == (seat, turn)
+        action = game.action_names.index(move.action)
+        followers = {tuple(t) for _, _, t in game.outcomes(state, action)}
+        if move.next_state is not None:
+            assert tuple(move.next_state.values()) in followers
+            state = type(state)(**move.next_state)
+        if move.outcome == "pass":
+            seat, turn = 3 - seat, turn + 1
+    assert moves[-1].outcome == "win"
+    assert moves[-1].text.endswith("wins")
+
+
+def test_tournaments_exact_and_simulated():
+    graph, *entered = policies(BLACKJACK, "optimal", "one-die", "random")
+    exact = tournament(graph, entered)
+    assert exact.exact
+    assert exact.standings[0].policy == "optimal"
+    assert exact.both + exact.both.T == pytest.approx(np.ones((3, 3)))
+    assert np.all(exact.both[0, 1:] > 0.5)
+    played = tournament(graph, entered, exact=False, games=cheap(40_000), seed=1)
+    assert not played.exact
+    off = np.abs(played.both - exact.both)
+    assert np.all(off <= 5 * played.errors + 1e-12)
+    assert played.standings[0].policy == "optimal"
+
+
+def test_a_tournament_of_solitaire_players():
+    graph, *entered = policies(Ladder(), "random", "optimal")
+    exact = tournament(graph, entered)
+    assert [entry.policy for entry in exact.standings] == ["optimal", "random"]
+    played = tournament(graph, entered, exact=False, games=cheap(20_000), seed=1)
+    for one, other in zip(exact.standings, played.standings, strict=True):
+        assert other.result == pytest.approx(one.result, abs=5 * other.error + 1e-9)
+
+
+@pytest.mark.slow
+def test_pig_in_bulk():
+    """Hold at 20 against itself, ten million games, beside the certified figures."""
+    graph, policy = policies(Pig(), "hold-at-20")
+    match = simulate(graph, policy, games=10_000_000, seed=1, workers=2)
+    assert match.disagreements() == []
