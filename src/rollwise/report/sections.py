@@ -121,9 +121,12 @@ def strategy(facts: Facts) -> str:
     ]
     for kind in ("policy", "surface"):
         try:
-            parts.append(embed(plot(facts.solution, kind), kind))
+            figure = plot(facts.solution, kind)
         except UsageError:
             continue  # it makes no sense for this game
+        # A boundary of a few steps is seen better in the maps.
+        if kind == "policy" or np.isfinite(figure.data[0].z).sum() >= 400:
+            parts.append(embed(figure, kind))
     return "\n".join(parts)
 
 
