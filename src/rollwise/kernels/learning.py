@@ -155,9 +155,7 @@ def count_game(path, length, code, action_indptr, action_state, counts, seen, ra
             first, second = rate[begin], rate[begin + _1]
             threshold[begin] = split_in_two(seen[s], first, second, explore, rule)
         elif end - begin > 2:
-            set_thresholds(
-                np.int64(begin), np.int64(end), seen[s], rate, explore, rule, threshold
-            )
+            set_thresholds(np.int64(begin), np.int64(end), seen[s], rate, explore, rule, threshold)
 
 
 @kernel

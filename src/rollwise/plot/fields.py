@@ -125,7 +125,7 @@ def select(solution: Solution, states: Ints, where: str | None) -> Ints:
     kept = frame.select(parse_filter(where, frame.schema).alias("kept"))["kept"].to_numpy()
     if not kept.any():
         raise UsageError(f"{solution.graph.game}: no state to draw is left by --where {where!r}")
-    return states[np.broadcast_to(kept, states.shape)]
+    return np.asarray(states[np.broadcast_to(kept, states.shape)])
 
 
 def changes_along(table: NDArray[np.int32], answer: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -64,7 +64,7 @@ def draw_lines(
         )
     low = min((min(line.x) for line in lines if line.x), default=0)
     high = max((max(line.x) for line in lines if line.x), default=1)
-    y_axis = axis(type="log", exponentformat="power", dtick=None) if log else axis()
+    y_axis = axis(type="log", exponentformat="power", tickfont={"size": 11}) if log else axis()
     if baseline:
         y_axis["rangemode"] = "tozero"
     figure.update_layout(yaxis=y_axis, showlegend=len(lines) > 1)
@@ -75,7 +75,7 @@ def draw_lines(
         key=[line.name for line in lines] if len(lines) > 1 else [],
         x_title=x_title,
         y_title=y_title,
-        left=78,
+        left=82,
     )
     room = 0.04 * max(high - low, 1)
     layouts = []

@@ -141,7 +141,7 @@ def _matrices(
     answer: Callable[[NDArray[np.int64]], Floats],
     hover: Callable[[int], str],
     label: Callable[[int], str] | None,
-) -> tuple[Floats, NDArray[Any], NDArray[Any] | None]:
+) -> tuple[NDArray[np.float32], NDArray[Any], NDArray[Any] | None]:
     x_field, y_field = view.axes
     place_x = {int(x): i for i, x in enumerate(xs)}
     place_y = {int(y): i for i, y in enumerate(ys)}

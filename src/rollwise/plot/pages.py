@@ -108,7 +108,7 @@ def write_figure(figure: Figure, path: Path, title: str, width: int = 1100) -> N
     UsageError, SolutionFileError
         See `check_target`.
     """
-    from rollwise.storage import write_atomically
+    from rollwise.atomic_files import write_atomically
 
     check_target(path)
     text = page(figure, title)

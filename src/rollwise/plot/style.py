@@ -79,7 +79,9 @@ class Sheet:
         """Lay the figure out; the arguments are further layout for each width."""
         layouts = []
         for width, height, more in zip((WIDE, NARROW), self.heights, (wide, narrow), strict=True):
-            layouts.append({**self._layout(width, height), **(more or {})})
+            layout = {**self._layout(width, height)}
+            lettering = layout["annotations"] + (more or {}).get("annotations", [])
+            layouts.append({**layout, **(more or {}), "annotations": lettering})
         self.figure.update_layout(layouts[0])
         self.figure.update_layout(
             meta={"narrow": layouts[1], "wide": layouts[0]},
@@ -134,19 +136,22 @@ class Sheet:
             }
         top = 24 + 23 * len(title) + 16.5 * len(notes) + key_height + above + 6
         layout |= {
-            "title": {
-                "text": text,
-                "font": {"size": TITLE_SIZE},
-                "x": 0,
-                "xref": "container",
-                "xanchor": "left",
-                "y": 1 - 14 / (top + height + self.bottom),
-                "yref": "container",
-                "yanchor": "top",
-                "pad": {"l": 16},
-            },
             "margin": {"l": left, "r": right, "t": top, "b": self.bottom, "pad": 0},
             "height": top + height + self.bottom,
+            # Plotly's own titles move up with every line, so this is an annotation.
+            "annotations": [
+                _lettering(
+                    text,
+                    0,
+                    1,
+                    xanchor="left",
+                    yanchor="top",
+                    align="left",
+                    xshift=14 - left,
+                    yshift=top - 10,
+                    font={"size": TITLE_SIZE},
+                )
+            ],
         }
         return layout
 
@@ -180,8 +185,7 @@ def _lettering(text: str, x: float, y: float, **more: Any) -> dict[str, Any]:
         "xref": "paper",
         "yref": "paper",
         "showarrow": False,
-        "font": {"size": 13},
-        **more,
+        **{"font": {"size": 13}, **more},
     }
 
 

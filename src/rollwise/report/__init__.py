@@ -72,7 +72,7 @@ def write_report(solution: Solution, path: Path, progress: Progress | None = Non
     SolutionFileError
         The directory can't be written to.
     """
-    from rollwise.storage import write_atomically
+    from rollwise.atomic_files import write_atomically
 
     check_folder(path)
     text = report(solution, progress)

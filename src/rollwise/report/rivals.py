@@ -25,8 +25,10 @@ def policies(facts: Facts) -> str:
     names = [*functions, *([RANDOM] if small else [])]
     rows, faults = [], []
     for name in names:
-        about = (inspect.getdoc(functions[name]) or "").partition("\n")[0] if name in functions else (
-            "Any move, all equally likely."
+        about = (
+            (inspect.getdoc(functions[name]) or "").partition("\n")[0]
+            if name in functions
+            else ("Any move, all equally likely.")
         )
         try:
             cells = _cells(facts, find_policy(graph, game, name), small)

@@ -29,8 +29,9 @@ def what(facts: Facts) -> str:
         f"<p>{html.escape(' '.join(p.split()))}</p>" for p in described.split("\n\n") if p.strip()
     ]
     aims = {
-        "win": "a game for two players, who move in turns" if graph.players == 2 else "a game for "
-        "one player, which is won or lost",
+        "win": "a game for two players, who move in turns"
+        if graph.players == 2
+        else "a game for one player, which is won or lost",
         "maximize": "a game for one player; the most points are best",
         "minimize": "a game for one player; the fewest points are best",
     }
@@ -217,7 +218,8 @@ def certainty(facts: Facts) -> str:
 Where the next move ends the game, the chance to win is plain. One step earlier it is an average of
 chances that are known by now, and the best move is the one with the best average; and so on, back
 to the start. Where positions lead round in a circle, the equations of the whole circle are solved
-together ({len(graph.components):,} groups of positions, the largest of {graph.components.largest:,}).
+together ({len(graph.components):,} groups of positions, the largest of
+{graph.components.largest:,}).
 This is called dynamic programming.</p>
 <p>The method was <b>{html.escape(solution.method)}</b>; it took {seconds:.1f} seconds.</p>
 <p>{proof}. That is a proof and no guess: a separate program, which knows only the positions and
@@ -233,7 +235,8 @@ def glossary(facts: Facts) -> str:
         "Position": "everything that matters for how the game goes on, and nothing else.",
         "Best move": "the one that leads to the best result when everything after it is also "
         "played as well as can be" + ("." if score else ", by both players."),
-        "Cost of a move": "how much worse off one is after it than after the best move, on average.",
+        "Cost of a move": "how much worse off one is after it than after the best move, on "
+        "average.",
         "Proved within": "the distance from the true value can't be larger. Numbers without such "
         "a bound are called estimates.",
     }

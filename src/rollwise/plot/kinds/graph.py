@@ -7,6 +7,7 @@ that leads to it most directly (the barycentre rule of Sugiyama, Tagawa and Toda
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -115,9 +116,7 @@ def _tree(solution: Solution, root: int) -> go.Figure:
         text = f"{graph.action_text(a)}  <b>{_value(solution, value)}</b>"
         if solution.is_score:
             reward = float(graph.action_reward[a])
-            text = (
-                f"{graph.action_text(a)}: {reward:g} + {value - reward:.2f} = <b>{value:.2f}</b>"
-            )
+            text = f"{graph.action_text(a)}: {reward:g} + {value - reward:.2f} = <b>{value:.2f}</b>"
         about = "the best action" if best else f"costs {cost_text(solution, solution.regret[a])}"
         at = len(nodes)
         nodes.append(Node(1, text, f"{graph.action_text(a)}: {about}", "action"))
@@ -314,7 +313,7 @@ def _picture(
         bottom=12,
     )
     figure.update_layout(showlegend=bool(key))
-    layouts = []
+    layouts: list[dict[str, Any]] = []
     for width, size in ((WIDE, 12), (NARROW, 9)):
         small = width == NARROW
         room = (width - 60) / (last + 1)
@@ -336,7 +335,7 @@ def _picture(
                 }
             )
         beyond = 0.95 if given_rows else 0.9
-        hidden = {"visible": False, "fixedrange": False}
+        hidden: dict[str, Any] = {"visible": False, "fixedrange": False}
         layouts.append(
             {
                 "xaxis": {**hidden, "range": [-0.3 if not small else -0.15, last + beyond]},

@@ -22,7 +22,7 @@ SEED = 1
 CLOSE = 1.0  # a mistake that costs less, in points of a hundred, is a small one
 NAMES = ("never seen", "right", "wrong, costs at most 1", "wrong, costs more")
 COLOURS = ("#DDDDDD", BLUE, ORANGE, RED)
-CURVE, GAP = 210, 92  # height of the curve and of what is between it and the maps
+CURVE, GAP = 210, 108  # height of the curve and of what is between it and the maps
 
 
 def draw(solution: Solution, choices: Choices) -> go.Figure:
@@ -80,8 +80,8 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
             hovertemplate="after %{x:,} games: %{y:.3f}<extra></extra>",
         )
     )
-    against = "worse than perfect play" if graph.players == 1 else "lost against perfect play"
-    return _beneath(figure, f"games learned from (below: {against}, {unit})")
+    against = "worse than perfect" if graph.players == 1 else "lost to perfect play"
+    return _beneath(figure, f"{against} ({unit})")
 
 
 def learn_curve(solution: Solution, games: int) -> tuple[list[int], list[float], Learned]:
@@ -116,7 +116,7 @@ def compare(solution: Solution, learned: Learned) -> np.ndarray:
     return np.where(best < 0, 0, np.where(right, 1, wrong)).astype(float)
 
 
-def _beneath(figure: go.Figure, x_title: str) -> go.Figure:
+def _beneath(figure: go.Figure, above: str) -> go.Figure:
     """Move the maps up in both layouts, and put the curve's axes beneath them."""
     meta = dict(figure.layout.meta)
     for name in ("wide", "narrow"):
@@ -131,21 +131,24 @@ def _beneath(figure: go.Figure, x_title: str) -> go.Figure:
         for key, value in list(layout.items()):
             if key.startswith("yaxis"):
                 layout[key] = {**value, "domain": [raised(y) for y in value["domain"]]}
-        layout["legend"] = {**layout["legend"], "y": 1 + (layout["legend"]["y"] - 1) * before / after}
+        legend = layout["legend"]
+        layout["legend"] = {**legend, "y": 1 + (legend["y"] - 1) * before / after}
         notes = [{**note, "y": raised(note["y"])} for note in layout["annotations"]]
-        notes.append(
-            {
-                "text": x_title,
-                "x": 0.5,
-                "y": 0,
-                "yshift": -52,
-                "yanchor": "bottom",
-                "xref": "paper",
-                "yref": "paper",
-                "showarrow": False,
-                "font": {"size": 13 if name == "wide" else 11},
-            }
-        )
+        for text, y, shift in ((above, CURVE / after, 6), ("games learned from", 0, -52)):
+            notes.append(
+                {
+                    "text": text,
+                    "x": 0,
+                    "y": y,
+                    "yshift": shift,
+                    "xanchor": "left",
+                    "yanchor": "bottom",
+                    "xref": "paper",
+                    "yref": "paper",
+                    "showarrow": False,
+                    "font": {"size": 13},
+                }
+            )
         layout["annotations"] = notes
         layout["height"] = after + margin["t"] + margin["b"]
         layout["xaxis99"] = axis(type="log", anchor="y99", domain=[0, 1], dtick=1)
@@ -154,5 +157,3 @@ def _beneath(figure: go.Figure, x_title: str) -> go.Figure:
     figure.update_layout(meta["wide"])
     figure.update_layout(meta=meta)
     return figure
-
-

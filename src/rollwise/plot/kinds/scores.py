@@ -42,6 +42,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
                 y=chance,
                 name=label,
                 marker={"color": colour},
+                offsetgroup=policy.name,
                 hovertemplate=f"{label}: %{{x}} points with %{{y:.4f}} %<extra></extra>",
             )
         )
@@ -61,6 +62,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
                 y=100 * rate,
                 name=label,
                 mode="markers",
+                offsetgroup=policy.name,
                 error_y={"array": 100 * reach, "thickness": 1, "width": 2, "color": "#777777"},
                 marker={
                     "symbol": "diamond",
@@ -76,7 +78,13 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         f"Simulated: {GAMES:,} games each, seed {SEED} and on, with 95 % confidence intervals."
     )
     low, high = (min(shown), max(shown)) if shown else (0, 1)
-    figure.update_layout(barmode="group", bargap=0.15, yaxis=axis(rangemode="tozero"))
+    figure.update_layout(
+        barmode="group",
+        bargap=0.15,
+        scattermode="group",
+        scattergap=0.15,
+        yaxis=axis(rangemode="tozero"),
+    )
     sheet = Sheet(
         figure,
         f"{graph.title}: final scores",

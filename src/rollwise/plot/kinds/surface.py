@@ -8,6 +8,7 @@ two, the surface lies where the best action turns into the one that is best at t
 from __future__ import annotations
 
 import html
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -158,9 +159,7 @@ def _axes(
     return ground[0], ground[1], up
 
 
-def _one_slice(
-    solution: Solution, states: Ints, fields: tuple[int, int, int]
-) -> tuple[str, Ints]:
+def _one_slice(solution: Solution, states: Ints, fields: tuple[int, int, int]) -> tuple[str, Ints]:
     """The largest set of states that share the other fields, and what those are."""
     table = solution.graph.states[states]
     rest = [f for f in range(table.shape[1]) if f not in fields]
@@ -176,9 +175,7 @@ def _one_slice(
     return fixed, states[belongs.reshape(-1) == most]
 
 
-def _top_action(
-    solution: Solution, heights: Ints, label: NDArray[np.int32], states: Ints
-) -> int:
+def _top_action(solution: Solution, heights: Ints, label: NDArray[np.int32], states: Ints) -> int:
     """The action whose positions lie highest on average, of those that are best often."""
     known, counts = np.unique(label, return_counts=True)
     often = known[counts >= 0.02 * counts.sum()]
@@ -225,14 +222,17 @@ def _overlay(
 
 def _finish(figure: go.Figure, title: str, notes: list[str], names: list[str]) -> go.Figure:
     wall = {"showbackground": False, "gridcolor": "rgba(128,128,128,0.4)", "color": GREY}
-    scene = {
+    scene: dict[str, Any] = {
         f"{letter}axis": {"title": {"text": name}, **wall}
         for letter, name in zip("xyz", names, strict=True)
     }
     scene |= {
         "aspectmode": "manual",
         "aspectratio": {"x": 1, "y": 1, "z": 0.7},
-        "camera": {"eye": {"x": -1.2, "y": -1.2, "z": 0.85}, "center": {"x": 0, "y": 0, "z": -0.15}},
+        "camera": {
+            "eye": {"x": -1.2, "y": -1.2, "z": 0.85},
+            "center": {"x": 0, "y": 0, "z": -0.15},
+        },
     }
     sheet = Sheet(figure, title, notes, heights=(600, 380), left=24, bottom=16)
     layouts = []
