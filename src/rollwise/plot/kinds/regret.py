@@ -14,7 +14,7 @@ from rollwise.plot.fields import require_choice, select, view
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.maps import Amounts, draw_maps
 from rollwise.plot.style import AMOUNTS, BLUE
-from rollwise.plot.words import Hover, cost_name, cost_text, shown_costs
+from rollwise.plot.words import Hover, cost_name, shown_costs
 from rollwise.solution import Solution
 
 DECADES = 4  # how far down the colours go
@@ -38,9 +38,6 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     hover = Hover(solution)
     shown = shown_costs(solution, costs)
 
-    def text(s: int) -> str:
-        return hover(s, f"the second-best action costs {cost_text(solution, float(costs[s]))}")
-
     title = f"{graph.title}: what the second-best action costs"
     if len(layout.axes) == 0:
         raise UsageError(
@@ -57,7 +54,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
                     graph.states[order, field].tolist(),
                     shown[order].tolist(),
                     BLUE,
-                    [text(int(s)) for s in order],
+                    [hover(int(s)) for s in order],
                 )
             ],
             title=title,
@@ -76,7 +73,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         solution,
         layout,
         lambda some: np.log10(np.maximum(shown[some], 10.0**low)),
-        text,
+        hover,
         Amounts(cost_name(solution), AMOUNTS, low, high, ticks, texts),
         title=title,
         notes=["Dark: a close decision. Bright: a mistake is dear."],

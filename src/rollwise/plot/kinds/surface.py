@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rollwise.errors import UsageError
 from rollwise.plot import Choices
 from rollwise.plot.fields import changes_along, field_index, require_choice, select
-from rollwise.plot.style import BLUE, GREY, ORANGE, Sheet
+from rollwise.plot.style import BLUE, GREY, ORANGE, Sheet, step
 from rollwise.policies import find_policy
 from rollwise.solution import Solution
 
@@ -234,6 +234,11 @@ def _finish(figure: go.Figure, title: str, notes: list[str], names: list[str]) -
             "center": {"x": 0, "y": 0, "z": -0.15},
         },
     }
+    # The lowest tick would stand on the last one of the ground.
+    surface = np.asarray(figure.data[0].z)
+    low, high = int(np.nanmin(surface)), int(np.nanmax(surface))
+    apart = step(low, high, 6)
+    scene["zaxis"]["tickvals"] = list(range((low // apart + 1) * apart, high + 1, apart))
     sheet = Sheet(figure, title, notes, heights=(600, 380), left=24, bottom=16)
     layouts = []
     for zoom in (1.0, 1.3):
