@@ -96,7 +96,7 @@ class Sheet:
         small = width == NARROW
         left = self.left - 10 if small else self.left
         right = 14 if small else 24
-        title = textwrap.wrap(self.title, int((width - 32) / 9.2)) or [""]
+        title = textwrap.wrap(self.title, int((width - 32) / 10)) or [""]
         notes = [line for n in self.notes for line in textwrap.wrap(n, int((width - 36) / 6.4))]
         text = f"<b>{'<br>'.join(title)}</b>"
         if notes:
@@ -134,7 +134,7 @@ class Sheet:
                 "ypad": 4,
                 "tickfont": {"size": 11},
             }
-        top = 24 + 23 * len(title) + 16.5 * len(notes) + key_height + above + 6
+        top = 24 + 22.1 * (len(title) + len(notes)) + key_height + above + 6
         layout |= {
             "margin": {"l": left, "r": right, "t": top, "b": self.bottom, "pad": 0},
             "height": top + height + self.bottom,
