@@ -35,6 +35,14 @@ ARRAYS = (
 )
 
 
+def title_of(game: str, parameters: Mapping[str, Any]) -> str:
+    """A game with its parameters, as typed on the command line."""
+    parts = [game]
+    for name, value in parameters.items():
+        parts.append(f"{name}={str(value).lower() if isinstance(value, bool) else value}")
+    return " ".join(parts)
+
+
 @dataclass(frozen=True)
 class Components:
     """Strongly connected components, those that end every play first.
@@ -200,10 +208,7 @@ class StateGraph:
     @property
     def title(self) -> str:
         """The game and its parameters, as typed on the command line."""
-        parts = [self.game]
-        for name, value in self.parameters.items():
-            parts.append(f"{name}={str(value).lower() if isinstance(value, bool) else value}")
-        return " ".join(parts)
+        return title_of(self.game, self.parameters)
 
     def state_text(self, state: int) -> str:
         """A state in words: ``banked=0, rival=0, turn=5``."""

@@ -9,6 +9,7 @@ import typer
 
 from rollwise.cli.common import print_json, print_table
 from rollwise.game import Game
+from rollwise.graph import title_of
 
 
 def print_contest(game: Game, players: int, ties: str, *, json: bool) -> None:
@@ -67,10 +68,8 @@ def contest_document(game: Game, players: int, ties: str) -> dict[str, Any]:
 def _print(document: dict[str, Any]) -> None:
     from rich.table import Table
 
-    parameters = " ".join(f"{name}={value}" for name, value in document["parameters"].items())
-    typer.echo(
-        f"{document['game']} {parameters}".rstrip() + f", a contest of {document['players']}"
-    )
+    title = title_of(document["game"], document["parameters"])
+    typer.echo(f"{title}, a contest of {document['players']}")
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("player", justify="right")
     table.add_column(f"wins (ties: {document['ties']})", justify="right")

@@ -138,7 +138,7 @@ def solve(
     if json:
         print_json(document)
     elif not gave_up:
-        _print(document, solution.is_score)
+        _print(document, solution.graph.title, solution.is_score)
         if save is not None:
             typer.echo(f"Saved to {save}.")
     if gave_up:
@@ -198,11 +198,10 @@ def _plain(said: Any) -> Any:
     return number_or_none(said) if isinstance(said, float) else said
 
 
-def _print(document: dict[str, Any], is_score: bool) -> None:
-    parameters = " ".join(f"{name}={value}" for name, value in document["parameters"].items())
+def _print(document: dict[str, Any], title: str, is_score: bool) -> None:
     start = ", ".join(f"{name}={value}" for name, value in document["start"].items())
     bound = document["error_bound"]
-    typer.echo(f"{document['game']} {parameters}".rstrip())
+    typer.echo(title)
     if bound is None:
         typer.echo(f"  value of the start ({start}): {document['value']}, without an error bound")
     elif is_score:
