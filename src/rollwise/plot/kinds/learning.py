@@ -12,6 +12,7 @@ from rollwise.learn.learned import Learned
 from rollwise.learn.learner import Learner
 from rollwise.plot import Choices
 from rollwise.plot.fields import require_choice, select, view
+from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.maps import Classes, draw_maps
 from rollwise.plot.style import BLUE, ORANGE, RED, axis
 from rollwise.plot.words import Hover, shown_costs, shown_values
@@ -53,11 +54,15 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         f"{right_seen:.1f} % of those it has seen. Costs are in {unit}."
     ]
     title = f"{graph.title}: learned against exact"
+    against = "worse than perfect" if graph.players == 1 else "lost to perfect play"
     if len(layout.axes) < 2:
-        from rollwise.errors import UsageError
-
-        raise UsageError(
-            f"{graph.game}: the picture 'learning' is a map, and fewer than two fields vary here"
+        return draw_lines(
+            [Line(against, games, losses, BLUE)],
+            title=title,
+            notes=notes,
+            x_title="games learned from",
+            y_title=f"{against} ({unit})",
+            baseline=True,
         )
     figure = draw_maps(
         solution,
@@ -80,7 +85,6 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
             hovertemplate="after %{x:,} games: %{y:.3f}<extra></extra>",
         )
     )
-    against = "worse than perfect" if graph.players == 1 else "lost to perfect play"
     return _beneath(figure, f"{against} ({unit})")
 
 
