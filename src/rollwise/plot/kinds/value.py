@@ -45,7 +45,8 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
             x_title=graph.field_names[field],
             y_title=value_name(solution),
         )
-    low, high = float(shown[states].min()), float(shown[states].max())
+    drawn = np.concatenate([panel.states for panel in layout.panels])
+    low, high = float(shown[drawn].min()), float(shown[drawn].max())
     if not solution.is_score and high - low > 40:
         low, high = 0.0, 100.0
     return draw_maps(
