@@ -33,12 +33,13 @@ FLOORS = (
     ("policy_references",),
     ("analysis",),
     ("plot", "export", "play"),
+    ("report",),
     ("cli", "web"),
     ("__main__",),
 )
 # Where the upper of two floors is reached from below, inside one function, because that
-# is where a user looks for it: `Solution.save`.
-TRAPDOORS = {("solution", "storage")}
+# is where a user looks for it: `Solution.save` and `Solution.plot`.
+TRAPDOORS = {("solution", "storage"), ("solution", "plot")}
 
 FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 

@@ -22,6 +22,7 @@ from rollwise.recursion import Recursion
 
 if TYPE_CHECKING:
     import polars as pl
+    from plotly.graph_objects import Figure
 
     from rollwise.policies import Policy
 
@@ -296,6 +297,28 @@ class Solution:
             float(self.error_bounds[s]),
             rows,
         )
+
+    def plot(self, kind: str = "policy", **choices: Any) -> Figure:
+        """Draw it: a Plotly figure, which a notebook shows by itself.
+
+        Parameters
+        ----------
+        kind : str
+            One of `rollwise.plot.KINDS`: policy, value, regret, surface, graph,
+            length, convergence, error, scores, learning.
+        **choices
+            See `rollwise.plot.Choices`.
+
+        Raises
+        ------
+        MissingExtra
+            Plotly isn't installed.
+        UsageError
+            The kind makes no sense for this game, or a choice doesn't fit it.
+        """
+        from rollwise.plot import plot
+
+        return plot(self, kind, **choices)
 
     def save(self, path: str | Path) -> None:
         """Write the solution to a Parquet file, all at once or not at all (see `load`)."""

@@ -1,0 +1,115 @@
+"""How long a game lasts: the distribution of the number of turns under a policy.
+
+Play is followed forward from the start as a distribution over positions. In a game
+for two a turn ends when it passes or the game does; in a solitaire game what is
+counted are rolls, the moves that more than one thing can come of.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.graph import StateGraph
+from rollwise.kernels.lengths import play_turn
+from rollwise.policies import Policy
+
+Floats = NDArray[np.float64]
+
+TAIL = 1e-9
+MOST_TURNS = 5_000
+FORGOTTEN = 1e-16
+
+
+@dataclass(frozen=True, eq=False)
+class Lengths:
+    """How long a game lasts.
+
+    Attributes
+    ----------
+    unit : {"turns", "rolls"}
+    first, second, other : (n,) float64
+        The probability that the game ends with turn 0, 1, 2, ..., won by the player
+        who moved first, won by the other, or otherwise (a draw, or no winner).
+    tail : float
+        The probability that it lasts longer than that.
+    visits : (n_states,) float64
+        How often each position is come to, on average (the tail left out).
+    """
+
+    unit: str
+    first: Floats
+    second: Floats
+    other: Floats
+    tail: float
+    visits: Floats
+
+    @property
+    def chance(self) -> Floats:
+        """The probability of each length from 0: (n,) float64."""
+        return self.first + self.second + self.other
+
+    @property
+    def mean(self) -> float:
+        """The mean length of the games that aren't in the tail."""
+        chance = self.chance
+        return float(np.arange(len(chance)) @ chance / chance.sum())
+
+    def quantile(self, share: float) -> int:
+        """The least number of turns within which this share of games is over."""
+        return int(np.searchsorted(np.cumsum(self.chance), share))
+
+
+def lengths(graph: StateGraph, policy: Policy, *, most: int = MOST_TURNS) -> Lengths:
+    """How long games from the start last when all play one policy.
+
+    Parameters
+    ----------
+    graph : StateGraph
+    policy : Policy
+    most : int
+        Turns after which the rest is the tail.
+
+    Returns
+    -------
+    Lengths
+        Floating point, not certified: the roundings of a sum of positive numbers.
+    """
+    alone = graph.players == 1
+    if alone:
+        counted = np.repeat(np.diff(graph.outcome_indptr) > 1, np.diff(graph.outcome_indptr))
+    else:
+        counted = graph.outcome_passes | (graph.outcome_state < 0)
+    order = np.ascontiguousarray(graph.components.order[::-1])
+    now = np.zeros(graph.n_states)
+    now[0] = 1.0
+    visits = np.zeros(graph.n_states)
+    ends = [np.zeros(3)]
+    while now.sum() > TAIL and len(ends) <= most:
+        ends.append(np.zeros(3))
+        later = np.zeros(graph.n_states)
+        play_turn(
+            order,
+            graph.action_indptr,
+            graph.outcome_indptr,
+            graph.outcome_state,
+            graph.outcome_weight,
+            graph.outcome_payoff,
+            counted,
+            policy.probability,
+            FORGOTTEN,
+            now,
+            later,
+            visits,
+            ends[-2],
+            ends[-1],
+        )
+        now = later
+    table = np.array(ends)
+    if not alone:  # wins and losses are the mover's, who is the second player in even turns
+        table[::2] = table[::2][:, [1, 0, 2]]
+    tail = max(0.0, float(now.sum()))
+    first, second, other = (np.ascontiguousarray(column) for column in table.T)
+    return Lengths("rolls" if alone else "turns", first, second, other, tail, visits)

@@ -1,0 +1,89 @@
+"""``rollwise plot``: the answer as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rollwise.cli.app import app
+from rollwise.cli.common import (
+    GameArgument,
+    LoadOption,
+    MaxStatesOption,
+    ParametersArgument,
+    read_game,
+    read_state,
+    solve_or_load,
+)
+from rollwise.plot import KINDS
+
+KindArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="KIND", help="; ".join(f"{name}: {kind.about}" for name, kind in KINDS.items())
+    ),
+]
+
+
+@app.command("plot")
+def plot(
+    game: GameArgument,
+    kind: KindArgument,
+    parameters: ParametersArgument = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A .html file (interactive), or .png or .svg where a browser is installed; "
+            "GAME-KIND.html unless given.",
+        ),
+    ] = None,
+    x: Annotated[str | None, typer.Option(metavar="FIELD", help="The field along x.")] = None,
+    y: Annotated[str | None, typer.Option(metavar="FIELD", help="The field along y.")] = None,
+    where: Annotated[
+        str | None, typer.Option(metavar="EXPR", help='Which states, as in "rival == 50".')
+    ] = None,
+    policy: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A policy to compare with.")
+    ] = None,
+    state: Annotated[
+        str | None, typer.Option(metavar="FIELD=N,...", help="One position, for `graph`.")
+    ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option("--method", metavar="NAME", help="A method; may be given several times."),
+    ] = None,
+    games: Annotated[
+        int | None, typer.Option(min=1, help="How many games a learner plays, for `learning`.")
+    ] = None,
+    width: Annotated[
+        int, typer.Option(min=200, max=4000, help="Of a .png or .svg, in pixels.")
+    ] = 1100,
+    load: LoadOption = None,
+    max_states: MaxStatesOption = None,
+) -> None:
+    """Draw the answer: the policy, values, boundaries, lengths and more."""
+    from rollwise.plot import check_choices, require_plotly
+    from rollwise.plot import plot as draw
+    from rollwise.plot.pages import check_target, write_figure
+
+    choices = {
+        "x": x,
+        "y": y,
+        "where": where,
+        "policy": policy,
+        "state": None if state is None else read_state(state),
+        "methods": tuple(method) if method else None,
+        "games": games,
+    }
+    check_choices(kind, **choices)
+    chosen = read_game(game, parameters)
+    target = Path(f"{chosen.name}-{kind}.html") if out is None else out
+    check_target(target)
+    require_plotly()
+    solution = solve_or_load(chosen, load, max_states)
+    figure = draw(solution, kind, **choices)
+    write_figure(figure, target, f"{solution.graph.title}: {kind}", width)
+    typer.echo(f"wrote {target}")

@@ -1,0 +1,49 @@
+"""``rollwise report``: the whole answer as one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rollwise.cli.app import app
+from rollwise.cli.common import (
+    GameArgument,
+    LoadOption,
+    MaxStatesOption,
+    ParametersArgument,
+    Progress,
+    read_game,
+    solve_or_load,
+)
+from rollwise.errors import UsageError
+
+
+@app.command("report")
+def report(
+    game: GameArgument,
+    parameters: ParametersArgument = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A .html file; GAME-report.html unless given."),
+    ] = None,
+    load: LoadOption = None,
+    max_states: MaxStatesOption = None,
+) -> None:
+    """Write a report for people: who has the edge, what to do, and how sure that is."""
+    from rollwise.plot import require_plotly
+    from rollwise.plot.pages import check_folder
+
+    chosen = read_game(game, parameters)
+    target = Path(f"{chosen.name}-report.html") if out is None else out
+    if target.suffix not in (".html", ".htm"):
+        raise UsageError(f"--out {target}: the name must end in .html")
+    check_folder(target)
+    require_plotly()
+    from rollwise.report import write_report
+
+    solution = solve_or_load(chosen, load, max_states)
+    with Progress() as progress:
+        write_report(solution, target, progress)
+    typer.echo(f"wrote {target}")

@@ -1,0 +1,156 @@
+"""Pictures of an answer: one table of kinds, each drawn by a module of its own in `kinds`.
+
+A kind sees a solution and the graph's names for things, and no rules, so every
+kind works for every game in which it makes sense; where it makes none, it says why.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rollwise.errors import MissingExtra, UsageError
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+    from rollwise.solution import Solution
+
+INSTALL = "pip install 'rollwise[plot]'"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of picture.
+
+    Attributes
+    ----------
+    about : str
+        What it shows, in a few words.
+    takes : tuple of str
+        Which of the `Choices` it understands.
+    """
+
+    about: str
+    takes: tuple[str, ...] = ()
+
+
+KINDS = {
+    "policy": Kind("which action is best where", ("x", "y", "where")),
+    "value": Kind("what each position is worth", ("x", "y", "where")),
+    "regret": Kind("what the second-best action costs", ("x", "y", "where")),
+    "surface": Kind("the boundary between two actions, in space", ("x", "y", "where", "policy")),
+    "graph": Kind("the positions and moves of a tiny game, or one decision", ("state",)),
+    "length": Kind("how many turns a game takes", ("policy",)),
+    "convergence": Kind("changes and true errors, sweep by sweep", ("methods",)),
+    "error": Kind("the relative error of a method, where it is", ("x", "y", "where", "methods")),
+    "scores": Kind("how final scores are distributed", ("policy",)),
+    "learning": Kind("a learner's progress, and where it still differs", ("x", "y", "games")),
+}
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a picture may be asked for; None where rollwise is to choose.
+
+    Attributes
+    ----------
+    x, y : str
+        Fields of the state along the axes.
+    where : str
+        A condition on the rows of `Solution.table`: which states are drawn.
+    policy : str
+        A policy by its name, to compare with.
+    state : mapping of str to int
+        A position.
+    methods : tuple of str
+        Names of methods.
+    games : int
+        How many games a learner plays.
+    """
+
+    x: str | None = None
+    y: str | None = None
+    where: str | None = None
+    policy: str | None = None
+    state: Any = None
+    methods: tuple[str, ...] | None = None
+    games: int | None = None
+
+
+def require_plotly() -> None:
+    """Make sure that Plotly is installed.
+
+    Raises
+    ------
+    MissingExtra
+        It isn't; the message is the command that installs it.
+    """
+    try:
+        importlib.import_module("plotly.graph_objects")
+    except ImportError:
+        raise MissingExtra(f"pictures need Plotly: {INSTALL}") from None
+
+
+def find_kind(name: str) -> Kind:
+    """The kind of this name.
+
+    Raises
+    ------
+    UsageError
+        There is none; says which there are.
+    """
+    if name not in KINDS:
+        close = difflib.get_close_matches(name, KINDS, 1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        raise UsageError(f"there is no picture {name!r}{hint} (kinds: {', '.join(KINDS)})")
+    return KINDS[name]
+
+
+def check_choices(kind: str, **choices: Any) -> Choices:
+    """The choices for a kind, where it understands them all.
+
+    Raises
+    ------
+    UsageError
+        There is no such kind, or it doesn't take one of the choices.
+    """
+    takes = find_kind(kind).takes
+    for name, value in choices.items():
+        if value is not None and name not in takes:
+            listed = f"it takes {', '.join(takes)}" if takes else "it takes none"
+            raise UsageError(f"the picture {kind!r} has no choice {name!r} ({listed})")
+    return Choices(**{name: value for name, value in choices.items() if value is not None})
+
+
+def plot(solution: Solution, kind: str, **choices: Any) -> Figure:
+    """Draw a solution.
+
+    Parameters
+    ----------
+    solution : Solution
+    kind : str
+        One of `KINDS`.
+    **choices
+        See `Choices`.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Its ``layout.meta["narrow"]`` is what changes on a narrow screen
+        (see `rollwise.plot.pages`).
+
+    Raises
+    ------
+    MissingExtra
+        Plotly isn't installed.
+    UsageError
+        The kind makes no sense for this game, or a choice doesn't fit it.
+    """
+    chosen = check_choices(kind, **choices)
+    require_plotly()
+    drawer = importlib.import_module(f"rollwise.plot.kinds.{kind}")
+    figure: Figure = drawer.draw(solution, chosen)
+    return figure

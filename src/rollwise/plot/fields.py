@@ -1,0 +1,252 @@
+"""Which fields of a state go along the axes, and which make a panel each.
+
+The rule knows no game. Fields that have one value in all the states drawn are only
+mentioned. Of the others, those with many values (at least three quarters of those of
+the field that has most) are candidates for the axes, and of the candidates the two along which
+the answer changes most are taken: along them there is something to see. Each
+combination of the other fields is a panel; where there are too many, evenly spread
+ones are taken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import UsageError
+from rollwise.plot import Choices
+from rollwise.solution import Solution
+
+Ints = NDArray[np.int64]
+
+PANELS = 12
+PANELS_OF_MANY = 6  # where each has many cells
+MANY_CELLS = 1200
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Some of the states, drawn together.
+
+    Attributes
+    ----------
+    title : str
+        The fields that they share.
+    states : (n,) int64
+    """
+
+    title: str
+    states: Ints
+
+
+@dataclass(frozen=True)
+class View:
+    """How states are laid out.
+
+    Attributes
+    ----------
+    axes : tuple of int
+        The fields along x and y; only one, or none, where no more vary.
+    panels : list of Panel
+    notes : list of str
+        What a reader should know of the choice: fields that don't vary, panels left out.
+    """
+
+    axes: tuple[int, ...]
+    panels: list[Panel]
+    notes: list[str]
+
+
+def field_index(solution: Solution, name: str) -> int:
+    """The number of a field.
+
+    Raises
+    ------
+    UsageError
+        The states have no such field.
+    """
+    names = solution.graph.field_names
+    if name not in names:
+        raise UsageError(
+            f"{solution.graph.game} has no field {name!r} (its fields: {', '.join(names)})"
+        )
+    return names.index(name)
+
+
+def choices_of(solution: Solution) -> NDArray[np.bool_]:
+    """In which states the mover has a choice: (n_states,) bool."""
+    return np.asarray(np.diff(solution.graph.action_indptr) > 1)
+
+
+def require_choice(solution: Solution, kind: str) -> Ints:
+    """The states with a choice.
+
+    Raises
+    ------
+    UsageError
+        There are none, so that the picture would be empty.
+    """
+    states = np.flatnonzero(choices_of(solution))
+    if not len(states):
+        raise UsageError(
+            f"{solution.graph.game}: the players never have a choice, so there is no {kind} to "
+            "draw (`value`, `length` and `graph` show what there is)"
+        )
+    return states
+
+
+def select(solution: Solution, states: Ints, where: str | None) -> Ints:
+    """Those of the states that a condition holds for.
+
+    Raises
+    ------
+    ExpressionError
+        The condition can't be understood.
+    UsageError
+        None is left.
+    """
+    if where is None:
+        return states
+    import polars as pl
+
+    from rollwise.filters import parse_filter
+
+    # `Solution.table` sorts its rows, so the same columns are made here with their numbers.
+    table = solution.graph.states
+    names = solution.graph.field_names
+    frame = pl.DataFrame({name: table[states, i] for i, name in enumerate(names)}).with_columns(
+        solution._action_names(solution.best_actions[states]),
+        pl.Series("value", solution.values[states]),
+        pl.Series("win_probability", (1 + solution.values[states]) / 2),
+        pl.Series("error_bound", solution.error_bounds[states]),
+    )
+    kept = frame.select(parse_filter(where, frame.schema).alias("kept"))["kept"].to_numpy()
+    if not kept.any():
+        raise UsageError(f"{solution.graph.game}: no state to draw is left by --where {where!r}")
+    return np.asarray(states[np.broadcast_to(kept, states.shape)])
+
+
+def changes_along(table: NDArray[np.int32], answer: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How much the answer changes from a state to the next one along each field.
+
+    Parameters
+    ----------
+    table : (n, n_fields) int
+    answer : (n,) float64
+
+    Returns
+    -------
+    (n_fields,) float64
+        The share of the steps at which it changes, each weighted with the change.
+    """
+    n, n_fields = table.shape
+    found = np.zeros(n_fields)
+    low = table.min(axis=0).astype(np.int64)
+    sizes = table.max(axis=0).astype(np.int64) - low + 1
+    for f in range(n_fields):
+        if sizes[f] == 1:
+            continue
+        order = [g for g in range(n_fields) if g != f] + [f]
+        if float(np.prod(sizes.astype(np.float64))) < 2.0**62:
+            key = np.zeros(n, np.int64)
+            for g in order:
+                key = key * sizes[g] + (table[:, g] - low[g])
+            row = np.argsort(key, kind="stable")
+            line = key[row] // sizes[f]
+            same = line[1:] == line[:-1]
+        else:
+            row = np.lexsort(table[:, order[::-1]].T)
+            others = table[row][:, order[:-1]]
+            same = np.all(others[1:] == others[:-1], axis=1)
+        found[f] = np.abs(np.diff(answer[row]))[same].sum()
+    return found
+
+
+def view(
+    solution: Solution,
+    states: Ints,
+    answer: NDArray[np.float64],
+    choices: Choices,
+    *,
+    most_panels: int = PANELS,
+) -> View:
+    """Lay states out.
+
+    Parameters
+    ----------
+    states : (n,) int64
+    answer : (n,) float64
+        What will be drawn, one number a state; its changes choose the axes.
+    choices : Choices
+        ``x`` and ``y`` where the user says.
+
+    Raises
+    ------
+    UsageError
+        There is no such field.
+    """
+    names = solution.graph.field_names
+    table = solution.graph.states[states]
+    asked = [field_index(solution, name) for name in (choices.x, choices.y) if name is not None]
+    if len(asked) != len(set(asked)):
+        raise UsageError(f"x and y are both {choices.x}; choose two different fields")
+    counts = np.array([len(np.unique(table[:, f])) for f in range(table.shape[1])])
+    varying = [f for f in range(len(names)) if counts[f] > 1]
+    axes = _axes(table, answer, counts, varying, asked)
+    if choices.x is not None and choices.y is None and len(axes) == 2 and axes[0] != asked[0]:
+        axes = (axes[1], axes[0])
+    if choices.y is not None and choices.x is None and len(axes) == 2 and axes[1] != asked[0]:
+        axes = (axes[1], axes[0])
+    fixed = [f"{names[f]} = {table[0, f]}" for f in range(len(names)) if counts[f] == 1]
+    notes = [f"Everywhere here {' and '.join(fixed)}."] if fixed and len(fixed) <= 3 else []
+    rest = [f for f in varying if f not in axes]
+    if not rest:
+        return View(axes, [Panel("", states)], notes)
+    combinations, belongs, sizes = np.unique(
+        table[:, rest], axis=0, return_inverse=True, return_counts=True
+    )
+    belongs = belongs.reshape(-1)
+    most = PANELS_OF_MANY if sizes.max() > MANY_CELLS else most_panels
+    chosen = np.arange(len(combinations))
+    if len(chosen) > most:
+        if len(rest) == 1:
+            chosen = np.unique(np.linspace(0, len(chosen) - 1, most).round().astype(int))
+        else:
+            chosen = np.sort(np.argsort(-sizes, kind="stable")[:most])
+        left = f"{len(chosen)} of {len(combinations):,} combinations of the other fields are shown"
+        if len(rest) == 1:
+            left = f"{len(chosen)} of {len(combinations):,} values of {names[rest[0]]} are shown"
+        notes.append(f"{left}; --where picks others.")
+    panels = []
+    for c in chosen.tolist():
+        pairs = [(names[f], int(v)) for f, v in zip(rest, combinations[c], strict=True)]
+        if len(pairs) > 3:  # most of many fields are zero, and the rest says it all
+            pairs = [pair for pair in pairs if pair[1]] or [("others", 0)]
+        title = ", ".join(f"{name} = {v}" for name, v in pairs)
+        panels.append(Panel(title, states[belongs == c]))
+    return View(axes, panels, notes)
+
+
+def _axes(
+    table: NDArray[np.int32],
+    answer: NDArray[np.float64],
+    counts: Ints,
+    varying: list[int],
+    asked: list[int],
+) -> tuple[int, ...]:
+    if len(asked) == 2:
+        return tuple(asked)
+    free = [f for f in varying if f not in asked]
+    if len(free) + len(asked) > 2:
+        candidates = [f for f in free if 4 * counts[f] >= 3 * max(counts[g] for g in free)]
+        needed = 2 - len(asked)
+        if len(candidates) < needed:
+            others = sorted((f for f in free if f not in candidates), key=lambda f: -counts[f])
+            candidates += others[: needed - len(candidates)]
+        elif len(candidates) > needed:
+            changes = changes_along(table, answer)
+            candidates = sorted(candidates, key=lambda f: (-changes[f], f))[:needed]
+        free = candidates
+    return tuple(sorted([*asked, *free]))

@@ -1,0 +1,86 @@
+"""The relative error of one method against the certified values, position by position."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rollwise.errors import UsageError
+from rollwise.methods import run_method
+from rollwise.plot import Choices
+from rollwise.plot.fields import select, view
+from rollwise.plot.lines import Line, draw_lines
+from rollwise.plot.maps import Amounts, draw_maps
+from rollwise.plot.style import AMOUNTS, ORANGE
+from rollwise.plot.words import Hover, value_text
+from rollwise.solution import Solution
+
+USUAL = "linear-programming"
+SECONDS = 60.0
+FLOOR = 1e-10  # smaller errors are as good as none
+
+
+def draw(solution: Solution, choices: Choices) -> go.Figure:
+    """Maps of the relative error, in decades."""
+    graph = solution.graph
+    names = choices.methods or (USUAL,)
+    if len(names) != 1:
+        raise UsageError("the picture 'error' draws one method; give --method once")
+    found = run_method(graph, names[0], time_limit=SECONDS)
+    if not np.all(np.isfinite(found.values)):
+        raise UsageError(f"{graph.title}: {names[0]} came to no values ({found.status})")
+    if solution.is_score:
+        truth, given = solution.values, found.values
+    else:
+        truth, given = (1 + solution.values) / 2, (1 + found.values) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = np.abs(given - truth) / np.abs(truth)
+    error = np.where(truth == 0, np.abs(given), error)
+    choice = np.flatnonzero(np.diff(graph.action_indptr) > 1)
+    states = select(solution, choice if len(choice) else np.arange(graph.n_states), choices.where)
+    shown = np.maximum(error, FLOOR)
+    top = float(shown[states].max())
+    layout = view(solution, states, np.log10(shown[states]), choices)
+    hover = Hover(solution)
+    title = f"{graph.title}: relative error of {names[0]}"
+    wrong = 100 * float(np.mean(error[states] > 1e-6))
+    notes = [
+        f"The method ended with the status: {found.status}. The largest relative error is "
+        f"{100 * float(error[states].max()):.3g} %; {wrong:.3g} % of the positions drawn are off "
+        "by more than one part in a million."
+    ]
+
+    def text(s: int) -> str:
+        worth = f"worth {value_text(solution, float(solution.values[s]))}"
+        said = f"{names[0]} says {value_text(solution, float(found.values[s]))}"
+        return hover(s, f"{worth}<br>{said}<br>relative error {error[s]:.2e}")
+
+    if len(layout.axes) < 2:
+        field = layout.axes[0] if layout.axes else 0
+        order = states[np.argsort(graph.states[states, field], kind="stable")]
+        place = graph.states[order, field].tolist()
+        hovers = [text(int(s)) for s in order]
+        return draw_lines(
+            [Line("error", place, shown[order].tolist(), ORANGE, hovers)],
+            title=title,
+            notes=[*notes, *layout.notes],
+            x_title=graph.field_names[field],
+            y_title="relative error",
+            log=True,
+        )
+    high = math.ceil(math.log10(top)) if top > FLOOR else -9
+    low = math.log10(FLOOR)
+    ticks = list(range(round(low), high + 1, 2))
+    texts = [f"10<sup>{t}</sup>" for t in ticks]
+    texts[0] = f"≤ {texts[0]}"
+    return draw_maps(
+        solution,
+        layout,
+        lambda some: np.log10(shown[some]),
+        text,
+        Amounts("relative error", AMOUNTS, low, high, ticks, texts),
+        title=title,
+        notes=notes,
+    )

@@ -1,0 +1,346 @@
+"""The positions and moves of a tiny game, drawn; or one decision of any game, as a tree.
+
+Positions stand in columns by how many moves they are from the start, each under the one
+that leads to it most directly (the barycentre rule of Sugiyama, Tagawa and Toda 1981).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rollwise.errors import UsageError
+from rollwise.plot import Choices
+from rollwise.plot.style import BLUE, COLOURS, GREY, NARROW, ORANGE, WIDE, Sheet
+from rollwise.plot.words import Hover, cost_text, value_text
+from rollwise.solution import Solution
+
+MOST_STATES = 64
+MOST_MOVES = 200
+MOST_LEAVES = 12  # outcomes drawn for one action of a tree
+
+
+def draw(solution: Solution, choices: Choices) -> go.Figure:
+    """The whole game where it is tiny; the decision in one position where that is given."""
+    graph = solution.graph
+    if choices.state is not None:
+        return _tree(solution, solution.find(choices.state))
+    if graph.n_states > MOST_STATES or graph.n_actions > MOST_MOVES:
+        raise UsageError(
+            f"{graph.title} has {graph.n_states:,} states and {graph.n_actions:,} actions; a graph "
+            f"of more than {MOST_STATES} and {MOST_MOVES} can't be read. Make the game smaller, or "
+            "draw one decision: --state " + graph.state_text(0).replace(" ", "")
+        )
+    return _whole(solution)
+
+
+@dataclass
+class Node:
+    """Something drawn: where it stands, its text, and how it looks."""
+
+    column: int
+    text: str
+    hover: str
+    kind: str  # "choice", "chance", "action" or "end"
+    row: float = 0.0
+
+
+def short_text(solution: Solution, state: int) -> str:
+    """A state in few letters: its numbers in order, or what isn't zero of many fields."""
+    graph = solution.graph
+    fields = graph.states[state].tolist()
+    if len(fields) <= 4:
+        return "·".join(map(str, fields))
+    parts = [f"{n} {v}" for n, v in zip(graph.field_names, fields, strict=True) if v]
+    return ", ".join(parts) or "all 0"
+
+
+def _value(solution: Solution, value: float) -> str:
+    return f"{value:.2f}" if solution.is_score else f"{50 * (1 + value):.1f}%"
+
+
+def _whole(solution: Solution) -> go.Figure:
+    graph = solution.graph
+    depth = _depths(solution)
+    hover = Hover(solution)
+    choice = np.diff(graph.action_indptr) > 1
+    nodes = [
+        Node(
+            int(depth[s]),
+            f"{short_text(solution, s)}  <b>{_value(solution, float(solution.values[s]))}</b>",
+            hover(s, f"worth {value_text(solution, float(solution.values[s]))}"),
+            "choice" if choice[s] else "chance",
+        )
+        for s in range(graph.n_states)
+    ]
+    edges: list[tuple[int, int, str, bool]] = []  # from, to, colour, best
+    labels = np.unique(graph.action_label).tolist()
+    colour_of = dict(zip(labels, [c for c in COLOURS if c != "#000000"] * 30, strict=False))
+    for s in range(graph.n_states):
+        for a in range(int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])):
+            targets = graph.outcome_state[graph.outcome_indptr[a] : graph.outcome_indptr[a + 1]]
+            colour = colour_of[int(graph.action_label[a])]
+            for t in np.unique(targets[targets >= 0]).tolist():
+                if t != s:
+                    edges.append((s, t, colour, bool(solution.is_best[a])))
+    _order(nodes, edges)
+    names = [graph.action_names.get(label, str(label)) for label in labels]
+    fields = "·".join(graph.field_names)
+    notes = [
+        f"A position is {fields}."
+        if len(graph.field_names) <= 4
+        else "A position is named by those of its fields that aren't 0.",
+        "Squares: a choice. Circles: only one thing to do. Bold: "
+        + ("the expected score." if solution.is_score else "the mover's chance to win."),
+        "Full lines: best moves. Dotted: worse ones. Moves that end the game have no line.",
+    ]
+    title = f"{graph.title}: all positions and moves"
+    return _picture(nodes, edges, title, notes, list(zip(names, colour_of.values(), strict=False)))
+
+
+def _tree(solution: Solution, root: int) -> go.Figure:
+    """A position, its actions with cost and value, and what can come of each."""
+    graph = solution.graph
+    hover = Hover(solution)
+    nodes = [Node(0, _value(solution, float(solution.values[root])), hover(root), "choice")]
+    edges: list[tuple[int, int, str, bool]] = []
+    row = 0.0
+    action_rows = []
+    for a in range(int(graph.action_indptr[root]), int(graph.action_indptr[root + 1])):
+        best = bool(solution.is_best[a])
+        colour = BLUE if best else GREY
+        value = float(solution.action_values[a])
+        text = f"{graph.action_text(a)}  <b>{_value(solution, value)}</b>"
+        if solution.is_score:
+            reward = float(graph.action_reward[a])
+            text = f"{graph.action_text(a)}: {reward:g} + {value - reward:.2f} = <b>{value:.2f}</b>"
+        about = "the best action" if best else f"costs {cost_text(solution, solution.regret[a])}"
+        at = len(nodes)
+        nodes.append(Node(1, text, f"{graph.action_text(a)}: {about}", "action"))
+        edges.append((0, at, colour, best))
+        first_row = row
+        for chance, text, about, kind in _leaves(solution, a, hover):
+            edges.append((at, len(nodes), colour, best))
+            nodes.append(Node(2, f"{chance} {text}", about, kind, row))
+            row += 1
+        nodes[at].row = (first_row + row - 1) / 2
+        action_rows.append(nodes[at].row)
+        row += 0.5
+    nodes[0].row = sum(action_rows) / len(action_rows)
+    names = graph.field_names
+    notes = [
+        f"The position: {graph.state_text(root)}.",
+        "Each action with "
+        + (
+            "its points now, what is expected to follow, and the total."
+            if solution.is_score
+            else "the mover's chance to win."
+        ),
+        "Then what can come of it: its probability, the next position"
+        + (f" ({'·'.join(names)})" if len(names) <= 4 else "")
+        + (
+            ", and the score to come."
+            if solution.is_score
+            else ", and the chance to win of the player who moves there."
+        ),
+    ]
+    return _picture(nodes, edges, f"{graph.title}: one decision", notes, [], given_rows=True)
+
+
+def _leaves(solution: Solution, a: int, hover: Hover) -> list[tuple[str, str, str, str]]:
+    """What can come of an action, the likeliest first: chance, text, hover text, kind."""
+    graph = solution.graph
+    begin, end = int(graph.outcome_indptr[a]), int(graph.outcome_indptr[a + 1])
+    weight = graph.outcome_weight[begin:end]
+    total = weight.sum()
+    ending = {1.0: "win", -1.0: "lose", 0.0: "the end" if solution.is_score else "draw"}
+    together: dict[tuple[int, bool, float], float] = {}
+    for k in range(begin, end):
+        key = (int(graph.outcome_state[k]), bool(graph.outcome_passes[k]))
+        full = (*key, float(graph.outcome_payoff[k]) if key[0] < 0 else 0.0)
+        together[full] = together.get(full, 0.0) + float(graph.outcome_weight[k])
+    ranked = sorted(together.items(), key=lambda item: -item[1])
+    rows = []
+    for (target, passes, payoff), ways in ranked[:MOST_LEAVES]:
+        chance = f"{100 * ways / total:.3g}%"
+        if target < 0:
+            rows.append((chance, ending[payoff], ending[payoff], "end"))
+            continue
+        text = short_text(solution, target)
+        value = float(solution.values[target])
+        text += f"  <b>{_value(solution, value)}</b>" + (" (rival)" if passes else "")
+        kind = "choice" if np.diff(graph.action_indptr)[target] > 1 else "chance"
+        rows.append((chance, text, hover(target), kind))
+    if len(ranked) > MOST_LEAVES:
+        rest = sum(ways for _, ways in ranked[MOST_LEAVES:])
+        left = len(ranked) - MOST_LEAVES
+        rows.append((f"{100 * rest / total:.3g}%", f"{left} other positions", "", "end"))
+    return rows
+
+
+def _depths(solution: Solution) -> np.ndarray:
+    """How many moves each state is from the start or the nearest root."""
+    graph = solution.graph
+    depth = np.full(graph.n_states, -1)
+    frontier = [0]
+    depth[0] = 0
+    spare = iter(range(1, graph.n_states))
+    while frontier:
+        following: list[int] = []
+        for s in frontier:
+            begin, end = graph.action_indptr[s], graph.action_indptr[s + 1]
+            for t in graph.outcome_state[graph.outcome_indptr[begin] : graph.outcome_indptr[end]]:
+                if t >= 0 and depth[t] < 0:
+                    depth[t] = depth[s] + 1
+                    following.append(int(t))
+        if not following:  # what only a root covers begins anew in the first column
+            for s in spare:
+                if depth[s] < 0:
+                    depth[s] = 0
+                    following = [s]
+                    break
+        frontier = following
+    return depth
+
+
+def _order(nodes: list[Node], edges: list[tuple[int, int, str, bool]]) -> None:
+    """Put the nodes of each column in an order with few crossings, and centre the columns."""
+    columns: dict[int, list[int]] = {}
+    for i, node in enumerate(nodes):
+        columns.setdefault(node.column, []).append(i)
+    before: dict[int, list[int]] = {}
+    for source, target, _, _ in edges:
+        if nodes[source].column < nodes[target].column:
+            before.setdefault(target, []).append(source)
+    tallest = max(len(column) for column in columns.values())
+    for _, column in sorted(columns.items()):
+        parents = {i: [nodes[p].row for p in before.get(i, [])] for i in column}
+        column.sort(key=lambda i: (sum(parents[i]) / len(parents[i]) if parents[i] else -1.0, i))
+        gap = tallest / len(column)
+        for place, i in enumerate(column):
+            nodes[i].row = (place + 0.5) * gap - 0.5
+
+
+def _broken(text: str, most: int) -> str:
+    """A label in lines of at most so many letters, broken where it has commas or spaces."""
+    if len(text.replace("<b>", "").replace("</b>", "")) <= most:
+        return text
+    lines = [""]
+    for word in text.replace("  <b>", " <b>").split(" "):
+        joined = f"{lines[-1]} {word}".strip()
+        if len(joined.replace("<b>", "").replace("</b>", "")) > most and lines[-1]:
+            lines.append(word)
+        else:
+            lines[-1] = joined
+    return "<br>".join(lines)
+
+
+def _narrow_row(nodes: list[Node]) -> float:
+    """The height that a row needs on a narrow screen, where labels are broken."""
+    last = max(node.column for node in nodes)
+    most = int(((NARROW - 60) / (last + 1) - 16) / (9 * 0.56))
+    lines = max(_broken(node.text, most).count("<br>") + 1 for node in nodes)
+    return 12.0 * lines + 8
+
+
+def _picture(
+    nodes: list[Node],
+    edges: list[tuple[int, int, str, bool]],
+    title: str,
+    notes: list[str],
+    key: list[tuple[str, str]],
+    *,
+    given_rows: bool = False,
+) -> go.Figure:
+    figure = go.Figure()
+    groups: dict[tuple[str, bool], tuple[list[float | None], list[float | None]]] = {}
+    for source, target, colour, best in edges:
+        one, other = nodes[source], nodes[target]
+        xs, ys = groups.setdefault((colour, best), ([], []))
+        if one.column == other.column:  # round the column, not through it
+            middle = (one.row + other.row) / 2
+            xs += [one.column, one.column - 0.22, other.column, None]
+            ys += [one.row, middle, other.row, None]
+        else:
+            xs += [one.column, other.column, None]
+            ys += [one.row, other.row, None]
+    for (colour, best), (xs, ys) in groups.items():
+        line = {"color": colour, "width": 2.2 if best else 1.1, "dash": "solid" if best else "dot"}
+        figure.add_trace(
+            go.Scatter(
+                x=xs,
+                y=ys,
+                mode="lines",
+                line=line,
+                opacity=0.9 if best else 0.5,
+                hoverinfo="skip",
+                showlegend=False,
+            )
+        )
+    symbols = {"choice": "square", "chance": "circle", "action": "diamond", "end": "x-thin"}
+    figure.add_trace(
+        go.Scatter(
+            x=[node.column for node in nodes],
+            y=[node.row for node in nodes],
+            mode="markers",
+            hovertext=[node.hover for node in nodes],
+            hoverinfo="text",
+            showlegend=False,
+            marker={
+                "symbol": [symbols[node.kind] for node in nodes],
+                "size": 10,
+                "color": [ORANGE if node.kind in ("choice", "action") else GREY for node in nodes],
+                "line": {"width": 1, "color": "#555555"},
+            },
+        )
+    )
+    for name, colour in key:
+        figure.add_trace(
+            go.Scatter(x=[None], y=[None], mode="lines", name=name, line={"color": colour})
+        )
+    last = max(node.column for node in nodes)
+    rows = max(node.row for node in nodes) + 1
+    sheet = Sheet(
+        figure,
+        title,
+        notes,
+        heights=(max(160.0, 30 * rows), max(200.0, _narrow_row(nodes) * rows)),
+        key=[name for name, _ in key],
+        left=16,
+        bottom=12,
+    )
+    figure.update_layout(showlegend=bool(key))
+    layouts: list[dict[str, Any]] = []
+    for width, size in ((WIDE, 12), (NARROW, 9)):
+        small = width == NARROW
+        room = (width - 60) / (last + 1)
+        annotations = []
+        for node in nodes:
+            text = _broken(node.text, int((room - 16) / (size * 0.56)))
+            annotations.append(
+                {
+                    "x": node.column,
+                    "y": node.row,
+                    "text": text,
+                    "xanchor": "left",
+                    "xshift": 8,
+                    "align": "left",
+                    "showarrow": False,
+                    "font": {"size": size},
+                    "bgcolor": "white",  # lines pass behind
+                    "borderpad": 1,
+                }
+            )
+        beyond = 0.95 if given_rows else 0.9
+        hidden: dict[str, Any] = {"visible": False, "fixedrange": False}
+        layouts.append(
+            {
+                "xaxis": {**hidden, "range": [-0.3 if not small else -0.15, last + beyond]},
+                "yaxis": {**hidden, "range": [rows - 0.4, -0.7]},
+                "annotations": annotations,
+            }
+        )
+    return sheet.finish(*layouts)

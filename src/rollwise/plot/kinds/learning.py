@@ -1,0 +1,163 @@
+"""A learner's progress, and where what it learned still differs from the exact answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rollwise.evaluation import evaluate
+from rollwise.learn.learned import Learned
+from rollwise.learn.learner import Learner
+from rollwise.plot import Choices
+from rollwise.plot.fields import require_choice, select, view
+from rollwise.plot.lines import Line, draw_lines
+from rollwise.plot.maps import Classes, draw_maps
+from rollwise.plot.style import BLUE, ORANGE, RED, axis
+from rollwise.plot.words import Hover, shown_costs, shown_values
+from rollwise.solution import Solution
+
+GAMES = 200_000
+SEED = 1
+CLOSE = 1.0  # a mistake that costs less, in points of a hundred, is a small one
+NAMES = ("never seen", "right", "wrong, costs at most 1", "wrong, costs more")
+COLOURS = ("#DDDDDD", BLUE, ORANGE, RED)
+CURVE, GAP = 210, 108  # height of the curve and of what is between it and the maps
+
+
+def draw(solution: Solution, choices: Choices) -> go.Figure:
+    """Maps of right and wrong, with the learning curve beneath."""
+    graph = solution.graph
+    states = select(solution, require_choice(solution, "learning"), choices.where)
+    games, losses, learned = learn_curve(solution, choices.games or GAMES)
+    classes = compare(solution, learned)
+    layout = view(solution, states, classes[states], choices)
+    hover = Hover(solution)
+    worth = shown_values(solution, learned.values)
+    unit = "points" if solution.is_score else "percentage points"
+
+    def text(s: int) -> str:
+        lines = []
+        for a in range(int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])):
+            if learned.visits[a]:
+                seen = f"{worth[a]:.2f} after {int(learned.visits[a]):,} tries"
+                lines.append(f"{graph.action_text(a)}, learned: {seen}")
+        return hover(s, "<br>".join(lines) or "never seen by the learner")
+
+    right = 100 * float(np.mean(classes[states] == 1))
+    seen = classes[states] > 0
+    right_seen = 100 * float(np.mean(classes[states][seen] == 1)) if seen.any() else 0.0
+    notes = [
+        f"After {learned.games:,} games with itself (explore {learned.explore:g}, seed "
+        f"{learned.seed}) the learner is right in {right:.1f} % of the positions drawn, and in "
+        f"{right_seen:.1f} % of those it has seen. Costs are in {unit}."
+    ]
+    title = f"{graph.title}: learned against exact"
+    against = "worse than perfect" if graph.players == 1 else "lost to perfect play"
+    if len(layout.axes) < 2:
+        return draw_lines(
+            [Line(against, games, losses, BLUE)],
+            title=title,
+            notes=notes,
+            x_title="games learned from",
+            y_title=f"{against} ({unit})",
+            baseline=True,
+        )
+    figure = draw_maps(
+        solution,
+        layout,
+        lambda some: classes[some],
+        text,
+        Classes(NAMES, COLOURS),
+        title=title,
+        notes=notes,
+    )
+    figure.add_trace(
+        go.Scatter(
+            x=games,
+            y=losses,
+            xaxis="x99",
+            yaxis="y99",
+            mode="lines+markers",
+            line={"color": BLUE, "width": 2},
+            showlegend=False,
+            hovertemplate="after %{x:,} games: %{y:.3f}<extra></extra>",
+        )
+    )
+    return _beneath(figure, f"{against} ({unit})")
+
+
+def learn_curve(solution: Solution, games: int) -> tuple[list[int], list[float], Learned]:
+    """What the learned policy loses after so many games, in shown units; and all that it learned.
+
+    In a game for two: how many games in a hundred it loses against perfect play by
+    not being perfect, on average of moving first and second.
+    """
+    graph = solution.graph
+    learner = Learner(graph, seed=SEED)
+    marks = sorted({int(g) for g in np.geomspace(min(10, games), games, 9).round()})
+    losses = []
+    for mark in marks:
+        learner.play(mark - learner.games)
+        policy = learner.result().policy
+        if graph.players == 1:
+            loss = abs(solution.value - float(evaluate(graph, policy).values[0]))
+        else:
+            found = evaluate(graph, policy, solution.policy)
+            loss = -float(found.values[0] + found.values_second[0]) / 2
+        losses.append(float(shown_costs(solution, np.array([loss]))[0]))
+    return marks, losses, learner.result()
+
+
+def compare(solution: Solution, learned: Learned) -> np.ndarray:
+    """For each state 0 never seen, 1 right, 2 wrong at a small cost, 3 wrong: (n_states,)."""
+    best = learned.best_actions
+    costs = shown_costs(solution, solution.regret[best])
+    scale = np.ptp(solution.values) / 100 if solution.is_score else 1.0
+    right = solution.is_best[best]
+    wrong = np.where(costs <= CLOSE * scale, 2, 3)
+    return np.where(best < 0, 0, np.where(right, 1, wrong)).astype(float)
+
+
+def _beneath(figure: go.Figure, above: str) -> go.Figure:
+    """Move the maps up in both layouts, and put the curve's axes beneath them."""
+    meta = dict(figure.layout.meta)
+    for name in ("wide", "narrow"):
+        layout: dict[str, Any] = dict(meta[name])
+        margin = layout["margin"]
+        before = layout["height"] - margin["t"] - margin["b"]
+        after = before + CURVE + GAP
+
+        def raised(y: float, before: float = before, after: float = after) -> float:
+            return (y * before + CURVE + GAP) / after
+
+        for key, value in list(layout.items()):
+            if key.startswith("yaxis"):
+                layout[key] = {**value, "domain": [raised(y) for y in value["domain"]]}
+        legend = layout["legend"]
+        layout["legend"] = {**legend, "y": 1 + (legend["y"] - 1) * before / after}
+        notes = [{**note, "y": raised(note["y"])} for note in layout["annotations"]]
+        for text, y, shift in ((above, CURVE / after, 6), ("games learned from", 0, -52)):
+            notes.append(
+                {
+                    "text": text,
+                    "x": 0,
+                    "y": y,
+                    "yshift": shift,
+                    "xanchor": "left",
+                    "yanchor": "bottom",
+                    "xref": "paper",
+                    "yref": "paper",
+                    "showarrow": False,
+                    "font": {"size": 13},
+                }
+            )
+        layout["annotations"] = notes
+        layout["height"] = after + margin["t"] + margin["b"]
+        layout["xaxis99"] = axis(type="log", anchor="y99", domain=[0, 1], dtick=1)
+        layout["yaxis99"] = axis(anchor="x99", domain=[0, CURVE / after], rangemode="tozero")
+        meta[name] = layout
+    figure.update_layout(meta["wide"])
+    figure.update_layout(meta=meta)
+    return figure

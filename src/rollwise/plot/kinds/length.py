@@ -1,0 +1,85 @@
+"""How many turns a game takes, and who wins it when."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rollwise.analysis.lengths import Lengths, lengths
+from rollwise.plot import Choices
+from rollwise.plot.style import BLUE, GREY, ORANGE, Sheet, axis, step
+from rollwise.policies import find_policy
+from rollwise.solution import Solution
+
+SHOWN = 0.999
+
+
+def draw(solution: Solution, choices: Choices) -> go.Figure:
+    """Bars for each number of turns, stacked by who wins."""
+    graph = solution.graph
+    name, policy = "the best play", solution.policy
+    if choices.policy is not None:
+        if solution.game is None:
+            from rollwise.errors import UsageError
+
+            raise UsageError(f"{graph.game}: this solution has no rules to find policies in")
+        name, policy = choices.policy, find_policy(graph, solution.game, choices.policy)
+    return draw_lengths(solution, lengths(graph, policy), name)
+
+
+def draw_lengths(solution: Solution, found: Lengths, name: str) -> go.Figure:
+    """Bars for lengths that are at hand."""
+    graph = solution.graph
+    chance = found.chance
+    last = max(found.quantile(SHOWN), 1)
+    least = int(np.flatnonzero(chance > 0)[0])
+    turns = np.arange(least, last + 1)
+    figure = go.Figure()
+    if graph.players == 2:
+        parts = [
+            ("the first player wins", found.first, BLUE),
+            ("the second player wins", found.second, ORANGE),
+            ("nobody wins", found.other, GREY),
+        ]
+    else:
+        parts = [("won", found.first, BLUE), ("lost", found.second, ORANGE)]
+        parts.append(("the game ends", found.other, BLUE))
+    parts = [part for part in parts if part[1].sum() > 0]
+    for label, column, colour in parts:
+        figure.add_trace(
+            go.Bar(
+                x=turns,
+                y=100 * column[least : last + 1],
+                name=label,
+                marker={"color": colour, "line": {"width": 0}},
+                hovertemplate=f"{label} in {found.unit[:-1]} %{{x}}: "
+                "%{y:.3f} % of games<extra></extra>",
+            )
+        )
+    notes = [
+        f"With {name}: {found.mean:.2f} {found.unit} on average; half of the games are over after "
+        f"{found.quantile(0.5)}, nine in ten after {found.quantile(0.9)}, 99 in 100 after "
+        f"{found.quantile(0.99)}."
+    ]
+    beyond = 1 - float(chance[: last + 1].sum())
+    if beyond > 1e-6:
+        notes.append(f"{100 * beyond:.2g} % of games last longer than shown.")
+    figure.update_layout(barmode="stack", bargap=0.1, yaxis=axis(rangemode="tozero"))
+    sheet = Sheet(
+        figure,
+        f"{graph.title}: how many {found.unit} a game takes",
+        notes,
+        heights=(380, 280),
+        key=[part[0] for part in parts] if len(parts) > 1 else [],
+        x_title=found.unit + (" (both players' together)" if graph.players == 2 else ""),
+        y_title="games (%)",
+        left=70,
+    )
+    figure.update_layout(showlegend=len(parts) > 1)
+    layouts = []
+    for width, ticks in ((0, 25), (400, 8)):
+        across = axis(
+            range=[least - 0.7, last + 0.7], dtick=step(least, last, ticks), showgrid=False, tick0=0
+        )
+        layouts.append({"xaxis": across, "annotations": sheet.axis_titles(0, width)})
+    return sheet.finish(*layouts)

@@ -1,0 +1,82 @@
+"""What the second-best action costs: where decisions are hard, and where they matter."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from rollwise.errors import UsageError
+from rollwise.plot import Choices
+from rollwise.plot.fields import require_choice, select, view
+from rollwise.plot.lines import Line, draw_lines
+from rollwise.plot.maps import Amounts, draw_maps
+from rollwise.plot.style import AMOUNTS, BLUE
+from rollwise.plot.words import Hover, cost_name, shown_costs
+from rollwise.solution import Solution
+
+DECADES = 4  # how far down the colours go
+
+
+def second_best_costs(solution: Solution) -> NDArray[np.float64]:
+    """What the second-best action of each state costs: (n_states,) float64, NaN without one."""
+    graph = solution.graph
+    regret = solution.regret.copy()
+    regret[solution.best_actions] = np.inf
+    second = np.minimum.reduceat(regret, graph.action_indptr[:-1])
+    return np.where(np.isfinite(second), second, np.nan)
+
+
+def draw(solution: Solution, choices: Choices) -> go.Figure:
+    """Maps of the cost of the second-best action, in decades."""
+    graph = solution.graph
+    states = select(solution, require_choice(solution, "regret"), choices.where)
+    costs = second_best_costs(solution)
+    layout = view(solution, states, costs[states], choices)
+    hover = Hover(solution)
+    shown = shown_costs(solution, costs)
+
+    title = f"{graph.title}: what the second-best action costs"
+    if len(layout.axes) == 0:
+        raise UsageError(
+            f"{graph.game}: there is only one position to draw, {graph.state_text(int(states[0]))};"
+            " `rollwise advise` says all about it"
+        )
+    if len(layout.axes) == 1:
+        field = layout.axes[0]
+        order = states[np.argsort(graph.states[states, field], kind="stable")]
+        return draw_lines(
+            [
+                Line(
+                    "cost",
+                    graph.states[order, field].tolist(),
+                    shown[order].tolist(),
+                    BLUE,
+                    [hover(int(s)) for s in order],
+                )
+            ],
+            title=title,
+            notes=["Near 0 the choice hardly matters.", *layout.notes],
+            x_title=graph.field_names[field],
+            y_title=cost_name(solution),
+            baseline=True,
+        )
+    top = float(shown[states].max())
+    high = math.ceil(math.log10(top)) if top > 0 else 0
+    low = high - DECADES
+    ticks = list(range(low, high + 1))
+    texts = [f"{10.0**t:g}" for t in ticks]
+    texts[0] = f"≤ {texts[0]}"
+    return draw_maps(
+        solution,
+        layout,
+        lambda some: np.log10(np.maximum(shown[some], 10.0**low)),
+        hover,
+        Amounts(cost_name(solution), AMOUNTS, low, high, ticks, texts),
+        title=title,
+        notes=["Dark: a close decision. Bright: a mistake is dear."],
+        label=lambda s: f"{shown[s]:.1f}",
+        label_note=f"The numbers are the {cost_name(solution)}.",
+    )

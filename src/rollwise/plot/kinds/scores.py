@@ -1,0 +1,104 @@
+"""Distributions of final scores of several policies, exact and simulated together."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from rollwise.analysis.distributions import distributions
+from rollwise.plot import Choices
+from rollwise.plot.style import COLOURS, Sheet, axis, step
+from rollwise.policies import find_policy
+from rollwise.scores import require_points
+from rollwise.simulate.match import simulate
+from rollwise.solution import Solution
+
+GAMES = 30_000  # as many as the experiments of "Solving Threes"
+SEED = 1
+LEAST = 1e-4
+
+
+def draw(solution: Solution, choices: Choices) -> go.Figure:
+    """Bars for the exact probabilities, marks with error bars for simulated ones."""
+    graph, game = solution.graph, solution.game
+    require_points(graph)
+    names = []
+    if game is not None:
+        names = list(type(game).policies()) if choices.policy is None else [choices.policy]
+    policies = [solution.policy]
+    if game is not None:
+        policies += [find_policy(graph, game, name) for name in names[: len(COLOURS) - 1]]
+    figure = go.Figure()
+    key, notes = [], []
+    shown: list[int] = []
+    for policy, colour in zip(policies, COLOURS, strict=False):
+        exact = distributions(graph, policy).of(0)
+        chance = 100 * exact.probabilities
+        shown += exact.values[exact.probabilities > LEAST].tolist()
+        label = f"{policy.name}, exact"
+        figure.add_trace(
+            go.Bar(
+                x=exact.values,
+                y=chance,
+                name=label,
+                marker={"color": colour},
+                offsetgroup=policy.name,
+                hovertemplate=f"{label}: %{{x}} points with %{{y:.4f}} %<extra></extra>",
+            )
+        )
+        key.append(label)
+        notes.append(f"{policy.name}: mean {exact.mean:.4f}, standard deviation {exact.sd:.3f}.")
+    for number, policy in enumerate(policies):
+        played = simulate(graph, policy, games=GAMES, seed=SEED + number, exact=False).sides[0]
+        if played.scores is None:
+            continue
+        scores = np.array(sorted(played.scores))
+        rate = np.array([played.scores[s] for s in scores.tolist()]) / GAMES
+        reach = 1.96 * np.sqrt(rate * (1 - rate) / GAMES)
+        label = f"{policy.name}, simulated"
+        figure.add_trace(
+            go.Scatter(
+                x=scores,
+                y=100 * rate,
+                name=label,
+                mode="markers",
+                offsetgroup=policy.name,
+                error_y={"array": 100 * reach, "thickness": 1, "width": 2, "color": "#777777"},
+                marker={
+                    "symbol": "diamond",
+                    "size": 6,
+                    "color": COLOURS[number % len(COLOURS)],
+                    "line": {"width": 1, "color": "#333333"},
+                },
+                hovertemplate=f"{label}: %{{x}} points in %{{y:.3f}} % of games<extra></extra>",
+            )
+        )
+        key.append(label)
+    notes.append(
+        f"Simulated: {GAMES:,} games each, seed {SEED} and on, with 95 % confidence intervals."
+    )
+    low, high = (min(shown), max(shown)) if shown else (0, 1)
+    figure.update_layout(
+        barmode="group",
+        bargap=0.15,
+        scattermode="group",
+        scattergap=0.15,
+        yaxis=axis(rangemode="tozero"),
+    )
+    sheet = Sheet(
+        figure,
+        f"{graph.title}: final scores",
+        notes,
+        heights=(400, 300),
+        key=key,
+        x_title="final score (points)",
+        y_title="games (%)",
+        left=70,
+    )
+    layouts = []
+    for width, ticks in ((0, 30), (400, 8)):
+        across = axis(
+            range=[low - 0.7, high + 0.7], dtick=step(low, high, ticks), tick0=0, showgrid=False
+        )
+        layouts.append({"xaxis": across, "annotations": sheet.axis_titles(0, width)})
+    return sheet.finish(*layouts)

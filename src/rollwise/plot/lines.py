@@ -1,0 +1,85 @@
+"""Where only one field varies: a line for each action (or one for the value) instead of a map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from rollwise.plot.style import Sheet, axis, step
+
+Floats = NDArray[np.float64]
+
+
+class Line:
+    """One line: where it goes, its name and colour, and the text of each of its points."""
+
+    def __init__(
+        self,
+        name: str,
+        x: Sequence[float],
+        y: Sequence[float],
+        colour: str,
+        hovers: Sequence[str] | None = None,
+        filled: Sequence[bool] | None = None,
+        dash: str = "solid",
+        symbol: str = "circle",
+    ) -> None:
+        self.name, self.x, self.y, self.colour = name, list(x), list(y), colour
+        self.hovers, self.filled, self.dash, self.symbol = hovers, filled, dash, symbol
+
+
+def draw_lines(
+    lines: Sequence[Line],
+    *,
+    title: str,
+    notes: Sequence[str],
+    x_title: str,
+    y_title: str,
+    log: bool = False,
+    markers: bool = True,
+    baseline: bool = False,
+) -> go.Figure:
+    """Draw lines over one axis of whole numbers."""
+    figure = go.Figure()
+    for line in lines:
+        few = markers and len(line.x) <= 120
+        size: Any = 9
+        if line.filled is not None:
+            size = [11 if best else 5 for best in line.filled]
+        figure.add_trace(
+            go.Scatter(
+                x=line.x,
+                y=line.y,
+                name=line.name,
+                mode="lines+markers" if few else "lines",
+                line={"color": line.colour, "width": 2, "dash": line.dash},
+                marker={"color": line.colour, "size": size, "symbol": line.symbol},
+                hovertext=line.hovers,
+                hoverinfo="text" if line.hovers is not None else "x+y+name",
+            )
+        )
+    low = min((min(line.x) for line in lines if line.x), default=0)
+    high = max((max(line.x) for line in lines if line.x), default=1)
+    y_axis = axis(type="log", exponentformat="power", tickfont={"size": 11}) if log else axis()
+    if baseline:
+        y_axis["rangemode"] = "tozero"
+    figure.update_layout(yaxis=y_axis, showlegend=len(lines) > 1)
+    sheet = Sheet(
+        figure,
+        title,
+        list(notes),
+        key=[line.name for line in lines] if len(lines) > 1 else [],
+        x_title=x_title,
+        y_title=y_title,
+        left=82,
+    )
+    room = 0.04 * max(high - low, 1)
+    layouts = []
+    for width, ticks in ((0, 20), (400, 7)):
+        across = axis(range=[low - room, high + room], dtick=step(low, high, ticks), tick0=0)
+        layouts.append({"xaxis": across, "annotations": sheet.axis_titles(0, width)})
+    return sheet.finish(*layouts)

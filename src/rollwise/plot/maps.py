@@ -1,0 +1,292 @@
+"""Small maps: a number or a class for each state, over two of its fields, in panels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from rollwise.plot.fields import Panel, View
+from rollwise.plot.style import NARROW, WIDE, Sheet, axis, step, step_scale
+from rollwise.solution import Solution
+
+Floats = NDArray[np.float64]
+GAP_ABOVE, GAP_BESIDE = 54, 26
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The classes of a map: their names and colours, for the legend."""
+
+    names: Sequence[str]
+    colours: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """The scale of a map of amounts."""
+
+    title: str
+    scale: str | list[tuple[float, str]]
+    low: float
+    high: float
+    ticks: Sequence[float] | None = None
+    tick_texts: Sequence[str] | None = None
+    reverse: bool = False
+
+
+def draw_maps(
+    solution: Solution,
+    view: View,
+    answer: Callable[[NDArray[np.int64]], Floats],
+    hover: Callable[[int], str],
+    scale: Classes | Amounts,
+    *,
+    title: str,
+    notes: Sequence[str] = (),
+    label: Callable[[int], str] | None = None,
+    label_note: str = "",
+) -> go.Figure:
+    """Draw maps of states.
+
+    Parameters
+    ----------
+    answer : callable
+        The number (or class) of each of some states.
+    hover, label : callable
+        The text of a state under the pointer, and in its cell where there's room.
+    label_note : str
+        What the labels are; a note where they are shown.
+    """
+    names = solution.graph.field_names
+    table = solution.graph.states
+    x_field, y_field = view.axes
+    every = np.concatenate([panel.states for panel in view.panels])
+    xs = _ticks(table[every, x_field])
+    ys = _ticks(table[every, y_field])
+    count = len(view.panels)
+    grids = (_Grid.wide(count, len(xs), len(ys)), _Grid.narrow(count, len(xs), len(ys)))
+    labels_fit = label is not None and grids[0].cell_fits(len(xs), len(ys))
+    labels_fit_narrow = labels_fit and grids[1].cell_fits(len(xs), len(ys))
+
+    figure = go.Figure()
+    for number, panel in enumerate(view.panels):
+        z, hovers, texts = _matrices(
+            table, view, panel, xs, ys, answer, hover, label if labels_fit else None
+        )
+        trace = go.Heatmap(
+            x=xs,
+            y=ys,
+            z=z,
+            hovertext=hovers,
+            hoverinfo="text",
+            coloraxis="coloraxis",
+            name=panel.title,
+            xaxis=_name("x", number),
+            yaxis=_name("y", number),
+            xgap=1 if len(xs) <= 40 else 0,
+            ygap=1 if len(ys) <= 40 else 0,
+        )
+        if texts is not None:
+            trace.update(text=texts, texttemplate="%{text}", textfont={"size": 11})
+        figure.add_trace(trace)
+    _add_scale(figure, scale)
+    shown_notes = [*notes, *view.notes]
+    if labels_fit and label_note:
+        shown_notes.append(label_note)
+    sheet = Sheet(
+        figure,
+        title,
+        shown_notes,
+        heights=(grids[0].height, grids[1].height),
+        key=list(scale.names) if isinstance(scale, Classes) else [],
+        bar=scale.title if isinstance(scale, Amounts) else None,
+        x_title=names[x_field],
+        y_title=names[y_field],
+        panel_titles=bool(view.panels[0].title),
+    )
+    layouts = []
+    for grid, width in zip(grids, (WIDE, NARROW), strict=True):
+        layout = grid.axes(xs, ys)
+        layout["annotations"] = grid.titles(view.panels) + sheet.axis_titles(grid.height, width)
+        layouts.append(layout)
+    finished = sheet.finish(*layouts)
+    finished.layout.meta["narrow_labels"] = labels_fit_narrow
+    return finished
+
+
+def _name(letter: str, number: int) -> str:
+    return letter if number == 0 else f"{letter}{number + 1}"
+
+
+def _ticks(values: NDArray[np.int32]) -> list[int] | list[str]:
+    """The places along an axis: all whole numbers between, or, where few are used, those."""
+    used = np.unique(values)
+    low, high = int(used[0]), int(used[-1])
+    if high - low + 1 <= 2 * len(used) + 2:
+        return list(range(low, high + 1))
+    return [str(v) for v in used.tolist()]
+
+
+def _matrices(
+    table: NDArray[np.int32],
+    view: View,
+    panel: Panel,
+    xs: list[Any],
+    ys: list[Any],
+    answer: Callable[[NDArray[np.int64]], Floats],
+    hover: Callable[[int], str],
+    label: Callable[[int], str] | None,
+) -> tuple[NDArray[np.float32], NDArray[Any], NDArray[Any] | None]:
+    x_field, y_field = view.axes
+    place_x = {int(x): i for i, x in enumerate(xs)}
+    place_y = {int(y): i for i, y in enumerate(ys)}
+    columns = [place_x[v] for v in table[panel.states, x_field].tolist()]
+    rows = [place_y[v] for v in table[panel.states, y_field].tolist()]
+    z = np.full((len(ys), len(xs)), np.nan, np.float32)
+    z[rows, columns] = answer(panel.states)
+    hovers = np.full(z.shape, "", object)
+    hovers[rows, columns] = [hover(s) for s in panel.states.tolist()]
+    texts = None
+    if label is not None:
+        texts = np.full(z.shape, "", object)
+        texts[rows, columns] = [label(s) for s in panel.states.tolist()]
+    return z, hovers, texts
+
+
+def _add_scale(figure: go.Figure, scale: Classes | Amounts) -> None:
+    if isinstance(scale, Classes):
+        figure.update_layout(
+            coloraxis={
+                "colorscale": step_scale(list(scale.colours)),
+                "cmin": -0.5,
+                "cmax": len(scale.colours) - 0.5,
+                "showscale": False,
+            }
+        )
+        for name, colour in zip(scale.names, scale.colours, strict=True):
+            marker = {"symbol": "square", "size": 12, "color": colour}
+            marker["line"] = {"width": 1, "color": "#777777"}
+            figure.add_trace(
+                go.Scatter(x=[None], y=[None], mode="markers", name=name, marker=marker)
+            )
+        return
+    bar: dict[str, Any] = {}
+    if scale.ticks is not None:
+        bar = {"tickvals": list(scale.ticks), "ticktext": list(scale.tick_texts or ())}
+    figure.update_layout(
+        coloraxis={
+            "colorscale": scale.scale,
+            "cmin": scale.low,
+            "cmax": scale.high,
+            "reversescale": scale.reverse,
+            "colorbar": bar,
+        }
+    )
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """Panels in rows and columns, in pixels of the plotting area."""
+
+    count: int
+    columns: int
+    panel_height: int
+    width: int
+    most_ticks: int
+
+    @classmethod
+    def wide(cls, count: int, nx: int, ny: int) -> _Grid:
+        columns = {1: 1, 2: 2, 3: 3, 4: 4, 5: 3, 6: 3, 7: 4, 8: 4, 9: 3}.get(count, 4)
+        tall = {1: 500, 2: 420, 3: 320}.get(columns, 240)
+        return cls(count, columns, min(tall, max(34 * ny, 90)), WIDE - 64 - 24, 40 // columns)
+
+    @classmethod
+    def narrow(cls, count: int, nx: int, ny: int) -> _Grid:
+        columns = 1 if count <= 2 else 2
+        tall = 300 if columns == 1 else 150
+        return cls(count, columns, min(tall, max(30 * ny, 80)), NARROW - 54 - 14, 12 // columns)
+
+    @property
+    def rows(self) -> int:
+        return -(-self.count // self.columns)
+
+    @property
+    def height(self) -> int:
+        return self.rows * self.panel_height + (self.rows - 1) * GAP_ABOVE
+
+    @property
+    def panel_width(self) -> float:
+        return (self.width - (self.columns - 1) * GAP_BESIDE) / self.columns
+
+    def cell_fits(self, nx: int, ny: int) -> bool:
+        return self.panel_width / nx >= 27 and self.panel_height / ny >= 15
+
+    def corner(self, number: int) -> tuple[float, float]:
+        """Left and top of a panel as shares of the plotting area."""
+        row, column = divmod(number, self.columns)
+        left = column * (self.panel_width + GAP_BESIDE) / self.width
+        top = 1 - row * (self.panel_height + GAP_ABOVE) / self.height
+        return left, top
+
+    def axes(self, xs: list[Any], ys: list[Any]) -> dict[str, Any]:
+        layout: dict[str, Any] = {}
+        for number in range(self.count):
+            left, top = self.corner(number)
+            across = [left, min(1.0, left + self.panel_width / self.width)]
+            down = [max(0.0, top - self.panel_height / self.height), top]
+            first_column = number % self.columns == 0
+            for letter, places, domain, shown, room in (
+                ("x", xs, across, True, self.most_ticks),
+                ("y", ys, down, first_column, max(2, self.panel_height // 26)),
+            ):
+                other = "y" if letter == "x" else "x"
+                spec = axis(
+                    domain=domain,
+                    anchor=_name(other, number),
+                    showticklabels=shown,
+                    showgrid=False,
+                    tickfont={"size": 11},
+                    tickangle=0,
+                )
+                if number:
+                    spec["matches"] = letter
+                if isinstance(places[0], str):
+                    spec["type"] = "category"
+                    spec["categoryarray"] = places
+                else:
+                    spec["range"] = [places[0] - 0.5, places[-1] + 0.5]
+                    spec["dtick"] = step(places[0], places[-1], room)
+                    spec["tick0"] = 0
+                layout[f"{letter}axis{number + 1 if number else ''}"] = spec
+        return layout
+
+    def titles(self, panels: list[Panel]) -> list[dict[str, Any]]:
+        found = []
+        size = 12 if self.width > NARROW else 11
+        for number, panel in enumerate(panels):
+            if not panel.title:
+                continue
+            left, top = self.corner(number)
+            text = panel.title
+            most = int(self.panel_width / (size * 0.56))
+            if len(text) > most:
+                text = text[: most - 1] + "…"
+            found.append(
+                {
+                    "text": text,
+                    "x": left,
+                    "y": top,
+                    "xref": "paper",
+                    "yref": "paper",
+                    "xanchor": "left",
+                    "yanchor": "bottom",
+                    "showarrow": False,
+                    "font": {"size": size},
+                }
+            )
+        return found

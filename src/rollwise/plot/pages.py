@@ -1,0 +1,121 @@
+"""Figures as files: a page that needs no network, or a picture made by an installed browser."""
+
+from __future__ import annotations
+
+import html
+import importlib.resources
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rollwise.errors import UsageError
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+FORMATS = (".html", ".png", ".svg")
+
+STYLE = """
+:root { color-scheme: light dark; }
+body { margin: 0; font: 16px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif;
+  background: #fff; color: #222; }
+.figure { width: 100%; max-width: 1100px; margin: 0 auto; }
+@media (prefers-color-scheme: dark) { body { background: #16181d; color: #e8e8e8; } }
+@media print { .modebar { display: none; } }
+"""
+
+
+def library() -> str:
+    """Plotly's library and ours, as they go into a page once."""
+    from plotly.offline import get_plotlyjs
+
+    ours = importlib.resources.files("rollwise.plot").joinpath("page.js").read_text()
+    # Its maps and its own logo are never shown, and nothing is to be fetched.
+    return f"<script>{get_plotlyjs()}</script>\n<script>{ours}</script>"
+
+
+def embed(figure: Figure, name: str) -> str:
+    """A figure as a piece of a page that has the `library`."""
+    data = figure.to_json().replace("</", "<\\/")
+    return (
+        f'<div class="figure" id="{html.escape(name)}"></div>\n'
+        f"<script>rollwiseFigure({json.dumps(name)}, {data});</script>"
+    )
+
+
+def page(figure: Figure, title: str) -> str:
+    """A whole page with one figure."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<link rel="icon" href="data:,">\n'
+        f"<title>{html.escape(title)}</title>\n<style>{STYLE}</style>\n{library()}\n</head>\n"
+        f"<body>\n{embed(figure, 'figure')}\n</body>\n</html>\n"
+    )
+
+
+def check_target(path: Path) -> None:
+    """Make sure, before any work, that a figure can be written to a file.
+
+    Raises
+    ------
+    UsageError
+        The name has another ending than .html, .png and .svg; or a picture is
+        asked for, and there is no browser to make it.
+    SolutionFileError
+        The directory isn't there or can't be written to.
+    """
+    if path.suffix not in FORMATS:
+        raise UsageError(f"--out {path}: the name must end in {', '.join(FORMATS)}")
+    if path.suffix != ".html":
+        from rollwise.plot.browser import find_browser
+
+        find_browser()
+    check_folder(path)
+
+
+def check_folder(path: Path) -> None:
+    """Make sure that a file can be written where it is to go.
+
+    Raises
+    ------
+    SolutionFileError
+        The directory isn't there or can't be written to.
+    """
+    import os
+
+    from rollwise.errors import SolutionFileError
+
+    folder = path.parent
+    if not folder.is_dir():
+        raise SolutionFileError(f"{path} can't be written: there is no directory {folder}")
+    if path.is_dir():
+        raise SolutionFileError(f"{path} can't be written: it is a directory")
+    if not os.access(folder, os.W_OK):
+        raise SolutionFileError(f"{path} can't be written: {folder} is not writable")
+
+
+def write_figure(figure: Figure, path: Path, title: str, width: int = 1100) -> None:
+    """Write a figure to a file, all at once or not at all.
+
+    Parameters
+    ----------
+    width : int
+        Of a .png or .svg, in pixels; under 640 the layout for narrow screens is used.
+
+    Raises
+    ------
+    UsageError, SolutionFileError
+        See `check_target`.
+    """
+    from rollwise.atomic_files import write_atomically
+
+    check_target(path)
+    text = page(figure, title)
+    if path.suffix == ".html":
+        write_atomically(path, lambda place: place.write_text(text, encoding="utf-8"))
+        return
+    from rollwise.plot.browser import picture
+
+    content = picture(text, path.suffix[1:], width)
+    write_atomically(path, lambda place: place.write_bytes(content))

@@ -1,0 +1,213 @@
+"""What all pictures share: colours, lettering, and a layout for wide and for narrow screens.
+
+Colours are those of Okabe and Ito (2008), which people with any colour vision tell
+apart, and cividis (Nuñez, Anderton and Renslow 2018) for amounts; both keep their
+order in grey print. Plotly breaks no lines and moves no panels by itself, so each
+figure carries two layouts: the wide one, and in ``layout.meta["narrow"]`` what is
+different on a screen of 400 pixels.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass, field
+from typing import Any
+
+import plotly.graph_objects as go
+
+WIDE, NARROW = 1100, 400
+BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
+# In this order neighbours also differ in lightness.
+COLOURS = (BLUE, ORANGE, GREEN, "#F0E442", RED, "#56B4E9", "#CC79A7", "#000000")
+AMOUNTS = "cividis"
+GREY = "#8a8a8a"
+FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
+GRID = "rgba(128,128,128,0.25)"
+
+TITLE_SIZE, NOTE_SIZE = 17, 12
+
+
+def action_colours(n: int) -> list[str]:
+    """Colours for so many actions: different ones while they last, then a ramp."""
+    if n <= len(COLOURS):
+        return list(COLOURS[:n])
+    from plotly.colors import sample_colorscale
+
+    return [str(c) for c in sample_colorscale("viridis", [i / (n - 1) for i in range(n)])]
+
+
+def step_scale(colours: list[str]) -> list[tuple[float, str]]:
+    """A colour scale that gives whole numbers from 0 a colour each."""
+    n = len(colours)
+    return [(at / n, colour) for i, colour in enumerate(colours) for at in (i, i + 1)]
+
+
+@dataclass
+class Sheet:
+    """A figure with its lettering, laid out twice.
+
+    Attributes
+    ----------
+    title : str
+    notes : list of str
+        Sentences beneath the title.
+    heights : (wide, narrow)
+        Of the plotting area, in pixels.
+    key : list of str
+        Entries of the legend, for which room is made; `bar` is a colour bar's room.
+    x_title, y_title : str
+        Of all panels together.
+    panel_titles : bool
+        Whether there is lettering just above the plotting area.
+    """
+
+    figure: go.Figure
+    title: str
+    notes: list[str] = field(default_factory=list)
+    heights: tuple[float, float] = (420, 320)
+    key: list[str] = field(default_factory=list)
+    bar: str | None = None
+    x_title: str = ""
+    y_title: str = ""
+    panel_titles: bool = False
+    left: int = 64
+    bottom: int = 56
+
+    def finish(
+        self, wide: dict[str, Any] | None = None, narrow: dict[str, Any] | None = None
+    ) -> go.Figure:
+        """Lay the figure out; the arguments are further layout for each width."""
+        layouts = []
+        for width, height, more in zip((WIDE, NARROW), self.heights, (wide, narrow), strict=True):
+            layout = {**self._layout(width, height)}
+            lettering = layout["annotations"] + (more or {}).get("annotations", [])
+            layouts.append({**layout, **(more or {}), "annotations": lettering})
+        self.figure.update_layout(layouts[0])
+        self.figure.update_layout(
+            meta={"narrow": layouts[1], "wide": layouts[0]},
+            font={"family": FONT, "size": 13, "color": "#222222"},
+            paper_bgcolor="white",
+            plot_bgcolor="white",
+            hoverlabel={"align": "left"},
+        )
+        return self.figure
+
+    def _layout(self, width: int, height: float) -> dict[str, Any]:
+        small = width == NARROW
+        left = self.left - 10 if small else self.left
+        right = 14 if small else 24
+        title = textwrap.wrap(self.title, int((width - 32) / 10)) or [""]
+        notes = [line for n in self.notes for line in textwrap.wrap(n, int((width - 36) / 6.4))]
+        text = f"<b>{'<br>'.join(title)}</b>"
+        if notes:
+            text += f'<br><span style="font-size:{NOTE_SIZE}px">{"<br>".join(notes)}</span>'
+        above = 20 if self.panel_titles else 4
+        key_height = 0.0
+        layout: dict[str, Any] = {}
+        if self.key:
+            room = width - left - right
+            widest = max(len(name) for name in self.key) * 7.4 + 46
+            rows = -(-len(self.key) // max(int(room // widest), 1))
+            key_height = 24 * rows + 6
+            layout["legend"] = {
+                "orientation": "h",
+                "x": 0,
+                "y": 1 + above / height,
+                "xanchor": "left",
+                "yanchor": "bottom",
+                "itemsizing": "constant",
+                "traceorder": "normal",
+                "bgcolor": "rgba(0,0,0,0)",
+            }
+        if self.bar is not None:
+            key_height += 58
+            layout["coloraxis.colorbar"] = {
+                "orientation": "h",
+                "title": {"text": self.bar, "side": "top", "font": {"size": 12}},
+                "x": 0.5,
+                "y": 1 + (above + (24 if self.key else 0)) / height,
+                "xanchor": "center",
+                "yanchor": "bottom",
+                "len": 1.0 if small else 0.6,
+                "thickness": 12,
+                "xpad": 4,
+                "ypad": 4,
+                "tickfont": {"size": 11},
+            }
+        top = 24 + 22.1 * (len(title) + len(notes)) + key_height + above + 6
+        layout |= {
+            "margin": {"l": left, "r": right, "t": top, "b": self.bottom, "pad": 0},
+            "height": top + height + self.bottom,
+            # Plotly's own titles move up with every line, so this is an annotation.
+            "annotations": [
+                _lettering(
+                    text,
+                    0,
+                    1,
+                    xanchor="left",
+                    yanchor="top",
+                    align="left",
+                    xshift=14 - left,
+                    yshift=top - 10,
+                    font={"size": TITLE_SIZE},
+                )
+            ],
+        }
+        return layout
+
+    def axis_titles(self, height: float, width: int) -> list[dict[str, Any]]:
+        """The titles of the axes, once for all panels, as annotations."""
+        small = width == NARROW
+        found = []
+        if self.x_title:
+            found.append(
+                _lettering(self.x_title, 0.5, 0, yshift=-(self.bottom - 4), yanchor="bottom")
+            )
+        if self.y_title:
+            found.append(
+                _lettering(
+                    self.y_title,
+                    0,
+                    0.5,
+                    xshift=-(self.left - (12 if small else 4)),
+                    xanchor="left",
+                    textangle=-90,
+                )
+            )
+        return found
+
+
+def _lettering(text: str, x: float, y: float, **more: Any) -> dict[str, Any]:
+    return {
+        "text": text,
+        "x": x,
+        "y": y,
+        "xref": "paper",
+        "yref": "paper",
+        "showarrow": False,
+        **{"font": {"size": 13}, **more},
+    }
+
+
+def axis(**more: Any) -> dict[str, Any]:
+    """A plain axis: thin lines that show on white and on black."""
+    return {
+        "gridcolor": GRID,
+        "linecolor": GREY,
+        "showline": True,
+        "zeroline": False,
+        "ticks": "outside",
+        "tickcolor": GREY,
+        "ticklen": 4,
+        "automargin": False,
+        **more,
+    }
+
+
+def step(low: float, high: float, most: int) -> int:
+    """Whole steps between the ticks of an axis, so that there are at most so many."""
+    wanted = (high - low) / max(most, 1)
+    for size in (1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000):
+        if size >= wanted:
+            return size
+    return max(1, int(wanted / 1000 + 1) * 1000)

@@ -1,0 +1,79 @@
+"""How positions, values and costs are put into words under the pointer."""
+
+from __future__ import annotations
+
+import html
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.solution import Solution
+
+Floats = NDArray[np.float64]
+
+
+def shown_values(solution: Solution, values: Floats) -> Floats:
+    """Values as people read them: chances to win in percent, or scores."""
+    return values if solution.is_score else 50 * (1 + values)
+
+
+def shown_costs(solution: Solution, costs: Floats) -> Floats:
+    """Costs as people read them: points of a hundred of the chance to win, or of the score."""
+    return costs if solution.is_score else 50 * costs
+
+
+def value_name(solution: Solution) -> str:
+    """What a value is called on an axis."""
+    return "expected score" if solution.is_score else "mover's chance to win (%)"
+
+
+def cost_name(solution: Solution) -> str:
+    """What a cost is called on an axis."""
+    return "cost in points" if solution.is_score else "cost in chance to win (percentage points)"
+
+
+def value_text(solution: Solution, value: float) -> str:
+    """One value in words."""
+    return f"{value:.4f}" if solution.is_score else f"{50 * (1 + value):.3f} %"
+
+
+def cost_text(solution: Solution, cost: float) -> str:
+    """One cost in words."""
+    return f"{cost:.4f} points" if solution.is_score else f"{50 * cost:.3f} points of %"
+
+
+class Hover:
+    """The text under the pointer for each state: all fields, all actions, what each costs."""
+
+    def __init__(self, solution: Solution) -> None:
+        graph = solution.graph
+        self.solution = solution
+        self.names = [html.escape(name) for name in graph.field_names]
+        labels = graph.action_names
+        self.labels = {
+            int(label): html.escape(labels.get(int(label), str(label)))
+            for label in np.unique(graph.action_label)
+        }
+        self.unit = "" if solution.is_score else " %"
+        self.values = shown_values(solution, solution.action_values)
+        self.costs = shown_costs(solution, solution.regret)
+
+    def __call__(self, state: int, extra: str = "") -> str:
+        """The text for one state."""
+        graph = self.solution.graph
+        fields = graph.states[state].tolist()
+        if len(fields) > 4:  # many fields are mostly zero
+            parts = [f"{n} {v}" for n, v in zip(self.names, fields, strict=True) if v]
+            lines = [", ".join(parts) or "all fields 0"]
+        else:
+            lines = [", ".join(f"{n} {v}" for n, v in zip(self.names, fields, strict=True))]
+        for a in range(int(graph.action_indptr[state]), int(graph.action_indptr[state + 1])):
+            text = f"{self.labels[int(graph.action_label[a])]}: {self.values[a]:.2f}{self.unit}"
+            if self.solution.is_best[a]:
+                text = f"<b>{text}</b>"
+            else:
+                text += f", costs {self.costs[a]:.2g}"
+            lines.append(text)
+        if extra:
+            lines.append(extra)
+        return "<br>".join(lines)

@@ -1,0 +1,79 @@
+"""A game's answer as one page for people who never heard of dynamic programming.
+
+The page is one file that needs no network: figures, the table and what searches it
+are inside.
+"""
+
+from __future__ import annotations
+
+import html
+import importlib.resources
+from collections.abc import Callable
+from pathlib import Path
+
+from rollwise import __version__
+from rollwise.plot import require_plotly
+from rollwise.plot.pages import STYLE, check_folder, library
+from rollwise.report.facts import Facts
+from rollwise.report.sections import SECTIONS
+from rollwise.solution import Solution
+
+Progress = Callable[[str, int, int | None], None]
+
+
+def report(solution: Solution, progress: Progress | None = None) -> str:
+    """The report as HTML.
+
+    Parameters
+    ----------
+    solution : Solution
+        With the game's rules, from which its description and policies come.
+    progress : callable, optional
+        Called as ``progress(stage, done, total)``.
+
+    Raises
+    ------
+    MissingExtra
+        Plotly isn't installed.
+    """
+    require_plotly()
+    facts = Facts(solution)
+    parts = []
+    contents = []
+    for number, (title, write) in enumerate(SECTIONS):
+        if progress is not None:
+            progress("writing the report", number, len(SECTIONS))
+        body = write(facts)
+        if body:
+            parts.append(f'<section id="part{number}"><h2>{title}</h2>\n{body}\n</section>')
+            contents.append(f'<a href="#part{number}">{title}</a>')
+    room = importlib.resources.files("rollwise.report")
+    style = STYLE + room.joinpath("report.css").read_text(encoding="utf-8")
+    script = room.joinpath("table.js").read_text(encoding="utf-8")
+    name = html.escape(facts.name)
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<link rel="icon" href="data:,">\n'
+        f"<title>{name}, solved</title>\n<style>{style}</style>\n{library()}\n"
+        f"<script>{script}</script>\n</head>\n<body>\n<main>\n<header><h1>{name}, solved</h1>\n"
+        f"<p class='sub'>{html.escape(solution.graph.title)}</p>\n"
+        f"<nav>{' '.join(contents)}</nav></header>\n"
+        + "\n".join(parts)
+        + f"\n<footer>Made by rollwise {__version__}.</footer>\n</main>\n</body>\n</html>\n"
+    )
+
+
+def write_report(solution: Solution, path: Path, progress: Progress | None = None) -> None:
+    """Write the report to a file, all at once or not at all.
+
+    Raises
+    ------
+    SolutionFileError
+        The directory can't be written to.
+    """
+    from rollwise.atomic_files import write_atomically
+
+    check_folder(path)
+    text = report(solution, progress)
+    write_atomically(path, lambda place: place.write_text(text, encoding="utf-8"))

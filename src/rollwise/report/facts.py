@@ -1,0 +1,46 @@
+"""What several parts of a report need, computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.analysis.lengths import Lengths, lengths
+from rollwise.plot.kinds.regret import second_best_costs
+from rollwise.plot.words import shown_costs
+from rollwise.solution import Solution
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """A solution, and what is worked out from it."""
+
+    solution: Solution
+
+    @property
+    def name(self) -> str:
+        """The game's name as a title."""
+        return self.solution.graph.game.replace("-", " ").capitalize()
+
+    @cached_property
+    def lengths(self) -> Lengths:
+        """How long games last when played best, and which positions they come to."""
+        return lengths(self.solution.graph, self.solution.policy)
+
+    @cached_property
+    def choice(self) -> NDArray[np.bool_]:
+        """In which states there is a choice."""
+        return np.asarray(np.diff(self.solution.graph.action_indptr) > 1)
+
+    @cached_property
+    def costs(self) -> NDArray[np.float64]:
+        """What the second-best action of each state costs, in shown units; NaN without one."""
+        return shown_costs(self.solution, second_best_costs(self.solution))
+
+    @property
+    def unit(self) -> str:
+        """What costs are counted in."""
+        return "points" if self.solution.is_score else "percentage points"

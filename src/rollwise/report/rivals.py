@@ -1,0 +1,84 @@
+"""How the policies that people use do: against perfect play, and against who knows them."""
+
+from __future__ import annotations
+
+import html
+import inspect
+
+from rollwise.errors import RollwiseError
+from rollwise.evaluation import best_response, evaluate
+from rollwise.policies import Policy, find_policy
+from rollwise.report.facts import Facts
+
+MOST_RESPONDED = 200_000  # a best response in more states takes long
+RANDOM = "random"
+
+
+def policies(facts: Facts) -> str:
+    """A table of the game's policies."""
+    solution = facts.solution
+    graph, game = solution.graph, solution.game
+    if game is None or not facts.choice.any():
+        return ""
+    functions = type(game).policies()
+    small = graph.n_states <= MOST_RESPONDED
+    names = [*functions, *([RANDOM] if small else [])]
+    rows, faults = [], []
+    for name in names:
+        about = (
+            (inspect.getdoc(functions[name]) or "").partition("\n")[0]
+            if name in functions
+            else ("Any move, all equally likely.")
+        )
+        try:
+            cells = _cells(facts, find_policy(graph, game, name), small)
+        except RollwiseError as error:
+            faults.append(f"<p>{html.escape(name)}: {html.escape(str(error))}</p>")
+            continue
+        rows.append(
+            f"<tr><td class='text'><b>{html.escape(name)}</b><br>{html.escape(about)}</td>{cells}"
+            "</tr>"
+        )
+    if not rows:
+        return "\n".join(faults) or "<p>No other way to play is written beside the rules.</p>"
+    if graph.players == 1:
+        titles, words = _words_alone(solution.is_score)
+    else:
+        titles = ["wins, moving first", "wins, moving second", "loses against perfect play"]
+        words = (
+            "How each way to play does against a perfect player, and how many games in a hundred "
+            "it loses by not being perfect (on average of moving first and second)."
+        )
+        if small:
+            titles.append("loses to one who knows it")
+            words += " The last column is for an opponent who knows it and plays against it."
+    head = "".join(f"<th>{title}</th>" for title in titles)
+    return (
+        f"<p>{words}</p><div class='scroll'><table><tr><th class='text'>way to play</th>{head}"
+        f"</tr>{''.join(rows)}</table></div>" + "\n".join(faults)
+    )
+
+
+def _words_alone(is_score: bool) -> tuple[list[str], str]:
+    if is_score:
+        return ["average score", "worse by"], "What each way to play scores on average."
+    return ["chance to win", "worse by"], "How often each way to play wins."
+
+
+def _cells(facts: Facts, policy: Policy, small: bool) -> str:
+    solution = facts.solution
+    graph = solution.graph
+    if graph.players == 1:
+        value = float(evaluate(graph, policy).values[0])
+        worse = abs(solution.value - value)
+        if solution.is_score:
+            return f"<td>{value:.4f}</td><td>{worse:.4f}</td>"
+        return f"<td>{50 * (1 + value):.2f} %</td><td>{50 * worse:.2f}</td>"
+    found = evaluate(graph, policy, solution.policy)
+    first = 50 * (1 + float(found.values[0]))
+    second = 50 * (1 + float(found.values_second[0]))
+    cells = [f"{first:.2f} %", f"{second:.2f} %", f"{50 - (first + second) / 2:.2f}"]
+    if small:
+        # Payoffs go from -1 to 1, so that half of them are shares of games.
+        cells.append(f"{50 * best_response(graph, policy).exploitability():.2f}")
+    return "".join(f"<td>{cell}</td>" for cell in cells)

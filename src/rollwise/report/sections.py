@@ -1,0 +1,261 @@
+"""The parts of a report, each a function of the facts that gives HTML (or nothing)."""
+
+from __future__ import annotations
+
+import html
+import inspect
+from collections.abc import Callable
+
+import numpy as np
+
+from rollwise.errors import UsageError
+from rollwise.game import parameter_specs
+from rollwise.plot import plot
+from rollwise.plot.kinds.length import draw_lengths
+from rollwise.plot.pages import embed
+from rollwise.report.facts import Facts
+from rollwise.report.rivals import policies
+from rollwise.report.strategy_table import encode
+
+Section = Callable[[Facts], str]
+
+
+def what(facts: Facts) -> str:
+    """What the game is."""
+    solution = facts.solution
+    graph, game = solution.graph, solution.game
+    described = "" if game is None else inspect.getdoc(type(game)) or ""
+    parts = [
+        f"<p>{html.escape(' '.join(p.split()))}</p>" for p in described.split("\n\n") if p.strip()
+    ]
+    aims = {
+        "win": "a game for two players, who move in turns"
+        if graph.players == 2
+        else "a game for one player, which is won or lost",
+        "maximize": "a game for one player; the most points are best",
+        "minimize": "a game for one player; the fewest points are best",
+    }
+    parts.append(f"<p>It is {aims[graph.objective]}.</p>")
+    specs = {} if game is None else {spec.name: spec for spec in parameter_specs(type(game))}
+    if graph.parameters:
+        rows = "".join(
+            f"<tr><td class='text'>{html.escape(name)}</td><td>{value}</td>"
+            f"<td class='text'>{html.escape(specs[name].about if name in specs else '')}</td></tr>"
+            for name, value in graph.parameters.items()
+        )
+        parts.append(f"<p>This report is for the game with</p><table>{rows}</table>")
+    fields = ", ".join(f"<code>{html.escape(name)}</code>" for name in graph.field_names)
+    labels = np.unique(graph.action_label).tolist()
+    acts = ", ".join(
+        f"<b>{html.escape(graph.action_names.get(label, str(label)))}</b>" for label in labels
+    )
+    parts.append(
+        f"<p>A position is described by {fields}, seen by the player whose move it is. "
+        f"The moves are {acts}.</p>"
+    )
+    return "\n".join(parts)
+
+
+def edge(facts: Facts) -> str:
+    """Who has the edge."""
+    solution = facts.solution
+    if solution.is_score:
+        return (
+            f"<p class='big'>{solution.value:.4f} points</p>\n<p>That is the average score of "
+            f"somebody who plays as well as can be. {_sure(facts)}</p>"
+        )
+    chance = 100 * (solution.win_probability or 0.0)
+    if solution.graph.players == 1:
+        return (
+            f"<p class='big'>{chance:.2f} %</p>\n<p>That is the chance to win for somebody who "
+            f"plays as well as can be (a draw counts as half a win). {_sure(facts)}</p>"
+        )
+    other = 100 - chance
+    if abs(chance - other) < 1e-9:
+        verdict = "Nobody: moving first and moving second are equally good."
+    else:
+        who = "first" if chance > other else "second"
+        verdict = (
+            f"The player who moves {who}: of 1,000 games between perfect players, about "
+            f"{10 * max(chance, other):.0f} go to that player."
+        )
+    return (
+        f"<p>{verdict} (A draw counts as half a win.)</p>\n<div class='edge'>"
+        f"<div class='one' style='flex:{chance:.3f}'>first<br><b>{chance:.2f} %</b></div>"
+        f"<div class='two' style='flex:{other:.3f}'>second<br><b>{other:.2f} %</b></div></div>\n"
+        f"<p>{_sure(facts)}</p>"
+    )
+
+
+def _sure(facts: Facts) -> str:
+    solution = facts.solution
+    bound = solution.error_bound if solution.is_score else 50 * solution.error_bound
+    if not np.isfinite(bound):
+        return "How far this can be off has not been proved."
+    unit = "points" if solution.is_score else "percentage points"
+    return f"This number is proved to be within {bound:.1e} {unit} of the truth."
+
+
+def duration(facts: Facts) -> str:
+    """How long it lasts."""
+    found = facts.lengths
+    figure = draw_lengths(facts.solution, found, "the best play")
+    words = (
+        "A turn is all that one player does before the other one goes on."
+        if found.unit == "turns"
+        else "What is counted are rolls: moves of which more than one thing can come."
+    )
+    return (
+        f"<p>With the best play a game takes {found.mean:.1f} {found.unit} on average, and one "
+        f"game in a hundred more than {found.quantile(0.99)}. {words}</p>\n"
+        + embed(figure, "length")
+    )
+
+
+def strategy(facts: Facts) -> str:
+    """The strategy in pictures."""
+    if not facts.choice.any():
+        return "<p>The players never have a choice, so there is no strategy to know.</p>"
+    parts = [
+        "<p>The colour says what is best. Point at a place (or touch it) to see the position, what "
+        "each move is worth there, and what a wrong one costs.</p>"
+    ]
+    for kind in ("policy", "surface"):
+        try:
+            figure = plot(facts.solution, kind)
+        except UsageError:
+            continue  # it makes no sense for this game
+        # A boundary of a few steps is seen better in the maps.
+        if kind == "policy" or np.isfinite(figure.data[0].z).sum() >= 400:
+            parts.append(embed(figure, kind))
+    return "\n".join(parts)
+
+
+def table(facts: Facts) -> str:
+    """The strategy as a table."""
+    if not facts.choice.any():
+        return ""
+    text, rows, left = encode(facts)
+    words = [f"{rows:,} rows hold what to do in {int(facts.choice.sum()):,} positions."]
+    if left:
+        words[0] = f"These are the {rows:,} rows that matter most often; {left:,} are left out."
+    if '"ranged":-1' not in text:
+        words.append("Neighbouring positions with the same answer share a row.")
+    words.append("Type numbers into the fields to find a position.")
+    return (
+        f"<p>{' '.join(words)}</p>\n<div id='strategy-table'></div>\n"
+        f"<script>rollwiseTable('strategy-table', {text});</script>"
+    )
+
+
+def hardness(facts: Facts) -> str:
+    """How hard the decisions are."""
+    if not facts.choice.any():
+        return ""
+    solution = facts.solution
+    graph = solution.graph
+    visits = np.where(facts.choice, facts.lengths.visits, 0.0)
+    cost = np.where(facts.choice, facts.costs, 0.0)
+    met = visits.sum()
+    parts = []
+    if met > 0:
+        limits = (0.01, 0.1, 1.0, 10.0)
+        shares = [100 * visits[cost <= limit].sum() / met for limit in limits]
+        cells = "".join(
+            f"<tr><td class='text'>at most {limit:g} {facts.unit}</td><td>{share:.1f} %</td></tr>"
+            for limit, share in zip(limits, shares, strict=True)
+        )
+        parts.append(
+            f"<p>A game played well holds {met:.1f} decisions on average. In so many of them the "
+            f"second-best move would cost</p><table>{cells}</table>"
+        )
+        worst = np.argsort(-(visits * cost), kind="stable")[:5]
+        worst = worst[(visits * cost)[worst] > 0]
+        rows = "".join(
+            f"<tr><td class='text'>{html.escape(_words(facts, int(s)))}</td><td class='act'>"
+            f"{html.escape(graph.action_text(int(solution.best_actions[s])))}</td>"
+            f"<td>{cost[s]:.2f}</td></tr>"
+            for s in worst
+        )
+        parts.append(
+            "<p>The decisions that matter most, since they come often and a mistake is dear:</p>"
+            "<div class='scroll'><table><tr><th class='text'>position</th><th class='text'>best"
+            f"</th><th>a mistake costs ({facts.unit})</th></tr>{rows}</table></div>"
+        )
+    parts.append("<p>Dark places are close decisions; bright ones, where mistakes are dear:</p>")
+    try:
+        parts.append(embed(plot(solution, "regret"), "regret"))
+    except UsageError:
+        parts.pop()  # a single position, which the tables above have said all about
+    return "\n".join(parts)
+
+
+def _words(facts: Facts, state: int) -> str:
+    graph = facts.solution.graph
+    fields = list(zip(graph.field_names, graph.states[state].tolist(), strict=True))
+    if len(fields) > 4:
+        fields = [pair for pair in fields if pair[1]]
+    return ", ".join(f"{name} {value}" for name, value in fields)
+
+
+def certainty(facts: Facts) -> str:
+    """How the answer was found, and how sure it is."""
+    solution = facts.solution
+    graph = solution.graph
+    seconds = sum(solution.seconds.values())
+    bound = solution.error_bound
+    proof = (
+        f"No value is off by more than <b>{bound:.1e}</b> (in payoff: +1 for a win, -1 for a loss)"
+        if not solution.is_score
+        else f"No value is off by more than <b>{bound:.1e}</b> points"
+    )
+    if not np.isfinite(bound):
+        proof = "For this answer no bound on the error could be proved"
+    return f"""
+<p>No games were played to find this. The rules were unfolded into all
+<b>{graph.n_states:,}</b> positions that can arise, with {graph.n_actions:,} moves and
+{graph.n_outcomes:,} things that can come of them. Then the positions were worked out backwards.
+Where the next move ends the game, the chance to win is plain. One step earlier it is an average of
+chances that are known by now, and the best move is the one with the best average; and so on, back
+to the start. Where positions lead round in a circle, the equations of the whole circle are solved
+together ({len(graph.components):,} groups of positions, the largest of
+{graph.components.largest:,}).
+This is called dynamic programming.</p>
+<p>The method was <b>{html.escape(solution.method)}</b>; it took {seconds:.1f} seconds.</p>
+<p>{proof}. That is a proof and no guess: a separate program, which knows only the positions and
+their values, put each value into the equations of the game, and allowed for every rounding of the
+computer. The status of this answer is: <b>{html.escape(solution.status)}</b>.</p>
+<p>To get it again: <code>rollwise solve {html.escape(graph.title)}</code></p>"""
+
+
+def glossary(facts: Facts) -> str:
+    """The words."""
+    score = facts.solution.is_score
+    words = {
+        "Position": "everything that matters for how the game goes on, and nothing else.",
+        "Best move": "the one that leads to the best result when everything after it is also "
+        "played as well as can be" + ("." if score else ", by both players."),
+        "Cost of a move": "how much worse off one is after it than after the best move, on "
+        "average.",
+        "Proved within": "the distance from the true value can't be larger. Numbers without such "
+        "a bound are called estimates.",
+    }
+    if not score:
+        words["Chance to win"] = (
+            "the share of games that the player whose move it is would win, over very many games "
+            "from this position."
+        )
+    return "<dl>" + "".join(f"<dt>{k}</dt><dd>{v}</dd>" for k, v in words.items()) + "</dl>"
+
+
+SECTIONS: list[tuple[str, Section]] = [
+    ("The game", what),
+    ("Who has the edge", edge),
+    ("How long it lasts", duration),
+    ("What to do, in pictures", strategy),
+    ("What to do, position by position", table),
+    ("How hard the decisions are", hardness),
+    ("How the usual ways to play do", policies),
+    ("How the answer was found, and how sure it is", certainty),
+    ("The words", glossary),
+]

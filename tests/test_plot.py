@@ -1,0 +1,412 @@
+"""Pictures: what they show is what the solution says, for any game."""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from little_games import Ladder
+from test_cli import refusal, run
+
+import rollwise
+from rollwise.analysis.lengths import lengths
+from rollwise.errors import MissingExtra, UsageError
+from rollwise.game import Game
+from rollwise.games import create, find
+from rollwise.games.craps import Craps
+from rollwise.games.hare_and_tortoise import HareAndTortoise
+from rollwise.games.pig import Pig, Piglet
+from rollwise.games.super_six import SuperSix
+from rollwise.games.threes import Threes
+from rollwise.plot import INSTALL, KINDS, Choices, plot
+from rollwise.plot.fields import view
+from rollwise.plot.kinds.regret import second_best_costs
+from rollwise.plot.kinds.surface import boundary
+from rollwise.plot.pages import page
+from rollwise.policies import find_policy
+
+pytest.importorskip("plotly")
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "hit_the_mark.py"
+
+
+def example() -> Game:
+    return create(find(f"{EXAMPLE}:HitTheMark"), {"mark": "15"})
+
+
+@cache
+def solved(game: Game) -> rollwise.Solution:
+    return rollwise.solve(game)
+
+
+GAMES = (
+    Pig(target=15),
+    SuperSix(sticks=7),
+    SuperSix(sticks=40),
+    HareAndTortoise(steps=8),
+    Threes(dice=3),
+    Ladder(),
+)
+
+
+def cells(figure, number):
+    """The cells of a panel that hold something: x, y, what is shown, and the hover text."""
+    trace = figure.data[number]
+    z = np.asarray(trace.z, float)
+    for row, column in np.argwhere(np.isfinite(z)):
+        yield (
+            int(trace.x[column]),
+            int(trace.y[row]),
+            float(z[row, column]),
+            trace.hovertext[row, column],
+        )
+
+
+def panels(solution, figure, kind, answer, **choices):
+    """Pair each cell drawn with the state that it must be."""
+    graph = solution.graph
+    maps = [trace for trace in figure.data if trace.type == "heatmap"]
+    choice = np.diff(graph.action_indptr) > 1
+    states = np.arange(graph.n_states) if kind == "value" else np.flatnonzero(choice)
+    layout = view(solution, states, answer[states], Choices(**choices))
+    assert len(maps) == len(layout.panels)
+    for number, panel in enumerate(layout.panels):
+        fields = graph.states[panel.states][:, list(layout.axes)]
+        by_place = dict(zip(map(tuple, fields.tolist()), panel.states.tolist(), strict=True))
+        drawn = list(cells(figure, number))
+        assert len(drawn) == len(by_place) == len(panel.states)
+        for x, y, shown, text in drawn:
+            yield by_place[x, y], shown, text
+
+
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
+def test_policy_shows_the_best_actions(game):
+    solution = solved(game)
+    graph = solution.graph
+    figure = plot(solution, "policy")
+    names = [trace.name for trace in figure.data if trace.type == "scatter"]
+    if figure.data[0].type == "scatter":
+        for trace in figure.data:
+            assert len(trace.x) == len(trace.y)
+        return
+    ties = np.add.reduceat(solution.is_best.astype(int), graph.action_indptr[:-1]) > 1
+    labels = graph.action_label[solution.best_actions]
+    choice = np.diff(graph.action_indptr) > 1
+    taken = np.isin(graph.action_state, np.flatnonzero(choice))
+    known = sorted(set(graph.action_label[taken].tolist()))
+    classes = np.where(ties, len(known), np.searchsorted(known, labels)).astype(float)
+    for s, shown, text in panels(solution, figure, "policy", classes):
+        best = graph.action_text(int(solution.best_actions[s]))
+        assert names[int(shown)] == ("either" if ties[s] else best)
+        assert f"<b>{best}: " in text
+
+
+@pytest.mark.parametrize("game", GAMES[:5], ids=lambda game: game.name)
+def test_value_shows_the_values(game):
+    solution = solved(game)
+    figure = plot(solution, "value")
+    shown = solution.values if solution.is_score else 100 * solution.win_probabilities
+    for s, drawn, _ in panels(solution, figure, "value", solution.values):
+        assert drawn == pytest.approx(shown[s], abs=1e-4)
+
+
+@pytest.mark.parametrize("game", GAMES[:5], ids=lambda game: game.name)
+def test_regret_shows_the_second_best(game):
+    solution = solved(game)
+    costs = second_best_costs(solution)
+    figure = plot(solution, "regret")
+    scale = 1.0 if solution.is_score else 50.0
+    low = figure.layout.coloraxis.cmin
+    for s, drawn, _ in panels(solution, figure, "regret", costs):
+        begin, end = solution.graph.action_indptr[s : s + 2]
+        second = np.sort(solution.regret[begin:end])[1]
+        assert costs[s] == second
+        assert drawn == pytest.approx(max(np.log10(max(scale * second, 1e-99)), low), abs=1e-5)
+
+
+def test_axes_follow_the_answer_or_the_user():
+    figure = plot(solved(Pig(target=60)), "policy")
+    assert figure.data[0].name.startswith("rival = ")
+    assert plot(solved(SuperSix(sticks=40)), "policy").data[5].name == "lid = 5"
+    asked = plot(solved(Pig(target=30)), "policy", x="rival", y="banked", where="turn == 12")
+    assert len([trace for trace in asked.data if trace.type == "heatmap"]) == 1
+    titles = [note.text for note in asked.layout.annotations]
+    assert titles[1:] == ["rival", "banked"]
+
+
+def test_one_field_gives_lines():
+    solution = solved(example())
+    figure = plot(solution, "policy")
+    assert [trace.name for trace in figure.data] == ["one die", "two dice"]
+    for action, trace in enumerate(figure.data, start=1):
+        for x, y in zip(trace.x, trace.y, strict=True):
+            s = solution.find([x])
+            a = solution.graph.action_indptr[s] + action - 1
+            assert y == pytest.approx(50 * (1 + solution.action_values[a]))
+
+
+def test_surface_is_where_holding_begins():
+    solution = solved(Pig(target=45))
+    figure = plot(solution, "surface", x="banked", y="rival")
+    best, overlay = figure.data
+    z = np.asarray(best.z)
+    for banked in range(0, 45, 6):
+        for rival in range(0, 45, 9):
+            best_of = [
+                (turn, solution.graph.action_text(int(solution.best_actions[s])))
+                for turn in range(1, 45 - banked)
+                if (s := _state(solution, banked, rival, turn)) is not None
+            ]
+            if not best_of:
+                assert np.isnan(z[rival, banked])
+                continue
+            holding = [turn for turn, action in best_of if action == "hold"]
+            expected = min(holding) if holding else best_of[-1][0] + 1
+            assert z[rival, banked] == expected
+    assert overlay.name == "hold-at-20"
+    laid = np.asarray(overlay.z)
+    assert set(laid[np.isfinite(laid)].tolist()) == {20.0}
+
+
+def _state(solution, *fields):
+    try:
+        return solution.find(fields)
+    except rollwise.RollwiseError:
+        return None
+
+
+def test_boundary():
+    place = (np.zeros(6, int), np.array([0, 0, 0, 1, 1, 2]))
+    heights = np.array([3, 1, 2, 1, 2, 5])
+    inside = np.array([False, False, True, False, False, True])
+    surface, again, never = boundary(place, heights, inside, (1, 4))
+    assert surface[0, :3].tolist() == [2, 3, 5]
+    assert np.isnan(surface[0, 3])
+    assert again == 1
+    assert never.tolist() == [[False, True, False, False]]
+
+
+def test_graph_has_every_state_and_its_value():
+    solution = solved(Piglet(target=3))
+    figure = plot(solution, "graph")
+    texts = [note.text for note in figure.layout.annotations[1:]]
+    assert len(texts) == solution.graph.n_states
+    for s, fields in enumerate(solution.graph.states.tolist()):
+        chance = f"{100 * solution.win_probabilities[s]:.1f}%"
+        assert texts[s] == f"{'·'.join(map(str, fields))}  <b>{chance}</b>"
+
+
+def test_a_tree_repeats_the_first_example_of_threes():
+    """Two dice show 1 and 6: take none for 6, one for 1 + 3, or two for 7 (the seed's tree)."""
+    solution = solved(Threes(dice=2))
+    state = dict.fromkeys(solution.graph.field_names, 0) | {"ones": 1, "sixes": 1}
+    figure = plot(solution, "graph", state=state)
+    texts = [note.text for note in figure.layout.annotations]
+    assert "take none: 0 + 6.00 = <b>6.00</b>" in texts
+    assert "take 1: 1 + 3.00 = <b>4.00</b>" in texts
+    assert "take 2: 7 + 0.00 = <b>7.00</b>" in texts
+
+
+def test_lengths_of_games_that_can_be_counted():
+    found = lengths(solved(Craps()).graph, solved(Craps()).policy)
+    assert found.unit == "rolls"
+    assert found.mean == pytest.approx(557 / 165, abs=1e-6)  # known since the 18th century
+    assert found.chance[1] == pytest.approx(1 / 3)
+    assert found.first.sum() == pytest.approx(244 / 495, abs=1e-8)
+    # One die for Threes has one roll; a coin that wins with a head, a geometric law.
+    assert lengths(solved(Threes(dice=1)).graph, solved(Threes(dice=1)).policy).chance[
+        1
+    ] == pytest.approx(1)
+    coin = lengths(solved(Piglet(target=1)).graph, solved(Piglet(target=1)).policy)
+    assert coin.chance[1:11] == pytest.approx([2.0**-n for n in range(1, 11)])
+
+
+@pytest.mark.parametrize("game", [Pig(target=20), SuperSix(sticks=7), HareAndTortoise(steps=8)])
+def test_lengths_agree_with_the_value(game):
+    solution = solved(game)
+    found = lengths(solution.graph, solution.policy)
+    assert found.chance.sum() + found.tail == pytest.approx(1, abs=1e-12)
+    assert found.first.sum() == pytest.approx(solution.win_probability, abs=1e-8)
+    figure = plot(solution, "length")
+    assert sum(sum(trace.y) for trace in figure.data) == pytest.approx(100, abs=0.11)
+
+
+def test_lengths_of_another_policy():
+    solution = solved(Pig(target=20))
+    other = find_policy(solution.graph, Pig(target=20), "hold-at-20")
+    found = lengths(solution.graph, other)
+    figure = plot(solution, "length", policy="hold-at-20")
+    # Nobody who holds at 20 banks less than what wins: a turn wins or gives nothing.
+    assert found.first[1] == pytest.approx(sum(found.first[1::2]) * (1 - (1 - found.first[1]) ** 2))
+    assert f"{found.mean:.2f} turns" in figure.layout.annotations[0].text
+
+
+@pytest.mark.parametrize(
+    ("kind", "game", "words"),
+    [
+        ("policy", Craps(), "never have a choice"),
+        ("regret", Craps(), "never have a choice"),
+        ("surface", HareAndTortoise(steps=8), "three fields"),
+        ("graph", Pig(target=30), "--state"),
+    ],
+)
+def test_why_a_picture_makes_no_sense(kind, game, words):
+    with pytest.raises(UsageError, match=words):
+        plot(solved(game), kind)
+
+
+def test_a_narrow_layout_goes_with_every_figure():
+    for kind, game in [
+        ("policy", Pig(target=15)),
+        ("value", Craps()),
+        ("regret", Threes(dice=3)),
+        ("surface", Pig(target=45)),
+        ("graph", Piglet(target=3)),
+        ("length", Craps()),
+    ]:
+        figure = plot(solved(game), kind)
+        meta = json.loads(figure.to_json())["layout"]["meta"]
+        for width, layout in ((1100, meta["wide"]), (400, meta["narrow"])):
+            margin = layout["margin"]
+            assert 0 < margin["l"] + margin["r"] < width / 3
+            lines = layout["annotations"][0]["text"].split("<br>")
+            assert margin["t"] > 16 * len(lines)
+            for first, second in pairwise(sorted(_domains(layout))):
+                assert first == second or first[1] <= second[0] + 1e-9
+
+
+def _domains(layout):
+    return {
+        tuple(v["domain"]) for k, v in layout.items() if k.startswith("xaxis") and "domain" in v
+    }
+
+
+def test_names_can_not_break_the_page():
+    figure = plot(solved(Piglet(target=3)), "value")
+    figure.layout.annotations[0].text = "</script><b>"
+    text = page(figure, "</title><script>")
+    assert "</title><script>" not in text
+    body = text[text.index("<body>") :]
+    assert body.count("</script>") == 1
+
+
+def test_without_plotly_the_message_installs_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "plotly.graph_objects", None)
+    with pytest.raises(MissingExtra) as caught:
+        plot(solved(Craps()), "value")
+    assert INSTALL in str(caught.value)
+    assert INSTALL in refusal("plot", "craps", "value")
+
+
+def test_plot_writes_a_page(tmp_path):
+    done = run("plot", str(EXAMPLE), "policy", "mark=9", "--out", "a.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "a.html").read_text()
+    assert "rollwiseFigure(" in text
+    assert 'src="' not in text.lower().split("<body>")[1]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("pig", "polcy"), ("polcy", "did you mean policy")),
+        (("pig", "policy", "--x", "bank"), ("bank", "banked, rival, turn")),
+        (("pig", "policy", "--x", "turn", "--y", "turn"), ("turn", "different")),
+        (("pig", "policy", "--where", "turn > 100"), ("no state", "turn > 100")),
+        (("pig", "policy", "--where", "trn > 1"), ("trn", "did you mean turn")),
+        (("pig", "length", "--x", "turn"), ("'x'", "policy")),
+        (("pig", "length", "--policy", "hold"), ("hold", "hold-at-20")),
+        (("pig", "value", "--out", "no/where/a.html"), ("a.html", "no/where")),
+        (("pig", "value", "--out", "a.pdf"), (".html", ".png")),
+        (("pig", "value", "--out", "a.png"), ("browser", ".html")),
+        (("pig", "graph", "--state", "banked=1"), ("rival", "missing")),
+        (("craps", "policy"), ("never have a choice",)),
+    ],
+)
+def test_wrong_use_of_plot(arguments, words, tmp_path, monkeypatch):
+    monkeypatch.delenv("ROLLWISE_BROWSER", raising=False)
+    monkeypatch.setattr("rollwise.plot.browser.NAMES", ())
+    monkeypatch.setattr("rollwise.plot.browser.PLACES", ())
+    game, kind, *rest = arguments
+    target = ["target=9"] if game == "pig" else []
+    message = refusal("plot", game, kind, *target, *rest, cwd=tmp_path)
+    for word in words:
+        assert word in message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_kind_is_in_the_table():
+    folder = Path(sys.modules["rollwise.plot"].__path__[0]) / "kinds"
+    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == set(KINDS)
+
+
+def test_convergence_is_the_methods_own_history():
+    from rollwise.methods import run_method
+
+    solution = solved(SuperSix(sticks=7))
+    figure = plot(solution, "convergence", methods=("components",))
+    change, error = figure.data
+    history = run_method(
+        solution.graph, "value-iteration", order="components", epsilon=1e-13
+    ).history
+    assert np.array(change.y[: len(history)]) == pytest.approx(np.array(history) / 2)
+    assert error.y[-1] < 1e-13
+    with pytest.raises(UsageError, match="no order"):
+        plot(solution, "convergence", methods=("sideways",))
+
+
+def test_error_shows_that_linear_programming_is_wrong():
+    pytest.importorskip("highspy")
+    from rollwise.methods import run_method
+
+    solution = solved(SuperSix(sticks=7))
+    values = run_method(solution.graph, "linear-programming").values
+    figure = plot(solution, "error")
+    truth, given = (1 + solution.values) / 2, (1 + values) / 2
+    error = np.abs(given - truth) / truth
+    graph = solution.graph
+    drawn = [
+        cell for number in range(len(figure.data)) for cell in cells(figure, number)
+        if figure.data[number].type == "heatmap"
+    ]  # fmt: skip
+    choice = np.diff(graph.action_indptr) > 1
+    expected = np.log10(np.maximum(error[choice], 1e-10))
+    assert sorted(z for _, _, z, _ in drawn) == pytest.approx(np.sort(expected), abs=0.01)
+
+
+def test_scores_are_those_of_the_policies():
+    solution = solved(Threes(dice=2))
+    figure = plot(solution, "scores")
+    optimal = next(trace for trace in figure.data if trace.name == "optimal, exact")
+    assert np.dot(optimal.x, optimal.y) / 100 == pytest.approx(solution.value)
+    simulated = next(trace for trace in figure.data if trace.name == "optimal, simulated")
+    for x, y, reach in zip(simulated.x, simulated.y, simulated.error_y.array, strict=True):
+        exact = dict(zip(optimal.x.tolist(), optimal.y.tolist(), strict=True))[x]
+        assert abs(y - exact) < 2.5 * reach + 0.02
+    with pytest.raises(UsageError, match="no score"):
+        plot(solved(Piglet(target=3)), "scores")
+
+
+def test_learning_compares_with_the_exact_answer():
+    from rollwise.games.dice_blackjack import DiceBlackjack
+    from rollwise.plot.kinds.learning import compare, learn_curve
+
+    solution = solved(DiceBlackjack(low=6, high=7))
+    _, losses, learned = learn_curve(solution, 5000)
+    assert losses[-1] < losses[0]
+    classes = compare(solution, learned)
+    best = learned.best_actions
+    for s in range(solution.graph.n_states):
+        if best[s] < 0:
+            assert classes[s] == 0
+        else:
+            assert (classes[s] == 1) == solution.is_best[best[s]]
+    figure = plot(solution, "learning", games=5000)
+    drawn = sum(1 for _ in cells(figure, 0))
+    assert drawn == solution.graph.n_states
