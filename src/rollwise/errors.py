@@ -37,6 +37,10 @@ class SolutionFileError(UsageError):
     """A saved solution that is damaged, or that was made for other rules."""
 
 
+class LearnerFileError(UsageError):
+    """A saved learner that is damaged, or that was made for other rules."""
+
+
 class RulesError(RollwiseError):
     """The rules of a game break the contract of the game language."""
 
@@ -51,6 +55,12 @@ class TooManyStates(RulesError):
 
 class NotConverged(RollwiseError):
     """A solver ended without the answer that it was asked for."""
+
+    exit_code = 1
+
+
+class TooLargeForFractions(RollwiseError):
+    """A game whose exact values would be too long to write down."""
 
     exit_code = 1
 

@@ -22,34 +22,49 @@ Outcomes = Iterator[tuple[int, int, Turn]]
 
 @dataclass(frozen=True)
 class Pig(Game):
-    """Roll for points or bank them; a 1 loses the turn's points."""
+    """Roll for points or bank them; a 1 loses the turn's points.
+
+    Points that reach the target win at once, or, under `must_bank`, only when
+    they are banked; until then a 1 still takes them. A turn that is worth the
+    whole target by itself then has to be banked, so that every play ends.
+    """
 
     target: int = parameter(100, at_least=1, at_most=30_000, about="points that win")
     sides: int = parameter(6, at_least=2, at_most=1000, about="sides of the die")
+    must_bank: bool = parameter(False, about="points must be banked to win")
     action_names: ClassVar = ("roll", "hold")
 
     def start(self) -> Turn:
         return Turn(0, 0, 0)
 
     def actions(self, s: Turn) -> Iterator[int]:
-        yield ROLL
+        if s.turn < self.target:
+            yield ROLL
         if s.turn > 0:
             yield HOLD
 
     def outcomes(self, s: Turn, action: int) -> Outcomes:
         if action == HOLD:
-            yield 1, PASS, Turn(s.rival, s.banked + s.turn, 0)
+            if s.banked + s.turn >= self.target:
+                yield 1, WIN, s
+            else:
+                yield 1, PASS, Turn(s.rival, s.banked + s.turn, 0)
         else:
             yield 1, PASS, Turn(s.rival, s.banked, 0)
             for face in range(2, self.sides + 1):
-                if s.banked + s.turn + face >= self.target:
+                if s.banked + s.turn + face >= self.target and not self.must_bank:
                     yield 1, WIN, s
                 else:
                     yield 1, AGAIN, Turn(s.banked, s.rival, s.turn + face)
 
     @policy
     def hold_at_20(self, s: Turn) -> int:
-        """Hold as soon as the turn is worth 20."""
+        """Hold as soon as the turn is worth 20, or wins."""
+        return HOLD if s.turn >= 20 or s.banked + s.turn >= self.target else ROLL
+
+    @policy
+    def hold_at_20_blindly(self, s: Turn) -> int:
+        """Hold at 20 and not sooner, even with the points that win in hand."""
         return HOLD if s.turn >= 20 else ROLL
 
 

@@ -35,7 +35,8 @@ def residuals(
     doubles that is off by at most (n + 5) units of sum(w |x|) / W + |reward| +
     |v|, the subtraction of v included: n for the products and their sum, one
     each for a weight beyond 53 bits, W, the division, and two for the rest.
-    Weights that aren't whole add n for their sum.
+    Weights that aren't whole add n for their sum, and 4 for having been rounded
+    themselves, by up to 2 units each.
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ def residuals(
                 size += w * abs(x)
             steps = (end - begin) + 5
             if not whole_weights:
-                steps += end - begin
+                steps += end - begin + 4
             gap[a] = sign * (action_reward[a] + total / weights - value)
             size = size / weights + abs(action_reward[a]) + abs(value)
             rounding[a] = steps * (1.0 + 1e-12) * UNIT * size

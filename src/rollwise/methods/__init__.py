@@ -1,1 +1,104 @@
-"""Ways to find the values of a graph. Each sees the graph and nothing else."""
+"""Ways to find the values of a graph. Each sees the graph and nothing else.
+
+A method is one module with a function of the same name (dashes for underscores)
+and one entry in `METHODS`. The function takes a `StateGraph` and keyword options
+and gives a `MethodResult`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from rollwise.errors import UsageError
+
+if TYPE_CHECKING:
+    from rollwise.graph import StateGraph
+    from rollwise.methods.result import MethodResult
+
+
+@dataclass(frozen=True)
+class Method:
+    """An entry of the table.
+
+    Attributes
+    ----------
+    name : str
+        As on the command line; its module has underscores for dashes.
+    about : str
+        One line.
+    """
+
+    name: str
+    about: str
+
+    def load(self) -> Callable[..., MethodResult]:
+        """The function; its module is imported when it is first asked for."""
+        identifier = self.name.replace("-", "_")
+        module = importlib.import_module(f"{__name__}.{identifier}")
+        function: Callable[..., MethodResult] = getattr(module, identifier)
+        return function
+
+    def options(self) -> list[str]:
+        """The names of its keyword options."""
+        parameters = inspect.signature(self.load()).parameters.values()
+        return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method("strategy-iteration", "component by component: fast, for games of any size"),
+        Method("value-iteration", "sweeps over all states until little changes, or bounds close"),
+        Method("policy-iteration", "on the whole graph (Howard; Hoffman and Karp)"),
+        Method("modified-policy-iteration", "a few sweeps in place of each linear system"),
+        Method("linear-programming", "right for one player, wrong for two; HiGHS"),
+        Method("mixed-integer", "a binary a choice, whole or by component; SCIP or HiGHS"),
+        Method("exact", "rational numbers, for small games with whole weights; FLINT"),
+    )
+}
+
+
+def find_method(name: str) -> Method:
+    """The method of this name.
+
+    Raises
+    ------
+    UsageError
+        There is none.
+    """
+    if name not in METHODS:
+        raise UsageError(f"there is no method {name!r} (there are {', '.join(METHODS)})")
+    return METHODS[name]
+
+
+def run_method(graph: StateGraph, name: str, **options: Any) -> MethodResult:
+    """Run a method and time it.
+
+    Parameters
+    ----------
+    graph : StateGraph
+    name : str
+        One of `METHODS`.
+    **options
+        Of the method; what is None counts as not given.
+
+    Raises
+    ------
+    UsageError
+        No such method, or it has no such option.
+    """
+    method = find_method(name)
+    given = {option: value for option, value in options.items() if value is not None}
+    known = method.options()
+    for option in given:
+        if option not in known:
+            raise UsageError(f"the method {name} has no option {option.replace('_', '-')!r}")
+    function = method.load()
+    started = time.perf_counter()
+    result = function(graph, **given)
+    return replace(result, seconds=time.perf_counter() - started)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.graph import StateGraph
-from rollwise.methods.result import MethodResult
+from rollwise.methods.result import MethodResult, Status
 from rollwise.recursion import Recursion, solve_recursion
 
 
@@ -49,4 +49,5 @@ def strategy_iteration(
     found = solve_recursion(recursion, sign * border, progress=progress)
     values = np.empty(graph.n_states)
     values[recursion.components.order] = sign * found.values[: graph.n_states]
-    return MethodResult("strategy-iteration", values, found.sweeps, found.converged)
+    status = Status.CONVERGED if found.converged else Status.STALLED
+    return MethodResult("strategy-iteration", values, found.sweeps, status)

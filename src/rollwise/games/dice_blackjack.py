@@ -1,0 +1,74 @@
+"""Dice blackjack: a race of totals in which it can hurt to throw too many dice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rollwise import dice as throws
+from rollwise.errors import ParameterError
+from rollwise.game import LOSE, PASS, WIN, Game, parameter, policy
+
+
+class Totals(NamedTuple):
+    mine: int  # the mover's total
+    theirs: int  # the other player's
+
+
+@dataclass(frozen=True)
+class DiceBlackjack(Game):
+    """Add a throw of some dice to your total: low to high wins, more than high loses.
+
+    The players throw in turns, and the action is the number of dice. Every
+    position below `low` is covered, also those that no play reaches.
+    """
+
+    sides: int = parameter(6, at_least=1, at_most=1000, about="sides of each die")
+    low: int = parameter(15, at_least=1, at_most=2000, about="the least total that wins")
+    high: int = parameter(17, at_least=1, at_most=10_000, about="the largest total that wins")
+    dice: int = parameter(2, at_least=1, at_most=20, about="the most dice in one throw")
+
+    def validate(self) -> None:
+        super().validate()
+        if self.low > self.high:
+            raise ParameterError(
+                f"{self.name}: low={self.low} is above high={self.high}; no total would win"
+            )
+        if self.sides**self.dice >= 2**62:
+            raise ParameterError(
+                f"{self.name}: {self.dice} dice of {self.sides} sides fall in more ways than "
+                "63 bits count"
+            )
+
+    def start(self) -> Totals:
+        return Totals(0, 0)
+
+    def roots(self) -> Iterator[Totals]:
+        for mine in range(self.low):
+            for theirs in range(self.low):
+                yield Totals(mine, theirs)
+
+    def actions(self, s: Totals) -> Iterator[int]:
+        for n in range(1, self.dice + 1):
+            yield n
+
+    def outcomes(self, s: Totals, action: int) -> Iterator[tuple[int, int, Totals]]:
+        for ways, points in throws.total(action, self.sides):
+            total = s.mine + points
+            if total < self.low:
+                yield ways, PASS, Totals(s.theirs, total)
+            elif total <= self.high:
+                yield ways, WIN, s
+            else:
+                yield ways, LOSE, s
+
+    @policy
+    def one_die(self, s: Totals) -> int:
+        """Always throw a single die."""
+        return 1
+
+    @policy
+    def all_dice(self, s: Totals) -> int:
+        """Always throw as many dice as allowed."""
+        return self.dice

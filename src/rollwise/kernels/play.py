@@ -1,0 +1,259 @@
+"""Playing many games between fixed policies.
+
+The policies are compiled into nodes, which are all that a game can come through:
+a state of a seat with the action taken there, or, where a policy mixes, a node
+that draws the action first. What a move waits for is memory, so:
+
+- A node is one number, with the place of its cells, their number and two flags; a
+  cell is one number too, unless the outcomes aren't equally likely: only then do
+  the threshold and the other code of the alias table exist beside it.
+- The nodes of a component lie together, since a game stays there for a while.
+- Several games are played at once in turns, so that the look-ups of one are under
+  way while another is moved.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rollwise.kernels.jit import kernel
+from rollwise.kernels.random import draw
+from rollwise.kernels.sampling import DRAWN, WON, fill_alias
+
+LANES = 8  # games played at once
+# A node: first cell << PLACE | number of cells << COUNT | whether it is even << 1 | is a move.
+PLACE, COUNT = 28, 2
+MOST_CELLS = (1 << (PLACE - COUNT)) - 1
+_32 = np.uint64(32)
+_LOW = np.uint64(0x7FFFFFFF)
+
+
+@kernel
+def reach(start_keys, n_states, n_policies, action_indptr, outcome_indptr, outcome_state,
+          outcome_passes, probability, reached):  # fmt: skip
+    """Mark the states that games come through; key p * n_states + s has policy p to move."""
+    stack = np.empty(n_policies * n_states, np.int64)
+    depth = 0
+    for key in start_keys:
+        if not reached[key]:
+            reached[key] = True
+            stack[depth] = key
+            depth += 1
+    while depth > 0:
+        depth -= 1
+        p, s = stack[depth] // n_states, stack[depth] % n_states
+        for a in range(action_indptr[s], action_indptr[s + 1]):
+            if not probability[p, a] > 0:
+                continue
+            for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
+                t = outcome_state[k]
+                if t < 0:
+                    continue
+                q = (p + 1) % n_policies if outcome_passes[k] else p
+                if not reached[q * n_states + t]:
+                    reached[q * n_states + t] = True
+                    stack[depth] = q * n_states + t
+                    depth += 1
+
+
+@kernel
+def number_nodes(order, n_policies, action_indptr, outcome_indptr, probability, reached, node_of):
+    """Number the nodes, component by component; a mixing node comes before its actions.
+
+    `node_of` receives the node of each key.
+
+    Returns
+    -------
+    n_nodes, n_cells : int
+    """
+    n_states = order.shape[0]
+    n_nodes = 0
+    n_cells = 0
+    for i in range(n_states):
+        s = order[i]
+        for p in range(n_policies):
+            key = p * n_states + s
+            node_of[key] = -1
+            if not reached[key]:
+                continue
+            node_of[key] = n_nodes
+            support = 0
+            for a in range(action_indptr[s], action_indptr[s + 1]):
+                if probability[p, a] > 0:
+                    support += 1
+                    n_cells += outcome_indptr[a + 1] - outcome_indptr[a]
+            n_nodes += support
+            if support > 1:
+                n_nodes += 1
+                n_cells += support
+    return n_nodes, n_cells
+
+
+@kernel
+def fill_nodes(order, n_policies, action_indptr, action_reward, outcome_indptr, outcome_weight,
+               outcome_state, codes, probability, node_of, nodes, action, reward, cell_code,
+               cell_threshold, cell_other):  # fmt: skip
+    """Write the nodes and their alias tables.
+
+    Parameters
+    ----------
+    codes : (n_outcomes,) int32
+        As `rollwise.kernels.sampling.outcome_codes` writes them.
+    nodes : (n_nodes,) int64
+        To fill; see PLACE.
+    action : (n_nodes,) int32
+        To fill: the action of the node, -1 where it is a mixing node.
+    reward : (n_nodes,) float64
+    cell_code, cell_threshold, cell_other : (n_cells,) int32
+        To fill: the columns of the alias tables, the codes being 2 * node + 1 if the
+        turn passes.
+    """
+    n_states = order.shape[0]
+    most = 0
+    for a in range(outcome_indptr.shape[0] - 1):
+        most = max(most, outcome_indptr[a + 1] - outcome_indptr[a])
+    for s in range(n_states):
+        most = max(most, action_indptr[s + 1] - action_indptr[s])
+    code = np.empty(most, np.int32)
+    weight = np.empty(most)
+    cells = np.empty((most, 4), np.int32)
+    left = np.empty(most)
+    small = np.empty(most, np.int64)
+    large = np.empty(most, np.int64)
+    cell = 0
+    for i in range(n_states):
+        s = order[i]
+        for p in range(n_policies):
+            node = node_of[p * n_states + s]
+            if node < 0:
+                continue
+            support = 0
+            for a in range(action_indptr[s], action_indptr[s + 1]):
+                support += probability[p, a] > 0
+            first = action_indptr[s] - (1 if support > 1 else 0)  # the mixing node comes first
+            for a in range(first, action_indptr[s + 1]):
+                is_move = a >= action_indptr[s]
+                if not is_move:
+                    n = 0
+                    for b in range(action_indptr[s], action_indptr[s + 1]):
+                        if probability[p, b] > 0:
+                            code[n] = 2 * (node + 1 + n)
+                            weight[n] = probability[p, b]
+                            n += 1
+                elif probability[p, a] > 0:
+                    begin = outcome_indptr[a]
+                    n = outcome_indptr[a + 1] - begin
+                    for j in range(n):
+                        code[j] = codes[begin + j]
+                        weight[j] = outcome_weight[begin + j]
+                        if code[j] >= 0:
+                            q = (p + (code[j] & 1)) % n_policies
+                            follows = node_of[q * n_states + outcome_state[begin + j]]
+                            code[j] = 2 * follows + (code[j] & 1)
+                else:
+                    continue
+                even = 1
+                for j in range(n):
+                    if weight[j] != weight[0]:
+                        even = 0
+                fill_alias(weight[:n], code[:n], cells[:n], left, small, large)
+                for j in range(n):
+                    cell_threshold[cell + j] = cells[j, 0]
+                    cell_code[cell + j] = cells[j, 1]
+                    cell_other[cell + j] = cells[j, 2]
+                nodes[node] = (cell << PLACE) | (n << COUNT) | (even << 1) | is_move
+                action[node] = a if is_move else -1
+                reward[node] = action_reward[a] if is_move else 0.0
+                cell += n
+                node += 1
+
+
+@kernel
+def play_games(games, most_moves, start, nodes, reward, cell_code, cell_threshold, cell_other,
+               words, payoff, turns, moves, points):  # fmt: skip
+    """Play games from the node `start`.
+
+    Every game that is begun is played to its end, so that long games count like
+    short ones.
+
+    Parameters
+    ----------
+    games, most_moves : int
+        How many games, and the moves after which one is given up.
+    nodes, ..., cell_other
+        From `fill_nodes`.
+    words : (4,) uint64
+        State of the random numbers, in place.
+    payoff : (games,) int8
+        To fill, in the order in which games end: 1 where who moved first has won, -1
+        where they lost, 0 for a draw or the end of a solitaire game.
+    turns, moves : (games,) int32
+        To fill.
+    points : (games,) or (0,) float64
+        To fill with the sum of the rewards, unless empty.
+
+    Returns
+    -------
+    int
+        -1, or the node in which a game was given up.
+    """
+    s0, s1, s2, s3 = words[0], words[1], words[2], words[3]
+    place = np.empty(LANES, np.int64)
+    node = np.empty(LANES, np.int64)
+    n_moves = np.zeros(LANES, np.int64)
+    n_passes = np.zeros(LANES, np.int64)
+    sums = np.zeros(LANES)
+    count_points = points.shape[0] > 0
+    active = min(LANES, games)
+    begun = active
+    ended = 0
+    for lane in range(LANES):
+        place[lane] = start
+        node[lane] = nodes[start]
+    while active > 0:
+        lane = 0
+        while lane < active:
+            here = node[lane]
+            bits, s0, s1, s2, s3 = draw(s0, s1, s2, s3)
+            count = (here >> COUNT) & MOST_CELLS
+            # unsigned, so that the index needs no check for counting from the end
+            cell = np.uint64((here >> PLACE) + ((np.int64(bits >> _32) * count) >> 32))
+            code = np.int64(cell_code[cell])
+            if here & 2 == 0 and np.int64(bits & _LOW) >= cell_threshold[cell]:
+                code = np.int64(cell_other[cell])
+            n_moves[lane] += here & 1
+            if count_points:
+                sums[lane] += reward[place[lane]]
+            if code >= 0:
+                place[lane] = code >> 1
+                node[lane] = nodes[np.uint64(code >> 1)]
+                n_passes[lane] += code & 1
+                if n_moves[lane] == most_moves:
+                    return place[lane]
+                lane += 1
+                continue
+            first_moved = (n_passes[lane] & 1) == 0
+            payoff[ended] = 0 if code == DRAWN else (1 if (code == WON) == first_moved else -1)
+            turns[ended] = n_passes[lane] + 1
+            moves[ended] = n_moves[lane]
+            if count_points:
+                points[ended] = sums[lane]
+            ended += 1
+            source = active - 1
+            if begun < games:
+                begun += 1
+                place[lane] = start
+                node[lane] = nodes[start]
+                n_moves[lane] = 0
+                n_passes[lane] = 0
+                sums[lane] = 0.0
+                lane += 1
+            else:  # the last game under way moves here
+                place[lane] = place[source]
+                node[lane] = node[source]
+                n_moves[lane] = n_moves[source]
+                n_passes[lane] = n_passes[source]
+                sums[lane] = sums[source]
+                active -= 1
+    words[0], words[1], words[2], words[3] = s0, s1, s2, s3
+    return -1

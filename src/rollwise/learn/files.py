@@ -1,0 +1,112 @@
+"""Learners on disk: a NumPy archive (.npz) with a description in JSON.
+
+The arrays are everything that the run depends on, the random numbers' state
+included, so that a run that goes on from a file ends as one that never stopped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rollwise import __version__
+from rollwise.errors import LearnerFileError
+from rollwise.graph import StateGraph
+from rollwise.learn.learner import Learner
+from rollwise.learn.tallies import Arrays
+from rollwise.storage import write_atomically
+
+FORMAT = "1"
+
+
+def _checksum(arrays: Arrays) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for name in sorted(arrays):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(arrays[name]).view(np.uint8).reshape(-1).data)
+    return digest.hexdigest()
+
+
+def save_learner(learner: Learner, path: Path) -> None:
+    """Write a learner's state to a file, all at once or not at all."""
+    arrays: Arrays = {"words": learner.words}
+    arrays |= {f"base.{name}": array for name, array in learner.base.items()}
+    for number, tally in enumerate(learner.tallies):
+        arrays |= {f"{number}.{name}": array for name, array in tally.arrays().items()}
+    facts = {
+        "format": FORMAT,
+        "rollwise": __version__,
+        "game": learner.graph.game,
+        "parameters": dict(learner.graph.parameters),
+        "graph_hash": learner.graph.content_hash,
+        "method": learner.method,
+        "explore": learner.explore,
+        "seed": learner.seed,
+        "workers": learner.workers,
+        "games": learner.games,
+        "recorded": learner.recorded,
+        "round_end": learner.round_end,
+        "checksum": _checksum(arrays),
+    }
+    text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
+
+    def write(place: Path) -> None:
+        with place.open("wb") as file:
+            np.savez_compressed(file, facts=text, **arrays)
+
+    write_atomically(path, write)
+
+
+def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
+    if not path.is_file():
+        raise LearnerFileError(f"there is no file {path}")
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        facts = json.loads(arrays.pop("facts").tobytes())
+        sound = facts.get("format") != FORMAT or _checksum(arrays) == facts["checksum"]
+    except (OSError, ValueError, KeyError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+        raise LearnerFileError(f"{path} is damaged, or isn't a learner saved by rollwise") from (
+            error
+        )
+    if not sound:
+        raise LearnerFileError(f"{path} is damaged: its counts don't match their checksum")
+    if facts["format"] != FORMAT:
+        raise LearnerFileError(
+            f"{path} has the format {facts['format']}; this version of rollwise reads {FORMAT}"
+        )
+    return facts, arrays
+
+
+def load_learner(path: Path, graph: StateGraph) -> Learner:
+    """Read a learner for a graph.
+
+    Raises
+    ------
+    LearnerFileError
+        The file is damaged, or belongs to other rules.
+    """
+    facts, arrays = _read(path)
+    if facts["graph_hash"] != graph.content_hash:
+        saved = " ".join([facts["game"], *(f"{k}={v}" for k, v in facts["parameters"].items())])
+        raise LearnerFileError(f"{path} was learned on {saved}, not on {graph.title}")
+    learner = Learner(
+        graph,
+        explore=facts["explore"],
+        seed=facts["seed"],
+        workers=facts["workers"],
+        method=facts["method"],
+    )
+    learner.games = facts["games"]
+    learner.recorded = facts["recorded"]
+    learner.round_end = facts["round_end"]
+    learner.words[...] = arrays["words"]
+    learner.base = {name: arrays[f"base.{name}"] for name in learner.base}
+    for number, tally in enumerate(learner.tallies):
+        tally.set_arrays({name: arrays[f"{number}.{name}"] for name in tally.arrays()})
+    return learner

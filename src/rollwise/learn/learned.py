@@ -1,0 +1,150 @@
+"""What was learned: an estimate of what each action is worth, and the policy it suggests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.graph import StateGraph
+from rollwise.policies import Policy
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """The estimates of a learner after some games.
+
+    Attributes
+    ----------
+    graph : StateGraph
+    method : str
+    games, explore, seed, workers
+        What they come from: games played, M, the seed, and how many workers.
+    visits : (n_actions,) int64
+        How often each action was taken.
+    values : (n_actions,) float64
+        Estimated: the mean payoff (1 for a win, -1 for a loss) or points after each
+        action; NaN where it was never taken.
+    standard_errors : (n_actions,) float64 or None
+        Of `values`, from the spread of what followed. That the players went on
+        learning meanwhile is not in them. None for Q-learning.
+    """
+
+    graph: StateGraph
+    method: str
+    games: int
+    explore: float
+    seed: int
+    workers: int
+    visits: NDArray[np.int64]
+    values: NDArray[np.float64]
+    standard_errors: NDArray[np.float64] | None
+
+    @property
+    def is_score(self) -> bool:
+        """Whether values are points, and not payoffs."""
+        return self.graph.objective != "win"
+
+    @cached_property
+    def seen(self) -> NDArray[np.int64]:
+        """How often each state was met: (n_states,) int64."""
+        return np.asarray(np.add.reduceat(self.visits, self.graph.action_indptr[:-1]))
+
+    @cached_property
+    def best_actions(self) -> NDArray[np.int64]:
+        """The action with the best estimate in each state: (n_states,) int64.
+
+        Only actions that were taken count; of equal ones the first in the order
+        of the rules. -1 where nothing was seen.
+        """
+        graph = self.graph
+        sign = -1.0 if graph.objective == "minimize" else 1.0
+        worth = np.where(self.visits > 0, sign * self.values, -np.inf)
+        first = graph.action_indptr[:-1]
+        best = np.maximum.reduceat(worth, first)
+        n = graph.n_actions
+        places = np.where(worth == best[graph.action_state], np.arange(n), n)
+        return np.where(self.seen > 0, np.minimum.reduceat(places, first), -1)
+
+    @cached_property
+    def policy(self) -> Policy:
+        """The learned actions; where nothing was seen, the first of the rules."""
+        begin = self.graph.action_indptr[:-1]
+        actions = np.where(self.best_actions < 0, begin, self.best_actions)
+        return Policy.of_actions(self.graph, "learned", actions)
+
+    @cached_property
+    def estimates(self) -> NDArray[np.float64]:
+        """Win rates of the learned actions, or mean points: (n_states,) float64.
+
+        Where nothing was seen: -1 for a rate, NaN for points.
+        """
+        values = self.values[self.best_actions]
+        if self.is_score:
+            return np.where(self.best_actions < 0, np.nan, values)
+        return np.where(self.best_actions < 0, -1.0, (1 + values) / 2)
+
+    @cached_property
+    def estimate_errors(self) -> NDArray[np.float64]:
+        """Standard errors of `estimates`, NaN where they can't be told: (n_states,) float64."""
+        if self.standard_errors is None:
+            return np.full(self.graph.n_states, np.nan)
+        errors = self.standard_errors[self.best_actions] * (1.0 if self.is_score else 0.5)
+        return np.where(self.best_actions < 0, np.nan, errors)
+
+    @cached_property
+    def labels(self) -> NDArray[np.int64]:
+        """The numbers of the learned actions, -1 where nothing was seen: (n_states,) int64."""
+        labels = self.graph.action_label[self.best_actions].astype(np.int64)
+        return np.where(self.best_actions < 0, -1, labels)
+
+    def grid(self, column: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.float64] | None:
+        """Values of the states as a matrix, if the states have two fields and fill one.
+
+        Row and column are the first and the second field. None for other games.
+        """
+        states = self.graph.states
+        if states.shape[1] != 2:
+            return None
+        low, high = states.min(axis=0), states.max(axis=0)
+        shape = high - low + 1
+        if int(np.prod(shape.astype(np.int64))) != len(states):
+            return None
+        matrix = np.empty(tuple(shape), column.dtype)
+        matrix[tuple((states - low).T)] = column
+        return matrix
+
+    def table(self) -> pl.DataFrame:
+        """A row for each state, in the order of the fields.
+
+        Returns
+        -------
+        polars.DataFrame
+            A column for each field, then ``action`` (-1 where nothing was seen),
+            ``win_rate`` (-1 there) or ``score``, ``standard_error``, ``action_visits``
+            and ``visits`` (of the state).
+        """
+        import polars as pl
+
+        graph = self.graph
+        names = {-1: "-1"} | {
+            int(label): graph.action_names.get(int(label), str(label))
+            for label in np.unique(graph.action_label)
+        }
+        actions = [names[label] for label in self.labels.tolist()]
+        taken = np.where(self.best_actions < 0, 0, self.visits[self.best_actions])
+        columns = {name: graph.states[:, i] for i, name in enumerate(graph.field_names)}
+        frame = pl.DataFrame(columns).with_columns(
+            pl.Series("action", actions, dtype=pl.String),
+            pl.Series("score" if self.is_score else "win_rate", self.estimates, nan_to_null=True),
+            pl.Series("standard_error", self.estimate_errors, nan_to_null=True),
+            pl.Series("action_visits", taken),
+            pl.Series("visits", self.seen),
+        )
+        return frame.sort(graph.field_names)

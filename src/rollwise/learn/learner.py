@@ -1,0 +1,277 @@
+"""Learning a game by playing it against oneself.
+
+One worker learns game after game. Several play at the same time, each from its
+own stream of random numbers and with its own copy of what is known; at the end of
+a round their games are put together and all go on from there. Rounds grow with
+what is known already, so that putting together costs little. Game number g is
+played by worker g mod n, and the rounds depend on nothing but the number of games:
+the same seed and number of workers give the same counts, however the run was cut
+into pieces.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+from rollwise.certificate import require_ending
+from rollwise.errors import UsageError
+from rollwise.graph import StateGraph
+from rollwise.interrupts import held_back
+from rollwise.kernels.learning import BY_EPSILON, BY_RATES
+from rollwise.learn.learned import Learned
+from rollwise.learn.records import Move, read_game_record
+from rollwise.learn.rule import check_explore
+from rollwise.learn.tallies import (
+    Arrays,
+    PointTally,
+    QTally,
+    Tally,
+    WinTally,
+    add_up,
+    alias_cells,
+)
+from rollwise.randomness import check_seed, fresh_seed, stream
+
+METHODS = {
+    "counts": "counts of wins and losses, from exploring to exploiting at a speed set by M",
+    "monte-carlo": "Monte-Carlo control: the best mean so far, or with a chance of M/(M+T) any",
+    "q-learning": "tabular Q-learning, with the same chance of any action",
+}
+FIRST_ROUND = 4096  # games of a worker in the first round
+SECONDS_A_PIECE = 0.2  # how long kernels run before Python looks up
+
+MOST_WORKERS = 256
+
+
+def round_after(begin: int, workers: int) -> int:
+    """The number of games at which the round that starts at `begin` ends."""
+    return begin + max(FIRST_ROUND * workers, begin // 8)
+
+
+class Learner:
+    """A learner and what it knows.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        Of a game whose every play ends.
+    explore : float
+        M: the larger, the longer the learner explores.
+    seed : int, optional
+        A new one unless given; `seed` says which.
+    workers : int
+        Threads that play at the same time.
+    method : {"counts", "monte-carlo", "q-learning"}
+
+    Raises
+    ------
+    UsageError
+        M isn't positive; no such method; Q-learning with several workers.
+    EndlessPlay
+        The players can go round for ever.
+
+    Notes
+    -----
+    In a game that a single player wins or loses, everything is the same, with one
+    player to count for. In a solitaire game for points, a rate is the mean of the
+    points that followed an action, on a scale from the worst (0) to the best (1)
+    that was ever seen from that state.
+    """
+
+    def __init__(
+        self,
+        graph: StateGraph,
+        *,
+        explore: float = 100.0,
+        seed: int | None = None,
+        workers: int = 1,
+        method: str = "counts",
+    ) -> None:
+        if method not in METHODS:
+            raise UsageError(f"there is no learner {method!r} (learners: {', '.join(METHODS)})")
+        if not 1 <= workers <= MOST_WORKERS:
+            raise UsageError(f"workers is {workers}; it must be from 1 to {MOST_WORKERS}")
+        if workers > 1 and method == "q-learning":
+            raise UsageError(
+                "Q-learning takes one worker: what two have learned can't be added up"
+            )
+        self.explore = check_explore(explore)
+        self.seed = fresh_seed() if seed is None else check_seed(seed)
+        require_ending(graph)
+        self.graph = graph
+        self.method = method
+        self.workers = workers
+        self.games = 0
+        self.recorded = 0
+        self.round_end = round_after(0, workers)
+        cells = alias_cells(graph)
+        self.tallies = [self._new_tally(cells) for _ in range(workers)]
+        self.base: Arrays = {k: v.copy() for k, v in self.tallies[0].arrays().items()}
+        self.words = np.array([stream(self.seed, number) for number in range(workers)])
+
+    def _new_tally(self, cells: np.ndarray) -> Tally:
+        if self.method == "q-learning":
+            return QTally(self.graph, cells, self.explore)
+        rule = BY_RATES if self.method == "counts" else BY_EPSILON
+        kind = WinTally if self.graph.objective == "win" else PointTally
+        return kind(self.graph, cells, self.explore, rule)
+
+    def play(
+        self, games: int, *, progress: Callable[[str, int, int | None], None] | None = None
+    ) -> None:
+        """Play games and learn from them.
+
+        Ctrl-C ends the run between two games: KeyboardInterrupt is raised when
+        what was learned is whole, and `games` says how many were played.
+
+        Parameters
+        ----------
+        games : int
+        progress : callable, optional
+            Called now and then as ``progress("learning", games, total)``.
+        """
+        if games < 0:
+            raise UsageError(f"games is {games}; it must be from 0")
+        target = self.games + games
+        piece = 1024 * self.workers
+        with held_back() as interrupt, ThreadPoolExecutor(self.workers) as pool:
+            while self.games < target and not interrupt.asked:
+                started = time.perf_counter()
+                end = min(target, self.round_end, self.games + piece)
+                shares = [self._share(w, end) - self._share(w, self.games)
+                          for w in range(self.workers)]  # fmt: skip
+                if self.workers == 1:
+                    self.tallies[0].play(shares[0], self.words[0])
+                else:
+                    pairs = zip(self.tallies, shares, self.words, strict=True)
+                    waiting = [pool.submit(tally.play, n, w) for tally, n, w in pairs]
+                    for done in waiting:
+                        done.result()
+                full = end - self.games == piece
+                self.games = end
+                if end == self.round_end:
+                    self._end_round()
+                if full and time.perf_counter() - started < SECONDS_A_PIECE / 2:
+                    piece *= 2
+                if progress is not None:
+                    progress("learning", self.games, target)
+
+    def _share(self, worker: int, games: int) -> int:
+        """How many of the first `games` games a worker plays."""
+        return (games + self.workers - 1 - worker) // self.workers
+
+    def _end_round(self) -> None:
+        self.round_end = round_after(self.games, self.workers)
+        if self.workers > 1:
+            self.base = add_up(self.base, self.tallies)
+            for tally in self.tallies:
+                tally.set_arrays(self.base)
+
+    def record(self, moves: Sequence[Move], start: Sequence[int] | None = None) -> None:
+        """Learn from a game that was played elsewhere.
+
+        Parameters
+        ----------
+        moves, start
+            As `rollwise.learn.read_game_record` takes them.
+
+        Raises
+        ------
+        UsageError
+            The rules don't allow the game; nothing is counted.
+        """
+        game = read_game_record(self.graph, moves, start)
+        if self.workers > 1:  # all know it at once, and so does what the round began with
+            together = self._new_tally(self.tallies[0].cells)
+            together.set_arrays(self.base)
+            together.record(game)
+            self.base = together.arrays()
+        for tally in self.tallies:
+            tally.record(game)
+        self.recorded += 1
+
+    def arrays(self) -> Arrays:
+        """All that is known, by name: ``counts`` (n_actions, 4) and the like."""
+        return add_up(self.base, self.tallies)
+
+    def counts(self, state: Sequence[int], action: int | str) -> tuple[int, int, int]:
+        """Wins, losses and draws after an action in a state.
+
+        Raises
+        ------
+        UsageError
+            There is no such action, or the learner keeps no such counts.
+        UnknownState
+        """
+        a = self._find(state, action)
+        known = self.arrays()
+        if "counts" not in known:
+            raise UsageError(f"{self.method} on {self.graph.game} keeps no wins and losses")
+        wins, losses, draws = known["counts"][a, :3].tolist()
+        return wins, losses, draws
+
+    def _find(self, state: Sequence[int], action: int | str) -> int:
+        s = self.graph.find(state)
+        for a in range(int(self.graph.action_indptr[s]), int(self.graph.action_indptr[s + 1])):
+            if action == self.graph.action_text(a) or action == int(self.graph.action_label[a]):
+                return a
+        raise UsageError(
+            f"{self.graph.game}: there is no action {action!r} in {self.graph.state_text(s)}"
+        )
+
+    def result(self) -> Learned:
+        """What was learned so far."""
+        tally = self._new_tally(self.tallies[0].cells)
+        tally.set_arrays(self.arrays())
+        return Learned(
+            self.graph,
+            self.method,
+            self.games + self.recorded,
+            self.explore,
+            self.seed,
+            self.workers,
+            tally.visits.copy(),
+            tally.values,
+            tally.standard_errors,
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write all of the learner's state to a file, all at once or not at all."""
+        from rollwise.learn.files import save_learner
+
+        save_learner(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path, graph: StateGraph) -> Learner:
+        """Read a learner that was saved; it goes on as if it had never stopped.
+
+        Raises
+        ------
+        LearnerFileError
+            The file is damaged, or belongs to other rules.
+        """
+        from rollwise.learn.files import load_learner
+
+        return load_learner(Path(path), graph)
+
+
+def learn(
+    graph: StateGraph,
+    games: int,
+    *,
+    explore: float = 100.0,
+    seed: int | None = None,
+    workers: int = 1,
+    method: str = "counts",
+) -> Learned:
+    """Learn a game by playing it so many times; see `Learner`."""
+    if games < 1:
+        raise UsageError(f"games is {games}; it must be at least 1")
+    learner = Learner(graph, explore=explore, seed=seed, workers=workers, method=method)
+    learner.play(games)
+    return learner.result()

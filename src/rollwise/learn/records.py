@@ -1,0 +1,117 @@
+"""Games as data: a sequence of moves and what came of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import UsageError
+from rollwise.graph import StateGraph
+from rollwise.kernels.sampling import DRAWN, LOST, WON
+
+ENDINGS = {"win": WON, "lose": LOST, "draw": DRAWN, "end": DRAWN}
+_PAYOFF = {WON: 1.0, LOST: -1.0, DRAWN: 0.0}
+
+Move = Sequence[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class GameRecord:
+    """A finished game.
+
+    Attributes
+    ----------
+    actions : (n_moves,) int64
+        Indices into the actions of the graph.
+    seats : (n_moves,) int64
+        Who moved: 0 or 1.
+    ending : int
+        How it ended for the player who moved last; see `rollwise.kernels.sampling`.
+    """
+
+    actions: NDArray[np.int64]
+    seats: NDArray[np.int64]
+    ending: int
+
+    @property
+    def path(self) -> NDArray[np.int64]:
+        """Twice the action of each move plus the seat, as kernels take it."""
+        return 2 * self.actions + self.seats
+
+
+def read_game_record(
+    graph: StateGraph, moves: Sequence[Move], start: Sequence[int] | None = None
+) -> GameRecord:
+    """Read a game that was played elsewhere, and check it against the rules.
+
+    Parameters
+    ----------
+    graph : StateGraph
+    moves : sequence of (action, what came of it)
+        The action by number or name. What came of it is the next state, as
+        whoever moves next sees it (its fields in order, or a mapping by name), or
+        ``"win"``, ``"lose"``, ``"draw"`` or ``"end"`` for the player who moved.
+    start : sequence of int, optional
+        The state in which the game begins, if not the start.
+
+    Raises
+    ------
+    UsageError
+        A move that the rules don't allow, or a game that doesn't end; names the move.
+    UnknownState
+    """
+    s = 0 if start is None else graph.find(start)
+    seat = 0
+    actions, seats = [], []
+    for number, move in enumerate(moves, start=1):
+        where = f"{graph.game}: move {number}, in the state {graph.state_text(s)}"
+        try:
+            name, outcome = move
+        except (TypeError, ValueError):
+            raise UsageError(f"{where}: {move!r} isn't an action and what came of it") from None
+        a = _find_action(graph, s, name, where)
+        actions.append(a)
+        seats.append(seat)
+        begin, end = int(graph.outcome_indptr[a]), int(graph.outcome_indptr[a + 1])
+        state = graph.outcome_state[begin:end]
+        if isinstance(outcome, str):
+            if outcome not in ENDINGS:
+                known = ", ".join(ENDINGS)
+                raise UsageError(f"{where}: {outcome!r} is no ending (endings: {known})")
+            ending = ENDINGS[outcome]
+            payoff = graph.outcome_payoff[begin:end]
+            if not np.any((state < 0) & (payoff == _PAYOFF[ending])):
+                raise UsageError(f"{where}: {graph.action_text(a)} can't end with {outcome!r}")
+            if number < len(moves):
+                raise UsageError(f"{where}: the game is over, but moves follow")
+            return GameRecord(np.array(actions), np.array(seats), ending)
+        fields = (
+            [outcome.get(field) for field in graph.field_names]
+            if isinstance(outcome, Mapping)
+            else list(outcome)
+        )
+        t = graph.find(fields)
+        hits = begin + np.flatnonzero(state == t)
+        if not len(hits):
+            raise UsageError(
+                f"{where}: {graph.action_text(a)} can't lead to {graph.state_text(t)}"
+            )
+        passes = graph.outcome_passes[hits]
+        if np.any(passes != passes[0]):
+            raise UsageError(f"{where}: it isn't clear whether the turn passes")
+        seat ^= int(passes[0])
+        s = t
+    raise UsageError(f"{graph.game}: the game isn't over after its {len(moves)} moves")
+
+
+def _find_action(graph: StateGraph, s: int, name: Any, where: str) -> int:
+    begin, end = int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])
+    for a in range(begin, end):
+        if name == graph.action_text(a) or name == int(graph.action_label[a]):
+            return a
+    may = ", ".join(graph.action_text(a) for a in range(begin, end))
+    raise UsageError(f"{where}: there is no action {name!r} (the actions are {may})")

@@ -1,0 +1,318 @@
+"""Exact fractions: strategy iteration whose values are rational numbers.
+
+For games whose weights are whole. The components are solved from the last to the
+first. Within one, every value is written as an affine function of the few that
+cut its cycles, and those are found from a linear system over the rationals, solved
+by FLINT. The policy to begin with is the one that the solver in doubles finds; an
+exact comparison of every action then proves it optimal or improves it (Howard
+1960; Hoffman and Karp 1966), so nothing rests on doubles.
+
+Fractions grow with every component that leads to another. `fraction_size` says
+beforehand how long they can get.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from rollwise.certificate import require_ending
+from rollwise.errors import MissingExtra, TooLargeForFractions, UsageError
+from rollwise.graph import StateGraph
+from rollwise.kernels.digits import fraction_bits
+from rollwise.methods.result import MethodResult, Status
+from rollwise.methods.strategy_iteration import strategy_iteration
+from rollwise.methods.sweeping import Clock, greedy_actions
+from rollwise.recursion import Recursion
+
+NAME = "exact"
+MAX_DIGITS = 150_000  # of a denominator, foreseen: what comes is often a tenth
+MAX_BYTES = 4_000_000_000  # of all fractions together, foreseen
+MAX_CUTS = 1_000  # unknowns of one linear system
+MOST_ROUNDS = 100
+
+
+@dataclass(frozen=True)
+class FractionSize:
+    """How large the fractions of a game can get, at most.
+
+    Attributes
+    ----------
+    digits : int
+        Decimal digits of the longest denominator.
+    bytes : float
+        Memory of all values.
+    unknowns : int
+        Of the largest linear system.
+    """
+
+    digits: int
+    bytes: float
+    unknowns: int
+
+
+def exact(
+    graph: StateGraph,
+    *,
+    max_digits: int = MAX_DIGITS,
+    max_bytes: float = MAX_BYTES,
+    time_limit: float | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> MethodResult:
+    """Find the values of a game as fractions.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        With whole weights and without a border. Rewards are taken for the
+        fractions that their doubles are.
+    max_digits, max_bytes
+        Refuse beforehand where `fraction_size` says more.
+    time_limit : float, optional
+        Seconds; looked at between components.
+    progress : callable, optional
+        Called as ``progress(states done, states)``.
+
+    Returns
+    -------
+    MethodResult
+        With `fractions`; `values` are they, rounded once. Out of time: what isn't
+        known is NaN and there are no fractions.
+
+    Raises
+    ------
+    UsageError
+        The game has weights that aren't whole.
+    TooLargeForFractions
+        Says how large they could get.
+    MissingExtra
+    EndlessPlay
+    """
+    try:
+        from flint import fmpq, fmpz
+    except ImportError:
+        raise MissingExtra('FLINT is needed: pip install "rollwise[exact]"') from None
+    if graph.outcome_weight.dtype.kind != "i":
+        raise UsageError(
+            f"{graph.title} has weights that aren't whole numbers, so its values aren't fractions "
+            "that could be written down; the other methods solve it in doubles"
+        )
+    if graph.n_border:
+        raise ValueError("exact fractions need a whole graph, not one with a border")
+    require_ending(graph)
+    clock = Clock(time_limit)
+    size = fraction_size(graph)
+    if size.digits > max_digits or size.bytes > max_bytes or size.unknowns > MAX_CUTS:
+        raise TooLargeForFractions(
+            f"{graph.title}: exact fractions are hopeless here: denominators of up to "
+            f"{size.digits:,} digits, {_in_bytes(size.bytes)} for all {graph.n_states:,} values, "
+            f"and linear systems of up to {size.unknowns:,} unknowns (the limits are "
+            f"{max_digits:,} digits, {_in_bytes(max_bytes)} and {MAX_CUTS:,} unknowns)"
+        )
+    solver = _Exact(graph, fmpq, fmpz)
+    order = graph.components.order.tolist()
+    indptr = graph.components.indptr.tolist()
+    status = Status.CONVERGED
+    done = 0
+    for low, high in pairwise(indptr):
+        if clock.is_up:
+            status = Status.OUT_OF_TIME
+            break
+        if not solver.solve_component(order[low:high]):
+            status = Status.STALLED
+            break
+        done = high
+        if progress is not None:
+            progress(done, graph.n_states)
+    finished = status is Status.CONVERGED
+    fractions = [
+        None if value is None else Fraction(int(value.p), int(value.q)) for value in solver.values
+    ]
+    values = np.array([np.nan if value is None else float(value) for value in fractions])
+    longest = max(
+        (int(value.q).bit_length() for value in solver.values if value is not None), default=1
+    )
+    return MethodResult(
+        NAME,
+        values,
+        solver.rounds,
+        status,
+        claimed_error=2.0**-53 * max(1.0, float(np.max(np.abs(values)))) if finished else None,
+        claim_is_bound=True,
+        fractions=[value for value in fractions if value is not None] if finished else None,
+        details={
+            "sweeps": "linear systems over the rationals",
+            "longest_denominator_digits": int(longest * math.log10(2)) + 1,
+            "digits_foreseen": size.digits,
+            "states_solved": done,
+        },
+    )
+
+
+def fraction_size(graph: StateGraph) -> FractionSize:
+    """Bound the length of the fractions of a game under its optimal policy."""
+    recursion = Recursion.of_values(graph)
+    values = strategy_iteration(graph, arranged=recursion).values
+    best = greedy_actions(graph, values)[recursion.components.order]
+    place = np.empty(graph.n_actions, np.int64)
+    place[recursion.source_action] = np.arange(graph.n_actions)
+    total = np.add.reduceat(graph.outcome_weight, graph.outcome_indptr[:-1])
+    bits = np.empty(graph.n_states)
+    most, cuts = fraction_bits(
+        recursion.components.indptr,
+        place[best],
+        recursion.outcome_indptr,
+        recursion.target,
+        np.log2(total.astype(np.float64))[recursion.source_action],
+        bits,
+    )
+    return FractionSize(math.ceil(most * math.log10(2)) + 1, float(np.sum(bits / 4 + 64)), cuts)
+
+
+def action_fractions(
+    graph: StateGraph, fractions: Sequence[Fraction], state: int
+) -> list[Fraction]:
+    """What each action of a state is worth, without rounding."""
+    worth = []
+    for a in range(int(graph.action_indptr[state]), int(graph.action_indptr[state + 1])):
+        begin, end = int(graph.outcome_indptr[a]), int(graph.outcome_indptr[a + 1])
+        total = Fraction(0)
+        for k in range(begin, end):
+            t = int(graph.outcome_state[k])
+            ahead = Fraction(float(graph.outcome_payoff[k])) if t < 0 else fractions[t]
+            passes = t >= 0 and bool(graph.outcome_passes[k])
+            total += int(graph.outcome_weight[k]) * (-ahead if passes else ahead)
+        weights = int(graph.outcome_weight[begin:end].sum())
+        worth.append(Fraction(float(graph.action_reward[a])) + total / weights)
+    return worth
+
+
+def fraction_text(value: Fraction) -> str:
+    """``"36/41"``, however long it is (Python itself stops at 4,300 digits)."""
+    from flint import fmpz
+
+    top, bottom = fmpz(value.numerator).str(), fmpz(value.denominator).str()
+    return f"{top}/{bottom}" if value.denominator != 1 else str(top)
+
+
+def _in_bytes(size: float) -> str:
+    for unit, scale in (("GB", 1e9), ("MB", 1e6)):
+        if size >= scale:
+            return f"{size / scale:,.1f} {unit}"
+    return f"{size / 1e3:,.1f} kB"
+
+
+class _Exact:
+    """The values found so far, and the graph as lists of whole numbers."""
+
+    def __init__(self, graph: StateGraph, fmpq: Any, fmpz: Any) -> None:
+        self.fmpq = fmpq
+        self.fmpz = fmpz
+        self.sign = -1 if graph.objective == "minimize" else 1
+        self.action_indptr = graph.action_indptr.tolist()
+        self.outcome_indptr = graph.outcome_indptr.tolist()
+        self.state = graph.outcome_state.tolist()
+        self.weight = np.where(
+            graph.outcome_passes & (graph.outcome_state >= 0),
+            -graph.outcome_weight,
+            graph.outcome_weight,
+        ).tolist()
+        self.total = np.add.reduceat(graph.outcome_weight, graph.outcome_indptr[:-1]).tolist()
+        self.payoff = graph.outcome_payoff.astype(np.int64).tolist()
+        self.reward = [fmpq(*value.as_integer_ratio()) for value in graph.action_reward.tolist()]
+        self.chosen = greedy_actions(graph, strategy_iteration(graph).values).tolist()
+        self.values: list[Any] = [None] * graph.n_states
+        self.rounds = 0
+
+    def solve_component(self, states: list[int]) -> bool:
+        """Find the values of a component; False if no policy came to rest."""
+        for _ in range(MOST_ROUNDS):
+            self._evaluate(states)
+            if not self._improve(states):
+                return True
+        return False
+
+    def _improve(self, states: list[int]) -> bool:
+        """Take better actions where there are any, by exact comparison."""
+        improved = False
+        for s in states:
+            best, sign = self.sign * self.values[s], self.sign
+            for a in range(self.action_indptr[s], self.action_indptr[s + 1]):
+                if a != self.chosen[s] and sign * self._worth(a) > best:
+                    best, self.chosen[s], improved = sign * self._worth(a), a, True
+        return improved
+
+    def _worth(self, a: int) -> Any:
+        total = self.fmpq(0)
+        for k in range(self.outcome_indptr[a], self.outcome_indptr[a + 1]):
+            t = self.state[k]
+            total += self.weight[k] * (self.payoff[k] if t < 0 else self.values[t])
+        return self.reward[a] + total / self.total[a]
+
+    def _evaluate(self, states: list[int]) -> None:
+        """Values under the chosen actions: affine in the cut states, then a linear system."""
+        if len(states) == 1 and states[0] not in self._followers(states[0]):
+            self.values[states[0]] = self._worth(self.chosen[states[0]])
+            return
+        self.rounds += 1
+        place = {s: i for i, s in enumerate(states)}
+        cut: dict[int, int] = {}
+        for s in states:
+            for t in self._followers(s):
+                if place.get(t, -1) >= place[s]:
+                    cut.setdefault(t, len(cut))
+        constant: dict[int, Any] = {}
+        slopes: dict[int, dict[int, Any]] = {}
+        for s in states:
+            a = self.chosen[s]
+            known = self.fmpq(0)
+            slope: dict[int, Any] = {}
+            for k in range(self.outcome_indptr[a], self.outcome_indptr[a + 1]):
+                t, w = self.state[k], self.weight[k]
+                if t < 0:
+                    known += w * self.payoff[k]
+                elif t not in place:
+                    known += w * self.values[t]
+                elif place[t] >= place[s]:
+                    slope[cut[t]] = slope.get(cut[t], 0) + self.fmpq(w)
+                else:
+                    known += w * constant[t]
+                    for j, x in slopes[t].items():
+                        slope[j] = slope.get(j, 0) + w * x
+            constant[s] = self.reward[a] + known / self.total[a]
+            slopes[s] = {j: x / self.total[a] for j, x in slope.items()}
+        solution = self._solve(cut, constant, slopes)
+        for s in states:
+            self.values[s] = constant[s] + sum(
+                (x * solution[j] for j, x in slopes[s].items()), self.fmpq(0)
+            )
+
+    def _followers(self, s: int) -> list[int]:
+        a = self.chosen[s]
+        return [
+            t for t in self.state[self.outcome_indptr[a] : self.outcome_indptr[a + 1]] if t >= 0
+        ]
+
+    def _solve(
+        self, cut: dict[int, int], constant: dict[int, Any], slopes: dict[int, dict[int, Any]]
+    ) -> list[Any]:
+        from flint import fmpq_mat
+
+        m = len(cut)
+        if m == 0:
+            return []
+        matrix = fmpq_mat(m, m)
+        right = fmpq_mat(m, 1)
+        for s, i in cut.items():
+            right[i, 0] = constant[s]
+            for j, x in slopes[s].items():
+                matrix[i, j] = -x
+            matrix[i, i] += 1
+        found = matrix.solve(right)
+        return [found[i, 0] for i in range(m)]

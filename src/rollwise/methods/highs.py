@@ -1,0 +1,100 @@
+"""HiGHS (Huangfu and Hall 2018) as a solver of programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import MissingExtra
+from rollwise.methods.programs import TOLERANCE, Answer, OnProgress, Program
+from rollwise.methods.result import Status
+
+
+def solve_with_highs(
+    program: Program,
+    *,
+    time_limit: float | None = None,
+    start: NDArray[np.float64] | None = None,
+    on_progress: OnProgress | None = None,
+) -> Answer:
+    """Solve a program.
+
+    Parameters
+    ----------
+    start : (n_columns,) float64, optional
+        A point to start from.
+
+    Raises
+    ------
+    MissingExtra
+    """
+    try:
+        import highspy
+    except ImportError:
+        raise MissingExtra('HiGHS is needed: pip install "rollwise[programming]"') from None
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("threads", 1)
+    for option in (
+        "primal_feasibility_tolerance",
+        "dual_feasibility_tolerance",
+        "mip_feasibility_tolerance",
+    ):
+        solver.setOptionValue(option, TOLERANCE)
+    if time_limit is not None:
+        solver.setOptionValue("time_limit", max(float(time_limit), 0.01))
+    solver.passModel(_model(highspy, program))
+    if start is not None:
+        point = highspy.HighsSolution()
+        point.col_value = start.tolist()
+        solver.setSolution(point)
+    history: list[float] = []
+    if program.whole.any():
+
+        def tell(event: Any) -> None:
+            history.append(float(event.data_out.mip_gap))
+            if on_progress is not None:
+                on_progress(int(event.data_out.mip_node_count), history[-1])
+
+        solver.cbMipImprovingSolution.subscribe(tell)
+        solver.cbMipLogging.subscribe(tell)
+    solver.run()
+    status = solver.getModelStatus()
+    info = solver.getInfo()
+    found = solver.getSolution()
+    mixed = bool(program.whole.any())
+    has_point = bool(found.value_valid) and len(found.col_value) == len(program.cost)
+    if mixed:
+        has_point = has_point and np.isfinite(info.mip_gap)
+    ended = {
+        highspy.HighsModelStatus.kOptimal: Status.CONVERGED,
+        highspy.HighsModelStatus.kTimeLimit: Status.OUT_OF_TIME,
+    }.get(status, Status.SOLVER_FAILED)
+    return Answer(
+        np.array(found.col_value) if has_point else None,
+        ended,
+        f"HiGHS {solver.version()}: {solver.modelStatusToString(status)}",
+        float(info.mip_gap) if mixed and has_point else (0.0 if has_point else np.inf),
+        int(info.mip_node_count) if mixed else int(info.simplex_iteration_count),
+        history,
+    )
+
+
+def _model(highspy: Any, program: Program) -> Any:
+    n_rows, n_columns = program.matrix.shape
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = n_columns, n_rows
+    model.col_cost_ = program.cost
+    model.col_lower_, model.col_upper_ = program.lower, program.upper
+    model.row_lower_, model.row_upper_ = program.row_lower, program.row_upper
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.num_col_, model.a_matrix_.num_row_ = n_columns, n_rows
+    model.a_matrix_.start_ = program.matrix.indptr
+    model.a_matrix_.index_ = program.matrix.indices
+    model.a_matrix_.value_ = program.matrix.data
+    if program.whole.any():
+        kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
+        model.integrality_ = [kinds[int(whole)] for whole in program.whole]
+    return model

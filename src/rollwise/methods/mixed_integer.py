@@ -1,0 +1,307 @@
+"""Mixed-integer programming: a binary a choice says which action the value equals.
+
+To the rows of `rollwise.methods.programs`, which say that x[s] is at least what
+each action is worth, comes for each action of a state with a choice
+
+    x[s] <= worth[a] + M[a] (1 - z[a]),
+
+and one z of a state is 1. Then x[s] is the largest of them, whatever the objective:
+the rows alone decide, because the game has one solution.
+
+M[a] must be at least x[s] - worth[a] wherever the values can lie, and the tighter
+it is the better. It is taken from bounds that hold: those of interval iteration,
+of which a few sweeps (`tighten`) may be done beforehand; where they already show an
+action to be worse than the state's value, its z is 0. And one component can be
+solved at a time, those that end every play first, with all that follows known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import UsageError
+from rollwise.graph import StateGraph
+from rollwise.methods.highs import solve_with_highs
+from rollwise.methods.programs import FIXED_POINT, TOLERANCE, Answer, Model, Program
+from rollwise.methods.result import MethodResult, Status
+from rollwise.methods.scip import solve_with_scip
+from rollwise.methods.sweeping import Clock
+from rollwise.methods.value_iteration import Bounds
+
+NAME = "mixed-integer"
+SOLVERS = {"scip": solve_with_scip, "highs": solve_with_highs}
+# Room left around bounds: solvers that may break a row by their tolerance, and reason on
+# from there, call a program without any room infeasible.
+ROOM = 1e-6
+OBJECTIVES = {"none": 0.0, "smallest": 1.0, "largest": -1.0}
+
+
+def mixed_integer(
+    graph: StateGraph,
+    *,
+    solver: str = "scip",
+    whole: bool = False,
+    objective: str = "none",
+    tighten: int = 50,
+    start: NDArray[np.float64] | None = None,
+    time_limit: float | None = 600.0,
+    border_values: NDArray[np.float64] | None = None,
+    on_sweep: Callable[[int, float], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> MethodResult:
+    """Find values by a program with a binary for each choice.
+
+    Parameters
+    ----------
+    graph : StateGraph
+    solver : {"scip", "highs"}
+    whole : bool
+        One program for the whole graph, and not one a component.
+    objective : {"none", "smallest", "largest"}
+        Whether the sum of the values of states with a choice is to be made small
+        or large; it makes no difference to the values.
+    tighten : int
+        Sweeps of interval iteration (over what is being solved) that make M
+        smaller; 0 takes M from what any value can be.
+    start : (n_states,) float64, optional
+        Values from another method to start from.
+    time_limit : float, optional
+        Seconds, altogether.
+    border_values : (n_border,) float64, optional
+    on_sweep : callable, optional
+        Called as ``on_sweep(nodes, gap)`` when the solver tells of progress.
+    progress : callable, optional
+        Called as ``progress(states done, states)`` after each component.
+
+    Returns
+    -------
+    MethodResult
+        `sweeps` counts branch-and-bound nodes; the column ``chosen`` has the
+        action that the binaries chose, -1 where there is none. Where it didn't
+        finish, values that weren't found are NaN and the bounds hold.
+
+    Raises
+    ------
+    UsageError
+        No such solver or objective.
+    MissingExtra
+    EndlessPlay
+    """
+    for name, asked, choices in (
+        ("solver", solver, list(SOLVERS)),
+        ("objective", objective, list(OBJECTIVES)),
+    ):
+        if asked not in choices:
+            raise UsageError(f"there is no {name} {asked!r} (there are {', '.join(choices)})")
+    clock = Clock(time_limit)
+    bounds = Bounds(graph, "components", border_values)
+    run = _Run(np.full(graph.n_states, np.nan), np.full(graph.n_states, -1))
+    known = bounds.lower.copy()  # read only where states were solved, and on the border
+    components = graph.components
+    if whole:
+        parts = [np.sort(components.order).astype(np.int64)]
+    else:
+        indptr = components.indptr.tolist()
+        parts = [components.order[low:high].astype(np.int64) for low, high in pairwise(indptr)]
+    done = 0
+    for states in parts:
+        bounds.order = components.order.astype(np.int64) if whole else states
+        width = np.inf
+        for _ in range(tighten):
+            if width <= ROOM:
+                break
+            width, change = bounds.sweep()
+            if change == 0 or clock.is_up:
+                break
+        status, message = _solve_part(
+            Model.of_states(graph, states, known),
+            bounds,
+            run,
+            solver,
+            OBJECTIVES[objective],
+            start,
+            clock,
+            on_sweep,
+        )
+        run.message = message or run.message
+        if status is not Status.CONVERGED:
+            break
+        known[states] = run.values[states]
+        if not whole:
+            # what follows takes these values as given, give or take the tolerance
+            bounds.lower[states] = np.maximum(bounds.lower[states], known[states] - FIXED_POINT)
+            bounds.upper[states] = np.minimum(bounds.upper[states], known[states] + FIXED_POINT)
+        done += len(states)
+        if progress is not None:
+            progress(done, graph.n_states)
+    scale = 2.0 if graph.objective == "win" else 1.0
+    finished = status is Status.CONVERGED
+    if not finished:
+        # those in hand lean on what a solver said of components; these are proved
+        bounds = Bounds(graph, "components", border_values)
+        for _ in range(max(tighten, 1)):
+            bounds.sweep()
+    return MethodResult(
+        NAME,
+        run.values,
+        run.nodes,
+        status,
+        run.history,
+        None if finished else bounds.lower[: graph.n_states].copy(),
+        None if finished else bounds.upper[: graph.n_states].copy(),
+        claimed_error=scale * TOLERANCE if finished else None,
+        columns={"chosen": run.chosen},
+        details={
+            "solver": run.message,
+            "sweeps": "branch-and-bound nodes",
+            "history": "relative gap",
+            "gap": run.gap,
+            "programs": run.programs,
+            "binaries": run.binaries,
+            "binaries_fixed_beforehand": run.fixed,
+            "states_solved": done,
+            "whole": whole,
+            "objective": objective,
+            "tighten": tighten,
+            "started_from_values": start is not None,
+        },
+    )
+
+
+@dataclass
+class _Run:
+    """What the programs solved so far have given."""
+
+    values: NDArray[np.float64]
+    chosen: NDArray[np.int64]
+    nodes: int = 0
+    programs: int = 0
+    binaries: int = 0
+    fixed: int = 0
+    gap: float = 0.0
+    message: str = ""
+    history: list[float] = field(default_factory=list)
+
+
+def _solve_part(
+    model: Model,
+    bounds: Bounds,
+    run: _Run,
+    solver: str,
+    cost: float,
+    start: NDArray[np.float64] | None,
+    clock: Clock,
+    on_sweep: Callable[[int, float], None] | None,
+) -> tuple[Status, str]:
+    """Solve some states and enter what was found; gives how it ended."""
+    states = model.states
+    low, high = model.to_x(bounds.lower[states]), model.to_x(bounds.upper[states])
+    if model.sign < 0:
+        low, high = high, low
+    if len(states) == 1 and np.all(model.matrix.data == 1.0):
+        # one look ahead, for which nobody needs a solver
+        worth = model.right
+        best = int(np.argmax(worth))
+        run.values[states] = model.to_values(worth[best : best + 1])
+        run.chosen[states] = model.actions[best]
+        return Status.CONVERGED, ""
+    program, rows = _program(model, low, high, cost)
+    run.programs += 1
+    run.binaries += int(program.whole.sum())
+    run.fixed += int(np.sum(program.upper[program.whole] == program.lower[program.whole]))
+    if clock.is_up:
+        return Status.OUT_OF_TIME, ""
+    answer: Answer = SOLVERS[solver](
+        program,
+        time_limit=None if np.isinf(clock.left) else clock.left,
+        start=None if start is None else _point(model, program, rows, start),
+        on_progress=on_sweep,
+    )
+    run.nodes += answer.nodes
+    run.history.extend(answer.history)
+    run.gap = answer.gap
+    if answer.status is not Status.CONVERGED or answer.columns is None:
+        return answer.status, answer.message
+    x = answer.columns[: len(states)]
+    if not np.max(np.abs(model.excess(x))) <= FIXED_POINT * max(1.0, float(np.max(np.abs(x)))):
+        return Status.NOT_A_FIXED_POINT, answer.message
+    run.values[states] = model.to_values(x)
+    run.chosen[states] = model.actions[_chosen_rows(model, rows, answer.columns)]
+    return Status.CONVERGED, answer.message
+
+
+def _program(
+    model: Model, low: NDArray[np.float64], high: NDArray[np.float64], cost: float
+) -> tuple[Program, NDArray[np.int64]]:
+    """The program, and for each of its binaries the row of the action that it stands for."""
+    from scipy.sparse import bmat, csr_matrix
+
+    n = len(model.states)
+    rows = np.flatnonzero(model.has_choice[model.row_state])
+    m = len(rows)
+    binary = np.arange(m)
+    state = model.row_state[rows]
+    # worth of an action = x[s] - matrix x + right, at its smallest and largest
+    slope = -model.matrix[rows]
+    up, down = slope.maximum(0), slope.minimum(0)
+    own = csr_matrix((np.ones(m), (binary, state)), shape=(m, n))
+    worth = slope + own
+    least = model.right[rows] + worth.maximum(0) @ low + worth.minimum(0) @ high
+    most = model.right[rows] + worth.maximum(0) @ high + worth.minimum(0) @ low
+    # x[s] - worth = matrix x - right is largest here, which bounds M from both sides
+    big = np.minimum(high[state] - least, -(up @ low + down @ high) - model.right[rows])
+    big = np.maximum(big, 0.0) + ROOM
+    never = most < low[state] - ROOM
+    one_each = csr_matrix((np.ones(m), (state, binary)), shape=(n, m))[model.has_choice]
+    matrix = bmat(
+        [
+            [model.matrix, None],
+            [model.matrix[rows], csr_matrix((big, (binary, binary)), shape=(m, m))],
+            [None, one_each],
+        ],
+        format="csr",
+    )
+    program = Program(
+        matrix,
+        np.concatenate([model.right, np.full(m, -np.inf), np.ones(one_each.shape[0])]),
+        np.concatenate(
+            [
+                np.where(model.has_choice[model.row_state], np.inf, model.right),
+                model.right[rows] + big,
+                np.ones(one_each.shape[0]),
+            ]
+        ),
+        np.concatenate([low - ROOM, np.zeros(m)]),
+        np.concatenate([high + ROOM, np.where(never, 0.0, 1.0)]),
+        np.concatenate([cost * model.has_choice, np.zeros(m)]),
+        np.arange(n + m) >= n,
+    )
+    return program, rows
+
+
+def _chosen_rows(
+    model: Model, rows: NDArray[np.int64], columns: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """The row of the action that each state takes, by the binaries where it has a choice."""
+    chosen = np.searchsorted(model.row_state, np.arange(len(model.states)))
+    is_one = columns[len(model.states) :] > 0.5
+    chosen[model.row_state[rows[is_one]]] = rows[is_one]
+    return chosen
+
+
+def _point(
+    model: Model, program: Program, rows: NDArray[np.int64], values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Values from elsewhere as a point of the program."""
+    x = model.to_x(values[model.states])
+    worth = model.worth(x)
+    best = np.full(len(x), -1)
+    for row in rows[np.argsort(worth[rows], kind="stable")]:
+        best[model.row_state[row]] = row
+    point = np.concatenate([x, best[model.row_state[rows]] == rows]).astype(np.float64)
+    return np.clip(point, program.lower, program.upper)

@@ -1,0 +1,164 @@
+"""Policy iteration on the whole graph, as textbooks do it.
+
+One player: evaluate the policy by one linear system, let every state take what is
+better, repeat (Howard 1960). Two players: Hoffman and Karp (1966). The game is
+written out as one between MAX and MIN on two copies of the graph; MAX's policy
+stands while MIN's is improved to a best response, then MAX's is improved once.
+Improving both at once can go round in circles; this can't.
+
+It is here to be compared with: `rollwise.methods.strategy_iteration` solves the
+same systems component by component, with a few unknowns each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.certificate import require_ending
+from rollwise.graph import StateGraph
+from rollwise.methods.result import MethodResult, Status
+from rollwise.methods.sweeping import Clock, Sweeper
+from rollwise.seats import two_seats
+
+NAME = "policy-iteration"
+# What an action must be better by, relative to the largest value, to be taken instead.
+MARGIN = 1e-12
+
+
+def policy_iteration(
+    graph: StateGraph,
+    *,
+    max_rounds: int = 10_000,
+    time_limit: float | None = None,
+    on_sweep: Callable[[int, float], None] | None = None,
+) -> MethodResult:
+    """Find values by improving policies whose values come from linear systems.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        Without a border.
+    max_rounds : int
+        Linear systems at most.
+    time_limit : float, optional
+        Seconds; looked at between two systems.
+    on_sweep : callable, optional
+        Called as ``on_sweep(systems solved, largest change of a value)``.
+
+    Returns
+    -------
+    MethodResult
+        `sweeps` counts the linear systems; `history` has the largest change of a
+        value from each to the next, and `claimed_error` is what the last look
+        ahead would still have changed.
+
+    Raises
+    ------
+    EndlessPlay
+        The players can go round for ever, so that a system could be singular.
+    """
+    require_ending(graph)
+    clock = Clock(time_limit)
+    seats = graph if graph.players == 1 else two_seats(graph, None, None)
+    n = graph.n_states
+    # Who may change what in which round: MIN (the second seat) until it is done, then MAX.
+    everywhere = np.ones(seats.n_states, np.bool_)
+    max_seat = np.arange(seats.n_states) < n
+    sweeper = Sweeper(seats, "synchronous")
+    history: list[float] = []
+    status = Status.SWEEP_LIMIT
+    values = np.zeros(seats.n_states)
+    systems = improvements = 0
+    change = np.inf
+    while systems < max_rounds:
+        before = values
+        values = policy_values(seats, sweeper.chosen)
+        systems += 1
+        history.append(float(np.max(np.abs(values - before))))
+        if on_sweep is not None:
+            on_sweep(systems, history[-1])
+        if not np.all(np.isfinite(values)):
+            status = Status.SOLVER_FAILED
+            break
+        margin = MARGIN * max(1.0, float(np.max(np.abs(values))))
+        switched = 0
+        for movers in (everywhere,) if graph.players == 1 else (~max_seat, max_seat):
+            sweeper.values[:] = values
+            change, switched = sweeper.sweep(movers, margin)
+            if switched:
+                improvements += int(movers[0])
+                break
+        if not switched:
+            status = Status.CONVERGED
+            break
+        if clock.is_up:
+            status = Status.OUT_OF_TIME
+            break
+    return MethodResult(
+        NAME,
+        values[:n].copy(),
+        systems,
+        status,
+        history,
+        claimed_error=change if np.isfinite(change) else None,
+        details={
+            "history": "largest change of a value",
+            "sweeps": "linear systems",
+            "unknowns": seats.n_states,
+            "improvements": improvements,
+        },
+    )
+
+
+def policy_values(graph: StateGraph, actions: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Values under one action a state, by one sparse linear system.
+
+    The states are put into solving order, which makes the matrix triangular but
+    for the cycles; its rows are dominated by their diagonal, so that elimination
+    in that order is stable without pivoting.
+
+    Parameters
+    ----------
+    actions : (n_states,) int64
+        Indices into the actions.
+
+    Returns
+    -------
+    (n_states,) float64
+        NaN where the system is singular.
+    """
+    from scipy.sparse import csc_matrix, identity
+    from scipy.sparse.linalg import splu
+
+    n = graph.n_states
+    order = graph.components.order
+    position = np.empty(n, np.int64)
+    position[order] = np.arange(n)
+    begin = graph.outcome_indptr[actions]
+    counts = graph.outcome_indptr[actions + 1] - begin
+    rows = np.repeat(np.arange(n), counts)
+    edges = np.repeat(begin - (np.cumsum(counts) - counts), counts) + np.arange(len(rows))
+    weight = graph.outcome_weight[edges].astype(np.float64)
+    chance = weight / np.bincount(rows, weight, minlength=n)[rows]
+    state = graph.outcome_state[edges]
+    over = state < 0
+    right = graph.action_reward[actions] + np.bincount(
+        rows[over], (chance * graph.outcome_payoff[edges])[over], minlength=n
+    )
+    chance = np.where(graph.outcome_passes[edges], -chance, chance)
+    on = ~over
+    matrix = identity(n, format="csc") - csc_matrix(
+        (chance[on], (position[rows[on]], position[state[on]])), shape=(n, n)
+    )
+    try:
+        factors = splu(
+            matrix, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+        )
+    except RuntimeError:  # exactly singular
+        return np.full(n, np.nan)
+    solved = np.empty(n)
+    solved[order] = factors.solve(right[order])
+    return solved

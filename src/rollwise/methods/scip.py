@@ -1,0 +1,125 @@
+"""SCIP (Bolusani and others 2024) as a solver of programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import MissingExtra
+from rollwise.methods.programs import TOLERANCE, Answer, OnProgress, Program
+from rollwise.methods.result import Status
+
+
+def solve_with_scip(
+    program: Program,
+    *,
+    time_limit: float | None = None,
+    start: NDArray[np.float64] | None = None,
+    on_progress: OnProgress | None = None,
+) -> Answer:
+    """Solve a program.
+
+    Parameters
+    ----------
+    start : (n_columns,) float64, optional
+        A point to start from.
+
+    Raises
+    ------
+    MissingExtra
+    """
+    try:
+        import pyscipopt
+    except ImportError:
+        raise MissingExtra('SCIP is needed: pip install "rollwise[programming]"') from None
+    solver = pyscipopt.Model()
+    solver.hideOutput()
+    solver.setParam("numerics/feastol", TOLERANCE)
+    solver.setParam("numerics/dualfeastol", TOLERANCE)
+    # Numbers closer than epsilon count as equal; at its default of 1e-9, next to such a
+    # tolerance, SCIP called the feasible program of Piglet infeasible.
+    solver.setParam("numerics/epsilon", TOLERANCE / 1000)
+    if time_limit is not None:
+        solver.setParam("limits/time", max(float(time_limit), 0.01))
+    variables = [
+        solver.addVar(
+            vtype="B" if whole else "C",
+            lb=None if np.isinf(low) else float(low),
+            ub=None if np.isinf(high) else float(high),
+            obj=float(cost),
+        )
+        for low, high, cost, whole in zip(
+            program.lower, program.upper, program.cost, program.whole, strict=True
+        )
+    ]
+    _add_rows(pyscipopt, solver, program, variables)
+    if start is not None:
+        point = solver.createSol()
+        for variable, value in zip(variables, start.tolist(), strict=True):
+            solver.setSolVal(point, variable, value)
+        solver.addSol(point)
+    history: list[float] = []
+    solver.includeEventhdlr(
+        _watcher(pyscipopt, history, on_progress), "progress", "tells of the gap"
+    )
+    solver.optimize()
+    has_point = solver.getNSols() > 0
+    said = solver.getStatus()
+    ended = {"optimal": Status.CONVERGED, "timelimit": Status.OUT_OF_TIME}.get(
+        said, Status.SOLVER_FAILED
+    )
+    columns = None
+    if has_point:
+        best = solver.getBestSol()
+        columns = np.array([solver.getSolVal(best, variable) for variable in variables])
+    gap = float(solver.getGap()) if has_point else np.inf
+    version = f"{solver.getMajorVersion()}.{solver.getMinorVersion()}.{solver.getTechVersion()}"
+    return Answer(
+        columns,
+        ended,
+        f"SCIP {version}: {said}",
+        gap if gap < 1e20 else np.inf,
+        int(solver.getNTotalNodes()),
+        history,
+    )
+
+
+def _add_rows(pyscipopt: Any, solver: Any, program: Program, variables: list[Any]) -> None:
+    matrix = program.matrix
+    for row in range(matrix.shape[0]):
+        begin, end = matrix.indptr[row], matrix.indptr[row + 1]
+        columns, values = matrix.indices[begin:end].tolist(), matrix.data[begin:end].tolist()
+        left = pyscipopt.quicksum(
+            value * variables[column] for column, value in zip(columns, values, strict=True)
+        )
+        low, high = float(program.row_lower[row]), float(program.row_upper[row])
+        if low == high:
+            solver.addCons(left == low)
+        elif np.isinf(high):
+            solver.addCons(left >= low)
+        else:
+            solver.addCons(left <= high)
+
+
+def _watcher(pyscipopt: Any, history: list[float], on_progress: OnProgress | None) -> Any:
+    events = (pyscipopt.SCIP_EVENTTYPE.BESTSOLFOUND, pyscipopt.SCIP_EVENTTYPE.NODESOLVED)
+
+    class Watcher(pyscipopt.Eventhdlr):  # type: ignore[misc]
+        def eventinit(self) -> None:
+            for event in events:
+                self.model.catchEvent(event, self)
+
+        def eventexit(self) -> None:
+            for event in events:
+                self.model.dropEvent(event, self)
+
+        def eventexec(self, event: Any) -> dict[str, Any]:
+            gap = float(self.model.getGap())
+            history.append(gap if gap < 1e20 else np.inf)
+            if on_progress is not None:
+                on_progress(int(self.model.getNTotalNodes()), history[-1])
+            return {}
+
+    return Watcher()

@@ -1,0 +1,37 @@
+"""Seeds and independent streams of random numbers.
+
+Stream i of a seed starts xoshiro256++ (`rollwise.kernels.random`) from the four
+words that ``numpy.random.SeedSequence(seed, spawn_key=(i,))`` gives. That is
+NumPy's own way to make streams that are independent for all practical purposes,
+and its output is fixed for ever by NumPy's compatibility policy.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import UsageError
+
+
+def fresh_seed() -> int:
+    """A seed from the operating system, small enough to be typed again."""
+    return int(np.random.SeedSequence().generate_state(1, np.uint32)[0])
+
+
+def check_seed(seed: int) -> int:
+    """The seed, if it is a whole number from 0.
+
+    Raises
+    ------
+    UsageError
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise UsageError(f"a seed is a whole number from 0, not {seed!r}")
+    return int(seed)
+
+
+def stream(seed: int, number: int) -> NDArray[np.uint64]:
+    """The state that stream `number` of a seed starts from: (4,) uint64."""
+    sequence = np.random.SeedSequence(seed, spawn_key=(number,))
+    return sequence.generate_state(4, np.uint64)

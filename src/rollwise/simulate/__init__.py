@@ -1,0 +1,21 @@
+"""Policies at play: many games in compiled code, one told move by move, tournaments."""
+
+from rollwise.simulate.match import Disagreement, Estimate, Length, Match, Side, simulate
+from rollwise.simulate.references import resolve_policy
+from rollwise.simulate.tell import ToldMove, tell
+from rollwise.simulate.tournament import Entry, Tournament, tournament
+
+__all__ = [
+    "Disagreement",
+    "Entry",
+    "Estimate",
+    "Length",
+    "Match",
+    "Side",
+    "ToldMove",
+    "Tournament",
+    "resolve_policy",
+    "simulate",
+    "tell",
+    "tournament",
+]

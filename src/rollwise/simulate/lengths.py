@@ -1,0 +1,79 @@
+"""How long games between policies take, exactly.
+
+The number of moves left is the score of a solitaire game in which every move is
+worth a point, and the number of turns that of one in which a move is worth its
+chance to pass. So the solver and the certificate of values serve for lengths too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from rollwise.certificate import certify
+from rollwise.graph import StateGraph
+from rollwise.methods.strategy_iteration import strategy_iteration
+from rollwise.policies import Policy
+from rollwise.seats import two_seats, with_policy
+
+
+class Certified(NamedTuple):
+    """A value and how far it can be off."""
+
+    value: float
+    bound: float
+
+
+def expected_lengths(
+    graph: StateGraph, policy: Policy, against: Policy | None = None
+) -> list[tuple[Certified, Certified]]:
+    """Expected turns and moves of a game from the start, by who moves first.
+
+    Parameters
+    ----------
+    graph : StateGraph
+    policy : Policy
+    against : Policy, optional
+        What the opponent plays; the same policy unless given.
+
+    Returns
+    -------
+    list of (turns, moves)
+        One pair, or two with an opponent: the policy moves first, the opponent does.
+
+    Raises
+    ------
+    EndlessPlay
+        The policies can go round for ever.
+    """
+    alone = against is None
+    played = with_policy(graph, policy) if alone else two_seats(graph, policy, against)
+    first = played.outcome_indptr[:-1]
+    total = np.add.reduceat(played.outcome_weight, first)
+    passing = np.add.reduceat(np.where(played.outcome_passes, played.outcome_weight, 0), first)
+    moves = replace(
+        played,
+        players=1,
+        objective="maximize",
+        action_reward=np.ones(played.n_actions),
+        outcome_passes=np.zeros(played.n_outcomes, np.bool_),
+        outcome_payoff=np.zeros(played.n_outcomes),
+    )
+    turns = replace(moves, action_reward=passing / total)
+    starts = [0] if alone else [0, graph.n_states]
+    found = []
+    for counted in (turns, moves):
+        values = strategy_iteration(counted).values
+        bounds = certify(counted, values).bounds
+        found.append((values, bounds))
+    # The chance to pass is rounded once a move; the first turn passes nowhere.
+    rounding = 2.0**-52 * np.abs(found[1][0])
+    return [
+        (
+            Certified(1 + float(found[0][0][s]), float(found[0][1][s] + rounding[s]) + 2.0**-52),
+            Certified(float(found[1][0][s]), float(found[1][1][s])),
+        )
+        for s in starts
+    ]

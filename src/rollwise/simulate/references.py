@@ -1,0 +1,73 @@
+"""Policies as they are typed: named, optimal, learned, mixed, or from a file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from rollwise.errors import PolicyError
+from rollwise.game import Game
+from rollwise.graph import StateGraph
+from rollwise.policies import Policy, find_policy
+
+_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\*(.+)")
+
+
+def resolve_policy(graph: StateGraph, game: Game, reference: str) -> Policy:
+    """A policy by what is typed for it.
+
+    Parameters
+    ----------
+    reference : str
+        - ``optimal``: the game is solved for it;
+        - a name, or a table in a .csv or .parquet file, as `find_policy` takes them (a
+          solution that was saved is such a table);
+        - a path ending in ``.npz``: what a saved learner has learned;
+        - ``0.9*optimal+0.1*random``: a mixture, which draws one of its parts anew
+          at every decision. The weights are divided by their sum.
+
+    Raises
+    ------
+    PolicyError
+        There is no such policy, or it doesn't fit the game.
+    LearnerFileError
+        The learner's file is damaged or belongs to other rules.
+    """
+    if _PART.fullmatch(reference):
+        return _mixture(graph, game, reference)
+    if reference == "optimal" and "optimal" not in type(game).policies():
+        return _optimal(graph)
+    if reference.endswith(".npz"):
+        from rollwise.learn import Learner
+
+        learned = Learner.load(reference, graph).result().policy
+        return Policy(Path(reference).name, learned.probability)
+    return find_policy(graph, game, reference)
+
+
+def _optimal(graph: StateGraph) -> Policy:
+    from rollwise.certificate import certify
+    from rollwise.methods.strategy_iteration import strategy_iteration
+    from rollwise.solution import Solution
+
+    found = strategy_iteration(graph)
+    bounds = certify(graph, found.values).bounds
+    return Solution(graph, None, found.method, found.values, bounds).policy
+
+
+def _mixture(graph: StateGraph, game: Game, reference: str) -> Policy:
+    parts = []
+    for text in reference.split("+"):
+        match = _PART.fullmatch(text.strip())
+        if match is None:
+            raise PolicyError(
+                f"{reference!r} isn't a mixture; write weight*policy+weight*policy, as in "
+                "0.9*optimal+0.1*random"
+            )
+        weight, name = float(match[1]), match[2]
+        parts.append((weight, resolve_policy(graph, game, name)))
+    total = sum(weight for weight, _ in parts)
+    if not total > 0:
+        raise PolicyError(f"the weights of {reference!r} add up to nothing")
+    probability = sum(weight / total * part.probability for weight, part in parts)
+    return Policy(reference, probability)  # type: ignore[arg-type]

@@ -1,0 +1,126 @@
+"""One game told move by move."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rollwise.errors import EndlessPlay, UsageError
+from rollwise.graph import StateGraph
+from rollwise.policies import Policy
+from rollwise.randomness import check_seed
+
+MOST_TOLD = 100_000  # moves
+
+
+@dataclass(frozen=True)
+class ToldMove:
+    """A move and what came of it.
+
+    Attributes
+    ----------
+    turn : int
+        From 1.
+    seat : int
+        1 for the player who moved first, 2 for the other.
+    policy : str
+    state : dict of int
+        As the mover sees it.
+    action : str
+    outcome : str
+        ``again``, ``pass``, ``win``, ``lose``, ``draw`` or ``end``, for the mover.
+    next_state : dict of int or None
+        As the next mover sees it; None where the game is over.
+    reward : float
+        Points for the action.
+    """
+
+    turn: int
+    seat: int
+    policy: str
+    state: dict[str, int]
+    action: str
+    outcome: str
+    next_state: dict[str, int] | None
+    reward: float
+
+    @property
+    def text(self) -> str:
+        """The move in words."""
+        seen = ", ".join(f"{name}={value}" for name, value in self.state.items())
+        line = f"Turn {self.turn}, player {self.seat} ({self.policy}) at {seen}: {self.action}"
+        if self.reward:
+            line += f" for {self.reward:g} points"
+        if self.next_state is None:
+            endings = {"win": "wins", "lose": "loses", "draw": "a draw", "end": "the end"}
+            return f"{line}: {endings[self.outcome]}"
+        leads = ", ".join(f"{name}={value}" for name, value in self.next_state.items())
+        return f"{line} -> {leads}" + (", and the turn passes" if self.outcome == "pass" else "")
+
+
+def tell(
+    graph: StateGraph, policy: Policy, against: Policy | None = None, *, seed: int
+) -> list[ToldMove]:
+    """Play one game and tell it; the first policy moves first.
+
+    Parameters
+    ----------
+    graph : StateGraph
+    policy : Policy
+    against : Policy, optional
+        What the opponent plays; the same policy unless given.
+    seed : int
+        Of NumPy's default generator.
+
+    Raises
+    ------
+    UsageError
+        An opponent in a game for one; a seed that isn't one.
+    EndlessPlay
+        The game goes on for more than 100,000 moves.
+    """
+    if against is not None and graph.players != 2:
+        raise UsageError(f"{graph.game} is a game for one: there is no opponent")
+    policies = (policy, policy if against is None else against)
+    random = np.random.default_rng(check_seed(seed))
+    moves: list[ToldMove] = []
+    s, seat, turn = 0, 0, 1
+    for _ in range(MOST_TOLD):
+        begin, end = int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])
+        chances = policies[seat].probability[begin:end]
+        a = begin + int(random.choice(end - begin, p=chances / chances.sum()))
+        first, last = int(graph.outcome_indptr[a]), int(graph.outcome_indptr[a + 1])
+        weight = graph.outcome_weight[first:last].astype(np.float64)
+        k = first + int(random.choice(last - first, p=weight / weight.sum()))
+        t, passes = int(graph.outcome_state[k]), bool(graph.outcome_passes[k])
+        moves.append(
+            ToldMove(
+                turn,
+                seat + 1,
+                policies[seat].name,
+                _fields(graph, s),
+                graph.action_text(a),
+                _outcome(graph, k),
+                None if t < 0 else _fields(graph, t),
+                float(graph.action_reward[a]),
+            )
+        )
+        if t < 0:
+            return moves
+        seat ^= passes
+        turn += passes
+        s = t
+    raise EndlessPlay(f"{graph.game}: the game goes on for more than {MOST_TOLD:,} moves")
+
+
+def _fields(graph: StateGraph, s: int) -> dict[str, int]:
+    return dict(zip(graph.field_names, graph.states[s].tolist(), strict=True))
+
+
+def _outcome(graph: StateGraph, k: int) -> str:
+    if graph.outcome_state[k] >= 0:
+        return "pass" if graph.outcome_passes[k] else "again"
+    if graph.objective != "win":
+        return "end"
+    return {1.0: "win", -1.0: "lose", 0.0: "draw"}[float(graph.outcome_payoff[k])]

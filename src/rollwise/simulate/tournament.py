@@ -1,0 +1,217 @@
+"""Round-robin tournaments: every policy against every other, from both seats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import EndlessPlay, UsageError
+from rollwise.evaluation import evaluate
+from rollwise.graph import StateGraph
+from rollwise.policies import Policy
+from rollwise.randomness import fresh_seed
+from rollwise.simulate.match import MOST_EXACT, simulate
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A policy and how it did.
+
+    Attributes
+    ----------
+    policy : str
+    result : float
+        Win rate against all others, both seats and all opponents counting alike; in
+        a game for one, the win rate or the expected score alone.
+    error : float
+        A certified bound where the tournament is exact, a standard error elsewhere.
+    """
+
+    policy: str
+    result: float
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class Tournament:
+    """The results of a tournament.
+
+    Attributes
+    ----------
+    policies : tuple of str
+    standings : tuple of Entry
+        The best first.
+    first : (n, n) float64 or None
+        How often the row's policy wins against the column's when it moves first (a
+        draw is half a win), itself included; None in a game for one.
+    both : (n, n) float64 or None
+        The same over both seats.
+    errors : (n, n) float64 or None
+        Of `both`: certified bounds where exact, standard errors elsewhere.
+    exact : bool
+    games : int
+        Of each pair, where simulated; 0 where exact.
+    seed : int or None
+    """
+
+    policies: tuple[str, ...]
+    standings: tuple[Entry, ...]
+    first: NDArray[np.float64] | None
+    both: NDArray[np.float64] | None
+    errors: NDArray[np.float64] | None
+    exact: bool
+    games: int
+    seed: int | None
+
+
+def tournament(
+    graph: StateGraph,
+    policies: Sequence[Policy],
+    *,
+    games: int = 1_000_000,
+    seed: int | None = None,
+    workers: int = 1,
+    exact: bool = True,
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> Tournament:
+    """Let every policy play every other.
+
+    The results are exact and certified; where they can't be (a game too large, or
+    policies that go round for ever in places that no game comes to), or where
+    `exact` is false, they are simulated.
+
+    Parameters
+    ----------
+    graph : StateGraph
+    policies : sequence of Policy
+        At least two, with different names.
+    games, seed, workers
+        Of each pair, where it is simulated; see `rollwise.simulate.simulate`.
+    exact : bool
+    progress : callable, optional
+        Called as ``progress("pairs", done, pairs)``.
+
+    Raises
+    ------
+    UsageError
+    """
+    names = tuple(policy.name for policy in policies)
+    if len(names) < 2:
+        raise UsageError("a tournament needs at least two policies")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UsageError(f"the policy {twice!r} is entered twice")
+    if exact and graph.n_outcomes <= MOST_EXACT:
+        try:
+            return _run(graph, policies, names, None, 0, 1, progress)
+        except EndlessPlay:
+            pass
+    seed = fresh_seed() if seed is None else seed
+    return _run(graph, policies, names, seed, games, workers, progress)
+
+
+def _run(
+    graph: StateGraph,
+    policies: Sequence[Policy],
+    names: tuple[str, ...],
+    seed: int | None,
+    games: int,
+    workers: int,
+    progress: Callable[[str, int, int | None], None] | None,
+) -> Tournament:
+    n = len(policies)
+    if graph.players == 1:
+        entries = []
+        for i, policy in enumerate(policies):
+            entries.append(_alone(graph, policy, seed, games, workers))
+            if progress is not None:
+                progress("policies", i + 1, n)
+        best = min if graph.objective == "minimize" else max
+        sign = 1 if best is min else -1
+        entries.sort(key=lambda entry: sign * entry.result)
+        return Tournament(names, tuple(entries), None, None, None, seed is None, games, seed)
+    first = np.full((n, n), np.nan)
+    errors = np.full((n, n), np.nan)
+    pairs = [(i, j) for i in range(n) for j in range(i, n)]
+    for done, (i, j) in enumerate(pairs, start=1):
+        rates, bounds = _pair(graph, policies[i], policies[j], i == j, seed, games, workers)
+        first[i, j], first[j, i] = rates
+        errors[i, j], errors[j, i] = bounds
+        if progress is not None:
+            progress("pairs", done, len(pairs))
+    both = (first + 1 - first.T) / 2
+    if seed is None:
+        both_errors = (errors + errors.T) / 2
+    else:
+        both_errors = np.hypot(errors, errors.T) / 2
+    np.fill_diagonal(both, 0.5)
+    np.fill_diagonal(both_errors, 0.0)
+    others = ~np.eye(n, dtype=np.bool_)
+    standings = [
+        Entry(
+            name,
+            float(both[i][others[i]].mean()),
+            float(both_errors[i][others[i]].mean())
+            if seed is None
+            else float(np.sqrt((both_errors[i][others[i]] ** 2).sum()) / (n - 1)),
+        )
+        for i, name in enumerate(names)
+    ]
+    standings.sort(key=lambda entry: -entry.result)
+    return Tournament(names, tuple(standings), first, both, both_errors, seed is None, games, seed)
+
+
+def _pair(
+    graph: StateGraph,
+    one: Policy,
+    other: Policy,
+    alone: bool,
+    seed: int | None,
+    games: int,
+    workers: int,
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """How often each wins when it moves first, and the errors of that."""
+    if seed is None:
+        found = evaluate(graph, one, None if alone else other)
+        if found.bounds is None or found.bounds_second is None:
+            raise EndlessPlay(f"{graph.game}: the evaluation isn't certified")
+        rates = ((1 + float(found.values[0])) / 2, (1 - float(found.values_second[0])) / 2)
+        bounds = (float(found.bounds[0]) / 2, float(found.bounds_second[0]) / 2)
+        return rates, bounds
+    match = simulate(
+        graph,
+        one,
+        None if alone else other,
+        games=games,
+        seed=seed,
+        workers=workers,
+        exact=False,
+    )
+    sides = match.sides * 2 if len(match.sides) == 1 else match.sides
+    means, deviations = [], []
+    for side in sides:
+        assert side.win_rate is not None
+        means.append(side.win_rate.mean)
+        deviations.append(side.win_rate.standard_error)
+    return (means[0], means[1]), (deviations[0], deviations[1])
+
+
+def _alone(
+    graph: StateGraph, policy: Policy, seed: int | None, games: int, workers: int
+) -> Entry:
+    for_points = graph.objective != "win"
+    if seed is None:
+        found = evaluate(graph, policy)
+        if found.bounds is None:
+            raise EndlessPlay(f"{graph.game}: the evaluation isn't certified")
+        value, bound = float(found.values[0]), float(found.bounds[0])
+        if for_points:
+            return Entry(policy.name, value, bound)
+        return Entry(policy.name, (1 + value) / 2, bound / 2)
+    match = simulate(graph, policy, games=games, seed=seed, workers=workers, exact=False)
+    estimate = match.sides[0].score if for_points else match.sides[0].win_rate
+    assert estimate is not None
+    return Entry(policy.name, estimate.mean, estimate.standard_error)
