@@ -13,9 +13,12 @@ import re
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from rollwise.errors import ParameterError
+
+if TYPE_CHECKING:
+    from rollwise.graph import StateGraph
 
 # What follows an outcome, from the mover's point of view.
 AGAIN, PASS, WIN, LOSE, DRAW, END = range(6)
@@ -143,6 +146,14 @@ class Game:
         attributes = [getattr(cls, name, None) for name in dir(cls)]
         marked = [f for f in attributes if callable(f) and hasattr(f, "__rollwise_policy__")]
         return {function.__rollwise_policy__: function for function in marked}
+
+
+class DerivedGame(Game):
+    """A game made from another one, whose graph can be made from the other's graph."""
+
+    def derive(self) -> StateGraph:
+        """The graph that the rules give, found without running them."""
+        raise NotImplementedError(f"{type(self).__name__} has no derive()")
 
 
 @dataclass(frozen=True)

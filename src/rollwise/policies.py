@@ -112,7 +112,7 @@ def find_policy(graph: StateGraph, game: Game, reference: str) -> Policy:
         return _from_file(graph, Path(reference))
     if reference == "random":
         return Policy.uniform(graph)
-    functions = type(game).policies()
+    functions = game.policies()
     if reference not in functions:
         known = ", ".join([*functions, "random"])
         raise PolicyError(

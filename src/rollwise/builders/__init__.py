@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from rollwise.builders.interpreted import Arrays, build_interpreted
 from rollwise.builders.rules import LEAST, MOST, PAYOFF, Rules
 from rollwise.errors import RulesError
-from rollwise.game import PASS, Game
+from rollwise.game import PASS, DerivedGame, Game
 from rollwise.graph import StateGraph
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class BuildReport:
 
     Attributes
     ----------
-    mode : "interpreted" or "compiled"
+    mode : "interpreted", "compiled" or, from the graph of another game, "derived"
     compile_seconds, build_seconds : float
     """
 
@@ -105,6 +105,8 @@ def build_with_report(
     if max_states is not None and max_states < 1:
         raise ValueError(f"max_states is {max_states}; it must be at least 1")
     started = time.perf_counter()
+    if mode == "auto" and isinstance(game, DerivedGame):
+        return game.derive(), BuildReport("derived", 0.0, time.perf_counter() - started)
     rules = Rules(game)
     roots = rules.few_roots(SMALL)
 

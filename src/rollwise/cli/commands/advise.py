@@ -20,6 +20,8 @@ from rollwise.cli.common import (
     read_state,
     solve_or_load,
 )
+from rollwise.cli.score_options import ChaseOption, ChaseTiesOption, as_chase
+from rollwise.errors import UsageError
 
 
 @app.command("advise")
@@ -30,12 +32,18 @@ def advise(
         str,
         typer.Option(metavar="FIELD=N,...", help="The position, as in banked=50,rival=50,turn=20."),
     ] = ...,  # type: ignore[assignment]
+    chase: ChaseOption = False,
+    ties: ChaseTiesOption = None,
     json: JsonOption = False,
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
 ) -> None:
     """Say what each action is worth in a position, and what a wrong one costs."""
     chosen = read_game(game, parameters)
+    if ties is not None and not chase:
+        raise UsageError("--ties goes with --chase")
+    if chase:
+        chosen = as_chase(chosen, None, ties, need_target=False)
     position = read_state(state)
     solution = solve_or_load(chosen, load, max_states)
     advice = solution.advise(position)

@@ -20,6 +20,13 @@ from rollwise.cli.common import (
     read_game,
     read_mode,
 )
+from rollwise.cli.score_options import (
+    ChaseOption,
+    ChaseTiesOption,
+    TargetOption,
+    as_chase,
+    no_chase,
+)
 from rollwise.errors import UsageError
 
 
@@ -36,6 +43,15 @@ def solve(
     ] = None,
     mode: ModeOption = "auto",
     max_states: MaxStatesOption = None,
+    chase: ChaseOption = False,
+    target: TargetOption = None,
+    contest: Annotated[
+        int | None,
+        typer.Option(
+            "--contest", metavar="N", help="N players take one whole turn each; best score wins."
+        ),
+    ] = None,
+    ties: ChaseTiesOption = None,
     json: JsonOption = False,
 ) -> None:
     """Solve a game: who has the edge, and how sure that is."""
@@ -44,6 +60,18 @@ def solve(
     if tolerance is not None and not tolerance > 0:
         raise UsageError(f"--tolerance is {tolerance}; it must be positive")
     chosen = read_game(game, parameters)
+    no_chase(chase, target)
+    if contest is not None:
+        if chase or save is not None:
+            raise UsageError("--contest goes with neither --chase nor --save")
+        from rollwise.cli.contest import print_contest
+
+        print_contest(chosen, contest, "shared" if ties is None else ties, json=json)
+        return
+    if ties is not None and not chase:
+        raise UsageError("--ties goes with --chase or --contest")
+    if chase:
+        chosen = as_chase(chosen, target, ties, need_target=True)
     with Progress() as progress:
         solution = solve_game(
             chosen,

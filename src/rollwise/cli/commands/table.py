@@ -20,6 +20,13 @@ from rollwise.cli.common import (
     read_game,
     solve_or_load,
 )
+from rollwise.cli.score_options import (
+    ChaseOption,
+    ChaseTiesOption,
+    TargetOption,
+    as_chase,
+    no_chase,
+)
 from rollwise.errors import UsageError
 
 if TYPE_CHECKING:
@@ -45,6 +52,12 @@ def table(
     ] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
     json: JsonOption = False,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Add a column of exact fractions (needs FLINT).")
+    ] = False,
+    chase: ChaseOption = False,
+    target: TargetOption = None,
+    ties: ChaseTiesOption = None,
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
 ) -> None:
@@ -57,8 +70,13 @@ def table(
         if form not in ("csv", "json", "parquet"):
             raise UsageError(f"--out {out}: the name must end in .csv, .json or .parquet")
     chosen = read_game(game, parameters)
+    no_chase(chase, target)
+    if ties is not None and not chase:
+        raise UsageError("--ties goes with --chase")
+    if chase:
+        chosen = as_chase(chosen, target, ties, need_target=False)
     solution = solve_or_load(chosen, load, max_states)
-    rows = solution.table(where)
+    rows = with_fractions(solution, where) if exact else solution.table(where)
     total = len(rows)
     if limit is not None:
         rows = rows.head(limit)
@@ -80,6 +98,23 @@ def table(
         _show(solution, rows, total)
 
 
+def with_fractions(solution: Solution, where: str | None) -> pl.DataFrame:
+    """The table with a column ``exact``: the value, or the probability to win, as a fraction."""
+    import polars as pl
+
+    from rollwise.methods.exact import exact
+
+    graph = solution.graph
+    fractions = exact(graph).fractions
+    assert fractions is not None
+    shown = fractions if solution.is_score else [(1 + value) / 2 for value in fractions]
+    frame = pl.DataFrame(
+        {name: graph.states[:, i] for i, name in enumerate(graph.field_names)}
+    ).with_columns(pl.Series("exact", [str(value) for value in shown], dtype=pl.String))
+    keys = list(graph.field_names)
+    return solution.table(where).join(frame, on=keys, how="left", maintain_order="left")
+
+
 def _text(solution: Solution, rows: pl.DataFrame, form: str | None) -> str:
     if form == "csv":
         return rows.write_csv()
@@ -94,7 +129,7 @@ def _show(solution: Solution, rows: pl.DataFrame, total: int) -> None:
     shown = Table(box=None, padding=(0, 2, 0, 0))
     columns = [name for name in rows.columns if not rows[name].is_null().all() or not len(rows)]
     for name in columns:
-        shown.add_column(name, justify="left" if name == "action" else "right")
+        shown.add_column(name, justify="left" if name in ("action", "exact") else "right")
     for row in rows.select(columns).iter_rows(named=True):
         shown.add_row(*(_cell(name, value) for name, value in row.items()))
     print_table(shown)

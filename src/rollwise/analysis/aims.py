@@ -1,0 +1,122 @@
+"""Playing for something else than the mean: any payoff that depends on the final score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.analysis.distributions import Distributions, distributions
+from rollwise.certificate import certify
+from rollwise.kernels.certificate import residuals
+from rollwise.methods.strategy_iteration import strategy_iteration
+from rollwise.policies import Policy
+from rollwise.recursion import Recursion
+from rollwise.scores import Ints, ScoredGraph, whole_points
+
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Aim:
+    """The best that can be done for a payoff on final scores, from every state and score.
+
+    Attributes
+    ----------
+    values, error_bounds : (n_states,) float64
+        Of the scored graph; certified.
+    actions : (n_states,) int64
+        The first of the best actions, as an index.
+    """
+
+    values: Reals
+    error_bounds: Reals
+    actions: Ints
+
+
+class Aims:
+    """Solves one scored graph for as many payoffs as wanted."""
+
+    def __init__(self, scored: ScoredGraph) -> None:
+        self.scored = scored
+
+    @cached_property
+    def _arranged(self) -> Recursion:
+        return Recursion.of_values(self.scored.graph)
+
+    @cached_property
+    def _points(self) -> Ints:
+        return whole_points(self.scored.source)[self.scored.action]
+
+    def solve(self, payoffs: Reals, payoff_bounds: Reals | None = None) -> Aim:
+        """Maximise the expected payoff.
+
+        Parameters
+        ----------
+        payoffs : (n_scores,) float64
+            For each of `ScoredGraph.scores`.
+        payoff_bounds : (n_scores,) float64, optional
+            How far each payoff can be off; part of the certified error.
+        """
+        graph = self.scored.graph
+        found = strategy_iteration(graph, border_values=payoffs, arranged=self._arranged)
+        certificate = certify(
+            graph,
+            found.values,
+            border_values=payoffs,
+            border_bounds=payoff_bounds,
+            arranged=self._arranged,
+        )
+        gap, rounding = np.empty(graph.n_actions), np.empty(graph.n_actions)
+        residuals(
+            graph.action_indptr,
+            graph.action_reward,
+            graph.outcome_indptr,
+            graph.outcome_state,
+            graph.outcome_weight,
+            graph.outcome_passes,
+            graph.outcome_payoff,
+            np.concatenate([found.values, payoffs]),
+            1.0,
+            graph.outcome_weight.dtype.kind == "i",
+            gap,
+            rounding,
+            np.empty(graph.n_states, np.int64),
+        )
+        # Actions that rounding can't tell apart are equal; the first of them is taken.
+        n = graph.n_actions
+        best = np.maximum.reduceat(gap, graph.action_indptr[:-1])
+        margin = 2 * np.minimum(certificate.bounds, 1e-9)
+        near = gap >= (best - margin)[graph.action_state]
+        actions = np.minimum.reduceat(np.where(near, np.arange(n), n), graph.action_indptr[:-1])
+        return Aim(found.values, certificate.bounds, actions)
+
+    def policy(self, aim: Aim, name: str = "aim") -> Policy:
+        """What to do in every state of the scored graph."""
+        return Policy.of_actions(self.scored.graph, name, aim.actions)
+
+    def distributions(self, policy: Policy) -> Distributions:
+        """How the points still to come are distributed under a policy of the scored graph."""
+        return distributions(self.scored.graph, policy, points=self._points)
+
+    def final_scores(self, found: Distributions, state: int = 0) -> tuple[Reals, Reals]:
+        """The probability of each final score from a state of the scored graph.
+
+        Returns
+        -------
+        probabilities, error_bounds : (n_scores,) float64
+        """
+        scored = self.scored
+        row = found.of(state)
+        final = row.values + int(scored.score[state])
+        order = np.argsort(scored.scores)
+        place = np.searchsorted(scored.scores[order], final)
+        known = (place < len(order)) & (
+            scored.scores[order[np.minimum(place, len(order) - 1)]] == final
+        )
+        probabilities = np.zeros(len(order))
+        probabilities[order[place[known]]] = row.probabilities[known]
+        bounds = found.relative_error[state] * probabilities + found.absolute_error[state]
+        return probabilities, bounds

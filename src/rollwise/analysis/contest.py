@@ -1,0 +1,353 @@
+"""Contests: players take one whole turn each, all see the scores, the best one wins.
+
+What a player needs to know of those before is the best score so far and how many
+share it. Solved from the last player to the first: for every such situation a
+player's turn is the solitaire game with a payoff for each final score, namely the
+share of the prize that it brings when those after play as found before
+(backward induction; the subgame perfect equilibrium of Selten 1965). With two
+players the game is one of zero sum and has one value. With more, each player's
+policy is proved to be best, within the error bound, against the others as found;
+where a player has equally good actions the first is taken, and others may be
+better or worse off for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.analysis.aims import Aim, Aims
+from rollwise.builders import build
+from rollwise.errors import ParameterError, UsageError
+from rollwise.game import Game
+from rollwise.policies import Policy
+from rollwise.scores import ScoredGraph, by_score
+
+Reals = NDArray[np.float64]
+
+TIES = ("shared", "first", "win-or-tie")
+MOST_PLAYERS = 100
+
+
+class Situation(NamedTuple):
+    """What a player finds when his turn begins.
+
+    Attributes
+    ----------
+    player : int
+        From 0.
+    best : int
+        The best score so far, as an index into `ScoredGraph.scores` (best first);
+        their number while there is none.
+    sharing : int
+        How many players share it.
+    """
+
+    player: int
+    best: int
+    sharing: int
+
+
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """One player's turn in one situation.
+
+    Attributes
+    ----------
+    policy : (n_actions,) float64
+        Of the scored graph.
+    aim : Aim or None
+        The best that can be done; None for a player whose policy was given.
+    payoffs : (n_scores,) float64
+        What each final score is worth to the player.
+    final : (n_scores,) float64
+        How likely each final score is.
+    """
+
+    policy: Policy
+    aim: Aim | None
+    payoffs: Reals
+    final: Reals
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Players take one whole turn each at a solitaire game; the best score wins.
+
+    Attributes
+    ----------
+    game : Game
+        A solitaire game whose rewards are whole numbers.
+    players : int
+        From 2.
+    ties : {"shared", "first", "win-or-tie"}
+        The best score's players share the prize; or the first of them has it; or
+        the last one, for whom to win or to tie is the same.
+    """
+
+    game: Game
+    players: int = 2
+    ties: str = "shared"
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.players <= MOST_PLAYERS:
+            raise ParameterError(
+                f"a contest has from 2 to {MOST_PLAYERS} players, not {self.players}"
+            )
+        if self.ties not in TIES:
+            raise ParameterError(f"ties is {self.ties!r}; it must be one of {', '.join(TIES)}")
+
+    def after(self, best: int, sharing: int, score: int) -> tuple[int, int, bool]:
+        """The situation once a player has finished: best, sharing, and is he among them?"""
+        if score < best or (score == best and self.ties == "win-or-tie"):
+            return score, 1, True
+        if score == best and self.ties == "shared":
+            return best, sharing + 1, True
+        return best, sharing, False
+
+
+@dataclass(frozen=True, eq=False)
+class ContestSolution:
+    """A contest, solved.
+
+    Attributes
+    ----------
+    contest : Contest
+    scored : ScoredGraph
+    turns : dict
+        Every `Situation` that can come up, and how its player plays.
+    held : dict
+        What the best score so far is worth to each of those who share it, when
+        the situation's player is about to begin.
+    chances : dict
+        What the contest is worth to each player from the situation's on, (players,)
+        float64: the share of the prize that he expects. The places of those who
+        have finished hold 0.
+    error_bounds : dict
+        How far any of these can be off, rounding included, for the policies found.
+    """
+
+    contest: Contest
+    scored: ScoredGraph
+    aims: Aims
+    turns: dict[Situation, Turn]
+    held: dict[Situation, float]
+    chances: dict[Situation, Reals]
+    error_bounds: dict[Situation, float] = field(default_factory=dict)
+
+    @property
+    def opening(self) -> Situation:
+        """The situation before the first player's turn."""
+        return Situation(0, len(self.scored.scores), 0)
+
+    @property
+    def probabilities(self) -> Reals:
+        """Each player's share of the prize: the probability to win, ties as in the contest."""
+        return self.chances[self.opening]
+
+    @property
+    def error_bound(self) -> float:
+        """How far any of the probabilities can be off."""
+        return self.error_bounds[self.opening]
+
+    @property
+    def optimality_gap(self) -> float:
+        """What any player can gain, at most, by another policy, in any situation.
+
+        Proved: what is certified to be the best, with its bound, against what the
+        policy brings, with the bounds of both.
+        """
+        worst = 0.0
+        for situation, turn in self.turns.items():
+            if turn.aim is not None:
+                best = turn.aim.values[0] + turn.aim.error_bounds[0]
+                brings = self.chances[situation][situation.player]
+                worst = max(worst, float(best - brings) + self.error_bounds[situation])
+        return worst
+
+    def situation(self, finished: Sequence[int]) -> Situation:
+        """What the next player finds after these final scores, the first player's first.
+
+        Raises
+        ------
+        UsageError
+            Too many scores, or one that no play ends with.
+        """
+        if len(finished) >= self.contest.players:
+            raise UsageError(
+                f"{len(finished)} scores are given, but then the contest of "
+                f"{self.contest.players} players is over"
+            )
+        best, sharing = len(self.scored.scores), 0
+        for score in finished:
+            best, sharing, _ = self.contest.after(best, sharing, self.scored.index(score))
+        return Situation(len(finished), best, sharing)
+
+    def holders(self, finished: Sequence[int]) -> list[int]:
+        """The players who share the best score so far, from 0."""
+        best, sharing = len(self.scored.scores), 0
+        holders: list[int] = []
+        for player, score in enumerate(finished):
+            place = self.scored.index(score)
+            fresh = place < best or self.contest.ties == "win-or-tie"
+            best, sharing, among = self.contest.after(best, sharing, place)
+            if among:
+                holders = [player] if fresh else [*holders, player]
+        return holders
+
+    def moment(
+        self, finished: Sequence[int] = (), state: Sequence[int] | None = None
+    ) -> tuple[Reals, float]:
+        """Every player's share of the prize at any moment.
+
+        Parameters
+        ----------
+        finished : final scores of the players who had their turns
+        state : fields of the scored graph, ``score`` last, optional
+            Where the next player's turn stands; by default it begins.
+
+        Returns
+        -------
+        shares : (players,) float64
+            They add up to 1.
+        error_bound : float
+
+        Raises
+        ------
+        UsageError, UnknownState
+        """
+        situation = self.situation(finished)
+        s = 0 if state is None else self.scored.graph.find(state)
+        found = self.aims.distributions(self.turns[situation].policy)
+        final, final_bounds = self.aims.final_scores(found, s)
+        shares, bound = _ahead(self, situation, final, final_bounds)
+        held, _ = _held(self, situation, final, final_bounds)
+        for player in self.holders(finished):
+            shares[player] = held
+        return shares, bound
+
+    def advise(
+        self, finished: Sequence[int] = (), state: Sequence[int] | None = None
+    ) -> list[tuple[str, float]]:
+        """What each action is worth to the player whose turn it is, the best first."""
+        turn = self.turns[self.situation(finished)]
+        graph = self.scored.graph
+        s = 0 if state is None else graph.find(state)
+        if turn.aim is None:
+            raise UsageError("this player's policy was given, not found")
+        known = np.concatenate([turn.aim.values, turn.payoffs])
+        rows = []
+        for a in range(int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])):
+            part = slice(graph.outcome_indptr[a], graph.outcome_indptr[a + 1])
+            weight = graph.outcome_weight[part]
+            worth = float(weight @ known[graph.outcome_state[part]] / weight.sum())
+            rows.append((graph.action_text(a), worth))
+        return sorted(rows, key=lambda row: -row[1])
+
+
+def solve_contest(contest: Contest, fixed: Mapping[int, Policy] | None = None) -> ContestSolution:
+    """Solve a contest for any number of players.
+
+    Parameters
+    ----------
+    contest : Contest
+    fixed : mapping, optional
+        Players (from 0) who don't play their best but follow a policy of the game,
+        blind to the score; the others know that and play their best.
+
+    Raises
+    ------
+    UsageError, RulesError, TooManyStates
+        The game has no score, or one without bound, or too many states.
+    """
+    scored = by_score(build(contest.game))
+    n_scores = len(scored.scores)
+    fixed = {} if fixed is None else fixed
+    solution = ContestSolution(contest, scored, Aims(scored), {}, {}, {}, {})
+    blind = {
+        player: Policy(policy.name, scored.lift(policy.probability))
+        for player, policy in fixed.items()
+    }
+    for player in range(contest.players, -1, -1):
+        for situation in _situations(contest, player, n_scores):
+            if player == contest.players:
+                solution.held[situation] = 1.0 / situation.sharing
+                solution.chances[situation] = np.zeros(contest.players)
+                solution.error_bounds[situation] = 2.0**-53
+                continue
+            _solve_turn(solution, situation, blind.get(player))
+    return solution
+
+
+def _situations(contest: Contest, player: int, n_scores: int) -> list[Situation]:
+    if player == 0:
+        return [Situation(0, n_scores, 0)]
+    most = player if contest.ties == "shared" else 1
+    return [
+        Situation(player, best, sharing)
+        for best in range(n_scores)
+        for sharing in range(1, most + 1)
+    ]
+
+
+def _solve_turn(solution: ContestSolution, situation: Situation, given: Policy | None) -> None:
+    contest, aims = solution.contest, solution.aims
+    player, best, sharing = situation
+    n_scores = len(solution.scored.scores)
+    payoffs, bounds = np.zeros(n_scores), np.zeros(n_scores)
+    for score in range(n_scores):
+        next_best, next_sharing, among = contest.after(best, sharing, score)
+        if among:
+            after = Situation(player + 1, next_best, next_sharing)
+            payoffs[score] = solution.held[after]
+            bounds[score] = solution.error_bounds[after]
+    aim = None if given is not None else aims.solve(payoffs, bounds)
+    policy = given if aim is None else aims.policy(aim, f"player {player + 1}")
+    assert policy is not None
+    final, final_bounds = aims.final_scores(aims.distributions(policy))
+    solution.turns[situation] = Turn(policy, aim, payoffs, final)
+    chances, bound = _ahead(solution, situation, final, final_bounds)
+    held, held_bound = _held(solution, situation, final, final_bounds)
+    solution.chances[situation] = chances
+    solution.held[situation] = held
+    solution.error_bounds[situation] = max(bound, held_bound)
+
+
+def _ahead(
+    solution: ContestSolution, situation: Situation, final: Reals, final_bounds: Reals
+) -> tuple[Reals, float]:
+    """The shares of the situation's player and those after him, given his final scores."""
+    contest = solution.contest
+    player, best, sharing = situation
+    shares = np.zeros(contest.players)
+    bound = 0.0
+    for score, probability in enumerate(final.tolist()):
+        next_best, next_sharing, among = contest.after(best, sharing, score)
+        after = Situation(player + 1, next_best, next_sharing)
+        row = solution.chances[after].copy()
+        if among:
+            row[player] = solution.held[after]
+        shares += probability * row
+        bound += probability * solution.error_bounds[after] + float(final_bounds[score])
+    return shares, bound + 2 * len(final) * 2.0**-53
+
+
+def _held(
+    solution: ContestSolution, situation: Situation, final: Reals, final_bounds: Reals
+) -> tuple[float, float]:
+    """What the best score so far stays worth to each who shares it."""
+    contest = solution.contest
+    player, best, sharing = situation
+    held = bound = 0.0
+    for score, probability in enumerate(final.tolist()):
+        next_best, next_sharing, among = contest.after(best, sharing, score)
+        taken_over = among and next_sharing == 1
+        if next_best == best and not taken_over:
+            after = Situation(player + 1, next_best, next_sharing)
+            held += probability * solution.held[after]
+            bound += probability * solution.error_bounds[after] + float(final_bounds[score])
+    return held, bound + 2 * len(final) * 2.0**-53

@@ -1,0 +1,242 @@
+"""The whole distribution of what a play collects, under any policy, from every state.
+
+What is counted is a whole number for each action: its points, or 1 for an action
+of a certain name (how many rolls a play takes). The distribution of what is still
+to come obeys the recursion of an expected value, with a row of probabilities in
+the place of a number, moved by what the action counts (Sobel 1982, "The variance
+of discounted Markov decision processes", for the undiscounted total).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.certificate import require_ending
+from rollwise.errors import UsageError
+from rollwise.graph import StateGraph
+from rollwise.kernels import scores as kernels
+from rollwise.policies import Policy
+from rollwise.scores import (
+    Ints,
+    ended,
+    points_to_come,
+    require_bounded,
+    require_points,
+    whole_points,
+)
+
+MOST_SWEEPS = 100_000
+MOST_PLACES = 400_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """How likely each number is.
+
+    Attributes
+    ----------
+    values : (n,) int64
+        Ascending.
+    probabilities : (n,) float64
+    error_bound : float
+        How far any of the probabilities can be off, proved.
+    """
+
+    values: Ints
+    probabilities: NDArray[np.float64]
+    error_bound: float
+
+    @property
+    def mean(self) -> float:
+        """The expected value."""
+        return float(self.values @ self.probabilities)
+
+    @property
+    def sd(self) -> float:
+        """The standard deviation."""
+        return float(np.sqrt(((self.values - self.mean) ** 2) @ self.probabilities))
+
+    def at_most(self, value: float) -> float:
+        """The probability of `value` or less."""
+        return float(self.probabilities[self.values <= value].sum())
+
+    def quantile(self, share: float) -> int:
+        """The least number that is reached with at least this probability.
+
+        Parameters
+        ----------
+        share : float
+            From 0 to 1; one half asks for the median.
+        """
+        if not 0 <= share <= 1:
+            raise UsageError(f"a quantile is from 0 to 1, not {share}")
+        # A sum that equals the share but for its rounding counts as reaching it.
+        reached = np.cumsum(self.probabilities) >= share - 1e-12
+        return int(self.values[np.argmax(reached)] if reached.any() else self.values[-1])
+
+    def shifted(self, by: int) -> Distribution:
+        """The distribution of the number plus a constant."""
+        return Distribution(self.values + by, self.probabilities, self.error_bound)
+
+    def trimmed(self) -> Distribution:
+        """Without numbers of probability 0 at either end."""
+        likely = np.flatnonzero(self.probabilities)
+        part = slice(int(likely[0]), int(likely[-1]) + 1)
+        return Distribution(self.values[part], self.probabilities[part], self.error_bound)
+
+
+@dataclass(frozen=True, eq=False)
+class Distributions:
+    """The distribution of what is still to come, from every state.
+
+    Attributes
+    ----------
+    low, place : (n_states,) and (n_states + 1,) int64
+        The least number in each state, and where its row of probabilities begins.
+    probability : (place[-1],) float64
+    relative_error : (n_states,) float64
+        Rounding: each probability of a state is off by at most this part of it.
+    absolute_error : (n_states,) float64
+        And by this much besides (0 where no play comes back to a state).
+    """
+
+    low: Ints
+    place: Ints
+    probability: NDArray[np.float64]
+    relative_error: NDArray[np.float64]
+    absolute_error: NDArray[np.float64]
+
+    def of(self, state: int) -> Distribution:
+        """The distribution from a state, given by its number."""
+        row = self.probability[self.place[state] : self.place[state + 1]]
+        values = np.arange(len(row), dtype=np.int64) + self.low[state]
+        bound = float(self.relative_error[state] * row.max() + self.absolute_error[state])
+        return Distribution(values, row, bound)
+
+
+def counted_actions(graph: StateGraph, name: str) -> Ints:
+    """1 for every action of this name, else 0: (n_actions,) int64.
+
+    Raises
+    ------
+    UsageError
+        No action is called so.
+    """
+    labels = [label for label, text in graph.action_names.items() if text == name]
+    labels = [label for label in labels if label in set(graph.action_label.tolist())]
+    if not labels:
+        known = {graph.action_names.get(int(x), str(x)) for x in np.unique(graph.action_label)}
+        raise UsageError(
+            f"{graph.title} has no action {name!r} (its actions: {', '.join(sorted(known))})"
+        )
+    return np.isin(graph.action_label, labels).astype(np.int64)
+
+
+def distributions(
+    graph: StateGraph,
+    policy: Policy,
+    *,
+    count: str | None = None,
+    points: Ints | None = None,
+) -> Distributions:
+    """How what a play collects from each state is distributed.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        Of a solitaire game.
+    policy : Policy
+        For this graph.
+    count : str, optional
+        Count how often the action of this name is taken, instead of points.
+    points : (n_actions,) int64, optional
+        Count this, instead of the points that the graph gives.
+
+    Raises
+    ------
+    UsageError, RulesError
+        The game has no points, or they aren't whole, or have no bound.
+    """
+    if points is None:
+        if count is None:
+            points = whole_points(graph)
+        else:
+            if graph.players != 1:
+                require_points(graph)
+            points = counted_actions(graph, count)
+    require_ending(graph)
+    require_bounded(graph, points, f"times of {count!r}" if count else "points")
+    low, high = points_to_come(graph, points)
+    place = np.concatenate([np.zeros(1, np.int64), np.cumsum(high - low + 1)])
+    if place[-1] > MOST_PLACES:
+        raise UsageError(
+            f"{graph.title}: the distributions from all states hold {place[-1]:,} probabilities, "
+            f"more than {MOST_PLACES:,}"
+        )
+    components = graph.components
+    probability = np.zeros(int(place[-1]))
+    rounding = np.zeros(graph.n_states)
+    arrays = (
+        components.order,
+        components.indptr,
+        graph.action_indptr,
+        graph.outcome_indptr,
+        ended(graph),
+        graph.outcome_weight,
+    )
+    last = kernels.distribute(
+        *arrays, points, policy.probability, low, place, probability, rounding, MOST_SWEEPS
+    )
+    absolute = np.zeros(graph.n_states)
+    if last > 0.0:
+        # What the sweeps left undone at each step, times the steps that are left.
+        kernels.steps_left(*arrays, policy.probability, absolute, MOST_SWEEPS)
+        absolute *= 1.01 * last
+    return Distributions(low, place, probability, rounding * kernels.UNIT * 1.01, absolute)
+
+
+def exact_distribution(
+    graph: StateGraph, policy: Policy, *, count: str | None = None, state: int = 0
+) -> dict[int, Fraction]:
+    """The distribution from one state as fractions.
+
+    Raises
+    ------
+    UsageError
+        A play can come back to a state, or the rules have weights that aren't whole.
+    """
+    points = whole_points(graph) if count is None else counted_actions(graph, count)
+    if graph.outcome_weight.dtype.kind != "i":
+        raise UsageError(f"{graph.title} has weights that aren't whole numbers: no exact fractions")
+    rows: dict[int, dict[int, Fraction]] = {}
+    chance = policy.probability
+    for s in graph.components.order.tolist():
+        row: dict[int, Fraction] = {}
+        for a in range(graph.action_indptr[s], graph.action_indptr[s + 1]):
+            if chance[a] == 0:
+                continue
+            part = slice(graph.outcome_indptr[a], graph.outcome_indptr[a + 1])
+            weights = graph.outcome_weight[part].tolist()
+            share = _fraction(float(chance[a])) / sum(weights)
+            for weight, t in zip(weights, graph.outcome_state[part].tolist(), strict=True):
+                if t >= 0 and t not in rows:
+                    raise UsageError(
+                        f"{graph.title}: play can come back to the state {graph.state_text(s)}; "
+                        "exact fractions are for games where it can't"
+                    )
+                after = rows[t] if t >= 0 else {0: Fraction(1)}
+                for value, probability in after.items():
+                    key = value + int(points[a])
+                    row[key] = row.get(key, Fraction(0)) + share * weight * probability
+        rows[s] = row
+    return dict(sorted(rows[state].items()))
+
+
+def _fraction(chance: float) -> Fraction:
+    """What a policy's chance was meant to be: 1/3 and not the double next to it."""
+    simple = Fraction(chance).limit_denominator(1 << 20)
+    return simple if float(simple) == chance else Fraction(chance)

@@ -1,0 +1,285 @@
+"""A game that was played, judged move by move: which choices lost how much."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from operator import index
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from rollwise.analysis.contest import Contest, ContestSolution, solve_contest
+from rollwise.errors import UsageError
+from rollwise.game import Game
+from rollwise.graph import StateGraph
+from rollwise.scores import whole_points
+from rollwise.solution import Solution
+
+
+@runtime_checkable
+class ReadsPlays(Protocol):
+    """A game that reads plays the way people write them down.
+
+    ``read_play(rows)`` takes the rows of one play, each a mapping of column names to
+    text, and gives a state and an action for each; it raises a ValueError that says
+    what is wrong with a row (its second argument is the row's number in the play).
+    ``play_columns`` are the columns that it needs.
+    """
+
+    play_columns: Any
+
+    def read_play(self, rows: Sequence[Mapping[str, str]]) -> list[tuple[Any, int]]:
+        """The states and actions of one play."""
+        ...
+
+
+class Move(NamedTuple):
+    """A state and an action as numbers of the graph, and where they were written."""
+
+    state: int
+    action: int
+    line: int
+
+
+@dataclass(frozen=True)
+class Play:
+    """One player's turn.
+
+    Attributes
+    ----------
+    player : str
+    moves : tuple of Move
+    score : int
+        The final score.
+    """
+
+    player: str
+    moves: tuple[Move, ...]
+    score: int
+
+
+class Judgement(NamedTuple):
+    """What a choice was worth.
+
+    Attributes
+    ----------
+    player : str
+    line : int
+        Of the file.
+    state, action, best : str
+    points_lost : float
+        Against the best for the mean score.
+    chance : float or None
+        The player's share of the prize before the choice, if the best is done from
+        here on; None where it wasn't a contest.
+    chance_lost : float or None
+        What the choice took from it.
+    best_chance : str or None
+        The best action for the contest.
+    """
+
+    player: str
+    line: int
+    state: str
+    action: str
+    best: str
+    points_lost: float
+    chance: float | None
+    chance_lost: float | None
+    best_chance: str | None
+
+
+def read_plays(game: Game, graph: StateGraph, path: Path) -> list[Play]:
+    """Read plays from a CSV file, one row a choice.
+
+    The columns are ``player`` (optional; rows of one player stand together) and either
+    the fields of the state and ``action`` (its name or number), or what the game
+    itself reads (`ReadsPlays`; for Threes ``rolled`` and ``taken``).
+
+    Raises
+    ------
+    UsageError
+        Names the file, the line and what is wrong.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"{path} can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} can't be read: it isn't text") from error
+    reader = csv.DictReader(text.splitlines())
+    columns = [name.strip() for name in reader.fieldnames or ()]
+    reader.fieldnames = columns
+    groups: list[tuple[str, list[tuple[int, dict[str, str]]]]] = []
+    for row in reader:
+        named = {name: (value or "").strip() for name, value in row.items() if name is not None}
+        player = named.get("player", "1")
+        if not groups or groups[-1][0] != player:
+            if any(known == player for known, _ in groups):
+                raise UsageError(
+                    f"{path}, line {reader.line_num}: player {player} comes up again; the rows of "
+                    "a player stand together"
+                )
+            groups.append((player, []))
+        groups[-1][1].append((reader.line_num, named))
+    if not groups:
+        raise UsageError(f"{path} holds no moves")
+    written = (*graph.field_names, "action")
+    if all(name in columns for name in written):
+        reading = _from_fields
+    elif isinstance(game, ReadsPlays) and all(name in columns for name in game.play_columns):
+        reading = _from_game
+    else:
+        ways = [", ".join(written)]
+        if isinstance(game, ReadsPlays):
+            ways.append(", ".join(game.play_columns))
+        raise UsageError(
+            f"{path} has the columns {', '.join(columns)}; a play of {game.name} has "
+            f"{' or '.join(ways)} (and player, if there are several)"
+        )
+    return [_play(game, graph, path, player, rows, reading) for player, rows in groups]
+
+
+def _from_fields(
+    game: Game, graph: StateGraph, rows: Sequence[Mapping[str, str]]
+) -> list[tuple[Any, int]]:
+    labels = {name: label for label, name in graph.action_names.items()}
+    found = []
+    for number, row in enumerate(rows):
+        try:
+            state = [int(row[name]) for name in graph.field_names]
+            text = row["action"]
+            found.append((state, labels[text] if text in labels else int(text)))
+        except ValueError:
+            raise ValueError(number, "this isn't a state and an action") from None
+    return found
+
+
+def _from_game(
+    game: Game, graph: StateGraph, rows: Sequence[Mapping[str, str]]
+) -> list[tuple[Any, int]]:
+    assert isinstance(game, ReadsPlays)
+    return game.read_play(rows)
+
+
+def _play(
+    game: Game,
+    graph: StateGraph,
+    path: Path,
+    player: str,
+    rows: list[tuple[int, dict[str, str]]],
+    reading: Any,
+) -> Play:
+    try:
+        written = reading(game, graph, [row for _, row in rows])
+    except ValueError as error:
+        number, reason = error.args if len(error.args) == 2 else (0, str(error))
+        raise UsageError(f"{path}, line {rows[number][0]}: {reason}") from error
+    points = whole_points(graph)
+    moves: list[Move] = []
+    score = 0
+    may_follow: set[int] | None = None
+    for (line, _), (state, label) in zip(rows, written, strict=True):
+        where = f"{path}, line {line}"
+        try:
+            s = graph.find([index(field) for field in state])
+        except UsageError as error:
+            raise UsageError(f"{where}: {error}") from error
+        begin, end = int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])
+        labels = graph.action_label[begin:end].tolist()
+        if label not in labels:
+            may = ", ".join(graph.action_text(a) for a in range(begin, end))
+            raise UsageError(
+                f"{where}: {graph.action_names.get(label, str(label))} isn't allowed in the state "
+                f"{graph.state_text(s)} (allowed: {may})"
+            )
+        action = begin + labels.index(label)
+        if may_follow is None:
+            may_follow = _may_follow(graph, [0])
+        if s not in may_follow:
+            raise UsageError(f"{where}: this doesn't follow from the move before")
+        may_follow = _may_follow(graph, _outcomes(graph, action))
+        score += int(points[action])
+        moves.append(Move(s, action, line))
+    if not any(t < 0 for t in _outcomes(graph, moves[-1].action)):
+        raise UsageError(f"{path}, line {rows[-1][0]}: the play isn't over yet")
+    return Play(player, tuple(moves), score)
+
+
+def _outcomes(graph: StateGraph, action: int) -> list[int]:
+    part = slice(graph.outcome_indptr[action], graph.outcome_indptr[action + 1])
+    return [int(t) for t in graph.outcome_state[part]]
+
+
+def _may_follow(graph: StateGraph, states: list[int]) -> set[int]:
+    """What can come next: these states, and past those without a choice or points."""
+    found: set[int] = set()
+    queue = [s for s in states if s >= 0]
+    while queue:
+        s = queue.pop()
+        if s in found:
+            continue
+        found.add(s)
+        begin, end = int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])
+        if end - begin == 1 and graph.action_reward[begin] == 0:
+            queue += [t for t in _outcomes(graph, begin) if t >= 0]
+    return found
+
+
+def judge(solution: Solution, plays: Sequence[Play], ties: str | None = None) -> list[Judgement]:
+    """Judge every choice by the mean score and, between players, by the chance to win.
+
+    Parameters
+    ----------
+    solution : Solution
+        Of the game.
+    plays : the players' turns, in their order
+    ties : str, optional
+        How ties of the contest count (see `Contest`): judge it as one.
+
+    Returns
+    -------
+    list of Judgement
+        One for each move where there was a choice.
+    """
+    contest: ContestSolution | None = None
+    if ties is not None and len(plays) > 1:
+        assert solution.game is not None
+        contest = solve_contest(Contest(solution.game, len(plays), ties))
+    graph = solution.graph
+    points = whole_points(graph)
+    rows = []
+    finished: list[int] = []
+    for play in plays:
+        score = 0
+        for move in play.moves:
+            begin, end = graph.action_indptr[move.state], graph.action_indptr[move.state + 1]
+            if end - begin > 1:
+                chance = lost = best_chance = None
+                taken = graph.action_text(move.action)
+                fine = bool(solution.is_best[move.action])
+                best = taken if fine else graph.action_text(solution.best_actions[move.state])
+                if contest is not None:
+                    state = (*graph.states[move.state].tolist(), score)
+                    advice = contest.advise(finished, state)
+                    best_chance, chance = advice[0]
+                    lost = max(chance - dict(advice)[taken], 0.0)
+                    if lost < 1e-12:  # nothing but rounding
+                        best_chance, lost = taken, 0.0
+                rows.append(
+                    Judgement(
+                        play.player,
+                        move.line,
+                        graph.state_text(move.state),
+                        taken,
+                        best,
+                        0.0 if fine else float(solution.regret[move.action]),
+                        chance,
+                        lost,
+                        best_chance,
+                    )
+                )
+            score += int(points[move.action])
+        finished.append(play.score)
+    return rows

@@ -1,0 +1,171 @@
+"""Beating a score: a solitaire game played to reach a target, whatever the mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from rollwise.builders import build
+from rollwise.errors import ParameterError
+from rollwise.game import AGAIN, DRAW, END, LOSE, WIN, DerivedGame, Game, Value
+from rollwise.graph import StateGraph
+from rollwise.scores import derived_graph, points_to_come, require_points, unroll, whole_points
+
+# What an exact hit of the target counts as.
+TIES = {"win": WIN, "draw": DRAW, "lose": LOSE}
+
+
+_STATE_TYPES: dict[Any, Any] = {}
+
+
+def _state_type(inner: Any) -> Any:
+    """The states of a chase: the fields of the game's, and the gap."""
+    if inner not in _STATE_TYPES:
+        names = [*inner._fields, "gap"]
+        _STATE_TYPES[inner] = NamedTuple(
+            f"{inner.__name__}Chase", [(name, int) for name in names]
+        )
+    return _STATE_TYPES[inner]
+
+
+@dataclass(frozen=True)
+class Chase(DerivedGame):
+    """A solitaire game played to reach a target score.
+
+    The state adds the gap: the target minus the points made so far. The play is
+    won if it ends with a gap on the good side of 0 (above, where few points are
+    good, and below, where many are), so that its value is the probability to do so.
+
+    Attributes
+    ----------
+    inner : Game
+        Any solitaire game whose rewards are whole numbers.
+    target : int, optional
+        The score to reach, which must be one that a play can end with or lie
+        between two such. Without one, the start has the hardest target there is;
+        in either case a table covers every target.
+    ties : {"win", "draw", "lose"}
+        What reaching the target exactly counts as. A draw is worth half a win.
+
+    Examples
+    --------
+    >>> from rollwise.games.threes import Threes
+    >>> Chase(Threes(), 5).start().gap
+    5
+    """
+
+    inner: Game
+    target: int | None = None
+    ties: str = "win"
+    players: ClassVar[int] = 1
+    objective: ClassVar[str] = "win"
+
+    def __post_init__(self) -> None:
+        self.inner.validate()
+        if self.ties not in TIES:
+            raise ParameterError(f"ties is {self.ties!r}; it must be win, draw or lose")
+        require_points(self.inner_graph)
+        low, high = self.target_range
+        if self.target is not None and not low <= self.target <= high:
+            raise ParameterError(
+                f"a chase of {self.inner_graph.title} needs a target from {low} to {high}, "
+                f"not {self.target}"
+            )
+
+    def validate(self) -> None:
+        """The game and the target were checked when the chase was made."""
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """What it is called: ``chase-threes``."""
+        return f"chase-{self.inner.name}"
+
+    @property
+    def action_names(self) -> Sequence[str] | Mapping[int, str]:  # type: ignore[override]
+        """As in the game."""
+        return self.inner.action_names
+
+    @property
+    def parameters(self) -> dict[str, Value]:
+        """The game's parameters, the target that the start has, and what ties count as."""
+        mine: dict[str, Any] = {"target": self.start().gap, "ties": self.ties}
+        return {**self.inner.parameters, **mine}
+
+    @cached_property
+    def inner_graph(self) -> StateGraph:
+        """The graph of the game that is played."""
+        return build(self.inner)
+
+    @cached_property
+    def target_range(self) -> tuple[int, int]:
+        """The least and the largest score that a play can end with."""
+        low, high = points_to_come(self.inner_graph, whole_points(self.inner_graph))
+        return int(low[0]), int(high[0])
+
+    def start(self) -> Any:
+        inner = self.inner.start()
+        target = self.target
+        if target is None:
+            target = self.target_range[0 if self.inner.objective == "minimize" else 1]
+        return _state_type(type(inner))(*inner, target)
+
+    def roots(self) -> Iterator[Any]:
+        """The start with every target."""
+        inner = self.inner.start()
+        for target in range(self.target_range[0], self.target_range[1] + 1):
+            yield _state_type(type(inner))(*inner, target)
+
+    def actions(self, s: Any) -> Iterator[int]:
+        yield from self.inner.actions(self._inner_state(s))
+
+    def outcomes(self, s: Any, action: int) -> Iterator[tuple[Any, int, Any]]:
+        inner = self._inner_state(s)
+        gap = s.gap - int(self.inner.reward(inner, action))
+        for weight, then, next_state in self.inner.outcomes(inner, action):
+            if then == END:
+                yield weight, self._ending(gap), s
+            else:
+                yield weight, AGAIN, type(s)(*next_state, gap)
+
+    def _inner_state(self, s: Any) -> Any:
+        return type(self.inner.start())(*s[:-1])
+
+    def _ending(self, gap: int) -> int:
+        if gap == 0:
+            return TIES[self.ties]
+        return WIN if (gap > 0) == (self.inner.objective == "minimize") else LOSE
+
+    def derive(self) -> StateGraph:
+        """The same graph as the rules above give, made from the game's own graph."""
+        graph = self.inner_graph
+        low, high = self.target_range
+        targets = np.concatenate([[self.start().gap], np.arange(low, high + 1)])
+        n_roots = len(targets)
+        found = unroll(graph, whole_points(graph), np.zeros(n_roots, np.int64), -targets)
+        over = found.outcome_state < 0
+        good = -1 if graph.objective == "minimize" else 1
+        payoff = np.where(over, np.sign(found.final_score) * good, 0).astype(np.float64)
+        tied = {"win": 1.0, "draw": 0.0, "lose": -1.0}[self.ties]
+        payoff[over & (found.final_score == 0)] = tied
+        return derived_graph(
+            graph,
+            found,
+            "gap",
+            -found.score,
+            outcome_payoff=payoff,
+            objective="win",
+            game=self.name,
+            parameters=self.parameters,
+        )
+
+    def policies(self) -> dict[str, Callable[[Any, Any], int]]:  # type: ignore[override]
+        """The game's own policies, which are blind to the gap."""
+
+        def blind(function: Callable[[Any, Any], int]) -> Callable[[Any, Any], int]:
+            return lambda chase, s: function(chase.inner, chase._inner_state(s))
+
+        return {name: blind(function) for name, function in self.inner.policies().items()}

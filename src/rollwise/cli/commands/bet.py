@@ -1,0 +1,126 @@
+"""``rollwise bet``: fair odds, doubles and edges in a contest."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from rollwise.cli.app import app
+from rollwise.cli.common import (
+    GameArgument,
+    JsonOption,
+    ParametersArgument,
+    number_or_none,
+    print_json,
+    print_table,
+    read_game,
+    read_state,
+)
+from rollwise.cli.score_options import (
+    ContestTiesOption,
+    PlayersOption,
+    policy_of,
+    read_scores_option,
+)
+from rollwise.errors import UsageError
+
+
+@app.command("bet")
+def bet(
+    game: GameArgument,
+    parameters: ParametersArgument = None,
+    players: PlayersOption = 2,
+    ties: ContestTiesOption = "shared",
+    scores: Annotated[
+        str | None,
+        typer.Option(metavar="S,S,...", help="Final scores of those who had their turns."),
+    ] = None,
+    state: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STATE",
+            help="Where the next player's turn stands, his score so far included: "
+            "to_roll=2,...,score=3.",
+        ),
+    ] = None,
+    pot: Annotated[float, typer.Option(min=0, help="The pot that fair stakes add up to.")] = 1.0,
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="POLICY", help="The edge over an opponent who plays this policy."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Fair odds and stakes at any moment of a contest; with two players, what a double is worth."""
+    from rollwise.analysis.betting import edge_against, fair_stakes, solve_doubling
+    from rollwise.analysis.contest import Contest, solve_contest
+
+    contest = Contest(read_game(game, parameters), players, ties)
+    finished = read_scores_option(scores)
+    doubling = solve_doubling(contest) if players == 2 else None
+    solution = solve_contest(contest) if doubling is None else doubling.plain
+    graph = solution.scored.graph
+    place = None
+    if state is not None:
+        fields = read_state(state)
+        unknown = [name for name in fields if name not in graph.field_names]
+        if unknown:
+            raise UsageError(f"a state here has the fields {', '.join(graph.field_names)}")
+        place = tuple(fields.get(name, 0) for name in graph.field_names)
+    shares, bound = solution.moment(finished, place)
+    source = solution.scored.source
+    document: dict[str, Any] = {
+        "game": source.game,
+        "parameters": dict(source.parameters),
+        "players": players,
+        "ties": ties,
+        "scores": list(finished),
+        "to_move": len(finished) + 1,
+        "pot": pot,
+        "error_bound": bound,
+        "stakes": [
+            {**stake._asdict(), "odds_against": number_or_none(stake.odds_against)}
+            for stake in fair_stakes(shares, pot)
+        ],
+    }
+    if doubling is not None:
+        document["double"] = doubling.advise(finished, place)._asdict()
+    if against is not None:
+        policy = policy_of(source, contest.game, against)
+        document["edge"] = {"against": against, **edge_against(contest, policy)._asdict()}
+    if json:
+        print_json(document)
+    else:
+        _print(document)
+
+
+def _print(document: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for head in ("player", "chance", "fair odds against", f"fair stake of {document['pot']:g}"):
+        table.add_column(head, justify="right")
+    for stake in document["stakes"]:
+        odds = "none" if stake["odds_against"] is None else f"{stake['odds_against']:.4f} to 1"
+        table.add_row(
+            str(stake["player"]), f"{stake['probability']:.10f}", odds, f"{stake['stake']:.6f}"
+        )
+    print_table(table)
+    typer.echo(f"(certified ± {document['error_bound']:.1e}; player {document['to_move']} to move)")
+    if "double" in document:
+        told = document["double"]
+        typer.echo(
+            f"double: player {document['to_move']} should "
+            f"{'offer now' if told['offer'] else 'not offer now'}, the other "
+            f"{'accept' if told['accept'] else 'decline'}; equity per unit staked "
+            f"{told['no_offer']:+.6f} without an offer now, {told['accepted']:+.6f} if it is "
+            f"accepted, {told['declined']:+.6f} if it is declined "
+            f"(certified ± {told['error_bound']:.1e})"
+        )
+    if "edge" in document:
+        told = document["edge"]
+        typer.echo(
+            f"edge over {told['against']}, per unit staked: {told['going_first']:+.6f} going first "
+            f"(fair {told['fair_first']:+.6f}), {told['going_second']:+.6f} going second "
+            f"(fair {told['fair_second']:+.6f}; certified ± {told['error_bound']:.1e})"
+        )

@@ -1,0 +1,88 @@
+"""``rollwise judge``: a play that was written down, move by move."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rollwise.cli.app import app
+from rollwise.cli.common import (
+    GameArgument,
+    JsonOption,
+    ParametersArgument,
+    print_json,
+    print_table,
+    read_game,
+)
+from rollwise.cli.score_options import ContestTiesOption
+
+
+@app.command("judge")
+def judge(
+    game: GameArgument,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A CSV file, a row a choice: player, and the fields of the state and action "
+            "(for Threes also rolled and taken).",
+        ),
+    ],
+    parameters: ParametersArgument = None,
+    ties: ContestTiesOption = "shared",
+    json: JsonOption = False,
+) -> None:
+    """Judge the moves of a play: which choices lost how many points, and chances to win."""
+    from rollwise.analysis.judge import judge as judge_plays
+    from rollwise.analysis.judge import read_plays
+    from rollwise.solution import solve
+
+    chosen = read_game(game, parameters)
+    solution = solve(chosen)
+    plays = read_plays(chosen, solution.graph, file)
+    rows = judge_plays(solution, plays, ties)
+    if json:
+        print_json(
+            {
+                "game": solution.graph.game,
+                "parameters": dict(solution.graph.parameters),
+                "ties": ties if len(plays) > 1 else None,
+                "scores": {play.player: play.score for play in plays},
+                "moves": [row._asdict() for row in rows],
+            }
+        )
+        return
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    heads = ("player", "line", "state", "action", "best", "points lost")
+    for head in (*heads, "chance", "best for it", "chance lost"):
+        table.add_column(head, justify="right" if "lost" in head or head == "chance" else "left")
+    for row in rows:
+        chance = (
+            ("", "", "")
+            if row.chance is None
+            else (f"{row.chance:.4f}", row.best_chance or "", f"{row.chance_lost:.4f}")
+        )
+        shown = " ".join(
+            part.strip() for part in row.state.split(",") if not part.strip().endswith("=0")
+        )
+        table.add_row(
+            row.player,
+            str(row.line),
+            shown,
+            row.action,
+            row.best,
+            f"{row.points_lost:.4f}",
+            *chance,
+        )
+    print_table(table)
+    for play in plays:
+        mine = [row for row in rows if row.player == play.player]
+        lost = sum(row.points_lost for row in mine)
+        line = f"player {play.player}: score {play.score}, {lost:.4f} points lost by choice"
+        if len(plays) > 1:
+            line += f", {sum(row.chance_lost or 0.0 for row in mine):.4f} of the chance to win"
+        typer.echo(line)

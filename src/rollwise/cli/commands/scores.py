@@ -1,0 +1,78 @@
+"""``rollwise scores``: a person's scores, tested against a policy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rollwise.cli.app import app
+from rollwise.cli.common import (
+    GameArgument,
+    JsonOption,
+    ParametersArgument,
+    print_json,
+    read_game,
+)
+from rollwise.cli.score_options import policy_of
+
+
+@app.command("scores")
+def scores(
+    game: GameArgument,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="One score a line.")],
+    parameters: ParametersArgument = None,
+    policy: Annotated[
+        str, typer.Option(metavar="POLICY", help="optimal, a policy of the game, or a file.")
+    ] = "optimal",
+    json: JsonOption = False,
+) -> None:
+    """Test scores that were really made against the exact distribution of a policy."""
+    from rollwise.analysis.distributions import distributions
+    from rollwise.analysis.records import compare, read_scores
+    from rollwise.builders import build
+
+    chosen = read_game(game, parameters)
+    made = read_scores(file)
+    graph = build(chosen)
+    expected = distributions(graph, policy_of(graph, chosen, policy)).of(0)
+    tested = compare(made, expected)
+    if json:
+        facts = {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in asdict(tested).items()
+        }
+        print_json(
+            {
+                "game": graph.game,
+                "parameters": dict(graph.parameters),
+                "policy": policy,
+                **facts,
+            }
+        )
+        return
+    typer.echo(
+        f"{tested.games:,} scores: mean {tested.mean:.4f} (estimated ± "
+        f"{tested.standard_error:.4f}), standard deviation {tested.sd:.4f}"
+    )
+    typer.echo(
+        f"{policy}: mean {tested.expected_mean:.4f}, standard deviation {tested.expected_sd:.4f} "
+        "(certified)"
+    )
+    typer.echo(
+        f"mean: {tested.z:+.2f} standard errors off; so far or farther by chance in "
+        f"{tested.p_mean:.1%} of cases"
+    )
+    if tested.cells > 1:
+        typer.echo(
+            f"shape: chi-square {tested.chi_square:.2f} over {tested.cells} cells; so much or more "
+            f"by chance in {tested.p_shape:.1%} of cases"
+        )
+    differs = tested.p_mean < 0.05 or tested.p_shape < 0.05
+    typer.echo(
+        f"The scores {'differ from' if differs else 'are what one expects of'} this policy"
+        f"{'' if differs else ', as far as so many games can tell'} (5% level)."
+    )

@@ -1,0 +1,77 @@
+"""What the commands about scores share: chases, policies by name, lists of scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rollwise.errors import UsageError
+from rollwise.game import Game
+
+if TYPE_CHECKING:
+    from rollwise.graph import StateGraph
+    from rollwise.policies import Policy
+
+ChaseOption = Annotated[
+    bool,
+    typer.Option("--chase", help="Play a solitaire game to reach a score instead of for the mean."),
+]
+TargetOption = Annotated[
+    int | None, typer.Option("--target", metavar="SCORE", help="The score to reach in a chase.")
+]
+ChaseTiesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ties",
+        help="Ties: in a chase win (the default), draw or lose; in a contest shared (the "
+        "default), first or win-or-tie.",
+    ),
+]
+ContestTiesOption = Annotated[
+    str, typer.Option("--ties", help="Who has the prize: shared, first or win-or-tie.")
+]
+PlayersOption = Annotated[
+    int, typer.Option("--players", metavar="N", help="How many take a turn each.")
+]
+
+
+def as_chase(game: Game, target: int | None, ties: str | None, *, need_target: bool) -> Game:
+    """The chase of a game that --chase, --target and --ties ask for."""
+    from rollwise.chase import Chase
+
+    chase = Chase(game, target, "win" if ties is None else ties)
+    if need_target and target is None:
+        low, high = chase.target_range
+        raise UsageError(
+            f"a chase of {chase.inner_graph.title} needs a target: --target SCORE, from {low} "
+            f"to {high}"
+        )
+    return chase
+
+
+def no_chase(chase: bool, target: int | None) -> None:
+    """Make sure that --target doesn't come without --chase."""
+    if target is not None and not chase:
+        raise UsageError("--target goes with --chase")
+
+
+def policy_of(graph: StateGraph, game: Game, reference: str) -> Policy:
+    """A policy by its name, "optimal" among them, or from a file."""
+    from rollwise.policies import find_policy
+
+    if reference != "optimal":
+        return find_policy(graph, game, reference)
+    from rollwise.solution import solve
+
+    return solve(game).policy
+
+
+def read_scores_option(text: str | None) -> tuple[int, ...]:
+    """Scores as typed: ``7,5``."""
+    if text is None or not text.strip():
+        return ()
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(f"{text!r} isn't a list of scores such as 7,5") from None

@@ -1,0 +1,134 @@
+"""Threes: take dice until none is left; threes count nothing, and the lowest sum is best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from rollwise import dice
+from rollwise.game import AGAIN, END, Game, parameter, policy, rule
+
+ROLL, TAKE = range(2)  # TAKE + n takes the n lowest dice, and TAKE itself none
+# More dice have more ways to fall than a weight can count (6 ** 24 > 2 ** 62).
+MOST_DICE = 23
+
+
+class Hand(NamedTuple):
+    to_roll: int  # dice about to be rolled; 0 while they lie on the table
+    take_two: int  # 1 where at least two must be taken, since none was the last time
+    threes: int  # dice on the table, by face; a three counts nothing
+    ones: int
+    twos: int
+    fours: int
+    fives: int
+    sixes: int
+
+
+@rule
+def on_table(s: Hand) -> int:
+    """How many dice lie on the table."""
+    return s.threes + s.ones + s.twos + s.fours + s.fives + s.sixes
+
+
+@rule
+def points_of_lowest(s: Hand, taken: int) -> int:
+    """The points of so many of the lowest dice on the table."""
+    left = max(taken - s.threes, 0)
+    points = min(left, s.ones)
+    left = max(left - s.ones, 0)
+    points += 2 * min(left, s.twos)
+    left = max(left - s.twos, 0)
+    points += 4 * min(left, s.fours)
+    left = max(left - s.fours, 0)
+    points += 5 * min(left, s.fives)
+    return points + 6 * max(left - s.fives, 0)
+
+
+@dataclass(frozen=True)
+class Threes(Game):
+    """Roll, take at least one die, roll the rest again; threes count nothing.
+
+    Who takes none must take at least two of the next roll, and can't do so for the
+    last die. Which dice are taken, and not only how many, matters to nothing but
+    the points, so that the lowest are always best.
+    """
+
+    dice: int = parameter(5, at_least=1, at_most=MOST_DICE, about="dice to begin with")
+    skip: bool = parameter(True, about="a roll may be refused, for two dice of the next")
+    players: ClassVar = 1
+    objective: ClassVar = "minimize"
+    play_columns: ClassVar = ("rolled", "taken")
+    face_points: ClassVar = (0, 1, 2, 4, 5, 6)  # what `rollwise.analysis.many_dice` goes by
+    action_names: ClassVar = {
+        ROLL: "roll",
+        TAKE: "take none",
+        **{TAKE + taken: f"take {taken}" for taken in range(1, MOST_DICE + 1)},
+    }
+
+    def start(self) -> Hand:
+        return Hand(self.dice, 0, 0, 0, 0, 0, 0, 0)
+
+    def actions(self, s: Hand) -> Iterator[int]:
+        if s.to_roll > 0:
+            yield ROLL
+        else:
+            here = on_table(s)
+            if self.skip and s.take_two == 0 and here > 1:
+                yield TAKE
+            for taken in range(1 + s.take_two, here + 1):
+                yield TAKE + taken
+
+    def outcomes(self, s: Hand, action: int) -> Iterator[tuple[int, int, Hand]]:
+        if action == ROLL:
+            for ways, n in dice.counts(s.to_roll, 6):
+                yield ways, AGAIN, Hand(0, s.take_two, n[3], n[1], n[2], n[4], n[5], n[6])
+        else:
+            left = on_table(s) - (action - TAKE)
+            if left == 0:
+                yield 1, END, s
+            else:
+                yield 1, AGAIN, Hand(left, 1 if action == TAKE else 0, 0, 0, 0, 0, 0, 0)
+
+    def reward(self, s: Hand, action: int) -> float:
+        return 0.0 if action == ROLL else float(points_of_lowest(s, action - TAKE))
+
+    @policy
+    def take_one(self, s: Hand) -> int:
+        """Take the lowest die of every roll: never refuse one, never take more."""
+        return ROLL if s.to_roll > 0 else TAKE + 1 + s.take_two
+
+    def read_play(self, rows: Sequence[Mapping[str, str]]) -> list[tuple[Hand, int]]:
+        """Read a play written as what was rolled and what was taken: ``4 3 5 3 1``, ``3 3``.
+
+        Raises
+        ------
+        ValueError
+            With the number of the row, from 0, and what is wrong.
+        """
+        moves = []
+        take_two = 0
+        for number, row in enumerate(rows):
+            rolled, taken = _faces(number, row["rolled"]), _faces(number, row["taken"])
+            lowest = sorted(rolled, key=_points)[: len(taken)]
+            if sorted(lowest) != sorted(taken):
+                raise ValueError(
+                    number,
+                    f"{row['taken']} aren't the {len(taken)} lowest dice of {row['rolled']}, and "
+                    "others are never better",
+                )
+            n = [rolled.count(face) for face in range(7)]
+            moves.append((Hand(0, take_two, n[3], n[1], n[2], n[4], n[5], n[6]), TAKE + len(taken)))
+            take_two = 0 if taken else 1
+        return moves
+
+
+def _points(face: int) -> int:
+    return 0 if face == 3 else face
+
+
+def _faces(number: int, text: str) -> list[int]:
+    faces = [int(word) if word.isdigit() else 0 for word in text.replace("-", " ").split()]
+    if any(not 1 <= face <= 6 for face in faces):
+        raise ValueError(number, f"{text!r} isn't a list of dice such as 4 3 5 3 1")
+    return faces
