@@ -67,7 +67,8 @@ class Pig(Game):
         turn = s.turn + faces[0]
         if faces[0] == 1:
             return PASS, Turn(s.rival, s.banked, 0)
-        return WIN if s.banked + turn >= self.target else AGAIN, Turn(s.banked, s.rival, turn)
+        wins = s.banked + turn >= self.target and not self.must_bank
+        return WIN if wins else AGAIN, Turn(s.banked, s.rival, turn)
 
     @policy
     def hold_at_20(self, s: Turn) -> int:
