@@ -159,7 +159,8 @@ def lay_table(game: Game, ties: str | None, load: str | None, max_states: int | 
         return Table.lay(game, ties=ties)
 
 
-def _policy(table: Table, name: str) -> Policy | None:
+def named_policy(table: Table, name: str) -> Policy | None:
+    """A policy by its name, on the graph that is played; None for a person."""
     from rollwise.policies import find_policy
 
     if name == "human":
@@ -184,7 +185,7 @@ def _new_session(table: Table, against: str | None, seat: str, seed: int | None)
         return Session(table, ["you"], [None], seed=seed)
     against = against or "optimal"
     names = ["player 1", "player 2"] if against == "human" else ["you", against]
-    policies = [None, _policy(table, against)]
+    policies = [None, named_policy(table, against)]
     if seat == "second" and against != "human":
         names.reverse()
         policies.reverse()
@@ -213,7 +214,7 @@ def _kept_players(table: Table, record: Record) -> tuple[list[str], list[Policy 
             f"{record.source}: @players {record.headers['players']!r} doesn't fit "
             f"{table.graph.title}"
         )
-    return names, [_policy(table, policy.strip()) for _, _, policy in pairs]
+    return names, [named_policy(table, policy.strip()) for _, _, policy in pairs]
 
 
 def _free_name(game: str) -> Path:
