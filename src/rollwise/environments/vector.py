@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rollwise.environments import need
 from rollwise.environments.arena import arena_of
 from rollwise.errors import UsageError
-from rollwise.kernels.environment import step_batch
+from rollwise.kernels.environment import pack_actions, step_batch
 from rollwise.kernels.sampling import alias_tables
 from rollwise.policies import Policy
 from rollwise.randomness import check_seed, fresh_seed, stream
@@ -70,6 +70,8 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc]
 
         self._cells = np.empty((graph.n_outcomes, 4), np.int32)
         alias_tables(graph.outcome_indptr, graph.outcome_weight, self.arena.codes, self._cells)
+        self._packed = np.empty(graph.n_actions, np.int64)
+        pack_actions(graph.outcome_indptr, self._packed)
         mixes = self.arena.opponent is not None and bool((self.arena.opponent_actions < 0).any())
         self._opponent = np.empty(0)
         if mixes and self.arena.opponent is not None:
@@ -77,6 +79,8 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc]
         self._words = stream(fresh_seed(), 0)
         self._state = np.zeros(num_envs, np.int64)
         self._done = np.ones(num_envs, np.bool_)
+        self._waiting = np.zeros(num_envs, np.int64)
+        self._fresh = np.zeros(num_envs, np.bool_)
         self._observation = np.zeros((num_envs, len(graph.field_names)), np.int32)
         self._mask = np.zeros((num_envs, n_ranks), np.int8)
         self._reward = np.zeros(num_envs)
@@ -102,7 +106,7 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc]
         dict[str, Any],
     ]:
         """Step all games."""
-        actions = np.ascontiguousarray(actions, dtype=np.int64)
+        actions = np.array(actions, dtype=np.int64)  # a copy, in which the kernel works
         if actions.shape != (self.num_envs,):
             raise UsageError(f"actions have the shape {actions.shape}, not ({self.num_envs},)")
         self._step(actions, reset=False)
@@ -126,15 +130,17 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc]
                 graph.states,
                 arena.masks,
                 arena.action_of,
+                self._packed,
                 graph.action_indptr,
                 graph.action_reward,
-                graph.outcome_indptr,
                 self._cells,
                 arena.opponent_actions,
                 self._opponent,
                 self._words,
                 self._state,
                 self._done,
+                self._waiting,
+                self._fresh,
                 self._observation,
                 self._mask,
                 self._reward,
