@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 gymnasium = pytest.importorskip("gymnasium")
-pettingzoo = pytest.importorskip("pettingzoo")
+pytest.importorskip("pettingzoo")
 
-import rollwise.environments as environments
-from rollwise.environments.aec import GameAECEnv, env
-from rollwise.environments.planning import Transitions
-from rollwise.environments.single import GameEnv
-from rollwise.environments.vector import GameVectorEnv
-from rollwise.errors import MissingExtra, RollwiseError
-from rollwise.evaluation import best_response
-from rollwise.games import available
-from rollwise.policies import find_policy
+import rollwise.environments as environments  # noqa: E402
+from rollwise.environments.aec import GameAECEnv, env  # noqa: E402
+from rollwise.environments.planning import Transitions  # noqa: E402
+from rollwise.environments.single import GameEnv  # noqa: E402
+from rollwise.environments.vector import GameVectorEnv  # noqa: E402
+from rollwise.errors import MissingExtra, RollwiseError  # noqa: E402
+from rollwise.evaluation import best_response  # noqa: E402
+from rollwise.games import available  # noqa: E402
+from rollwise.policies import find_policy  # noqa: E402
 
 # Parameters that make a game small enough for a test.
 SMALL = {

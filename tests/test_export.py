@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from rollwise.errors import UsageError
 from rollwise.evaluation import best_response
 from rollwise.export import export
 from rollwise.export.data import read_npz
-from rollwise.errors import UsageError
 from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix

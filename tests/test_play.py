@@ -211,9 +211,13 @@ def test_seed_004_example_game(tmp_path):
 def test_impossible_games_name_line_and_reason(tmp_path, text, line, reason):
     path = tmp_path / "bad.game"
     path.write_text(text)
-    with pytest.raises(RecordError) as caught:
+
+    def read() -> None:
         for record in read_records(path):
             replay(record, laid(("pig", None)))
+
+    with pytest.raises(RecordError) as caught:
+        read()
     assert reason in str(caught.value)
     assert line is None or f"line {line}:" in str(caught.value)
 

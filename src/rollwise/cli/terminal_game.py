@@ -219,7 +219,9 @@ class TerminalGame:
             grid.add_row(f"choices of {other}", figures.change(skill["other"]))
         grid.add_row("result" if document["over"] else "now", figures.level(document["result"]))
         self.console.print(grid)
-        total = f"luck {figures.change(document['luck'])}, skill {figures.change(document['skill'])}"
+        total = (
+            f"luck {figures.change(document['luck'])}, skill {figures.change(document['skill'])}"
+        )
         self.tell((f"  {total}", "bold"))
         self._show_mistakes(document["mistakes"])
         self._retell(document["moves"])

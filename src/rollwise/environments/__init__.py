@@ -6,6 +6,7 @@ class's name: ``gymnasium.make("rollwise/Pig-v0", target=100)``.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from typing import Any
 
@@ -57,7 +58,5 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-try:
+with contextlib.suppress(MissingExtra):  # whoever asks for an environment is told
     register()
-except MissingExtra:
-    pass  # whoever asks for an environment is told

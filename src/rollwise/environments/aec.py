@@ -30,7 +30,7 @@ def env(game: str, **options: Any) -> Any:
     return wrappers.OrderEnforcingWrapper(made)
 
 
-class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc]
+class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
     """A game, agents taking turns.
 
     Agents are ``player_0``, who moves first, and ``player_1`` if the game has two.

@@ -142,12 +142,12 @@ def _visits(n: int, inside: list[tuple[int, int, float]]) -> NDArray[np.float64]
         matrix = np.eye(n)
         for i, j, p in inside:
             matrix[j, i] -= p
-        return np.linalg.solve(matrix, first)
+        return np.asarray(np.linalg.solve(matrix, first), dtype=np.float64)
     from scipy.sparse import csc_matrix, identity
     from scipy.sparse.linalg import spsolve
 
-    i, j, p = (np.array(column) for column in zip(*inside, strict=True))
-    transposed = csc_matrix((p, (j, i)), shape=(n, n))
+    rows, columns, chances = (np.array(column) for column in zip(*inside, strict=True))
+    transposed = csc_matrix((chances, (columns, rows)), shape=(n, n))
     return np.asarray(spsolve((identity(n) - transposed).tocsc(), first))
 
 

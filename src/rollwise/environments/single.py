@@ -19,7 +19,7 @@ gymnasium = need("gymnasium")
 Observation = NDArray[np.int32]
 
 
-class GameEnv(gymnasium.Env):  # type: ignore[misc]
+class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
     """A game against an opponent, or a solitaire game.
 
     An observation is the fields of the state, as the agent sees it when it is to
@@ -90,7 +90,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc]
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions, where libraries of masked algorithms look for them."""
-        return self.arena.masks[self._state].astype(np.bool_)
+        return np.asarray(self.arena.masks[self._state], dtype=np.bool_)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

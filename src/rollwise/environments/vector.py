@@ -18,7 +18,7 @@ from rollwise.randomness import check_seed, fresh_seed, stream
 gymnasium = need("gymnasium")
 
 
-class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc]
+class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defined]
     """Many games of one kind; see `GameEnv` for what is observed and rewarded.
 
     A game that is over begins again at the next step, whose action isn't looked

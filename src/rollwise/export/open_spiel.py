@@ -112,6 +112,10 @@ def _classes(pyspiel: Any, graph: StateGraph, kind: Any, info: Any) -> tuple[typ
             begin, end = graph.action_indptr[self.state : self.state + 2].tolist()
             return sorted(ranks[begin:end])
 
+        def state_of_rollwise(self) -> tuple[int, ...]:
+            """The fields of the state, as the mover sees it."""
+            return tuple(graph.states[self.state].tolist())
+
         def chance_outcomes(self) -> list[tuple[int, float]]:
             begin, end = graph.outcome_indptr[self.action : self.action + 2].tolist()
             weight = graph.outcome_weight[begin:end]

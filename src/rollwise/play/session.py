@@ -148,9 +148,7 @@ class Session:
             raise UsageError(f"{self.mover} is a person")
         actions = self.table.actions(self.state)
         chances = policy.probability[actions.start : actions.stop]
-        return actions.start + int(
-            self._random(1).choice(len(actions), p=chances / chances.sum())
-        )
+        return actions.start + int(self._random(1).choice(len(actions), p=chances / chances.sum()))
 
     def roll(self) -> Account:
         """Let the dice fall."""

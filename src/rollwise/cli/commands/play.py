@@ -116,9 +116,7 @@ def play(
             write_text(place, text())
 
     console = Console(stderr=json)
-    front = TerminalGame(
-        session, console, coach=coach, by_hand=dice == "by-hand", after_move=keep
-    )
+    front = TerminalGame(session, console, coach=coach, by_hand=dice == "by-hand", after_move=keep)
     code = 0
     try:
         if place is not None:
