@@ -22,7 +22,6 @@ from rollwise.solution import solve
 # Games with the second player's policy, which leaves one to choose.
 ONE_PLAYER = [
     (Pig(target=20), "hold-at-20"),
-    (Pig(target=20), "random"),
     (SuperSix(sticks=7), "throw-until-4"),
     (Threes(dice=3), None),
     (Craps(), None),
