@@ -140,6 +140,18 @@ class Game:
         for spec in parameter_specs(type(self)):
             spec.check(self.name, getattr(self, spec.name))
 
+    def _repr_html_(self) -> str:
+        """How a notebook shows it: its rules in a line, and its parameters."""
+        from html import escape
+
+        about = (type(self).__doc__ or "").strip().partition("\n")[0]
+        rows = "".join(
+            f"<tr><th>{escape(spec.name)}</th><td>{getattr(self, spec.name)}</td>"
+            f"<td>{escape(spec.about)}</td></tr>"
+            for spec in parameter_specs(type(self))
+        )
+        return f"<p><b>{escape(self.name)}</b>: {escape(about)}</p><table>{rows}</table>"
+
     @classmethod
     def policies(cls) -> dict[str, Callable[[Any, Any], int]]:
         """The policies written beside the rules: functions of game and state, by name."""

@@ -326,6 +326,12 @@ class Solution:
 
         save(self, Path(path))
 
+    def _repr_html_(self) -> str:
+        """How a notebook shows it: what it is worth, and the beginning of the table."""
+        from html import escape
+
+        return f"<p>{escape(repr(self)[1:-1])}</p>{self.table().head(10)._repr_html_()}"
+
     def __repr__(self) -> str:
         worth = (
             f"expected score {self.value:.10g}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -42,3 +42,19 @@ class Craps(Game):
                 yield ways, LOSE, s
             else:
                 yield ways, AGAIN, s
+
+    def describe(self, s: Point) -> str:
+        return f"the point is {s.point}" if s.point else "the come-out roll"
+
+    def throw(self, s: Point, action: int) -> tuple[int, ...]:
+        return (6, 6)
+
+    def fallen(self, s: Point, action: int, faces: Sequence[int]) -> tuple[int, Point]:
+        total = sum(faces)
+        if s.point == 0:
+            if total in (7, 11):
+                return WIN, s
+            return (LOSE, s) if total in (2, 3, 12) else (AGAIN, Point(total))
+        if total == s.point:
+            return WIN, s
+        return LOSE if total == 7 else AGAIN, s

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -57,6 +57,19 @@ class Pig(Game):
                 else:
                     yield 1, AGAIN, Turn(s.banked, s.rival, s.turn + face)
 
+    def describe(self, s: Turn) -> str:
+        return f"{s.banked} in the bank and {s.turn} at risk; the other has {s.rival}"
+
+    def throw(self, s: Turn, action: int) -> tuple[int, ...]:
+        return (self.sides,) if action == ROLL else ()
+
+    def fallen(self, s: Turn, action: int, faces: Sequence[int]) -> tuple[int, Turn]:
+        turn = s.turn + faces[0]
+        if faces[0] == 1:
+            return PASS, Turn(s.rival, s.banked, 0)
+        wins = s.banked + turn >= self.target and not self.must_bank
+        return WIN if wins else AGAIN, Turn(s.banked, s.rival, turn)
+
     @policy
     def hold_at_20(self, s: Turn) -> int:
         """Hold as soon as the turn is worth 20, or wins."""
@@ -93,6 +106,18 @@ class Piglet(Game):
             else:
                 yield 1, AGAIN, Turn(s.banked, s.rival, s.turn + 1)
 
+    def describe(self, s: Turn) -> str:
+        return f"{s.banked} in the bank and {s.turn} at risk; the other has {s.rival}"
+
+    def throw(self, s: Turn, action: int) -> tuple[int, ...]:
+        return (2,) if action == ROLL else ()
+
+    def fallen(self, s: Turn, action: int, faces: Sequence[int]) -> tuple[int, Turn]:
+        if faces[0] == 1:  # a tail
+            return PASS, Turn(s.rival, s.banked, 0)
+        turn = s.turn + 1
+        return WIN if s.banked + turn >= self.target else AGAIN, Turn(s.banked, s.rival, turn)
+
     @policy
     def hold_at_2(self, s: Turn) -> int:
         """Hold as soon as the turn is worth 2."""
@@ -128,6 +153,18 @@ class TwoDicePig(Game):
                         yield 1, WIN, s
                     else:
                         yield 1, AGAIN, Turn(s.banked, s.rival, turn)
+
+    def describe(self, s: Turn) -> str:
+        return f"{s.banked} in the bank and {s.turn} at risk; the other has {s.rival}"
+
+    def throw(self, s: Turn, action: int) -> tuple[int, ...]:
+        return (self.sides, self.sides) if action == ROLL else ()
+
+    def fallen(self, s: Turn, action: int, faces: Sequence[int]) -> tuple[int, Turn]:
+        if faces[0] == 1 or faces[1] == 1:
+            return PASS, Turn(s.rival, 0 if faces[0] == faces[1] else s.banked, 0)
+        turn = s.turn + faces[0] + faces[1]
+        return WIN if s.banked + turn >= self.target else AGAIN, Turn(s.banked, s.rival, turn)
 
     @policy
     def hold_at_20(self, s: Turn) -> int:

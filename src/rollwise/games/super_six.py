@@ -56,6 +56,18 @@ class SuperSix(Game):
                 yield HOLES - s.lid, AGAIN, Sticks(s.lid + 1, s.mine - 1, s.theirs, 0)
                 yield 1, AGAIN, Sticks(s.lid, s.mine - 1, s.theirs, 0)
 
+    def describe(self, s: Sticks) -> str:
+        return f"{s.lid} of {HOLES} holes in the lid are full; {s.mine} sticks to {s.theirs}"
+
+    def told(self, s: Sticks, action: int, then: int, after: Sticks) -> str:
+        if action == STOP:
+            return "the die passes"
+        if then == PASS:
+            return "the hole was full: a stick comes back, and the die passes"
+        if then == AGAIN and after.lid > s.lid:
+            return "a stick goes into the lid"
+        return "the last stick is gone" if then == WIN else "a six: the stick is gone"
+
     @policy
     def throw_until_4(self, s: Sticks) -> int:
         """Throw until four sticks stand in the lid."""

@@ -93,6 +93,27 @@ class Threes(Game):
     def reward(self, s: Hand, action: int) -> float:
         return 0.0 if action == ROLL else float(points_of_lowest(s, action - TAKE))
 
+    def describe(self, s: Hand) -> str:
+        must = ", at least two of which must be taken" if s.take_two else ""
+        if s.to_roll > 0:
+            return f"{s.to_roll} dice to roll{must}"
+        shown = [3] * s.threes + [1] * s.ones + [2] * s.twos
+        shown += [4] * s.fours + [5] * s.fives + [6] * s.sixes
+        return f"{' '.join(map(str, shown))} on the table{must}"
+
+    def told(self, s: Hand, action: int, then: int, after: Hand) -> str:
+        if action == ROLL:
+            return self.describe(after)
+        taken = action - TAKE
+        return f"{taken} taken for {points_of_lowest(s, taken)}" if taken else "none taken"
+
+    def throw(self, s: Hand, action: int) -> tuple[int, ...]:
+        return (6,) * s.to_roll if action == ROLL else ()
+
+    def fallen(self, s: Hand, action: int, faces: Sequence[int]) -> tuple[int, Hand]:
+        n = [list(faces).count(face) for face in range(7)]
+        return AGAIN, Hand(0, s.take_two, n[3], n[1], n[2], n[4], n[5], n[6])
+
     @policy
     def take_one(self, s: Hand) -> int:
         """Take the lowest die of every roll: never refuse one, never take more."""

@@ -1,0 +1,160 @@
+"""``rollwise review``: games that were written down, their luck and skill."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rollwise.cli.app import app
+from rollwise.cli.commands.play import ContestOption, TiesOption, lay_table
+from rollwise.cli.common import (
+    GameArgument,
+    JsonOption,
+    LoadOption,
+    MaxStatesOption,
+    ParametersArgument,
+    print_json,
+    print_table,
+    read_game,
+)
+
+if TYPE_CHECKING:
+    from rollwise.cli.figures import Figures
+    from rollwise.play.review import PlayerReview
+    from rollwise.play.session import Session
+
+
+@app.command("review")
+def review(
+    game: GameArgument,
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="Written games; docs/play.md says how."),
+    ],
+    parameters: ParametersArgument = None,
+    contest: ContestOption = False,
+    ties: TiesOption = "shared",
+    json: JsonOption = False,
+    load: LoadOption = None,
+    max_states: MaxStatesOption = None,
+) -> None:
+    """Review written games: what was luck, what was skill, which mistakes cost most."""
+    from dataclasses import asdict
+
+    from rollwise.cli.figures import Figures
+    from rollwise.play.record import read_records, replay
+    from rollwise.play.report import ledger_document
+    from rollwise.play.review import review as review_games
+
+    chosen = read_game(game, parameters)
+    records = read_records(file)
+    kept = {record.headers["ties"] for record in records if "ties" in record.headers}
+    if kept and not contest:
+        contest, ties = True, kept.pop()
+    table = lay_table(chosen, ties if contest else None, load, max_states)
+    sessions = [replay(record, table) for record in records]
+    players = review_games(sessions)
+    if json:
+        reviews = []
+        for one in players:
+            entry = asdict(one)
+            entry["cost_per_decision"] = one.cost_per_decision
+            reviews.append(entry)
+        print_json(
+            {
+                "game": table.graph.game,
+                "parameters": dict(table.graph.parameters),
+                "games": len(sessions),
+                "error_bound": table.solution.error_bound,
+                "players": reviews,
+                "ledgers": [ledger_document(session) for session in sessions],
+            }
+        )
+        return
+    figures = Figures(table.solution)
+    _print_players(players, figures)
+    for one in players:
+        _print_mistakes(one, figures)
+    if len(sessions) == 1:
+        _print_decisions(sessions[0], figures)
+
+
+def _print_players(players: list[PlayerReview], figures: Figures) -> None:
+    from rich.table import Table
+
+    grid = Table(box=None, padding=(0, 2, 0, 0))
+    heads = ("player", "games", "decisions", "cost a decision", "luck a game", "skill a game")
+    for head in (*heads, f"against the optimal player ({figures.unit})"):
+        grid.add_column(head, justify="left" if head == "player" else "right")
+    for one in players:
+        score = figures.level(one.score)
+        if one.standard_error is not None:
+            scale = 1 if figures.is_score else 50
+            score += f" ± {scale * one.standard_error:.2f}"
+        grid.add_row(
+            one.player,
+            str(one.games),
+            str(one.decisions),
+            figures.cost(one.cost_per_decision),
+            figures.change(one.luck),
+            figures.change(one.own_skill),
+            score,
+        )
+    print_table(grid)
+    if any(one.standard_error is not None for one in players):
+        typer.echo("± one standard error over the games (estimated)")
+
+
+def _print_mistakes(one: PlayerReview, figures: Figures) -> None:
+    from rich.table import Table
+
+    if not one.mistakes:
+        typer.echo(f"{one.player}: no mistakes")
+        return
+    typer.echo(f"{one.player}: mistakes, the most frequent first")
+    grid = Table(box=None, padding=(0, 2, 0, 2))
+    for head in ("times", "did", "better", "cost in all", "at worst", "at"):
+        grid.add_column(head, justify="left" if head in ("did", "better", "at") else "right")
+    for mistake in one.mistakes:
+        grid.add_row(
+            str(mistake.times),
+            mistake.action,
+            mistake.best,
+            figures.cost(mistake.cost),
+            figures.cost(mistake.worst_cost),
+            f"{mistake.worst_at} (line {mistake.line})",
+        )
+    print_table(grid)
+
+
+def _print_decisions(session: Session, figures: Figures) -> None:
+    from rich.table import Table
+
+    from rollwise.play.report import ledger_document
+
+    document: dict[str, Any] = ledger_document(session)
+    typer.echo(f"The game, in the eyes of {document['player']}")
+    grid = Table(box=None, padding=(0, 2, 0, 2))
+    for head in ("line", "player", "position", "did", "what came", "cost", "skill", "luck"):
+        left = head in ("player", "position", "did", "what came")
+        grid.add_column(head, justify="left" if left else "right")
+    for move in document["moves"]:
+        dice = " ".join(map(str, move["dice"]))
+        grid.add_row(
+            str(move["line"]),
+            move["player"],
+            move["position"],
+            f"{move['action']} {dice}".strip(),
+            move["outcome"],
+            figures.cost(move["cost"]) if move["mistake"] else "",
+            figures.change(move["skill"]),
+            figures.change(move["luck"]),
+        )
+    print_table(grid)
+    typer.echo(
+        f"start {figures.level(document['start'])}, luck {figures.change(document['luck'])}, "
+        f"skill {figures.change(document['skill'])}, "
+        f"{'result' if document['over'] else 'now'} {figures.level(document['result'])}"
+    )

@@ -1,0 +1,160 @@
+"""Any game as a PettingZoo environment, each player an agent (AEC)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rollwise.environments import need
+from rollwise.environments.arena import Arena, arena_of
+
+gymnasium = need("gymnasium")
+pettingzoo = need("pettingzoo")
+
+
+def env(game: str, **options: Any) -> Any:
+    """A game for PettingZoo, with its usual wrappers: an illegal action loses.
+
+    Parameters
+    ----------
+    game : str
+        A game's name.
+    **options
+        Of `GameAECEnv`.
+    """
+    wrappers = pettingzoo.utils.wrappers
+    made = GameAECEnv(game, **options)
+    made = wrappers.TerminateIllegalWrapper(made, illegal_reward=-1)
+    made = wrappers.AssertOutOfBoundsWrapper(made)
+    return wrappers.OrderEnforcingWrapper(made)
+
+
+class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
+    """A game, agents taking turns.
+
+    Agents are ``player_0``, who moves first, and ``player_1`` if the game has two.
+    An observation is a dict: ``observation``, the fields of the state as the one to
+    move sees it (the same for both), and ``action_mask``, all zero for the other.
+
+    Parameters
+    ----------
+    game : str
+    contest : str, optional
+        Play a contest of two at a solitaire game; says how a tie counts.
+    render_mode : {"ansi"}, optional
+    **parameters
+        Of the game.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "render_modes": ["ansi"],
+        "name": "rollwise_v0",
+        "is_parallelizable": False,
+    }
+
+    def __init__(
+        self,
+        game: str,
+        contest: str | None = None,
+        render_mode: str | None = None,
+        **parameters: Any,
+    ) -> None:
+        super().__init__()
+        self.arena: Arena = arena_of(game, parameters, None, contest)
+        self.graph = self.arena.graph
+        self.render_mode = render_mode
+        self.possible_agents = [f"player_{i}" for i in range(self.graph.players)]
+        self.agents = self.possible_agents[:]
+        low, high = self.arena.bounds
+        n = len(self.arena.labels)
+        spaces = gymnasium.spaces
+        self.observation_spaces = {
+            agent: spaces.Dict(
+                {
+                    "observation": spaces.Box(low, high, dtype=np.int32),
+                    "action_mask": spaces.Box(0, 1, shape=(n,), dtype=np.int8),
+                }
+            )
+            for agent in self.possible_agents
+        }
+        self.action_spaces = {agent: spaces.Discrete(n) for agent in self.possible_agents}
+        self.action_names = self.arena.action_names
+        self._random = np.random.default_rng()
+        self._begin()
+
+    def observation_space(self, agent: str) -> Any:
+        """What an agent may observe."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Any:
+        """What an agent may do."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin a game."""
+        if seed is not None:
+            self._random = np.random.default_rng(seed)
+        self._begin()
+
+    def _begin(self) -> None:
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self.agent_selection = self.agents[0]
+        self._state = 0
+        self._told = ""
+
+    def observe(self, agent: str) -> dict[str, Any]:
+        """What an agent sees."""
+        mask = self.arena.masks[self._state]
+        over = any(self.terminations.values())
+        if agent != self.agent_selection or over:
+            mask = np.zeros_like(mask)
+        return {"observation": self.graph.states[self._state].copy(), "action_mask": mask.copy()}
+
+    def step(self, action: Any) -> None:
+        """Take an action for the agent whose turn it is."""
+        mover = self.agent_selection
+        if self.terminations[mover] or self.truncations[mover]:
+            self._was_dead_step(action)
+            return
+        a = int(self.arena.action_of[self._state, int(action)])
+        if a < 0:
+            raise ValueError(f"{self.action_names[int(action)]} isn't legal here")
+        graph = self.graph
+        k = self.arena.outcome(a, self._random)
+        self._told = f"{mover}: {graph.action_text(a)}"
+        self._cumulative_rewards[mover] = 0.0
+        self._clear_rewards()
+        self.rewards[mover] = self.arena.reward_sign * float(graph.action_reward[a])
+        seat = self.possible_agents.index(mover)
+        following = seat ^ int(graph.outcome_passes[k])
+        t = int(graph.outcome_state[k])
+        if t < 0:
+            payoff = float(graph.outcome_payoff[k])
+            self.rewards[mover] += payoff
+            for other in self.agents:
+                if other != mover:
+                    self.rewards[other] = -payoff
+            self.terminations = dict.fromkeys(self.agents, True)
+            following = (seat + 1) % len(self.possible_agents)
+        else:
+            self._state = t
+        self.agent_selection = self.possible_agents[following]
+        self._accumulate_rewards()
+
+    def render(self) -> str | None:
+        """What was done last, and where the game stands."""
+        if self.render_mode is None:
+            return None
+        over = any(self.terminations.values())
+        here = "game over" if over else f"{self.agent_selection} at "
+        here += "" if over else self.graph.state_text(self._state)
+        return "\n".join(part for part in (self._told, here) if part)
+
+    def close(self) -> None:
+        """Nothing to close."""

@@ -1,0 +1,186 @@
+"""What all environments share: a graph, its actions by rank, and an opponent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.analysis.contest_graph import contest_graph, solve_contest_graph
+from rollwise.builders import build
+from rollwise.errors import UsageError
+from rollwise.games import find
+from rollwise.graph import StateGraph
+from rollwise.kernels.environment import EITHER, FIRST, SECOND, legal_actions
+from rollwise.kernels.sampling import outcome_codes
+from rollwise.policies import Policy, find_policy
+from rollwise.solution import solve
+
+SEATS = {"first": FIRST, "second": SECOND, "either": EITHER}
+
+
+@dataclass(frozen=True, eq=False)
+class Arena:
+    """A graph as environments see it.
+
+    Actions of environments are ranks: the places of the rules' numbers among all
+    that the game has, from 0.
+
+    Attributes
+    ----------
+    graph : StateGraph
+    opponent : Policy or None
+        None in a game for one, and where both seats are agents.
+    """
+
+    graph: StateGraph
+    opponent: Policy | None = None
+
+    @cached_property
+    def labels(self) -> NDArray[np.int32]:
+        """The rules' number of each rank: (n_ranks,) int32."""
+        return np.unique(self.graph.action_label)
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """The name of each rank."""
+        return tuple(self.graph.action_names.get(n, str(n)) for n in self.labels.tolist())
+
+    @cached_property
+    def _legal(self) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
+        shape = (self.graph.n_states, len(self.labels))
+        action_of, mask = np.empty(shape, np.int32), np.empty(shape, np.int8)
+        rank = np.searchsorted(self.labels, self.graph.action_label)
+        legal_actions(self.graph.action_indptr, rank, action_of, mask)
+        return action_of, mask
+
+    @property
+    def action_of(self) -> NDArray[np.int32]:
+        """The action of the graph by state and rank, -1 if not legal: (n_states, n_ranks)."""
+        return self._legal[0]
+
+    @property
+    def masks(self) -> NDArray[np.int8]:
+        """Which ranks are legal in each state: (n_states, n_ranks) int8."""
+        return self._legal[1]
+
+    @property
+    def reward_sign(self) -> float:
+        """Rewards are to be made large, also where a game wants few points."""
+        return -1.0 if self.graph.objective == "minimize" else 1.0
+
+    @cached_property
+    def bounds(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The least and the largest value of each field."""
+        return self.graph.states.min(axis=0), self.graph.states.max(axis=0)
+
+    @cached_property
+    def codes(self) -> NDArray[np.int32]:
+        """See `rollwise.kernels.sampling`: (n_outcomes,) int32."""
+        graph = self.graph
+        codes = np.empty(graph.n_outcomes, np.int32)
+        outcome_codes(graph.outcome_state, graph.outcome_passes, graph.outcome_payoff, codes)
+        return codes
+
+    @cached_property
+    def opponent_actions(self) -> NDArray[np.int32]:
+        """The opponent's action in each state, -1 where it mixes: (n_states,) int32."""
+        if self.opponent is None:
+            return np.zeros(self.graph.n_states, np.int32)
+        sure = np.flatnonzero(self.opponent.probability == 1.0)
+        actions = np.full(self.graph.n_states, -1, np.int32)
+        actions[self.graph.action_state[sure]] = sure
+        return actions
+
+    def seat(self, name: str) -> int:
+        """The agent's seat by its name; an agent that is alone moves first.
+
+        Raises
+        ------
+        UsageError
+            There is no such seat, or the opponent wins before the agent can move.
+        """
+        if name not in SEATS:
+            raise UsageError(f"seat is {name!r}; it must be one of {', '.join(SEATS)}")
+        if self.opponent is None or name == "first":
+            return FIRST
+        from rollwise.environments.planning import Transitions
+
+        if not any(state >= 0 for state in Transitions.of(self, 0.0).turn(0)):
+            raise UsageError(f"{self.graph.title}: moving second there is nothing left to do")
+        return SEATS[name]
+
+    def draw(self, probabilities: NDArray[Any], random: np.random.Generator) -> int:
+        """An index drawn with these weights."""
+        running = np.cumsum(probabilities)
+        if running.dtype.kind == "i":
+            place = int(np.searchsorted(running, random.integers(running[-1]), side="right"))
+        else:
+            place = int(np.searchsorted(running, random.random() * running[-1], side="right"))
+        return min(place, len(running) - 1)
+
+    def outcome(self, action: int, random: np.random.Generator) -> int:
+        """An outcome of an action, drawn: an index into the graph's arrays."""
+        begin, end = self.graph.outcome_indptr[action : action + 2].tolist()
+        return int(begin) + self.draw(self.graph.outcome_weight[begin:end], random)
+
+    def opponent_action(self, state: int, random: np.random.Generator) -> int:
+        """What the opponent does."""
+        assert self.opponent is not None
+        action = int(self.opponent_actions[state])
+        if action >= 0:
+            return action
+        begin, end = self.graph.action_indptr[state : state + 2].tolist()
+        return int(begin) + self.draw(self.opponent.probability[begin:end], random)
+
+
+def arena_of(
+    game: str, parameters: dict[str, Any], opponent: str | Policy | None, contest: str | None
+) -> Arena:
+    """The arena of a game by its name; graphs are kept for the next environment.
+
+    Parameters
+    ----------
+    opponent : str, Policy or None
+        ``optimal``, or as `rollwise.policies.find_policy` knows it; not looked at in
+        a game for one.
+    contest : str or None
+        Make a contest of two out of a solitaire game; says how a tie counts.
+
+    Raises
+    ------
+    RollwiseError
+        There is no such game, parameter or policy.
+    """
+    if isinstance(opponent, Policy):
+        return Arena(_arena(game, tuple(sorted(parameters.items())), None, contest).graph, opponent)
+    return _arena(game, tuple(sorted(parameters.items())), opponent, contest)
+
+
+@lru_cache(maxsize=16)
+def _arena(
+    name: str, parameters: tuple[tuple[str, Any], ...], opponent: str | None, contest: str | None
+) -> Arena:
+    cls = find(name)
+    unknown = [key for key, _ in parameters if key not in cls.__dataclass_fields__]
+    if unknown:
+        raise UsageError(f"{name} has no parameter {unknown[0]!r}")
+    game = cls(**dict(parameters))
+    if contest is not None:
+        made = contest_graph(game, contest)
+        if opponent == "optimal":
+            return Arena(made.graph, solve_contest_graph(made).policy)
+        if opponent is None:
+            return Arena(made.graph)
+        blind = find_policy(made.source, game, opponent)
+        return Arena(made.graph, Policy(blind.name, blind.probability[made.action]))
+    if cls.players == 1 or opponent is None:
+        return Arena(build(game))
+    if opponent == "optimal":
+        solution = solve(game)
+        return Arena(solution.graph, solution.policy)
+    graph = build(game)
+    return Arena(graph, find_policy(graph, game, opponent))

@@ -1,0 +1,156 @@
+"""The exact transition table of an environment, the opponent's turns summed out.
+
+Between two moves of the agent the opponent moves, perhaps many times. How likely
+it leaves the agent in each state, from the state e that it finds, is the absorbing
+probability of a Markov chain on the states that it comes through: with Q the
+transitions among them and R those out of them, the row of e of (I − Q)⁻¹ R
+(Kemeny and Snell 1960, theorem 3.3.7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.environments.arena import Arena
+from rollwise.kernels.environment import EITHER, FIRST
+
+Row = tuple[float, int, float, bool]
+# An end: who has won in the agent's eyes, as keys below all states.
+WON, DRAWN, LOST = -1, -2, -3
+
+
+class Transitions(Mapping[int, dict[int, list[Row]]]):
+    """``P[state][action]`` is a list of ``(probability, next state, reward, terminated)``.
+
+    Rows are computed when they are asked for. State ``n_states`` is the end.
+    """
+
+    def __init__(self, arena: Arena, illegal_reward: float) -> None:
+        self.arena = arena
+        self.illegal_reward = illegal_reward
+        self.over = arena.graph.n_states
+        self._turns: dict[int, dict[int, float]] = {}
+
+    @classmethod
+    def of(cls, arena: Arena, illegal_reward: float) -> Transitions:
+        """The table of an arena, kept."""
+        return _kept(arena, illegal_reward)
+
+    def __len__(self) -> int:
+        return self.over + 1
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.over + 1))
+
+    def __getitem__(self, state: int) -> dict[int, list[Row]]:
+        if not 0 <= state <= self.over:
+            raise KeyError(state)
+        ranks = range(len(self.arena.labels))
+        if state == self.over:
+            return {rank: [(1.0, self.over, 0.0, True)] for rank in ranks}
+        return {rank: self._row(state, int(self.arena.action_of[state, rank])) for rank in ranks}
+
+    def beginning(self, seat: int) -> NDArray[np.float64]:
+        """How likely each state is at the agent's first move: (n_states + 1,)."""
+        start = np.zeros(len(self))
+        if seat in (FIRST, EITHER):
+            start[0] += 1.0 if seat == FIRST else 0.5
+        if seat != FIRST:
+            found = {t: p for t, p in self.turn(0).items() if t >= 0}
+            share = (1.0 if seat != EITHER else 0.5) / sum(found.values())
+            for t, p in found.items():
+                start[t] += share * p
+        return start
+
+    def _row(self, state: int, action: int) -> list[Row]:
+        if action < 0:
+            return [(1.0, state, float(self.illegal_reward), False)]
+        graph = self.arena.graph
+        points = self.arena.reward_sign * float(graph.action_reward[action])
+        total: dict[int, float] = {}
+        for t, passes, p in self._moves(action):
+            if not passes:
+                total[t] = total.get(t, 0.0) + p
+                continue
+            for end, q in self.turn(t).items():
+                total[end] = total.get(end, 0.0) + p * q
+        rows = []
+        for t, p in total.items():
+            payoff = {WON: 1.0, LOST: -1.0}.get(t, 0.0)
+            rows.append((p, self.over if t < 0 else t, points + payoff, t < 0))
+        return rows
+
+    def _moves(self, action: int) -> list[tuple[int, bool, float]]:
+        """What an action leads to: state or end in the mover's eyes, whether it passes, chance."""
+        graph = self.arena.graph
+        begin, end = graph.outcome_indptr[action : action + 2].tolist()
+        weight = graph.outcome_weight[begin:end]
+        chances = (weight / weight.sum()).tolist()
+        found = []
+        for k, p in zip(range(begin, end), chances, strict=True):
+            t = int(graph.outcome_state[k])
+            if t < 0:
+                t = {1.0: WON, -1.0: LOST}.get(float(graph.outcome_payoff[k]), DRAWN)
+            found.append((t, t >= 0 and bool(graph.outcome_passes[k]), p))
+        return found
+
+    def turn(self, entry: int) -> dict[int, float]:
+        """Where the opponent's turn from `entry` leaves the agent, and how likely."""
+        if entry not in self._turns:
+            self._turns[entry] = self._absorb(entry)
+        return self._turns[entry]
+
+    def _absorb(self, entry: int) -> dict[int, float]:
+        graph, opponent = self.arena.graph, self.arena.opponent
+        assert opponent is not None
+        place = {entry: 0}
+        queue = [entry]
+        inside: list[tuple[int, int, float]] = []
+        outside: list[tuple[int, int, float]] = []
+        while queue:
+            s = queue.pop()
+            begin, end = graph.action_indptr[s : s + 2].tolist()
+            for a in range(begin, end):
+                share = float(opponent.probability[a])
+                if share == 0.0:
+                    continue
+                for t, passes, p in self._moves(a):
+                    if t < 0 or passes:
+                        seen = {WON: LOST, LOST: WON}.get(t, t)
+                        outside.append((place[s], seen, share * p))
+                        continue
+                    if t not in place:
+                        place[t] = len(place)
+                        queue.append(t)
+                    inside.append((place[s], place[t], share * p))
+        visits = _visits(len(place), inside)
+        ends: dict[int, float] = {}
+        for i, t, p in outside:
+            ends[t] = ends.get(t, 0.0) + float(visits[i]) * p
+        return {t: p for t, p in ends.items() if p > 0}
+
+
+def _visits(n: int, inside: list[tuple[int, int, float]]) -> NDArray[np.float64]:
+    """Expected visits of each state from state 0: the first row of (I − Q)⁻¹."""
+    first = np.zeros(n)
+    first[0] = 1.0
+    if n <= 200:
+        matrix = np.eye(n)
+        for i, j, p in inside:
+            matrix[j, i] -= p
+        return np.asarray(np.linalg.solve(matrix, first), dtype=np.float64)
+    from scipy.sparse import csc_matrix, identity
+    from scipy.sparse.linalg import spsolve
+
+    rows, columns, chances = (np.array(column) for column in zip(*inside, strict=True))
+    transposed = csc_matrix((chances, (columns, rows)), shape=(n, n))
+    return np.asarray(spsolve((identity(n) - transposed).tocsc(), first))
+
+
+@lru_cache(maxsize=16)
+def _kept(arena: Arena, illegal_reward: float) -> Transitions:
+    return Transitions(arena, illegal_reward)

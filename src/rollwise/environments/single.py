@@ -1,0 +1,169 @@
+"""Any game as a Gymnasium environment, with an opponent who is part of the world."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.environments import need
+from rollwise.environments.arena import arena_of
+from rollwise.environments.planning import Transitions
+from rollwise.errors import UsageError
+from rollwise.kernels.environment import EITHER, FIRST
+from rollwise.policies import Policy
+
+gymnasium = need("gymnasium")
+
+Observation = NDArray[np.int32]
+
+
+class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
+    """A game against an opponent, or a solitaire game.
+
+    An observation is the fields of the state, as the agent sees it when it is to
+    move: (n_fields,) int32. An action is a rank (`action_names` names them);
+    ``info["action_mask"]`` (n_ranks,) int8 says which are legal and
+    ``info["state"]`` is the state's number. An action that isn't legal changes
+    nothing and brings `illegal_reward`. The reward of a game that is won or lost is
+    1, 0 or -1 at its end; of points, the points, negative where few are wanted.
+    When the game is over the observation is the last one again.
+
+    Parameters
+    ----------
+    game : str
+        A game's name.
+    opponent : str or Policy
+        ``optimal``, or a policy of the game.
+    seat : {"first", "second", "either"}
+        Whether the agent moves first; ``either`` tosses a coin at each reset.
+    contest : str, optional
+        Play a contest of two at a solitaire game; says how a tie counts.
+    illegal_reward : float
+    render_mode : {"ansi"}, optional
+    **parameters
+        Of the game.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"]}
+
+    def __init__(
+        self,
+        game: str,
+        opponent: str | Policy = "optimal",
+        seat: str = "first",
+        contest: str | None = None,
+        illegal_reward: float = -1.0,
+        render_mode: str | None = None,
+        **parameters: Any,
+    ) -> None:
+        if render_mode not in (None, "ansi"):
+            raise UsageError(f"render_mode is {render_mode!r}; it must be 'ansi' or None")
+        self.arena = arena_of(game, parameters, opponent, contest)
+        self.graph = self.arena.graph
+        self.seat = self.arena.seat(seat)
+        self.illegal_reward = illegal_reward
+        self.render_mode = render_mode
+        low, high = self.arena.bounds
+        self.observation_space = gymnasium.spaces.Box(low, high, dtype=np.int32)
+        self.action_space = gymnasium.spaces.Discrete(len(self.arena.labels))
+        self.action_names = self.arena.action_names
+        self._state = 0
+        self._over = True
+        self._told: list[str] = []
+
+    @property
+    def P(self) -> Transitions:
+        """The exact transition table: ``P[state][action]`` lists
+        ``(probability, next state, reward, terminated)``.
+
+        States are those of ``info["state"]``, and one more at which games are over.
+        It is a mapping that computes what is asked for.
+        """
+        return Transitions.of(self.arena, self.illegal_reward)
+
+    @property
+    def initial_state_distrib(self) -> NDArray[np.float64]:
+        """How likely each state is after a reset: (n_states + 1,) float64."""
+        return self.P.beginning(self.seat)
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The legal actions, where libraries of masked algorithms look for them."""
+        return np.asarray(self.arena.masks[self._state], dtype=np.bool_)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin a game; the opponent has moved if it moves first."""
+        super().reset(seed=seed)
+        self._told = []
+        first = self.seat == FIRST
+        if self.seat == EITHER:
+            first = bool(self.np_random.integers(2))
+        while self._play_on(0, first)[0]:
+            self._told = []  # the opponent has won before the agent could move: deal anew
+        self._over = False
+        return self._observe()
+
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Take an action, let the dice fall, and let the opponent move."""
+        if self._over:
+            raise UsageError("the game is over (or hasn't begun); call reset()")
+        if not self.action_space.contains(action):
+            raise UsageError(f"{action!r} isn't an action; there are {self.action_space}")
+        a = int(self.arena.action_of[self._state, int(action)])
+        self._told = []
+        if a < 0:
+            observation, info = self._observe()
+            return observation, float(self.illegal_reward), False, False, info
+        reward = self.arena.reward_sign * float(self.graph.action_reward[a])
+        k = self.arena.outcome(a, self.np_random)
+        self._tell("agent", a, k)
+        if self.graph.outcome_state[k] < 0:
+            self._over = True
+            reward += float(self.graph.outcome_payoff[k])
+        else:
+            mine = not self.graph.outcome_passes[k]
+            self._over, payoff = self._play_on(int(self.graph.outcome_state[k]), mine)
+            reward += payoff
+        observation, info = self._observe()
+        return observation, reward, self._over, False, info
+
+    def _play_on(self, state: int, mine: bool) -> tuple[bool, float]:
+        """Let the opponent move until it is the agent's turn: is it over, and the payoff."""
+        graph = self.graph
+        while not mine:
+            a = self.arena.opponent_action(state, self.np_random)
+            k = self.arena.outcome(a, self.np_random)
+            self._tell("opponent", a, k)
+            if graph.outcome_state[k] < 0:
+                return True, -float(graph.outcome_payoff[k])
+            state = int(graph.outcome_state[k])
+            mine = bool(graph.outcome_passes[k])
+        self._state = state
+        return False, 0.0
+
+    def _observe(self) -> tuple[Observation, dict[str, Any]]:
+        mask = self.arena.masks[self._state]
+        if self._over:
+            mask = np.zeros_like(mask)
+        info = {"action_mask": mask.copy(), "state": self._state}
+        return self.graph.states[self._state].copy(), info
+
+    def _tell(self, who: str, action: int, outcome: int) -> None:
+        if self.render_mode == "ansi":
+            graph = self.graph
+            t = int(graph.outcome_state[outcome])
+            came = f"game over ({graph.outcome_payoff[outcome]:+g})"
+            if t >= 0:
+                came = graph.state_text(t)
+                came += " (the turn passes)" if graph.outcome_passes[outcome] else ""
+            self._told.append(f"{who}: {graph.action_text(action)} -> {came}")
+
+    def render(self) -> str | None:
+        """What happened in the last step, and where the game stands."""
+        if self.render_mode is None:
+            return None
+        here = "game over" if self._over else self.graph.state_text(self._state)
+        return "\n".join([*self._told, here])

@@ -1,0 +1,57 @@
+"""Games in other people's formats: model checkers, data tools, OpenSpiel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from rollwise.errors import UsageError
+from rollwise.export.chooser import one_chooser
+from rollwise.export.data import write_json, write_npz, write_parquet
+from rollwise.export.models import write_drn, write_prism
+from rollwise.graph import StateGraph
+from rollwise.policies import Policy
+from rollwise.solution import Solution
+
+MODELS: dict[str, Callable[[StateGraph, Path], None]] = {"prism": write_prism, "drn": write_drn}
+DATA: dict[str, Callable[[Solution, Path], None]] = {
+    "parquet": write_parquet,
+    "json": write_json,
+    "npz": write_npz,
+}
+
+
+def export(solution: Solution, path: Path, form: str, against: Policy | None = None) -> None:
+    """Write a solved game.
+
+    Parameters
+    ----------
+    form : {"prism", "drn", "parquet", "json", "npz"}
+        Models hold the rules; data hold the rules and the answer.
+    against : Policy, optional
+        What the second player does, so that a model has one chooser (an MDP).
+
+    Raises
+    ------
+    UsageError
+        The format can't hold this game; says what can be done.
+    """
+    if form in MODELS:
+        MODELS[form](one_chooser(solution.graph, against), path)
+        return
+    if form not in DATA:
+        raise UsageError(f"there is no format {form!r} ({', '.join([*MODELS, *DATA])})")
+    if against is not None:
+        raise UsageError(f"a policy to play against is for models ({', '.join(MODELS)})")
+    DATA[form](solution, path)
+
+
+__all__ = [
+    "export",
+    "one_chooser",
+    "write_drn",
+    "write_json",
+    "write_npz",
+    "write_parquet",
+    "write_prism",
+]

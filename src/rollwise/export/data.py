@@ -1,0 +1,133 @@
+"""Games with their answers as data: Parquet, JSON and NumPy's npz."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rollwise.graph import ARRAYS, StateGraph
+from rollwise.solution import Solution
+
+
+def facts(graph: StateGraph) -> dict[str, Any]:
+    """What a graph is of, as JSON knows it."""
+    return {
+        "game": graph.game,
+        "parameters": dict(graph.parameters),
+        "players": graph.players,
+        "objective": graph.objective,
+        "fields": list(graph.field_names),
+        "actions": {str(label): name for label, name in sorted(graph.action_names.items())},
+        "roots": graph.n_roots,
+        "hash": graph.content_hash,
+    }
+
+
+def write_npz(solution: Solution, path: Path) -> None:
+    """The arrays of the graph under their names, ``values``, ``error_bounds``,
+    ``action_values``, and ``facts``, a JSON document."""
+    graph = solution.graph
+    arrays: dict[str, Any] = {name: getattr(graph, name) for name in ARRAYS}
+    with path.open("wb") as out:
+        np.savez_compressed(
+            out,
+            allow_pickle=False,
+            values=solution.values,
+            error_bounds=solution.error_bounds,
+            action_values=solution.action_values,
+            facts=np.array(json.dumps(facts(graph))),
+            **arrays,
+        )
+
+
+def read_npz(path: Path) -> tuple[StateGraph, dict[str, Any]]:
+    """The graph in an npz file, and the other arrays (values, error_bounds, action_values)."""
+    with np.load(path, allow_pickle=False) as data:
+        about = json.loads(str(data["facts"]))
+        graph = StateGraph(
+            **{name: data[name] for name in ARRAYS},
+            field_names=tuple(about["fields"]),
+            action_names={int(label): name for label, name in about["actions"].items()},
+            game=about["game"],
+            parameters=about["parameters"],
+            players=about["players"],
+            objective=about["objective"],
+            n_roots=about["roots"],
+        )
+        others = {name: data[name] for name in ("values", "error_bounds", "action_values")}
+    return graph, others
+
+
+def write_parquet(solution: Solution, path: Path) -> None:
+    """A row an outcome: the state (number and fields), its value, the action, the outcome."""
+    import polars as pl
+
+    graph = solution.graph
+    action = np.repeat(np.arange(graph.n_actions), np.diff(graph.outcome_indptr))
+    state = graph.action_state[action]
+    total = np.add.reduceat(graph.outcome_weight, graph.outcome_indptr[:-1])
+    labels = np.unique(graph.action_label)
+    names = pl.Series([graph.action_names.get(label, str(label)) for label in labels.tolist()])
+    frame = pl.DataFrame(
+        {
+            "state": state,
+            **{name: graph.states[state, i] for i, name in enumerate(graph.field_names)},
+            "value": solution.values[state],
+            "error_bound": solution.error_bounds[state],
+            "action": names.gather(np.searchsorted(labels, graph.action_label[action])),
+            "action_value": solution.action_values[action],
+            "best": solution.is_best[action],
+            "reward": graph.action_reward[action],
+            "weight": graph.outcome_weight,
+            "probability": graph.outcome_weight / total[action],
+            "next_state": graph.outcome_state,
+            "passes": graph.outcome_passes,
+            "payoff": graph.outcome_payoff,
+        }
+    )
+    frame.with_columns(
+        pl.when(pl.col("next_state") >= 0).then(pl.col("next_state")).alias("next_state")
+    ).write_parquet(path, metadata={"rollwise": json.dumps(facts(graph))})
+
+
+def write_json(solution: Solution, path: Path) -> None:
+    """States with their actions with their outcomes; a state is named by its number."""
+    graph = solution.graph
+    bounds = solution.error_bounds
+    states = []
+    for s in range(graph.n_states):
+        actions = []
+        for a in range(int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])):
+            outcomes = []
+            for k in range(int(graph.outcome_indptr[a]), int(graph.outcome_indptr[a + 1])):
+                t = int(graph.outcome_state[k])
+                outcomes.append(
+                    {
+                        "weight": graph.outcome_weight[k].item(),
+                        "next": None if t < 0 else t,
+                        "passes": bool(graph.outcome_passes[k]),
+                        "payoff": float(graph.outcome_payoff[k]),
+                    }
+                )
+            actions.append(
+                {
+                    "action": graph.action_text(a),
+                    "number": int(graph.action_label[a]),
+                    "reward": float(graph.action_reward[a]),
+                    "value": float(solution.action_values[a]),
+                    "best": bool(solution.is_best[a]),
+                    "outcomes": outcomes,
+                }
+            )
+        states.append(
+            {
+                "state": dict(zip(graph.field_names, graph.states[s].tolist(), strict=True)),
+                "value": float(solution.values[s]),
+                "error_bound": float(bounds[s]) if np.isfinite(bounds[s]) else None,
+                "actions": actions,
+            }
+        )
+    path.write_text(json.dumps({**facts(graph), "states": states}, allow_nan=False) + "\n")

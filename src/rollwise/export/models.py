@@ -1,0 +1,257 @@
+"""Models for model checkers: the PRISM language, and Storm's explicit DRN format.
+
+PRISM language: Kwiatkowska, Norman and Parker (2011), "PRISM 4.0", CAV; games as in
+PRISM-games 3.0 (CAV 2020). DRN: "direct encoding" in the documentation of Storm.
+
+A game that is over stays a moment in a state that says how ("won", "drawn" or
+"lost", in the first player's eyes) and goes on to "finished". The reward "share"
+counts a draw as half a win there, so that the win probability of this package is
+``R{"share"}max=? [F "finished"]``, or ``Pmax=? [F "won"]`` where there are no draws.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+
+from rollwise.errors import UsageError
+from rollwise.export.chooser import DRAWN, LOST, WON, endings, require_rewards, seats
+from rollwise.graph import StateGraph
+
+KEYWORDS = frozenset(
+    [
+        "A",
+        "bool",
+        "clock",
+        "const",
+        "ctmc",
+        "C",
+        "double",
+        "dtmc",
+        "E",
+        "endinit",
+        "endinvariant",
+        "endmodule",
+        "endplayer",
+        "endobservables",
+        "endrewards",
+        "endsystem",
+        "false",
+        "formula",
+        "filter",
+        "func",
+        "F",
+        "global",
+        "G",
+        "init",
+        "invariant",
+        "I",
+        "int",
+        "label",
+        "max",
+        "mdp",
+        "min",
+        "module",
+        "X",
+        "nondeterministic",
+        "observable",
+        "observables",
+        "over",
+        "of",
+        "Pmax",
+        "Pmin",
+        "P",
+        "player",
+        "pomdp",
+        "popta",
+        "probabilistic",
+        "prob",
+        "pta",
+        "rate",
+        "rewards",
+        "Rmax",
+        "Rmin",
+        "R",
+        "S",
+        "smg",
+        "stochastic",
+        "system",
+        "true",
+        "U",
+        "W",
+        "won",
+        "drawn",
+        "lost",
+        "finished",
+        "share",
+        "points",
+        "ending",
+    ]
+)
+SHARES = {WON: 1.0, DRAWN: 0.5, LOST: 0.0}
+END_NAMES = {WON: "won", DRAWN: "drawn", LOST: "lost"}
+
+
+def write_prism(graph: StateGraph, path: Path) -> None:
+    """Write a graph from `one_chooser` in the PRISM language.
+
+    An MDP where at most one player has a choice, else a game (``smg``) of the
+    players ``first`` and ``second``.
+
+    Raises
+    ------
+    UsageError
+        Negative rewards.
+    """
+    require_rewards(graph, "PRISM")
+    with path.open("w", encoding="utf-8") as out:
+        _prism(graph, out)
+
+
+def _prism(graph: StateGraph, out: TextIO) -> None:
+    is_game = _has_two_choosers(graph)
+    fields = [_identifier(name) for name in graph.field_names]
+    actions = {a: _identifier(name) for a, name in _names(graph).items()}
+    who = seats(graph).tolist()
+    sides = ("first_", "second_") if is_game else ("", "")
+    out.write(f"// {graph.title}, written by rollwise\n")
+    for query in _queries(graph, is_game):
+        out.write(f"//   {query}\n")
+    out.write("smg\n\n" if is_game else "mdp\n\n")
+    used: list[set[str]] = [set(), set()]
+    for a, s in enumerate(graph.action_state.tolist()):
+        used[who[s]].add(sides[who[s]] + actions[int(graph.action_label[a])])
+    if is_game:
+        for seat, player in enumerate(("first", "second")):
+            commands = [*sorted(used[seat]), *(("finish",) if seat == 0 else ())]
+            out.write(f"player {player} {', '.join(f'[{c}]' for c in commands)} endplayer\n")
+        out.write("\n")
+    out.write("module game\n")
+    lows, highs = graph.states.min(axis=0).tolist(), graph.states.max(axis=0).tolist()
+    for field, low, high, first in zip(fields, lows, highs, graph.states[0].tolist(), strict=True):
+        # PRISM wants a range of more than one value.
+        out.write(f"  {field} : [{low}..{max(high, low + 1)}] init {first};\n")
+    out.write("  ending : [0..4] init 0;  // 1 won, 2 drawn, 3 lost, 4 finished\n\n")
+    ends = endings(graph).tolist()
+    states = graph.states.tolist()
+    guards = [" & ".join(f"{f}={x}" for f, x in zip(fields, row, strict=True)) for row in states]
+    rewards = []
+    for a, s in enumerate(graph.action_state.tolist()):
+        name = sides[who[s]] + actions[int(graph.action_label[a])]
+        updates = []
+        begin, end = graph.outcome_indptr[a : a + 2].tolist()
+        for k, chance in zip(range(begin, end), _chances(graph, begin, end), strict=True):
+            t = int(graph.outcome_state[k])
+            if t < 0:
+                update = f"(ending'={ends[k] + 1})"
+            else:
+                moved = [(f, x) for f, x, y in zip(fields, states[t], states[s], strict=True)
+                         if x != y]  # fmt: skip
+                update = " & ".join(f"({f}'={x})" for f, x in moved) or "true"
+            updates.append(f"{chance} : {update}")
+        guard = f"ending=0 & {guards[s]}"
+        out.write(f"  [{name}] {guard} -> {' + '.join(updates)};\n")
+        if graph.objective != "win" and graph.action_reward[a]:
+            rewards.append(f"  [{name}] {guard} : {graph.action_reward[a]:.17g};\n")
+    out.write("  [finish] ending>0 & ending<4 -> (ending'=4);\n")
+    out.write("  [finish] ending=4 -> true;\nendmodule\n\n")
+    for ending, name in END_NAMES.items():
+        out.write(f'label "{name}" = ending={ending + 1};\n')
+    out.write('label "finished" = ending=4;\n\n')
+    if graph.objective == "win":
+        out.write('rewards "share"\n  ending=1 : 1;\n  ending=2 : 0.5;\nendrewards\n')
+    else:
+        out.write(f'rewards "points"\n{"".join(rewards)}endrewards\n')
+
+
+def write_drn(graph: StateGraph, path: Path) -> None:
+    """Write a graph from `one_chooser` as an MDP in Storm's explicit format.
+
+    Raises
+    ------
+    UsageError
+        Two players can choose, which this format doesn't tell apart; negative rewards.
+    """
+    require_rewards(graph, "Storm")
+    if _has_two_choosers(graph):
+        raise UsageError(
+            f"{graph.title} has two players who choose: give the policy of one of them "
+            "(--against POLICY), or write a game in the PRISM language (--to prism)"
+        )
+    with path.open("w", encoding="utf-8") as out:
+        _drn(graph, out)
+
+
+def _drn(graph: StateGraph, out: TextIO) -> None:
+    n = graph.n_states
+    for_points = graph.objective != "win"
+    out.write(f"// {graph.title}, written by rollwise\n")
+    for query in _queries(graph, False):
+        out.write(f"// {query}\n")
+    out.write("@type: MDP\n@parameters\n\n@reward_models\n")
+    out.write(f"{'points' if for_points else 'share'}\n@nr_states\n{n + 4}\n")
+    out.write(f"@nr_choices\n{graph.n_actions + 4}\n@model\n")
+    names = {a: _identifier(name) for a, name in _names(graph).items()}
+    ends = endings(graph).tolist()
+    for s in range(n):
+        out.write(f"state {s} [0]{' init' if s == 0 else ''}\n")
+        for a in range(int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])):
+            points = float(graph.action_reward[a]) if for_points else 0.0
+            out.write(f"\taction {names[int(graph.action_label[a])]} [{points:.17g}]\n")
+            begin, end = graph.outcome_indptr[a : a + 2].tolist()
+            total: dict[int, float] = {}
+            weight = graph.outcome_weight[begin:end]
+            chances = (weight / weight.sum()).tolist()
+            for k, chance in zip(range(begin, end), chances, strict=True):
+                t = int(graph.outcome_state[k])
+                t = n + ends[k] if t < 0 else t
+                total[t] = total.get(t, 0.0) + chance
+            for t in sorted(total):
+                out.write(f"\t\t{t} : {total[t]:.17g}\n")
+    for ending, name in END_NAMES.items():
+        share = 0.0 if for_points else SHARES[ending]
+        out.write(f"state {n + ending} [{share:g}] {name}\n\taction finish [0]\n\t\t{n + 3} : 1\n")
+    out.write(f"state {n + 3} [0] finished\n\taction finish [0]\n\t\t{n + 3} : 1\n")
+
+
+def _queries(graph: StateGraph, is_game: bool) -> Iterator[str]:
+    """What to ask a model checker for the values of this package."""
+    if graph.objective == "win":
+        who = "<<first>> " if is_game else ""
+        yield f'{who}Pmax=? [F "won"]'
+        yield f'{who}R{{"share"}}max=? [F "finished"]'
+    else:
+        yield f'R{{"points"}}{graph.objective[:3]}=? [F "finished"]'
+
+
+def _has_two_choosers(graph: StateGraph) -> bool:
+    if graph.players != 2:
+        return False
+    several = np.diff(graph.action_indptr) > 1
+    return len(np.unique(seats(graph)[several])) == 2
+
+
+def _names(graph: StateGraph) -> dict[int, str]:
+    labels = np.unique(graph.action_label).tolist()
+    return {label: graph.action_names.get(label, f"action_{label}") for label in labels}
+
+
+def _identifier(name: str) -> str:
+    word = re.sub(r"\W", "_", name, flags=re.ASCII)
+    if not word or word[0].isdigit():
+        word = f"_{word}"
+    return f"{word}_" if word in KEYWORDS else word
+
+
+def _chances(graph: StateGraph, begin: int, end: int) -> list[str]:
+    """Probabilities as PRISM reads them: fractions where weights are whole numbers."""
+    weight = graph.outcome_weight[begin:end]
+    if weight.dtype.kind == "i":
+        total = int(weight.sum())
+        return [str(Fraction(w, total)) for w in weight.tolist()]
+    return [f"{p:.17g}" for p in (weight / weight.sum()).tolist()]

@@ -1,0 +1,23 @@
+"""Playing a solved game: sessions, ledgers of luck and skill, and games written down.
+
+Nothing here knows of terminals: the command line is one front end, others may follow.
+"""
+
+from __future__ import annotations
+
+from rollwise.play.ledger import Account, Ledger
+from rollwise.play.record import Record, read_records, replay
+from rollwise.play.session import Choice, Session
+from rollwise.play.table import Fall, Table
+
+__all__ = [
+    "Account",
+    "Choice",
+    "Fall",
+    "Ledger",
+    "Record",
+    "Session",
+    "Table",
+    "read_records",
+    "replay",
+]

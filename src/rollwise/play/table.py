@@ -1,0 +1,261 @@
+"""A game's table: positions, dice and outcomes in words.
+
+The graph names fields and actions. A game may say more, with any of the methods
+of `Describes`, `Tells` and `Throws` written beside its rules; they are for people
+and never take part in solving.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from rollwise.analysis.contest_graph import ContestGraph, contest_graph, solve_contest_graph
+from rollwise.errors import UsageError
+from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN, Game
+from rollwise.graph import StateGraph
+from rollwise.solution import Solution, solve
+
+MOST_FACES_SHOWN = 40
+
+
+@runtime_checkable
+class Describes(Protocol):
+    """A game that says what a position is."""
+
+    def describe(self, s: Any) -> str:
+        """The position in words, as the mover sees it."""
+        ...
+
+
+@runtime_checkable
+class Tells(Protocol):
+    """A game that says what came of an action."""
+
+    def told(self, s: Any, action: int, then: int, after: Any) -> str:
+        """What happened, in words; `after` means nothing where the game is over."""
+        ...
+
+
+@runtime_checkable
+class Throws(Protocol):
+    """A game whose dice people can throw on a table of their own.
+
+    Thrown fairly, the dice must bring every outcome as often as its weight says.
+    """
+
+    def throw(self, s: Any, action: int) -> Sequence[int]:
+        """The sides of each die that the action throws; empty if it throws none."""
+        ...
+
+    def fallen(self, s: Any, action: int, faces: Sequence[int]) -> tuple[int, Any]:
+        """What follows when the dice show these faces: ``(then, next_state)``."""
+        ...
+
+
+class Fall(NamedTuple):
+    """One thing that can come of an action.
+
+    Attributes
+    ----------
+    number : int
+        Among the outcomes of its action, from 0.
+    ways, of : int or float
+        So many of so many equally likely ways lead there.
+    text : str
+    """
+
+    number: int
+    ways: float
+    of: float
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A solved game and its words.
+
+    Attributes
+    ----------
+    solution : Solution
+    game : Game
+    contest : ContestGraph or None
+        Where the game is played as a contest of two.
+    """
+
+    solution: Solution
+    game: Game
+    contest: ContestGraph | None = None
+
+    @classmethod
+    def lay(cls, game: Game, *, ties: str | None = None, **options: Any) -> Table:
+        """Solve a game, or a contest of two at it where `ties` says how a tie counts.
+
+        Raises
+        ------
+        RollwiseError
+            As `rollwise.solve` and `rollwise.analysis.contest_graph.contest_graph` do.
+        """
+        if ties is None:
+            return cls(solve(game, **options), game)
+        contest = contest_graph(game, ties)
+        return cls(solve_contest_graph(contest), game, contest)
+
+    @property
+    def graph(self) -> StateGraph:
+        """The graph that is played on."""
+        return self.solution.graph
+
+    @property
+    def source(self) -> StateGraph:
+        """The graph of the game's own rules."""
+        return self.graph if self.contest is None else self.contest.source
+
+    def _state(self, s: int) -> Any:
+        """A state as the rules know it."""
+        place = s if self.contest is None else int(self.contest.state[s])
+        return type(self.game.start())(*self.source.states[place].tolist())
+
+    def position(self, s: int) -> str:
+        """A position in words, as the mover sees it."""
+        if isinstance(self.game, Describes):
+            text = self.game.describe(self._state(s))
+        else:
+            place = s if self.contest is None else int(self.contest.state[s])
+            text = self.source.state_text(place).replace("=", " ")
+        if self.contest is not None:
+            score, rival = self.graph.states[s, -2:].tolist()
+            text += f"; {score} points so far"
+            if rival != self.contest.nothing_yet:
+                text += f", the other made {rival}"
+        return text
+
+    def actions(self, s: int) -> range:
+        """The actions of a state, as indices into the graph's arrays."""
+        return range(int(self.graph.action_indptr[s]), int(self.graph.action_indptr[s + 1]))
+
+    def action_at(self, s: int, text: str) -> int:
+        """The action that someone typed: its name or the beginning of it.
+
+        Raises
+        ------
+        UsageError
+            It is none of the state's, or could be several; says what may be done.
+        """
+        names = {a: self.graph.action_text(a) for a in self.actions(s)}
+        typed = " ".join(text.lower().split())
+        for a, name in names.items():
+            if typed == name.lower():
+                return a
+        hits = [a for a, name in names.items() if typed and name.lower().startswith(typed)]
+        if len(hits) == 1:
+            return hits[0]
+        fault = "could mean several things" if hits else "can't be done here"
+        raise UsageError(f"{text!r} {fault}; the choices are {', '.join(names.values())}")
+
+    def outcomes(self, action: int) -> range:
+        """The outcomes of an action, as indices into the graph's arrays."""
+        indptr = self.graph.outcome_indptr
+        return range(int(indptr[action]), int(indptr[action + 1]))
+
+    def falls(self, action: int) -> list[Fall]:
+        """All that can come of an action."""
+        part = self.outcomes(action)
+        weight = self.graph.outcome_weight[part.start : part.stop]
+        of = weight.sum().item()
+        return [
+            Fall(number, ways, of, self.outcome_text(action, number))
+            for number, ways in enumerate(weight.tolist())
+        ]
+
+    def outcome_text(self, action: int, number: int) -> str:
+        """What happened, in words."""
+        graph = self.graph
+        k = int(graph.outcome_indptr[action]) + number
+        s = int(graph.action_state[action])
+        told = self._told(s, action, number)
+        t = int(graph.outcome_state[k])
+        if t < 0:
+            then = ""
+            if graph.objective == "win":
+                then = {1.0: "wins", -1.0: "loses"}.get(float(graph.outcome_payoff[k]), "a draw")
+            return "; ".join(part for part in (told, then) if part) or "the end"
+        if graph.outcome_passes[k]:
+            return told or "the turn passes"
+        return told or self._changes(s, t)
+
+    def _told(self, s: int, action: int, number: int) -> str:
+        if not isinstance(self.game, Tells):
+            return ""
+        source = self.source
+        a = action if self.contest is None else int(self.contest.action[action])
+        k = int(source.outcome_indptr[a]) + number
+        t = int(source.outcome_state[k])
+        here = self._state(s)
+        after = here if t < 0 else type(here)(*source.states[t].tolist())
+        return self.game.told(here, int(source.action_label[a]), _then(source, k), after)
+
+    def _changes(self, s: int, t: int) -> str:
+        before, after = self.graph.states[s].tolist(), self.graph.states[t].tolist()
+        rows = zip(self.graph.field_names, before, after, strict=True)
+        changes = [f"{name} {old} → {new}" for name, old, new in rows if old != new]
+        return ", ".join(changes) or "nothing changes"
+
+    def dice(self, action: int) -> tuple[int, ...]:
+        """The sides of the dice that an action throws, if the game says so."""
+        if not isinstance(self.game, Throws):
+            return ()
+        s = int(self.graph.action_state[action])
+        return tuple(self.game.throw(self._state(s), int(self.graph.action_label[action])))
+
+    def fall_of(self, action: int, faces: Sequence[int]) -> int:
+        """The number of the outcome that these faces bring.
+
+        Raises
+        ------
+        UsageError
+            So many dice aren't thrown, or a die has no such face.
+        """
+        sides = self.dice(action)
+        name = self.graph.action_text(action)
+        if len(faces) != len(sides):
+            dice = "1 die" if len(sides) == 1 else f"{len(sides)} dice"
+            raise UsageError(f"{name} throws {dice}, but {len(faces)} faces are given")
+        for face, most in zip(faces, sides, strict=True):
+            if not 1 <= face <= most:
+                raise UsageError(f"a die shows {face}, but it has the faces 1 to {most}")
+        assert isinstance(self.game, Throws)
+        s = int(self.graph.action_state[action])
+        label = int(self.graph.action_label[action])
+        then, after = self.game.fallen(self._state(s), label, faces)
+        source = self.source
+        a = action if self.contest is None else int(self.contest.action[action])
+        for number, k in enumerate(
+            range(int(source.outcome_indptr[a]), int(source.outcome_indptr[a + 1]))
+        ):
+            t = int(source.outcome_state[k])
+            same = t < 0 or tuple(source.states[t].tolist()) == tuple(after)
+            if _then(source, k) == then and same:
+                return number
+        raise UsageError(f"{name}: nothing comes of the faces {' '.join(map(str, faces))}")
+
+    def draw(self, action: int, random: np.random.Generator) -> tuple[int, tuple[int, ...]]:
+        """Let the dice fall: the number of the outcome, and the faces where the game has dice."""
+        sides = self.dice(action)
+        if sides:
+            faces = tuple(int(random.integers(1, most + 1)) for most in sides)
+            return self.fall_of(action, faces), faces
+        part = self.outcomes(action)
+        weight = self.graph.outcome_weight[part.start : part.stop].astype(np.float64)
+        return int(random.choice(len(part), p=weight / weight.sum())), ()
+
+
+def _then(graph: StateGraph, k: int) -> int:
+    if graph.outcome_state[k] >= 0:
+        return PASS if graph.outcome_passes[k] else AGAIN
+    if graph.objective != "win":
+        return END
+    return {1.0: WIN, -1.0: LOSE}.get(float(graph.outcome_payoff[k]), DRAW)

@@ -1,0 +1,223 @@
+"""Environments: other people's checkers, exact transitions, and the same games everywhere."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from unittest import mock
+
+import numpy as np
+import pytest
+
+gymnasium = pytest.importorskip("gymnasium")
+pytest.importorskip("pettingzoo")
+
+import rollwise.environments as environments  # noqa: E402
+from rollwise.environments.aec import GameAECEnv, env  # noqa: E402
+from rollwise.environments.planning import Transitions  # noqa: E402
+from rollwise.environments.single import GameEnv  # noqa: E402
+from rollwise.environments.vector import GameVectorEnv  # noqa: E402
+from rollwise.errors import MissingExtra, RollwiseError  # noqa: E402
+from rollwise.evaluation import best_response  # noqa: E402
+from rollwise.games import available  # noqa: E402
+from rollwise.policies import find_policy  # noqa: E402
+
+# Parameters that make a game small enough for a test.
+SMALL = {
+    "pig": {"target": 20},
+    "two-dice-pig": {"target": 20},
+    "super-six": {"sticks": 7},
+    "threes": {"dice": 3},
+    "hare-and-tortoise": {"steps": 12},
+}
+GAMES = sorted(available())
+KINDS = [(name, None) for name in GAMES]
+KINDS += [(name, "shared") for name in GAMES if available()[name].objective != "win"]
+
+
+def options(name: str, contest: str | None) -> dict[str, object]:
+    return {"game": name, "contest": contest, **SMALL.get(name, {})}
+
+
+@pytest.mark.parametrize(("name", "contest"), KINDS)
+@pytest.mark.parametrize("seat", ["first", "either"])
+def test_gymnasiums_checker(name, contest, seat):
+    from gymnasium.utils.env_checker import check_env
+
+    identity = f"rollwise/{available()[name].__name__}-v0"
+    made = gymnasium.make(
+        identity, opponent="random", seat=seat, contest=contest, **SMALL.get(name, {})
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_env(made.unwrapped)
+        gymnasium.utils.passive_env_checker.check_observation_space(made.observation_space)
+
+
+@pytest.mark.parametrize(("name", "contest"), KINDS)
+def test_pettingzoos_api_test(name, contest, capsys):
+    from pettingzoo.test import api_test, seed_test
+
+    made = env(**options(name, contest))
+    if len(made.possible_agents) == 2:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            api_test(made, num_cycles=200)
+            seed_test(lambda: env(**options(name, contest)), num_cycles=20)
+    else:
+        play_alone(GameAECEnv(**options(name, contest)))
+
+
+def play_alone(made: GameAECEnv) -> None:
+    made.reset(seed=1)
+    for _ in made.agent_iter(10_000):
+        observation, _, over, _, _ = made.last()
+        made.step(None if over else int(observation["action_mask"].argmax()))
+    assert not made.agents
+
+
+@pytest.mark.parametrize(("name", "contest"), KINDS)
+def test_transitions_are_distributions_and_what_happens(name, contest):
+    made = GameEnv(**options(name, contest), opponent="random", seat="either")
+    table, generator = made.P, np.random.default_rng(1)
+    assert made.initial_state_distrib.sum() == pytest.approx(1, abs=1e-12)
+    for episode in range(20):
+        _, info = made.reset(seed=episode)
+        assert made.initial_state_distrib[info["state"]] > 0
+        over = False
+        while not over:
+            state = info["state"]
+            action = int(generator.choice(np.flatnonzero(info["action_mask"])))
+            rows = table[state][action]
+            assert sum(p for p, _, _, _ in rows) == pytest.approx(1, abs=1e-12)
+            _, reward, over, _, info = made.step(action)
+            after = len(table) - 1 if over else info["state"]
+            assert any(
+                (t, end) == (after, over) and r == pytest.approx(reward) for _, t, r, end in rows
+            )
+
+
+@pytest.mark.parametrize("opponent", ["random", "hold-at-20"])
+def test_planning_on_P_finds_the_best_response(opponent):
+    made = GameEnv("pig", opponent=opponent, target=15)
+    table = made.P
+    rows = {s: list(table[s].values()) for s in range(len(table) - 1)}
+    values = np.zeros(len(table))
+    for _ in range(400):
+        for s, actions in rows.items():
+            values[s] = max(sum(p * (r + values[t]) for p, t, r, _ in a) for a in actions)
+    graph = made.graph
+    game = available()["pig"](target=15)
+    answer = best_response(graph, find_policy(graph, game, opponent))
+    assert values[0] == pytest.approx(float(answer.values[0]), abs=1e-9)
+
+
+@pytest.mark.parametrize(("name", "contest"), KINDS)
+def test_vectors_draw_from_the_exact_transitions(name, contest):
+    made = GameVectorEnv(**options(name, contest), num_envs=4000, opponent="random", seat="either")
+    generator = np.random.default_rng(1)
+    _, infos = made.reset(seed=3)
+    counts = np.bincount(infos["state"], minlength=made.graph.n_states + 1)
+    expected = GameEnv(
+        **options(name, contest), opponent="random", seat="either"
+    ).initial_state_distrib
+    assert np.abs(counts / 4000 - expected).max() < 0.04
+    table = Transitions.of(made.arena, -1.0)
+    done = np.zeros(4000, bool)
+    for _ in range(12):
+        before, mask = infos["state"], infos["action_mask"]
+        noise = generator.random(mask.shape) * mask
+        actions = np.where(done, 0, noise.argmax(axis=1))
+        observations, rewards, ended, truncated, infos = made.step(actions)
+        assert not truncated.any()
+        for i in np.flatnonzero(~done)[:60]:
+            rows = table[int(before[i])][int(actions[i])]
+            after = len(table) - 1 if ended[i] else int(infos["state"][i])
+            assert any(
+                (t, end) == (after, ended[i]) and r == pytest.approx(rewards[i])
+                for _, t, r, end in rows
+            )
+        alive = ~ended
+        assert (observations[alive] == made.graph.states[infos["state"][alive]]).all()
+        assert (rewards[done] == 0).all()
+        done = ended
+
+
+def test_the_mean_return_is_the_value():
+    made = GameVectorEnv("pig", num_envs=20_000, opponent="hold-at-20", target=20)
+    graph = made.graph
+    answer = best_response(graph, find_policy(graph, available()["pig"](target=20), "hold-at-20"))
+    greedy = GameEnv("pig", opponent="hold-at-20", target=20)
+    table, best = greedy.P, np.zeros(graph.n_states, np.int64)
+    for s in range(graph.n_states):
+        worth = {
+            r: sum(p * (w + (0 if end else answer.values[t])) for p, t, w, end in rows)
+            for r, rows in table[s].items()
+            if made.arena.masks[s, r]
+        }
+        best[s] = max(worth, key=worth.__getitem__)
+    _, infos = made.reset(seed=1)
+    returns = np.zeros(20_000)
+    over = np.zeros(20_000, bool)
+    while not over.all():
+        _, rewards, ended, _, infos = made.step(best[infos["state"]])
+        returns += np.where(over, 0, rewards)
+        over |= ended
+    assert returns.mean() == pytest.approx(float(answer.values[0]), abs=0.03)
+
+
+def test_seeds_decide_everything():
+    for made in (GameEnv("pig", target=30), GameVectorEnv("pig", num_envs=8, target=30)):
+        told = []
+        for _ in range(2):
+            observation, info = made.reset(seed=7)
+            story = [observation.copy()]
+            for _ in range(6):
+                action = info["action_mask"].argmax(axis=-1)
+                observation, *_, info = made.step(action)
+                story.append(observation.copy())
+            told.append(np.array(story))
+        assert (told[0] == told[1]).all()
+
+
+def test_illegal_actions_change_nothing_and_cost():
+    made = GameEnv("pig", target=20, illegal_reward=-3.0)
+    first, info = made.reset(seed=1)
+    assert info["action_mask"].tolist() == [1, 0]
+    observation, reward, over, _, _ = made.step(1)
+    assert (observation == first).all()
+    assert (reward, over) == (-3.0, False)
+    with pytest.raises(RollwiseError, match="isn't an action"):
+        made.step(5)
+    several = GameVectorEnv("pig", num_envs=3, target=20)
+    several.reset(seed=1)
+    assert several.step(np.array([1, 1, 1]))[1].tolist() == [-1.0] * 3
+    with pytest.raises(RollwiseError, match="isn't an action"):
+        several.step(np.array([0, 9, 0]))
+
+
+def test_made_by_gymnasium():
+    made = gymnasium.make("rollwise/Pig-v0", target=30, opponent="hold-at-20", render_mode="ansi")
+    made.reset(seed=3)
+    made.step(0)
+    assert "banked=" in made.render()
+    several = gymnasium.make_vec("rollwise/Pig-v0", num_envs=5, target=30)
+    assert isinstance(several, GameVectorEnv)
+    assert several.reset(seed=1)[0].shape == (5, 3)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"seat": "third"}, {"opponent": "nobody"}, {"sides": 1}, {"colour": 3}, {"contest": "x"}],
+)
+def test_wrong_use(wrong):
+    with pytest.raises(RollwiseError):
+        GameEnv(**({"game": "pig"} | wrong))
+
+
+def test_a_missing_library_is_named_with_the_command_that_installs_it():
+    with (
+        mock.patch.dict(sys.modules, {"gymnasium": None}),
+        pytest.raises(MissingExtra, match=r"pip install .*rollwise\[rl\]"),
+    ):
+        environments.need("gymnasium")

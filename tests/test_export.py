@@ -1,0 +1,147 @@
+"""Exports are read back by the tools that they are for, and give the same values."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from rollwise.errors import UsageError
+from rollwise.evaluation import best_response
+from rollwise.export import export
+from rollwise.export.data import read_npz
+from rollwise.games.craps import Craps
+from rollwise.games.pig import Pig
+from rollwise.games.super_six import SuperSix
+from rollwise.games.threes import Threes
+from rollwise.policies import find_policy
+from rollwise.solution import solve
+
+# Games with the second player's policy, which leaves one to choose.
+ONE_PLAYER = [
+    (Pig(target=20), "hold-at-20"),
+    (SuperSix(sticks=7), "throw-until-4"),
+    (Threes(dice=3), None),
+    (Craps(), None),
+]
+
+
+def storms_answer(path, form, query):
+    stormpy = pytest.importorskip("stormpy")
+    properties = stormpy.parse_properties(query)
+    if form == "prism":
+        model = stormpy.build_model(stormpy.parse_prism_program(str(path)), properties)
+    else:
+        model = stormpy.build_model_from_drn(str(path))
+    found = stormpy.model_checking(model, properties[0])
+    assert found is not None
+    return found.get_value(model.initial_states[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["prism", "drn"])
+@pytest.mark.parametrize(("game", "against"), ONE_PLAYER, ids=str)
+def test_storm_gives_the_same_values(tmp_path, form, game, against):
+    solution = solve(game)
+    policy = None if against is None else find_policy(solution.graph, game, against)
+    path = tmp_path / f"model.{form}"
+    export(solution, path, form, policy)
+    if solution.is_score:
+        ours, query = solution.value, 'R{"points"}min=? [F "finished"]'
+    else:
+        query = 'Pmax=? [F "won"]'
+        answer = solution if policy is None else best_response(solution.graph, policy)
+        ours = (1 + float(answer.values[0])) / 2
+    assert storms_answer(path, form, query) == pytest.approx(ours, abs=1e-6)
+    if not solution.is_score:
+        shares = storms_answer(path, form, 'R{"share"}max=? [F "finished"]')
+        assert shares == pytest.approx(ours, abs=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", [Pig(target=20), SuperSix(sticks=7), Threes(dice=3)], ids=str)
+def test_open_spiel_gives_the_same_values(game):
+    pyspiel = pytest.importorskip("pyspiel")
+    value_iteration = pytest.importorskip("open_spiel.python.algorithms.value_iteration")
+
+    from rollwise.export.open_spiel import register
+
+    solution = solve(game)
+    loaded = pyspiel.load_game(register(game))
+    values = value_iteration.value_iteration(loaded, -1, 1e-11, cyclic_game=True)
+    start = str(loaded.new_initial_state())
+    sign = -1 if solution.graph.objective == "minimize" else 1
+    assert sign * values[start] == pytest.approx(solution.value, abs=1e-6)
+
+
+def test_open_spiel_plays_games_to_the_end():
+    pyspiel = pytest.importorskip("pyspiel")
+
+    from rollwise.export.open_spiel import register
+
+    loaded = pyspiel.load_game(register(SuperSix(sticks=7)))
+    generator = np.random.default_rng(1)
+    for _ in range(5):
+        state = loaded.new_initial_state()
+        while not state.is_terminal():
+            if state.is_chance_node():
+                outcomes, chances = zip(*state.chance_outcomes(), strict=True)
+                state.apply_action(int(generator.choice(outcomes, p=chances)))
+            else:
+                state.apply_action(int(generator.choice(state.legal_actions())))
+        assert sorted(state.returns()) == [-1.0, 1.0]
+
+
+def test_two_choosers_are_a_game_in_prism_and_no_drn(tmp_path):
+    solution = solve(Pig(target=20))
+    export(solution, tmp_path / "game.prism", "prism")
+    text = (tmp_path / "game.prism").read_text()
+    assert "\nsmg\n" in text
+    assert "player first [finish]" in text.replace("[first_hold], [first_roll], ", "")
+    with pytest.raises(UsageError, match="--against POLICY"):
+        export(solution, tmp_path / "game.drn", "drn")
+
+
+@pytest.mark.parametrize("game", [Pig(target=10), Threes(dice=2), Craps()], ids=str)
+def test_npz_is_the_graph_again(tmp_path, game):
+    solution = solve(game)
+    export(solution, tmp_path / "game.npz", "npz")
+    graph, others = read_npz(tmp_path / "game.npz")
+    assert graph.content_hash == solution.graph.content_hash
+    assert (others["values"] == solution.values).all()
+    assert (others["action_values"] == solution.action_values).all()
+
+
+def test_parquet_backs_up_to_the_values(tmp_path):
+    solution = solve(Pig(target=15))
+    export(solution, tmp_path / "game.parquet", "parquet")
+    frame = pl.read_parquet(tmp_path / "game.parquet")
+    assert len(frame) == solution.graph.n_outcomes
+    values = frame.group_by("state").agg(pl.col("value").first()).sort("state")["value"].to_numpy()
+    ahead = np.where(
+        frame["next_state"].is_null(),
+        frame["payoff"],
+        values[frame["next_state"].fill_null(0).to_numpy()],
+    )
+    worth = frame["probability"].to_numpy() * np.where(frame["passes"], -ahead, ahead)
+    best = (
+        frame.with_columns(pl.Series("worth", worth))
+        .group_by("state", "action")
+        .agg(pl.col("worth").sum())
+        .group_by("state")
+        .agg(pl.col("worth").max())
+        .sort("state")["worth"]
+    )
+    assert np.abs(best.to_numpy() - values).max() < 1e-12
+
+
+def test_json_holds_everything(tmp_path):
+    solution = solve(Craps())
+    export(solution, tmp_path / "game.json", "json")
+    document = json.loads((tmp_path / "game.json").read_text())
+    assert document["game"] == "craps"
+    assert [state["value"] for state in document["states"]] == solution.values.tolist()
+    outcomes = [k for s in document["states"] for a in s["actions"] for k in a["outcomes"]]
+    assert [k["weight"] for k in outcomes] == solution.graph.outcome_weight.tolist()

@@ -1,0 +1,248 @@
+"""Sessions and ledgers: luck and skill add up, dice agree with weights, nothing is lost."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rollwise.analysis.contest import Contest, solve_contest
+from rollwise.errors import UsageError
+from rollwise.games import available
+from rollwise.play import Session, Table, read_records, replay
+from rollwise.play.record import RecordError, written
+from rollwise.play.review import review
+from rollwise.play.table import Throws
+
+SMALL = {
+    "pig": {"target": 20},
+    "two-dice-pig": {"target": 15},
+    "super-six": {"sticks": 7},
+    "threes": {"dice": 3},
+    "hare-and-tortoise": {"steps": 12},
+}
+KINDS = [(name, None) for name in sorted(available())]
+KINDS += [(name, "shared") for name, cls in available().items() if cls.objective != "win"]
+TABLES: dict[tuple[str, str | None], Table] = {}
+
+
+def laid(kind: tuple[str, str | None]) -> Table:
+    name, ties = kind
+    if kind not in TABLES:
+        TABLES[kind] = Table.lay(available()[name](**SMALL.get(name, {})), ties=ties)
+    return TABLES[kind]
+
+
+def played(table: Table, seed: int) -> Session:
+    """A game of random choices."""
+    names = ["Ann", "Bob"][: table.graph.players]
+    session = Session(table, names, [None] * len(names), seed=seed)
+    generator = np.random.default_rng(seed)
+    while not session.is_over:
+        choices = session.choices
+        session.choose(choices[int(generator.integers(len(choices)))].action)
+        session.roll()
+    return session
+
+
+@given(st.sampled_from(KINDS), st.integers(0, 2**32 - 1))
+def test_luck_and_skill_add_up_to_result_minus_start(kind, seed):
+    session = played(laid(kind), seed)
+    for seat in range(len(session.names)):
+        ledger = session.ledger(seat)
+        total = ledger.total_luck + ledger.total_skill
+        assert abs(total - (ledger.result - ledger.start)) <= 1e-9
+        assert abs(ledger.discrepancy) <= 1e-9
+        graph = session.table.graph
+        if graph.objective == "win":
+            assert ledger.result in (-1.0, 0.0, 1.0)
+        else:
+            points = sum(float(graph.action_reward[a.action]) for a in session.accounts)
+            assert ledger.result == pytest.approx(points, abs=1e-12)
+    for entry in session.accounts:
+        sign = -1.0 if (entry.seat == 1) ^ (session.table.graph.objective == "minimize") else 1.0
+        assert sign * entry.skill == pytest.approx(-entry.cost, abs=1e-9)
+
+
+@given(st.sampled_from(KINDS), st.integers(0, 2**32 - 1))
+def test_optimal_play_costs_nothing(kind, seed):
+    table = laid(kind)
+    policy = table.solution.policy
+    names = ["Ann", "Bob"][: table.graph.players]
+    session = Session(table, names, [policy] * len(names), seed=seed)
+    while not session.is_over:
+        session.choose(session.machine_choice())
+        session.roll()
+    ledger = session.ledger()
+    assert abs(ledger.total_skill) <= 1e-9
+    assert not any(entry.is_mistake for entry in session.accounts)
+
+
+@given(st.sampled_from(KINDS), st.integers(0, 2**32 - 1))
+def test_written_games_are_read_back(tmp_path_factory, kind, seed):
+    table = laid(kind)
+    session = played(table, seed)
+    path = tmp_path_factory.mktemp("games") / "one.game"
+    path.write_text(written(session, {}))
+    again = replay(read_records(path)[0], table)
+    assert [(a.state, a.action, a.faces) for a in again.accounts] == [
+        (a.state, a.action, a.faces) for a in session.accounts
+    ]
+    assert again.ledger() == session.ledger()
+    assert again.is_over
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_dice_bring_each_outcome_as_often_as_it_weighs(kind):
+    table = laid(kind)
+    if not isinstance(table.game, Throws):
+        pytest.skip("the game doesn't say how its dice fall")
+    graph = table.graph
+    actions = range(0, graph.n_actions, max(1, graph.n_actions // 60))
+    for action in actions:
+        sides = table.dice(action)
+        if not sides:
+            continue
+        counts: Counter[object] = Counter()
+        for faces in itertools.product(*(range(1, most + 1) for most in sides)):
+            counts[_what(graph, action, table.fall_of(action, faces))] += 1
+        expected: Counter[object] = Counter()
+        for fall in table.falls(action):
+            expected[_what(graph, action, fall.number)] += int(fall.ways)
+        total, ways = sum(counts.values()), sum(expected.values())
+        assert {k: n * ways for k, n in counts.items()} == {
+            k: n * total for k, n in expected.items()
+        }
+
+
+def _what(graph, action, number):
+    k = int(graph.outcome_indptr[action]) + number
+    return (
+        int(graph.outcome_state[k]),
+        bool(graph.outcome_passes[k]),
+        float(graph.outcome_payoff[k]),
+    )
+
+
+@pytest.mark.parametrize("ties", ["shared", "first", "win-or-tie"])
+def test_a_contest_of_two_has_the_value_found_turn_by_turn(ties):
+    game = available()["threes"](dice=3)
+    table = Table.lay(game, ties=ties)
+    first = solve_contest(Contest(game, 2, ties)).probabilities[0]
+    assert table.solution.win_probability == pytest.approx(float(first), abs=1e-12)
+    assert table.solution.status == "certified"
+
+
+def test_a_game_taken_up_again_goes_on_as_it_would_have():
+    table = laid(("pig", None))
+    whole = played(table, 11)
+    for stop in (1, len(whole.accounts) // 2):
+        part = Session(table, ["Ann", "Bob"], [None, None], seed=11)
+        for entry in whole.accounts[:stop]:
+            part.choose(entry.action)
+            part.fall(entry.outcome, entry.faces)
+        for entry in whole.accounts[stop:]:
+            part.choose(entry.action)
+            assert part.roll() == entry
+
+
+def test_a_session_refuses_what_cannot_be():
+    table = laid(("pig", None))
+    session = Session(table, ["Ann", "Bob"], [None, None], seed=1)
+    with pytest.raises(UsageError, match="no action is chosen"):
+        session.roll()
+    with pytest.raises(UsageError, match="can't be done"):
+        session.choose(10**6)
+    session.choose(0)
+    with pytest.raises(UsageError, match="haven't fallen"):
+        session.choose(0)
+    with pytest.raises(UsageError, match="shows 7"):
+        session.throw([7])
+    with pytest.raises(UsageError, match="throws 1 die"):
+        session.throw([3, 4])
+    with pytest.raises(UsageError, match="no outcome 9"):
+        session.fall(8)
+    assert session.throw([4]).faces == (4,)
+    with pytest.raises(UsageError, match="2 players"):
+        Session(table, ["Ann"], [None])
+
+
+def test_seed_004_example_game(tmp_path):
+    path = tmp_path / "threes.game"
+    path.write_text(
+        "P1: roll 4 3 5 3 1, take 2, roll 4 3 1, take 2, roll 6, take 1\n"
+        "P2: roll 3 3 1 2 5, take 2, roll 6 4 5, take none, roll 4 4 3, take 2, roll 2, take 1\n"
+    )
+    table = Table.lay(available()["threes"](), ties="shared")
+    session = replay(read_records(path)[0], table)
+    assert session.is_over
+    assert session.ledger(1).result == 1.0
+    one, two = review([session])
+    assert one.player == "P1"
+    assert [(m.action, m.best, m.times) for m in one.mistakes] == [("take 2", "take 1", 1)]
+    assert two.mistakes == ()
+    assert one.standard_error is None
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"),
+    [
+        ("A: roll 4, hold\nB: roll 7\n", 2, "a die shows 7, but it has the faces 1 to 6"),
+        ("A: roll 4 4\n", 1, "throws 1 die, but 2 faces"),
+        ("A: roll 4, fly\n", 1, "the choices are roll, hold"),
+        ("A: roll 4, hold\nA: roll 2\n", 2, "turn, not A's"),
+        ("A: roll\n", 1, "what came of 'roll'"),
+        ("A: roll #9\n", 1, "#1 to #6"),
+        ("A: roll x\n", 1, "isn't what dice show"),
+        ("A: hold\n", 1, "the choices are roll"),
+        ("A: roll 6, roll 6, roll 6, roll 6, roll 6\n", 1, "over already"),
+        ("A roll 4\n", 1, "isn't a player's name"),
+        ("A: roll 1\nB: roll 1\nC: roll 1\n", 1, "has 2 players"),
+        ("@format 9\n", 1, "another version of rollwise"),
+        ("@rules abc\nA: roll 4\n", 1, "other rules"),
+        ("@colour red\n", 1, "there is no @colour"),
+        ("# nothing\n", None, "holds no games"),
+    ],
+)
+def test_impossible_games_name_line_and_reason(tmp_path, text, line, reason):
+    path = tmp_path / "bad.game"
+    path.write_text(text)
+
+    def read() -> None:
+        for record in read_records(path):
+            replay(record, laid(("pig", None)))
+
+    with pytest.raises(RecordError) as caught:
+        read()
+    assert reason in str(caught.value)
+    assert line is None or f"line {line}:" in str(caught.value)
+
+
+def test_many_games_estimate_what_the_player_is_worth(tmp_path):
+    """A player who never misses scores the value of the start, without any error."""
+    table = laid(("pig", None))
+    policy = table.solution.policy
+    sessions = []
+    for seed in range(40):
+        session = Session(table, ["Best", "Random"], [policy, None], seed=seed)
+        generator = np.random.default_rng(seed)
+        while not session.is_over:
+            choices = session.choices
+            machine = session.is_machine
+            session.choose(
+                session.machine_choice()
+                if machine
+                else choices[int(generator.integers(len(choices)))].action
+            )
+            session.roll()
+        sessions.append(session)
+    best, worst = review(sessions)
+    assert best.score == pytest.approx(table.solution.value, abs=1e-9)
+    assert best.standard_error == pytest.approx(0, abs=1e-9)
+    assert worst.score < -table.solution.value - 0.1
+    assert worst.standard_error > 0
+    assert worst.mistakes[0].times >= worst.mistakes[-1].times
