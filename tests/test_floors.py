@@ -32,7 +32,7 @@ FLOORS = (
     ("storage",),
     ("policy_references",),
     ("analysis",),
-    ("plot", "export", "play"),
+    ("plot", "play", "environments", "export"),
     ("report",),
     ("cli", "web"),
     ("__main__",),
