@@ -110,7 +110,8 @@ def build_compiled(
         return numbers, rewards, next_states, np.zeros(most, np.int64)
 
     numbers, rewards, next_states, places = buffers(most)
-    rows = max(1 << 16, 2 * len(roots))
+    # Room that is never touched takes no memory, and arrays that needn't grow take less time.
+    rows = max(1 << 20, 2 * len(roots))
     states = np.empty((rows, n_fields), np.int32)
     lookup = StateTable(roots)
     n_roots = counters[explore.STATES] = lookup.make(roots, states)

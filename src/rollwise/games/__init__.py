@@ -16,7 +16,6 @@ import pkgutil
 import sys
 import traceback
 from collections.abc import Mapping
-from importlib.metadata import entry_points
 from pathlib import Path
 
 from rollwise.errors import ParameterError, UnknownGame
@@ -31,6 +30,8 @@ def available() -> dict[str, type[Game]]:
         for _, cls in inspect.getmembers(module, inspect.isclass):
             if issubclass(cls, Game) and cls.__module__ == module.__name__:
                 found[cls.name] = cls
+    from importlib.metadata import entry_points  # takes longer than all the rest
+
     for entry in entry_points(group="rollwise.games"):
         cls = entry.load()
         found[cls.name] = cls

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json as json_module
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from rollwise.cli.app import app
@@ -238,6 +238,8 @@ def _bad_positions(comparison: Comparison) -> list[dict[str, Any]]:
 
     learned = comparison.learned
     graph = learned.graph
+    import numpy as np
+
     bad = np.flatnonzero(comparison.reasons >= 0)
     bad = bad[np.argsort(-comparison.reference.visits[bad], kind="stable")]
     best = comparison.reference.solution.best_actions
@@ -267,13 +269,13 @@ def _print(learned: Learned, final: Comparison | None, curve: list[Comparison]) 
     seen = int((learned.seen > 0).sum())
     what = "score" if learned.is_score else "win rate"
     typer.echo(f"  {seen:,} of {graph.n_states:,} positions were seen")
-    if not learned.is_score or not np.isnan(learned.estimates[0]):
+    if not learned.is_score or not math.isnan(learned.estimates[0]):
         typer.echo(
             f"  start: {graph.action_names.get(int(learned.labels[0]), str(learned.labels[0]))}, "
             f"{what} {learned.estimates[0]:.5f}"
             + (
                 ""
-                if np.isnan(learned.estimate_errors[0])
+                if math.isnan(learned.estimate_errors[0])
                 else f" (estimated, standard error {learned.estimate_errors[0]:.1g})"
             )
         )
