@@ -107,6 +107,27 @@ def against_plain_python() -> Iterator[str]:
         yield f"| {title} | {slow:.2f} s | {fast:.4f} s | {slow / fast:.0f} |"
 
 
+MEASURE = """
+import resource, subprocess, sys, time
+started = time.perf_counter()
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+print(time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
+
+
+def measure(command: list[str], extra: dict[str, str]) -> tuple[float, int]:
+    """Seconds and peak kilobytes of a command, started by a process that is small itself."""
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE, *command],
+        env={**os.environ, **extra},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    seconds, kilobytes = done.stdout.split()
+    return float(seconds), int(kilobytes)
+
+
 def commands() -> Iterator[str]:
     rollwise = [sys.executable, "-m", "rollwise"]
     yield "| command | time | peak memory |"
@@ -131,17 +152,9 @@ def commands() -> Iterator[str]:
             ),
         ]
         for name, command, runs, extra in rows:
-            seconds, peak = [], 0
-            for _ in range(runs):
-                started = time.perf_counter()
-                with subprocess.Popen(
-                    command, stdout=subprocess.DEVNULL, env={**os.environ, **extra}
-                ) as process:
-                    _, status, used = os.wait4(process.pid, 0)
-                    process.returncode = os.waitstatus_to_exitcode(status)
-                seconds.append(time.perf_counter() - started)
-                peak = max(peak, used.ru_maxrss)
-                assert process.returncode == 0, name
+            measured = [measure(command, extra) for _ in range(runs)]
+            seconds = [took for took, _ in measured]
+            peak = max(kilobytes for _, kilobytes in measured)
             yield f"| `{name}` | {statistics.median(seconds):.2f} s | {peak / 1024:.0f} MB |"
 
 
