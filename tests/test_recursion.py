@@ -18,6 +18,7 @@ from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph import StateGraph
 from rollwise.kernels import recursion as kernels
+from rollwise.kernels import solving
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.recursion import Recursion, solve_recursion
 
@@ -120,9 +121,9 @@ def solve_hard(graph: StateGraph, monkeypatch, *, lu_first: int = 5_000) -> None
     """Send the whole graph, as if one component, through `_solve_hard`."""
     monkeypatch.setattr(recursion, "LU_FIRST", lu_first)
     arranged = Recursion.of_values(graph)
-    values, chosen = np.zeros(graph.n_states), np.zeros(graph.n_states, np.int64)
+    values, chosen = np.zeros(graph.n_states), np.zeros(graph.n_states, np.uint32)
     _, converged = recursion._solve_hard(
-        arranged, 0, graph.n_states, values, chosen, 4 * kernels.EPSILON, None
+        arranged, 0, graph.n_states, values, chosen, 4 * solving.EPSILON, None
     )
     assert converged
     found = np.empty(graph.n_states)
@@ -170,15 +171,8 @@ def test_a_well_mixed_component_is_relaxed(calls):
     ]
     graph = assemble(table)
     arranged = Recursion.of_values(graph)
-    cut = kernels.find_cut(
-        0,
-        n,
-        arranged.action_indptr,
-        arranged.outcome_indptr,
-        arranged.target,
-        np.empty(n, np.int32),
-    )
-    assert cut > kernels.MOST_CUT
+    cut = kernels.find_cut(0, n, arranged.arranged, np.empty(n, np.int32), np.empty(n, np.int32))
+    assert cut > solving.MOST_CUT
     assert_solved(graph)
     assert calls == []
 
@@ -319,19 +313,9 @@ def test_sweeps_and_naive_value_iteration_agree():
     order = arranged.components.order.tolist()
     moves = naive.moves_of_graph(graph)
     ordered = {s: moves[s] for s in order}
-    values, chosen = np.zeros(graph.n_states), np.zeros(graph.n_states, np.int64)
+    values, chosen = np.zeros(graph.n_states), np.zeros(graph.n_states, np.uint32)
     for sweeps in range(1, 6):
-        change, scale = kernels.sweep(
-            0,
-            graph.n_states,
-            arranged.action_indptr,
-            arranged.constant,
-            arranged.outcome_indptr,
-            arranged.target,
-            arranged.coefficient,
-            values,
-            chosen,
-        )
+        change, scale = kernels.sweep(0, graph.n_states, arranged.arranged, values, chosen)
         twin = naive.value_iteration(ordered, sweeps)
         assert values == pytest.approx([twin[s] for s in order], abs=1e-15)
         assert scale == np.abs(values).max()

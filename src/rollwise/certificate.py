@@ -21,19 +21,20 @@ trusted, but checked in one pass over the graph with every rounding accounted fo
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import EndlessPlay
-from rollwise.graph import StateGraph
+from rollwise.graph import Lotteries, StateGraph
 from rollwise.kernels import certificate as kernels
 from rollwise.recursion import Recursion, solve_recursion
 
 # Each try asks for more room over the residual, or for a closer fixed point, which it takes
 # where one state of a component is much further off than others. The first nearly always does.
-TRIES = ((0.25, 1e-8), (0.25, 1e-15), (1.0, 1e-15), (16.0, 1e-15))
+TRIES = ((0.25, 1e-5), (0.25, 1e-8), (0.25, 1e-15), (1.0, 1e-15), (16.0, 1e-15))
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,16 +61,19 @@ class Certificate:
 def endless_states(graph: StateGraph) -> NDArray[np.int64]:
     """The states in which the players can go round for ever, if they want to."""
     endless = np.empty(graph.n_states, np.bool_)
-    components = graph.components
+    components, lotteries = graph.components, graph.lotteries
     found = kernels.find_endless(
         components.order,
+        components.position,
         components.indptr,
         graph.action_indptr,
+        graph.action_lottery,
         graph.outcome_indptr,
         graph.outcome_state,
+        np.logical_or.reduceat(lotteries.over, lotteries.indptr[:-1]),
         endless,
     )
-    return np.flatnonzero(endless) if found else np.empty(0, np.int64)
+    return np.sort(components.order[endless]) if found else np.empty(0, np.int64)
 
 
 def endless_actions(graph: StateGraph, endless: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -141,56 +145,85 @@ def certify(
     empty = np.zeros(graph.n_border)
     border_values = empty if border_values is None else border_values
     border_bounds = empty if border_bounds is None else border_bounds
-    gap = np.empty(graph.n_actions)
-    rounding = np.empty(graph.n_actions)
-    best = np.empty(graph.n_states, np.int64)
-    kernels.residuals(
-        graph.action_indptr,
-        graph.action_reward,
-        graph.outcome_indptr,
-        graph.outcome_state,
-        graph.outcome_weight,
-        graph.outcome_passes,
-        graph.outcome_payoff,
-        np.concatenate([values, border_values]),
-        -1.0 if graph.objective == "minimize" else 1.0,
-        graph.outcome_weight.dtype.kind == "i",
-        gap,
-        rounding,
-        best,
-    )
-    off = np.abs(gap[best])
-    residual = float(off.max())
-    if not np.isfinite(residual):
-        return Certificate(np.full(graph.n_states, np.inf), residual)
+    sign = -1.0 if graph.objective == "minimize" else 1.0
+    bounds = np.full(graph.n_states + graph.n_border, np.inf)
+    bounds[graph.n_states :] = border_bounds
+    residual = np.inf
+    if not np.all(np.isfinite(values)):
+        return Certificate(bounds[: graph.n_states], residual)
     arranged = Recursion.of_values(graph) if arranged is None else arranged
     # A little more than the bounds of what follows: for the roundings of the check, and for
     # states that add next to nothing of their own in a component where others add much.
-    most_outcomes = int(np.diff(graph.outcome_indptr).max())
-    coefficient = np.abs(arranged.coefficient) * (1 + 1e-9 + 8 * most_outcomes * kernels.UNIT)
+    most_outcomes = int(np.diff(graph.lotteries.indptr).max())
+    larger = 1 + 1e-9 + 16 * most_outcomes * kernels.UNIT
     # Where value and rounding are exactly zero, there is still room to be had.
     least = kernels.UNIT * float(np.abs(values).max())
-    bounds = np.full(graph.n_states + graph.n_border, np.inf)
-    bounds[graph.n_states :] = border_bounds
+    order, inside = arranged.components.order, arranged.arranged
+    chances = chances_of(graph.lotteries)
+    ahead = (inside.action_indptr, inside.lottery, inside.outcome_indptr, inside.target)
+    in_order = np.concatenate([values[order], border_values])
+    terms = np.empty(graph.n_actions)
+    errors = arranged.with_terms(terms, larger * np.abs(inside.coefficient))
     for slack, tolerance in TRIES:
-        # What each action adds to the bound: what it can be worth beyond the value,
-        # and for the best one also what it can fall short.
-        adds = gap + rounding
-        adds[best] = off + rounding[best]
-        room = slack * (off + rounding[best]) + least
-        adds += np.repeat(room, np.diff(graph.action_indptr))
-        errors = replace(arranged, constant=adds[arranged.source_action], coefficient=coefficient)
+        kernels.error_terms(*ahead, _compact(chances), in_order, sign, slack, least, terms)
         found = solve_recursion(errors, border_bounds, tolerance=tolerance, progress=progress)
-        bounds[arranged.components.order] = np.maximum(found.values[: graph.n_states], 0.0)
-        unproven = kernels.count_unproven(
-            graph.action_indptr,
-            graph.outcome_indptr,
-            graph.outcome_state,
-            graph.outcome_weight,
-            gap,
-            rounding,
+        bounds[order] = np.maximum(found.values[: graph.n_states], 0.0)
+        unproven, residual = kernels.count_unproven(
+            *_read_by_kernels(graph),
+            chances,
+            np.concatenate([values, border_values]),
+            sign,
             bounds,
         )
         if unproven == 0:
-            return Certificate(bounds[: graph.n_states], residual)
-    return Certificate(np.full(graph.n_states, np.inf), residual)
+            return Certificate(bounds[: graph.n_states], float(residual))
+    return Certificate(np.full(graph.n_states, np.inf), float(residual))
+
+
+def action_gaps(
+    graph: StateGraph, values: NDArray[np.float64], border_values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """What each action is worth beyond the value of its state: (n_actions,) float64.
+
+    Parameters
+    ----------
+    values : (n_states,) float64
+    border_values : (n_border,) float64
+    """
+    gap, rounding = np.empty(graph.n_actions), np.empty(graph.n_actions)
+    known = np.concatenate([values, border_values])
+    chances = chances_of(graph.lotteries)
+    kernels.residuals(*_read_by_kernels(graph), chances, known, 1.0, gap, rounding)
+    return gap
+
+
+def chances_of(lotteries: Lotteries) -> kernels.Chances:
+    """Lotteries in the form in which errors are counted."""
+    begin, sizes = lotteries.indptr[:-1], np.diff(lotteries.indptr)
+    goes_on = ~lotteries.over
+    weight = lotteries.weight.astype(np.float64)
+    signed = np.where(lotteries.passes, -weight, weight)
+    ended = np.where(lotteries.over, weight * lotteries.payoff, 0.0)
+    offset = np.arange(len(weight)) - np.repeat(begin, sizes)
+    steps = sizes + 5 if lotteries.weight.dtype.kind == "i" else 2 * sizes + 9
+    return kernels.Chances(
+        np.concatenate([[0], np.cumsum(goes_on)])[lotteries.indptr].astype(np.uint32),
+        weight[goes_on],
+        signed[goes_on],
+        offset[goes_on].astype(np.uint32),
+        np.add.reduceat(lotteries.weight, begin).astype(np.float64),
+        np.add.reduceat(ended, begin),
+        np.add.reduceat(np.abs(ended), begin),
+        lotteries.reward,
+        steps * (1.0 + 1e-12) * kernels.UNIT,
+    )
+
+
+def _compact(chances: kernels.Chances) -> kernels.Chances:
+    """The same for outcomes in solving order, where those that end the game are left out."""
+    first = np.repeat(chances.indptr[:-1], np.diff(chances.indptr))
+    return chances._replace(offset=np.arange(len(first), dtype=np.uint32) - first)
+
+
+def _read_by_kernels(graph: StateGraph) -> tuple[NDArray[Any], ...]:
+    return graph.action_indptr, graph.action_lottery, graph.outcome_indptr, graph.outcome_state

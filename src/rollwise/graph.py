@@ -4,6 +4,11 @@ This is the contract between the rules of a game, which are turned into a graph,
 and every method, which sees only the graph. Two CSR levels are stacked: state s
 has the actions ``action_indptr[s]:action_indptr[s + 1]``, and action a has the
 outcomes ``outcome_indptr[a]:outcome_indptr[a + 1]``.
+
+Most actions of a game differ only in where they lead: a throw of a die has its
+six weights everywhere. So everything else about an action is its *lottery*, kept
+once for all actions that share it. Solvers read the lotteries; the arrays that
+spell them out for each outcome are made when someone asks for them.
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +38,33 @@ ARRAYS = (
     "outcome_passes",
     "outcome_payoff",
 )
+SPELLED_OUT = ("action_reward", "outcome_weight", "outcome_passes", "outcome_payoff")
+
+
+class Lotteries(NamedTuple):
+    """What can come of actions, but for where it leads: each kind once.
+
+    Attributes
+    ----------
+    indptr : (n_lotteries + 1,) int64
+        Lottery i has the outcomes ``indptr[i]:indptr[i + 1]``, in the order of the
+        outcomes of its actions.
+    reward : (n_lotteries,) float64
+        Points for taking the action.
+    weight : (n_lottery_outcomes,) int64 or float64
+    over : (n_lottery_outcomes,) bool
+        The game ends.
+    passes : (n_lottery_outcomes,) bool
+    payoff : (n_lottery_outcomes,) float64
+        As the arrays of `StateGraph`.
+    """
+
+    indptr: NDArray[np.int64]
+    reward: NDArray[np.float64]
+    weight: NDArray[Any]
+    over: NDArray[np.bool_]
+    passes: NDArray[np.bool_]
+    payoff: NDArray[np.float64]
 
 
 def title_of(game: str, parameters: Mapping[str, Any]) -> str:
@@ -61,6 +93,13 @@ class Components:
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
+
+    @cached_property
+    def position(self) -> NDArray[np.int32]:
+        """Where each state stands in `order`: (n_states,) int32."""
+        position = np.empty(len(self.order), np.int32)
+        position[self.order] = np.arange(len(self.order), dtype=np.int32)
+        return position
 
     @property
     def largest(self) -> int:
@@ -98,6 +137,9 @@ class StateGraph:
         The first ``n_roots`` states are the positions that the graph starts from.
     n_border : int
         States outside this graph whose values are known, numbered from ``n_states``.
+    action_lottery : (n_actions,) int32
+    lotteries : Lotteries
+        Numbered in the order in which the actions come to them.
     """
 
     states: NDArray[np.int32]
@@ -118,6 +160,77 @@ class StateGraph:
     n_roots: int = 1
     n_border: int = 0
 
+    @classmethod
+    def of_lotteries(cls, **parts: Any) -> StateGraph:
+        """A graph from its lotteries.
+
+        Parameters
+        ----------
+        **parts
+            The attributes, with `action_lottery` and `lotteries` in the place of
+            `action_reward`, `outcome_weight`, `outcome_passes` and `outcome_payoff`.
+        """
+        graph = object.__new__(cls)
+        vars(graph).update(parts)
+        return graph
+
+    def __getattr__(self, name: str) -> Any:
+        # only asked for what the graph doesn't have yet
+        if name not in SPELLED_OUT or "lotteries" not in vars(self):
+            raise AttributeError(f"a StateGraph has no attribute {name!r}")
+        lotteries = self.lotteries
+        first = lotteries.indptr[self.action_lottery] - self.outcome_indptr[:-1]
+        place = np.repeat(first, np.diff(self.outcome_indptr))
+        place += np.arange(self.n_outcomes)
+        vars(self).update(
+            action_reward=lotteries.reward[self.action_lottery],
+            outcome_weight=lotteries.weight[place],
+            outcome_passes=lotteries.passes[place],
+            outcome_payoff=lotteries.payoff[place],
+        )
+        return vars(self)[name]
+
+    @cached_property
+    def lotteries(self) -> Lotteries:
+        self._share_lotteries()
+        return vars(self)["lotteries"]  # type: ignore[no-any-return]
+
+    @cached_property
+    def action_lottery(self) -> NDArray[np.int32]:
+        self._share_lotteries()
+        return vars(self)["action_lottery"]  # type: ignore[no-any-return]
+
+    def _share_lotteries(self) -> None:
+        from rollwise.kernels.lotteries import share_lotteries
+
+        action_lottery = np.empty(self.n_actions, np.int32)
+        first_action = np.empty(self.n_actions, np.int64)
+        n = share_lotteries(
+            self.action_reward.view(np.int64),
+            self.outcome_indptr,
+            self.outcome_state,
+            self.outcome_weight.view(np.int64),
+            self.outcome_passes,
+            self.outcome_payoff.view(np.int64),
+            action_lottery,
+            first_action,
+        )
+        first = first_action[:n]
+        begin, sizes = self.outcome_indptr[first], np.diff(self.outcome_indptr)[first]
+        indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        place = np.repeat(begin - indptr[:-1], sizes) + np.arange(indptr[-1])
+        vars(self).update(
+            action_lottery=action_lottery,
+            lotteries=Lotteries(
+                indptr,
+                self.action_reward[first],
+                self.outcome_weight[place],
+                self.outcome_state[place] < 0,
+                self.outcome_passes[place],
+                self.outcome_payoff[place],
+            ),
+        )
+
     @property
     def n_states(self) -> int:
         return len(self.states)
@@ -133,7 +246,8 @@ class StateGraph:
     @property
     def nbytes(self) -> int:
         """Bytes held by the arrays."""
-        return sum(getattr(self, name).nbytes for name in ARRAYS)
+        arrays = [*vars(self).values(), *self.lotteries]
+        return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
 
     @cached_property
     def components(self) -> Components:
@@ -165,8 +279,10 @@ class StateGraph:
             "border": self.n_border,
         }
         digest.update(json.dumps(names, sort_keys=True).encode())
-        for name in ARRAYS:
-            array = np.ascontiguousarray(getattr(self, name))
+        arrays = {name: getattr(self, name) for name in (*ARRAYS, "action_lottery")}
+        arrays = {name: arrays[name] for name in arrays if name not in SPELLED_OUT}
+        for name, array in {**arrays, **self.lotteries._asdict()}.items():
+            array = np.ascontiguousarray(array)
             digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
             digest.update(array.view(np.uint8).reshape(-1).data)
         return digest.hexdigest()

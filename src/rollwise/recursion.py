@@ -21,8 +21,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.graph import Components, StateGraph
+from rollwise.errors import TooManyStates
+from rollwise.graph import Components, Lotteries, StateGraph
 from rollwise.kernels import recursion as kernels
+from rollwise.kernels import solving
+from rollwise.kernels.recursion import Arranged
 
 CHUNK = 2_000_000  # outcomes between reports of progress
 LU_FIRST = 5_000  # states below which a sparse LU is cheap enough to come first
@@ -32,29 +35,18 @@ MOST_PLAIN_SWEEPS = 4_096  # between two steps; where that many don't help, noth
 
 @dataclass(frozen=True, eq=False)
 class Recursion:
-    """``v[i] = max over a of constant[a] + sum of coefficient[k] * v[target[k]]``.
+    """``v[i] = max over a of constant[a] + sum of c[k] * v[target[k]]``, in solving order.
 
     Attributes
     ----------
     components : Components
         ``components.order[i]`` is the state at position i.
-    action_indptr : (n_states + 1,) int64
-    source_action : (n_actions,) int64
-        The number of each action in the graph.
-    constant : (n_actions,) float64
-    outcome_indptr : (n_actions + 1,) int64
-    target : (n_outcomes,) int32
-        Positions; from ``n_states`` on, places on the border.
-    coefficient : (n_outcomes,) float64
+    arranged : rollwise.kernels.recursion.Arranged
+        The arrays; actions stand in the order of their positions.
     """
 
     components: Components
-    action_indptr: NDArray[np.int64]
-    source_action: NDArray[np.int64]
-    constant: NDArray[np.float64]
-    outcome_indptr: NDArray[np.int64]
-    target: NDArray[np.int32]
-    coefficient: NDArray[np.float64]
+    arranged: Arranged
 
     @property
     def n_states(self) -> int:
@@ -63,43 +55,61 @@ class Recursion:
     @classmethod
     def of_values(cls, graph: StateGraph) -> Recursion:
         """The recursion of the values of a game; of their negatives, to minimize."""
-        components = graph.components
+        if graph.n_outcomes >= 2**32:
+            raise TooManyStates(f"{graph.title}: {graph.n_outcomes:,} outcomes are too many")
+        components, lotteries = graph.components, graph.lotteries
         n, n_actions = graph.n_states, graph.n_actions
-        position = np.empty(n, np.int32)
-        position[components.order] = np.arange(n, dtype=np.int32)
-        action_indptr = np.empty(n + 1, np.int64)
-        source_action = np.empty(n_actions, np.int64)
-        constant = np.empty(n_actions)
-        outcome_indptr = np.empty(n_actions + 1, np.int64)
-        target = np.empty(graph.n_outcomes, np.int32)
-        coefficient = np.empty(graph.n_outcomes)
-        n_outcomes = kernels.arrange(
-            components.order,
-            position,
-            graph.action_indptr,
-            graph.action_reward,
-            graph.outcome_indptr,
-            graph.outcome_state,
-            graph.outcome_weight,
-            graph.outcome_passes,
-            graph.outcome_payoff,
-            -1.0 if graph.objective == "minimize" else 1.0,
-            action_indptr,
-            source_action,
-            constant,
-            outcome_indptr,
-            target,
+        constant, coefficient, goes_on = _of_lotteries(lotteries)
+        arranged = Arranged(
+            np.empty(n + 1, np.uint32),
+            np.empty(n_actions),
+            np.empty(n_actions, np.uint32),
+            np.empty(n_actions + 1, np.uint32),
+            np.empty(graph.n_outcomes, np.uint32),
+            goes_on,
             coefficient,
         )
-        return cls(
-            components,
-            action_indptr,
-            source_action,
-            constant,
-            outcome_indptr,
-            target[:n_outcomes],
-            coefficient[:n_outcomes],
+        n_outcomes = kernels.arrange(
+            components.order,
+            components.position,
+            graph.action_indptr,
+            graph.action_lottery,
+            graph.outcome_indptr,
+            graph.outcome_state,
+            -constant if graph.objective == "minimize" else constant,
+            arranged,
         )
+        return cls(components, arranged._replace(target=arranged.target[:n_outcomes]))
+
+    def with_terms(
+        self, constant: NDArray[np.float64], coefficient: NDArray[np.float64]
+    ) -> Recursion:
+        """The same, with other constants and other coefficients of the lotteries."""
+        arranged = self.arranged._replace(constant=constant, coefficient=coefficient)
+        return Recursion(self.components, arranged)
+
+
+def _of_lotteries(
+    lotteries: Lotteries,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.uint32]]:
+    """What lotteries do to the value of an action.
+
+    Returns
+    -------
+    constant : (n_lotteries,) float64
+        Brought by the reward and by the outcomes that end the game.
+    coefficient : float64, indptr : (n_lotteries + 1,) uint32
+        Of the values of what the other outcomes lead to.
+    """
+    begin = lotteries.indptr[:-1]
+    total = np.add.reduceat(lotteries.weight, begin)
+    ended = np.where(lotteries.over, lotteries.weight * lotteries.payoff, 0.0)
+    constant = lotteries.reward + np.add.reduceat(ended, begin) / total
+    chance = lotteries.weight / np.repeat(total, np.diff(lotteries.indptr))
+    goes_on = ~lotteries.over
+    coefficient = np.where(lotteries.passes, -chance, chance)[goes_on]
+    before = np.concatenate([[0], np.cumsum(goes_on)])
+    return constant, coefficient, before[lotteries.indptr].astype(np.uint32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +135,7 @@ def solve_recursion(
     recursion: Recursion,
     border: NDArray[np.float64],
     *,
-    tolerance: float = 4 * kernels.EPSILON,
+    tolerance: float = 4 * solving.EPSILON,
     progress: Callable[[int, int], None] | None = None,
 ) -> FixedPoint:
     """Find the fixed point, the components in their order.
@@ -144,27 +154,24 @@ def solve_recursion(
     indptr = recursion.components.indptr
     values = np.zeros(n + len(border))
     values[n:] = border
-    chosen = np.zeros(n, np.int64)
-    arrays = (
-        recursion.action_indptr,
-        recursion.constant,
-        recursion.outcome_indptr,
-        recursion.target,
-        recursion.coefficient,
-    )
+    chosen = np.zeros(n, np.uint32)
     cut_index = np.empty(n, np.int32)
-    slopes = np.empty(min(kernels.MOST_CUT * recursion.components.largest, kernels.SLOPES_ROOM))
+    cut_state = np.empty(n, np.int32)
+    slope = np.zeros(len(values))
+    slopes = np.empty(min(solving.MOST_CUT * recursion.components.largest, solving.SLOPES_ROOM))
     component = sweeps = 0
     converged = True
     while component < len(recursion.components):
-        component, used, hard = kernels.solve_components(
+        component, used, hard = solving.solve_components(
             component,
             len(recursion.components),
             indptr,
-            *arrays,
+            recursion.arranged,
             values,
             chosen,
             cut_index,
+            cut_state,
+            slope,
             slopes,
             tolerance,
             CHUNK,
@@ -186,34 +193,27 @@ def _solve_hard(
     low: int,
     high: int,
     values: NDArray[np.float64],
-    chosen: NDArray[np.int64],
+    chosen: NDArray[np.uint32],
     tolerance: float,
     progress: Callable[[int, int], None] | None,
 ) -> tuple[int, bool]:
     """Strategy iteration on one component: a sweep to improve, a linear solve to evaluate.
 
     A step that doesn't lessen the change of a sweep is followed by plain sweeps,
-    twice as many each time, as in `rollwise.kernels.recursion.newton`.
+    twice as many each time, as in `rollwise.kernels.solving.newton`.
 
     Returns
     -------
     sweeps : int
     converged : bool
     """
-    arrays = (
-        recursion.action_indptr,
-        recursion.constant,
-        recursion.outcome_indptr,
-        recursion.target,
-        recursion.coefficient,
-    )
     direct = high - low <= LU_FIRST
     best = last = np.inf
     plain_next = 2
     sweeps = 0
     for _ in range(MOST_NEWTON_STEPS):
         before = values[low:high].copy()
-        change, scale = kernels.sweep(low, high, *arrays, values, chosen)
+        change, scale = kernels.sweep(low, high, recursion.arranged, values, chosen)
         sweeps += 1
         if progress is not None:
             progress(low, recursion.n_states)
@@ -226,7 +226,7 @@ def _solve_hard(
             if plain_next > MOST_PLAIN_SWEEPS:
                 return sweeps, False
             for _plain in range(plain_next):
-                kernels.sweep(low, high, *arrays, values, chosen)
+                kernels.sweep(low, high, recursion.arranged, values, chosen)
                 sweeps += 1
             plain_next *= 2
             continue
@@ -249,7 +249,7 @@ def _krylov(
     recursion: Recursion,
     low: int,
     high: int,
-    chosen: NDArray[np.int64],
+    chosen: NDArray[np.uint32],
     moved: NDArray[np.float64],
     tolerance: float,
 ) -> tuple[NDArray[np.float64], int, bool]:
@@ -263,15 +263,7 @@ def _krylov(
         nonlocal sweeps
         sweeps += 1
         slope[low:high] = step.reshape(-1)
-        kernels.slope_sweep(
-            low,
-            high,
-            chosen,
-            recursion.outcome_indptr,
-            recursion.target,
-            recursion.coefficient,
-            slope,
-        )
+        kernels.slope_sweep(low, high, recursion.arranged, chosen, slope)
         return step.reshape(-1) - slope[low:high]
 
     size = high - low
@@ -285,22 +277,24 @@ def _evaluate_directly(
     low: int,
     high: int,
     values: NDArray[np.float64],
-    chosen: NDArray[np.int64],
+    chosen: NDArray[np.uint32],
 ) -> NDArray[np.float64] | None:
     """Values of the component under the chosen actions, by sparse LU; None if singular."""
     from scipy.sparse import csc_matrix, identity
     from scipy.sparse.linalg import MatrixRankWarning, spsolve
 
+    arranged = recursion.arranged
     actions = chosen[low:high]
-    begin = recursion.outcome_indptr[actions]
-    counts = recursion.outcome_indptr[actions + 1] - begin
+    begin = arranged.outcome_indptr[actions].astype(np.int64)
+    counts = arranged.outcome_indptr[actions + 1] - begin
     rows = np.repeat(np.arange(high - low), counts)
     first = np.cumsum(counts) - counts
-    edges = np.repeat(begin - first, counts) + np.arange(int(counts.sum()))
-    target = recursion.target[edges]
-    coefficient = recursion.coefficient[edges]
+    along = np.arange(int(counts.sum())) - np.repeat(first, counts)
+    target = arranged.target[np.repeat(begin, counts) + along].astype(np.int64)
+    lottery = arranged.lottery_indptr[arranged.lottery[actions]].astype(np.int64)
+    coefficient = arranged.coefficient[np.repeat(lottery, counts) + along]
     inside = (target >= low) & (target < high)
-    right = recursion.constant[actions] + np.bincount(
+    right = arranged.constant[actions] + np.bincount(
         rows[~inside], coefficient[~inside] * values[target[~inside]], minlength=high - low
     )
     matrix = identity(high - low, format="csc") - csc_matrix(

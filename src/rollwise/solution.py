@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders import Mode, Progress, build_with_report
-from rollwise.certificate import certify, require_ending
+from rollwise.certificate import action_gaps, certify, require_ending
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.methods import find_method, run_method
@@ -151,26 +151,8 @@ class Solution:
     @cached_property
     def action_values(self) -> NDArray[np.float64]:
         """What each action is worth if all play on optimally: (n_actions,) float64."""
-        from rollwise.kernels.certificate import residuals
-
-        graph = self.graph
-        gap, rounding = np.empty(graph.n_actions), np.empty(graph.n_actions)
-        residuals(
-            graph.action_indptr,
-            graph.action_reward,
-            graph.outcome_indptr,
-            graph.outcome_state,
-            graph.outcome_weight,
-            graph.outcome_passes,
-            graph.outcome_payoff,
-            self.values,
-            1.0,
-            graph.outcome_weight.dtype.kind == "i",
-            gap,
-            rounding,
-            np.empty(graph.n_states, np.int64),
-        )
-        return gap + self.values[graph.action_state]
+        gap = action_gaps(self.graph, self.values, np.empty(0))
+        return gap + self.values[self.graph.action_state]
 
     @cached_property
     def regret(self) -> NDArray[np.float64]:

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.distributions import Distributions, distributions
-from rollwise.certificate import certify
-from rollwise.kernels.certificate import residuals
+from rollwise.certificate import action_gaps, certify
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.policies import Policy
 from rollwise.recursion import Recursion
@@ -69,22 +68,7 @@ class Aims:
             border_bounds=payoff_bounds,
             arranged=self._arranged,
         )
-        gap, rounding = np.empty(graph.n_actions), np.empty(graph.n_actions)
-        residuals(
-            graph.action_indptr,
-            graph.action_reward,
-            graph.outcome_indptr,
-            graph.outcome_state,
-            graph.outcome_weight,
-            graph.outcome_passes,
-            graph.outcome_payoff,
-            np.concatenate([found.values, payoffs]),
-            1.0,
-            graph.outcome_weight.dtype.kind == "i",
-            gap,
-            rounding,
-            np.empty(graph.n_states, np.int64),
-        )
+        gap = action_gaps(graph, found.values, payoffs)
         # Actions that rounding can't tell apart are equal; the first of them is taken.
         n = graph.n_actions
         best = np.maximum.reduceat(gap, graph.action_indptr[:-1])

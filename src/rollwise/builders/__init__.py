@@ -22,7 +22,7 @@ from rollwise.builders.interpreted import Arrays, build_interpreted
 from rollwise.builders.rules import LEAST, MOST, PAYOFF, Rules
 from rollwise.errors import RulesError
 from rollwise.game import PASS, DerivedGame, Game
-from rollwise.graph import StateGraph
+from rollwise.graph import Lotteries, StateGraph
 
 if TYPE_CHECKING:
     from rollwise.builders.compiling import CompiledRules
@@ -203,25 +203,30 @@ def _compiled_roots(rules: Rules, compiled: CompiledRules, most: int) -> NDArray
 
 
 def _as_graph(rules: Rules, arrays: Arrays) -> StateGraph:
-    weight = arrays.outcome_weight
+    weight, then = arrays.lottery_weight, arrays.lottery_then
     if weight.dtype == np.float64 and np.all(weight == np.floor(weight)) and weight.max() < 2.0**53:
         weight = weight.astype(np.int64)  # whole numbers, written as floats
-    return StateGraph(
+    return StateGraph.of_lotteries(
         states=arrays.states,
         action_indptr=arrays.action_indptr,
         action_label=arrays.action_label,
-        action_reward=arrays.action_reward,
+        action_lottery=arrays.action_lottery,
         outcome_indptr=arrays.outcome_indptr,
         outcome_state=arrays.outcome_state,
-        outcome_weight=weight,
-        outcome_passes=arrays.outcome_then == PASS,
-        outcome_payoff=PAYOFF[arrays.outcome_then],
+        lotteries=Lotteries(
+            arrays.lottery_indptr,
+            arrays.lottery_reward,
+            weight,
+            then > PASS,
+            then == PASS,
+            PAYOFF[then],
+        ),
         field_names=rules.field_names,
         action_names=rules.action_names,
         game=rules.game.name,
         parameters=rules.game.parameters,
         players=rules.game.players,
-        objective=rules.game.objective,  # type: ignore[arg-type]
+        objective=rules.game.objective,
         n_roots=arrays.n_roots,
     )
 

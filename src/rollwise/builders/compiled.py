@@ -9,7 +9,7 @@ import numpy as np
 
 from rollwise.builders.compiling import CompiledRules
 from rollwise.builders.interpreted import Arrays, expand, too_many_states
-from rollwise.builders.rules import Rules
+from rollwise.builders.rules import LEAST, MOST, Rules
 from rollwise.errors import RulesError
 from rollwise.kernels import explore
 
@@ -28,26 +28,26 @@ class StateTable:
     def __init__(self, roots: np.ndarray) -> None:
         self.box = np.array([roots.min(axis=0), roots.max(axis=0)], np.int64)
         self.dense = True
-        self.low = np.zeros(roots.shape[1], np.int64)
-        self.stride = np.zeros(roots.shape[1], np.int64)
-        self.table = np.empty(0, np.int32)
+        self.lookup: explore.Lookup
 
     def make(self, rows: np.ndarray, states: np.ndarray) -> int:
         """Enter the rows without repeats, as the first of `states`; how many there are.
 
         A dense table gets room for the box, a hash table for all of `states`.
         """
-        low, spans = self.box[0], (self.box[1] - self.box[0] + 1).tolist()
-        places = math.prod(spans)
+        n_fields = rows.shape[1]
+        low, span = self.box[0].copy(), self.box[1] - self.box[0] + 1
+        places = math.prod(span.tolist())
         self.dense &= places <= max(DENSE_PLACES, DENSE_PLACES_PER_STATE * len(rows))
         if self.dense:
-            self.low[:] = low
-            self.stride[:] = [math.prod(spans[k + 1 :]) for k in range(len(spans))]
+            spans = span.tolist()
+            stride = np.array([math.prod(spans[k + 1 :]) for k in range(n_fields)], np.int64)
         else:
-            self.stride[:] = 0
+            low, span = np.full(n_fields, LEAST), np.full(n_fields, MOST - LEAST + 1)
+            stride = np.zeros(n_fields, np.int64)
             places = 1 << (2 * len(states) - 1).bit_length()
-        self.table = np.full(places, -1, np.int32)
-        return int(explore.add_rows(rows, states, self.table, self.low, self.stride))
+        self.lookup = explore.Lookup(np.full(places, -1, np.int32), low, span, stride)
+        return int(explore.add_rows(rows, states, self.lookup))
 
     def widen(self, before: np.ndarray) -> None:
         """Grow the box, where it had to grow, to twice its span."""
@@ -56,7 +56,7 @@ class StateTable:
         self.box[0] -= np.where(grown, spans, 0)
         grown = self.box[1] > before[1]
         self.box[1] += np.where(grown, spans, 0)
-        np.clip(self.box, -(2**31), 2**31 - 1, out=self.box)
+        np.clip(self.box, LEAST, MOST, out=self.box)
 
 
 def _roomier(array: np.ndarray, rows: int, used: int) -> np.ndarray:
@@ -66,6 +66,50 @@ def _roomier(array: np.ndarray, rows: int, used: int) -> np.ndarray:
     grown = np.empty((rows, *array.shape[1:]), array.dtype)
     grown[:used] = array[:used]
     return grown
+
+
+def _buffers(context: np.ndarray, most: int, n_fields: int) -> explore.Buffers:
+    """Scratch room for the outcomes of one state, entered in the context."""
+    label, end, weight, then, row, place, number = np.zeros((7, most), np.int64)
+    reward = np.zeros(most)
+    next_state = np.zeros((most, n_fields), np.int64)
+    context[explore.CONTEXT_ACTION] = label.ctypes.data
+    context[explore.CONTEXT_ACTION_END] = end.ctypes.data
+    context[explore.CONTEXT_WEIGHT] = weight.ctypes.data
+    context[explore.CONTEXT_THEN] = then.ctypes.data
+    context[explore.CONTEXT_REWARD] = reward.ctypes.data
+    context[explore.CONTEXT_NEXT] = next_state.ctypes.data
+    context[explore.CONTEXT_MOST_ACTIONS] = most
+    context[explore.CONTEXT_MOST_OUTCOMES] = most
+    return explore.Buffers(label, end, reward, weight, then, next_state, row, place, number)
+
+
+def _lottery_room(
+    before: explore.LotteryRoom | None, n: int, used: int, more: int
+) -> explore.LotteryRoom:
+    """Room for `n` lotteries with `used` outcomes together, and far more than `more` others."""
+    rows = max(1 << 12, 1 << (4 * (n + more)).bit_length())
+    outcomes = max(1 << 16, 4 * (used + more))
+    table = np.full(2 * rows, -1, np.int32)
+    if before is None:
+        return explore.LotteryRoom(
+            np.zeros(rows + 1, np.int64),
+            np.empty(rows),
+            np.empty(rows, np.uint64),
+            np.empty(outcomes, np.int64),
+            np.empty(outcomes, np.int8),
+            table,
+        )
+    room = explore.LotteryRoom(
+        _roomier(before.indptr, rows + 1, n + 1),
+        _roomier(before.reward, rows, n),
+        _roomier(before.key, rows, n),
+        _roomier(before.weight, outcomes, used),
+        _roomier(before.then, outcomes, used),
+        table,
+    )
+    explore.enter_lotteries(room, n)
+    return room
 
 
 def build_compiled(
@@ -91,59 +135,34 @@ def build_compiled(
     context = np.zeros(explore.CONTEXT_SLOTS, np.int64)
     context[explore.CONTEXT_INTS] = whole.ctypes.data
     context[explore.CONTEXT_REALS] = real.ctypes.data
-    counters = np.zeros(5, np.int64)
+    counters = np.zeros(explore.COUNTERS, np.int64)
     allowed = np.array([then in rules.allowed_thens for then in range(6)])
     most = 256
-
-    def buffers(most: int) -> tuple[np.ndarray, ...]:
-        numbers = np.zeros((4, most), np.int64)
-        rewards = np.zeros(most)
-        next_states = np.zeros((most, n_fields), np.int64)
-        context[explore.CONTEXT_ACTION] = numbers[0].ctypes.data
-        context[explore.CONTEXT_ACTION_END] = numbers[1].ctypes.data
-        context[explore.CONTEXT_WEIGHT] = numbers[2].ctypes.data
-        context[explore.CONTEXT_THEN] = numbers[3].ctypes.data
-        context[explore.CONTEXT_REWARD] = rewards.ctypes.data
-        context[explore.CONTEXT_NEXT] = next_states.ctypes.data
-        context[explore.CONTEXT_MOST_ACTIONS] = most
-        context[explore.CONTEXT_MOST_OUTCOMES] = most
-        return numbers, rewards, next_states, np.zeros(most, np.int64)
-
-    numbers, rewards, next_states, places = buffers(most)
+    buffers = _buffers(context, most, n_fields)
     # Room that is never touched takes no memory, and arrays that needn't grow take less time.
     rows = max(1 << 20, 2 * len(roots))
-    states = np.empty((rows, n_fields), np.int32)
-    lookup = StateTable(roots)
-    n_roots = counters[explore.STATES] = lookup.make(roots, states)
-    action_indptr = np.zeros(rows + 1, np.int64)
-    action_label = np.empty(2 * rows, np.int32)
-    action_reward = np.empty(2 * rows)
-    outcome_indptr = np.zeros(2 * rows + 1, np.int64)
-    outcome_state = np.empty(8 * rows, np.int32)
-    outcome_weight = np.empty(8 * rows, np.int64)
-    outcome_then = np.empty(8 * rows, np.int8)
+    room = explore.Room(
+        np.empty((rows, n_fields), np.int32),
+        np.zeros(rows + 1, np.int64),
+        np.empty(2 * rows, np.int32),
+        np.empty(2 * rows, np.int32),
+        np.zeros(2 * rows + 1, np.int64),
+        np.empty(8 * rows, np.int32),
+    )
+    lotteries = _lottery_room(None, 0, 0, most)
+    states = StateTable(roots)
+    n_roots = counters[explore.STATES] = states.make(roots, room.states)
     while True:
-        box = lookup.box.copy()
+        box = states.box.copy()
         ending = explore.explore(
             compiled.expand,
             context.ctypes.data,
             context,
-            numbers,
-            rewards,
-            next_states,
-            places,
-            states,
-            lookup.table,
-            lookup.low,
-            lookup.stride,
-            lookup.box,
-            action_indptr,
-            action_label,
-            action_reward,
-            outcome_indptr,
-            outcome_state,
-            outcome_weight,
-            outcome_then,
+            buffers,
+            room,
+            lotteries,
+            states.lookup,
+            states.box,
             counters,
             allowed,
             rules.game.objective != "win",
@@ -151,7 +170,9 @@ def build_compiled(
             max_states * OUTCOMES_PER_STATE,
             CHUNK,
         )
-        place, n_states, n_actions, n_outcomes = (int(count) for count in counters[:4])
+        place, n_states, n_actions, n_outcomes, n_lotteries, lottery_outcomes = (
+            int(count) for count in counters[:6]
+        )
         if ending == explore.DONE:
             break
         if progress is not None:
@@ -159,40 +180,48 @@ def build_compiled(
         if ending == explore.LIMIT_REACHED:
             raise too_many_states(rules, place, n_states, max_states, n_outcomes)
         if ending == explore.ODD_STATE:
-            raise _what_is_odd(rules, states[place].tolist())
+            raise _what_is_odd(rules, room.states[place].tolist())
         if ending == explore.BOX_NEEDED:
-            lookup.widen(box)
-            lookup.make(states[:n_states], states)
+            states.widen(box)
+            states.make(room.states[:n_states], room.states)
         if ending == explore.BUFFERS_NEEDED:
             most *= 2
-            numbers, rewards, next_states, places = buffers(most)
+            buffers = _buffers(context, most, n_fields)
         if ending == explore.ROOM_NEEDED:
-            states = _roomier(states, 2 * n_states + most, n_states)
-            action_indptr = _roomier(action_indptr, len(states) + 1, place + 1)
-            if not lookup.dense:
-                lookup.make(states[:n_states], states)
-            if 2 * (n_actions + most) > len(action_label):
-                action_label = _roomier(action_label, 4 * (n_actions + most), n_actions)
-                action_reward = _roomier(action_reward, len(action_label), n_actions)
-                outcome_indptr = _roomier(outcome_indptr, len(action_label) + 1, n_actions + 1)
-            if 2 * (n_outcomes + most) > len(outcome_state):
-                outcome_state = _roomier(outcome_state, 4 * (n_outcomes + most), n_outcomes)
-                outcome_weight = _roomier(outcome_weight, len(outcome_state), n_outcomes)
-                outcome_then = _roomier(outcome_then, len(outcome_state), n_outcomes)
+            rows, actions, outcomes = len(room.states), len(room.action_label), 0
+            if n_states + most > rows // 2:
+                rows = 2 * n_states + most
+            if 2 * (n_actions + most) > actions:
+                actions = 4 * (n_actions + most)
+            if 2 * (n_outcomes + most) > len(room.outcome_state):
+                outcomes = 4 * (n_outcomes + most)
+            room = explore.Room(
+                _roomier(room.states, rows, n_states),
+                _roomier(room.action_indptr, rows + 1, place + 1),
+                _roomier(room.action_label, actions, n_actions),
+                _roomier(room.action_lottery, actions, n_actions),
+                _roomier(room.outcome_indptr, actions + 1, n_actions + 1),
+                _roomier(room.outcome_state, outcomes, n_outcomes),
+            )
+            if not states.dense:
+                states.make(room.states[:n_states], room.states)
+            lotteries = _lottery_room(lotteries, n_lotteries, lottery_outcomes, most)
     del alive
-    weights = outcome_weight[:n_outcomes]
+    weight = lotteries.weight[:lottery_outcomes]
     if counters[explore.REAL_WEIGHTS]:
-        weights = weights.view(np.float64)
+        weight = weight.view(np.float64)
     return Arrays(
         int(n_roots),
-        states[:n_states],
-        action_indptr[: n_states + 1],
-        action_label[:n_actions],
-        action_reward[:n_actions],
-        outcome_indptr[: n_actions + 1],
-        outcome_state[:n_outcomes],
-        weights,
-        outcome_then[:n_outcomes],
+        room.states[:n_states],
+        room.action_indptr[: n_states + 1],
+        room.action_label[:n_actions],
+        room.action_lottery[:n_actions],
+        room.outcome_indptr[: n_actions + 1],
+        room.outcome_state[:n_outcomes],
+        lotteries.indptr[: n_lotteries + 1],
+        lotteries.reward[:n_lotteries],
+        weight,
+        lotteries.then[:lottery_outcomes],
     )
 
 

@@ -169,7 +169,7 @@ def _checked_reward(rules: Rules, state: Any, action: int) -> float:
         raise RulesError(
             f"{game.name}: the reward {reward} in the state {rules.where(state, action)} {fault}"
         )
-    return reward
+    return reward + 0.0  # one kind of zero
 
 
 class Arrays(NamedTuple):
@@ -180,11 +180,13 @@ class Arrays(NamedTuple):
     states: np.ndarray
     action_indptr: np.ndarray
     action_label: np.ndarray
-    action_reward: np.ndarray
+    action_lottery: np.ndarray
     outcome_indptr: np.ndarray
     outcome_state: np.ndarray
-    outcome_weight: np.ndarray
-    outcome_then: np.ndarray
+    lottery_indptr: np.ndarray
+    lottery_reward: np.ndarray
+    lottery_weight: np.ndarray
+    lottery_then: np.ndarray
 
 
 def build_interpreted(
@@ -216,21 +218,20 @@ def build_interpreted(
     n_roots = len(queue)
     field_count = len(rules.field_names)
     action_indptr, outcome_indptr = array("q", [0]), array("q", [0])
-    labels, rewards = array("i"), array("d")
-    next_numbers, thens = array("i"), array("b")
-    weights: list[int | float] = []
+    labels, next_numbers = array("i"), array("i")
+    action_lottery = array("i")
+    lotteries: dict[Any, int] = {}
     for place, state in enumerate(queue):  # grows while it runs
         if len(number) > max_states:
-            raise too_many_states(rules, place, len(number), max_states, len(thens))
-        if stop_after is not None and len(thens) > stop_after:
+            raise too_many_states(rules, place, len(number), max_states, len(next_numbers))
+        if stop_after is not None and len(next_numbers) > stop_after:
             return None
         if progress is not None and place % 4096 == 4095:
             progress(place, len(number))
         for action in expand(rules, state):
             labels.append(action.label)
-            rewards.append(action.reward)
-            weights.extend(action.weights)
-            thens.extend(action.thens)
+            lottery = (action.reward, tuple(action.weights), tuple(action.thens))
+            action_lottery.append(lotteries.setdefault(lottery, len(lotteries)))
             for next_state in action.next_states:
                 if next_state is None:
                     next_numbers.append(-1)
@@ -243,20 +244,24 @@ def build_interpreted(
                     known = number[next_state] = len(number)
                     queue.append(next_state)
                 next_numbers.append(known)
-            outcome_indptr.append(len(thens))
+            outcome_indptr.append(len(next_numbers))
         action_indptr.append(len(labels))
     states = np.fromiter(chain.from_iterable(queue), np.int32, len(queue) * field_count)
+    weights = list(chain.from_iterable(weights for _, weights, _ in lotteries))
+    thens = list(chain.from_iterable(thens for _, _, thens in lotteries))
     whole = all(isinstance(weight, int) for weight in weights)
     return Arrays(
         n_roots,
         states.reshape(-1, field_count),
         np.frombuffer(action_indptr, np.int64),
-        np.frombuffer(labels, np.int32) if labels else np.empty(0, np.int32),
-        np.frombuffer(rewards, np.float64) if rewards else np.empty(0),
+        np.frombuffer(labels, np.int32),
+        np.frombuffer(action_lottery, np.int32),
         np.frombuffer(outcome_indptr, np.int64),
-        np.frombuffer(next_numbers, np.int32) if next_numbers else np.empty(0, np.int32),
+        np.frombuffer(next_numbers, np.int32),
+        np.cumsum([0, *(len(weights) for _, weights, _ in lotteries)], dtype=np.int64),
+        np.array([reward for reward, _, _ in lotteries], np.float64),
         np.array(weights, np.int64 if whole else np.float64),
-        np.frombuffer(thens, np.int8) if thens else np.empty(0, np.int8),
+        np.array(thens, np.int8),
     )
 
 
@@ -264,7 +269,7 @@ def too_many_states(
     rules: Rules, expanded: int, found: int, max_states: int, outcomes: int
 ) -> TooManyStates:
     """The error for a game that outgrows the limit, with an estimate of the memory."""
-    per_state = 4 * len(rules.field_names) + 40 + 21 * max(outcomes, 1) / max(expanded, 1)
+    per_state = 4 * len(rules.field_names) + 40 + 8 * max(outcomes, 1) / max(expanded, 1)
     gigabytes = found * per_state / 1e9
     return TooManyStates(
         f"{rules.game.name}: more than {max_states:,} states; {expanded:,} were expanded, "

@@ -5,6 +5,8 @@ Independent of every solver: these read the graph as it is, not the solving orde
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from rollwise.kernels.jit import kernel
@@ -12,23 +14,27 @@ from rollwise.kernels.jit import kernel
 UNIT = 2.0**-53  # half the distance from 1 to the next double
 
 
+class Chances(NamedTuple):
+    """The lotteries of a graph in the form in which errors are counted.
+
+    Outcomes that go on stand at ``indptr[i]:indptr[i + 1]`` for lottery i; those
+    that end the game are summed up beforehand.
+    """
+
+    indptr: Any  # (n_lotteries + 1,) uint32
+    weight: Any  # (n,) float64
+    signed: Any  # (n,) float64: negative where the turn passes
+    offset: Any  # (n,) uint32: which outcome of the action this is
+    total: Any  # (n_lotteries,) float64: of all weights
+    over_total: Any  # (n_lotteries,) float64: weight times payoff, of outcomes that end the game
+    over_size: Any  # (n_lotteries,) float64: weight times size of payoff, of the same
+    reward: Any  # (n_lotteries,) float64
+    error: Any  # (n_lotteries,) float64: see `look_ahead`
+
+
 @kernel
-def residuals(
-    action_indptr,
-    action_reward,
-    outcome_indptr,
-    outcome_state,
-    outcome_weight,
-    outcome_passes,
-    outcome_payoff,
-    values,
-    sign,
-    whole_weights,
-    gap,
-    rounding,
-    best,
-):
-    """Look ahead once from every action.
+def look_ahead(chances, lottery, state, begin, values, value, sign):
+    """How much better an action looks than the value of its state.
 
     With w the weights, W their sum, n their number and x the value of each
     outcome for the mover, an action is worth q = reward + sum(w x) / W. In
@@ -36,51 +42,88 @@ def residuals(
     |v|, the subtraction of v included: n for the products and their sum, one
     each for a weight beyond 53 bits, W, the division, and two for the rest.
     Weights that aren't whole add n for their sum, and 4 for having been rounded
-    themselves, by up to 2 units each.
+    themselves, by up to 2 units each. ``chances.error`` is that many units.
 
     Parameters
     ----------
+    chances : Chances
+    lottery, begin : int
+        The action's lottery, and the first of its outcomes in `state`.
+    state : (n_outcomes,) int32 or uint32
+        Where outcomes lead.
     values : (n_states + n_border,) float64
+    value : float
+        Of the action's state.
     sign : 1 to make values large, -1 for small
-    gap : (n_actions,) float64, filled
-        sign * (q - v): how much better the action looks than the state's value.
-    rounding : (n_actions,) float64, filled
+
+    Returns
+    -------
+    gap : float
+        sign * (q - v).
+    rounding : float
         How far `gap` can be off.
-    best : (n_states,) int64, filled
-        The action with the largest gap.
     """
-    n_states = action_indptr.shape[0] - 1
-    for s in range(n_states):
-        value = values[s]
-        best[s] = action_indptr[s]
-        for a in range(action_indptr[s], action_indptr[s + 1]):
-            begin, end = outcome_indptr[a], outcome_indptr[a + 1]
-            weights = outcome_weight[begin] * 0
-            total = 0.0
-            size = 0.0
-            for k in range(begin, end):
-                w = outcome_weight[k]
-                weights += w
-                t = outcome_state[k]
-                x = outcome_payoff[k] if t < 0 else values[t]
-                if t >= 0 and outcome_passes[k]:
-                    x = -x
-                total += w * x
-                size += w * abs(x)
-            steps = (end - begin) + 5
-            if not whole_weights:
-                steps += end - begin + 4
-            gap[a] = sign * (action_reward[a] + total / weights - value)
-            size = size / weights + abs(action_reward[a]) + abs(value)
-            rounding[a] = steps * (1.0 + 1e-12) * UNIT * size
-            if gap[a] > gap[best[s]]:
-                best[s] = a
+    total = chances.over_total[lottery]
+    size = chances.over_size[lottery]
+    for k in range(chances.indptr[lottery], chances.indptr[lottery + 1]):
+        x = values[np.uint32(state[begin + chances.offset[k]])]
+        total += chances.signed[k] * x
+        size += chances.weight[k] * abs(x)
+    reward = chances.reward[lottery]
+    weights = chances.total[lottery]
+    gap = sign * (reward + total / weights - value)
+    return gap, chances.error[lottery] * (size / weights + abs(reward) + abs(value))
 
 
 @kernel
-def count_unproven(
-    action_indptr, outcome_indptr, outcome_state, outcome_weight, gap, rounding, bound
+def residuals(action_indptr, lottery, outcome_indptr, state, chances, values, sign, gap, rounding):
+    """Look ahead once from every action (see `look_ahead`).
+
+    Parameters
+    ----------
+    gap, rounding : (n_actions,) float64, filled
+    """
+    for s in range(action_indptr.shape[0] - 1):
+        for a in range(action_indptr[s], action_indptr[s + 1]):
+            gap[a], rounding[a] = look_ahead(
+                chances, lottery[a], state, outcome_indptr[a], values, values[s], sign
+            )
+
+
+@kernel
+def error_terms(
+    action_indptr, lottery, outcome_indptr, state, chances, values, sign, slack, least, terms
 ):
+    """What each action adds to the error of its state, by one look ahead.
+
+    That is what it can be worth beyond the value, and for the best one also what
+    it can fall short. A state's actions get a little more, `slack` times that of the
+    best and `least`, for the check to have room.
+
+    Parameters
+    ----------
+    terms : (n_actions,) float64, filled
+    """
+    for s in range(action_indptr.shape[0] - 1):
+        first, last = action_indptr[s], action_indptr[s + 1]
+        best = first
+        best_gap = -np.inf
+        best_rounding = 0.0
+        for a in range(first, last):
+            gap, rounding = look_ahead(
+                chances, lottery[a], state, outcome_indptr[a], values, values[s], sign
+            )
+            terms[a] = gap + rounding
+            if gap > best_gap:
+                best, best_gap, best_rounding = np.uint32(a), gap, rounding
+        off = abs(best_gap) + best_rounding
+        terms[best] = off
+        for a in range(first, last):
+            terms[a] += slack * off + least
+
+
+@kernel
+def count_unproven(action_indptr, lottery, outcome_indptr, state, chances, values, sign, bound):
     """How many states don't prove their bound from the bounds of what follows.
 
     A state does, if no action can be worth more than v + bound when everything
@@ -90,34 +133,45 @@ def count_unproven(
     Parameters
     ----------
     bound : (n_states + n_border,) float64
+
+    Returns
+    -------
+    unproven : int
+    residual : float
+        The largest distance of a value from what one look ahead makes of it.
     """
     unproven = 0
+    residual = 0.0
     for s in range(action_indptr.shape[0] - 1):
         above = True
         below = False
+        best = -np.inf
+        room = bound[s] * (1.0 - 8.0 * UNIT)
         for a in range(action_indptr[s], action_indptr[s + 1]):
-            begin, end = outcome_indptr[a], outcome_indptr[a + 1]
-            weights = outcome_weight[begin] * 0
+            i, begin = lottery[a], outcome_indptr[a]
+            gap, rounding = look_ahead(chances, i, state, begin, values, values[s], sign)
+            best = max(best, gap)
             total = 0.0
-            for k in range(begin, end):
-                w = outcome_weight[k]
-                weights += w
-                if outcome_state[k] >= 0:
-                    total += w * bound[outcome_state[k]]
-            # all terms are positive, so their sum is right to (2 n + 4) units
-            after = total / weights * (1.0 + (2 * (end - begin) + 4) * 2.0 * UNIT)
-            room = bound[s] * (1.0 - 8.0 * UNIT)
-            if not gap[a] + rounding[a] + after <= room:
+            for k in range(chances.indptr[i], chances.indptr[i + 1]):
+                total += chances.weight[k] * bound[np.uint32(state[begin + chances.offset[k]])]
+            # all terms are positive, so their sum is right to (2 n + 4) units, and to
+            # the same once more for weights that aren't whole: less than `error` allows
+            after = total / chances.total[i] * (1.0 + 4.0 * chances.error[i])
+            if not gap + rounding + after <= room:
                 above = False
-            if -gap[a] + rounding[a] + after <= room:
+            if -gap + rounding + after <= room:
                 below = True
         if not (above and below):
             unproven += 1
-    return unproven
+        if not abs(best) <= residual:  # also where it is no number
+            residual = abs(best)
+    return unproven, residual
 
 
 @kernel
-def find_endless(order, indptr, action_indptr, outcome_indptr, outcome_state, endless):
+def find_endless(
+    order, position, indptr, action_indptr, lottery, outcome_indptr, state, ends, endless
+):
     """Mark the states in which play can be kept up for ever.
 
     Play can stay in a set of states for ever if each has an action all of whose
@@ -128,8 +182,11 @@ def find_endless(order, indptr, action_indptr, outcome_indptr, outcome_state, en
 
     Parameters
     ----------
-    order, indptr : the components of the graph
+    order, position, indptr : the components of the graph
+    ends : (n_lotteries,) bool
+        Whether some outcome ends the game.
     endless : (n_states,) bool, filled
+        By position.
 
     Returns
     -------
@@ -137,34 +194,35 @@ def find_endless(order, indptr, action_indptr, outcome_indptr, outcome_state, en
         Number of states marked.
     """
     n = order.shape[0]
-    component = np.empty(n, np.int32)
-    for c in range(indptr.shape[0] - 1):
-        for i in range(indptr[c], indptr[c + 1]):
-            component[order[i]] = c
-            endless[order[i]] = True
     found = 0
     for c in range(indptr.shape[0] - 1):
-        remaining = indptr[c + 1] - indptr[c]
+        low, high = indptr[c], indptr[c + 1]
+        for i in range(low, high):
+            endless[i] = True
+        remaining = high - low
         removed = True
         while removed and remaining > 0:
             removed = False
-            for i in range(indptr[c], indptr[c + 1]):
-                s = order[i]
-                if not endless[s]:
+            for i in range(low, high):
+                if not endless[i]:
                     continue
+                s = order[i]
                 stays = False
                 for a in range(action_indptr[s], action_indptr[s + 1]):
+                    if ends[lottery[a]]:
+                        continue
                     stays = True
                     # later outcomes tend to lead away: look at them first
                     for k in range(outcome_indptr[a + 1] - 1, outcome_indptr[a] - 1, -1):
-                        t = outcome_state[k]
-                        if t < 0 or t >= n or component[t] != c or not endless[t]:
+                        t = state[k]
+                        p = position[t] if 0 <= t < n else -1
+                        if p < low or p >= high or not endless[p]:
                             stays = False
                             break
                     if stays:
                         break
                 if not stays:
-                    endless[s] = False
+                    endless[i] = False
                     remaining -= 1
                     removed = True
         found += remaining

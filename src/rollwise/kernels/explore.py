@@ -4,11 +4,15 @@ The rules arrive as one compiled function, ``expand(context) -> n_actions``. The
 context is an array of machine addresses and numbers (the ``CONTEXT_...`` slots
 below): the state to expand is read through it, and what the rules say of the
 state is written through it into scratch buffers, whence this module checks it,
-numbers new states by a hash table, and appends it to the arrays of the graph.
-Because the rules are a pointer, the kernel is compiled once for all games.
+numbers new states by a table, and appends it to the arrays of the graph. Actions
+whose outcomes have the same weights and lead on in the same way share a lottery,
+which is checked once. Because the rules are a pointer, the kernel is compiled
+once for all games.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,9 +41,60 @@ RULES_FAILED = -2
 DONE, PAUSED, BUFFERS_NEEDED, ROOM_NEEDED, BOX_NEEDED, ODD_STATE, LIMIT_REACHED = range(7)
 
 # Counters kept between calls.
-PLACE, STATES, ACTIONS, OUTCOMES, REAL_WEIGHTS = range(5)
+PLACE, STATES, ACTIONS, OUTCOMES, LOTTERIES, LOTTERY_OUTCOMES, REAL_WEIGHTS, COUNTERS = range(8)
 
 MAX_TOTAL_WEIGHT = 1 << 62
+
+
+class Buffers(NamedTuple):
+    """Where the rules of one state are written."""
+
+    label: Any  # (most,) int64
+    end: Any  # (most,) int64: outcomes up to and with each action
+    reward: Any  # (most,) float64
+    weight: Any  # (most,) int64, or the bits of float64
+    then: Any  # (most,) int64
+    next_state: Any  # (most, n_fields) int64
+    row: Any  # (most,) int64: scratch of the kernel, as is `place`
+    place: Any  # (most,) int64
+    number: Any  # (most,) int64
+
+
+class Lookup(NamedTuple):
+    """A table in which the number of a state is looked up.
+
+    In a dense table a state has a place of its own, the sum of
+    ``(field - low) * stride``; it has room for fields from `low` to below
+    ``low + span``. Strides of 0 mark a hash table, whose size is a power of two
+    and whose states are found by linear probing.
+    """
+
+    table: Any  # (size,) int32: numbers of states, -1 where free
+    low: Any  # (n_fields,) int64
+    span: Any  # (n_fields,) int64
+    stride: Any  # (n_fields,) int64
+
+
+class Room(NamedTuple):
+    """The arrays of a graph in the making, with room at the end."""
+
+    states: Any  # (rows, n_fields) int32
+    action_indptr: Any  # int64
+    action_label: Any  # int32
+    action_lottery: Any  # int32
+    outcome_indptr: Any  # int64
+    outcome_state: Any  # int32
+
+
+class LotteryRoom(NamedTuple):
+    """The lotteries found so far, with room at the end, and a hash table of them."""
+
+    indptr: Any  # (rows + 1,) int64
+    reward: Any  # (rows,) float64
+    key: Any  # (rows,) uint64
+    weight: Any  # int64, or the bits of float64
+    then: Any  # int8
+    table: Any  # (size,) int32: numbers of lotteries, -1 where free; at least half is
 
 
 @kernel
@@ -54,26 +109,14 @@ def hash_row(rows, row):
 
 
 @kernel
-def place_in_table(rows, row, table, low, stride):
-    """Where to look for the state in a row first.
-
-    Parameters
-    ----------
-    rows : (n_rows, n_fields)
-    table : (size,) int32
-        Numbers of states, -1 where free.
-    low : (n_fields,) int64
-    stride : (n_fields,) int64
-        In a dense table a state has a place of its own, the sum of
-        ``(field - low) * stride``. Strides of 0 mark a hash table, whose size is
-        a power of two and whose states are found by linear probing.
-    """
+def place_in_table(rows, row, lookup):
+    """Where to look for the state in a row first."""
     n_fields = rows.shape[1]
-    if stride[n_fields - 1] == 0:
-        return np.int64(hash_row(rows, row) & np.uint64(table.shape[0] - 1))
+    if lookup.stride[n_fields - 1] == 0:
+        return np.int64(hash_row(rows, row) & np.uint64(lookup.table.shape[0] - 1))
     place = np.int64(0)
     for k in range(n_fields):
-        place += (rows[row, k] - low[k]) * stride[k]
+        place += (rows[row, k] - lookup.low[k]) * lookup.stride[k]
     return place
 
 
@@ -105,18 +148,76 @@ def find_or_add(rows, row, place, states, n_states, table, dense):
 
 
 @kernel
-def add_rows(rows, states, table, low, stride):
+def add_rows(rows, states, lookup):
     """Number the rows from 0, leaving out repeats; returns how many there are.
 
     `states` may be `rows` itself, to enter states into another table.
     """
-    dense = stride[stride.shape[0] - 1] != 0
+    dense = lookup.stride[lookup.stride.shape[0] - 1] != 0
     n = np.int64(0)
     for i in range(rows.shape[0]):
-        place = place_in_table(rows, i, table, low, stride)
-        if find_or_add(rows, i, place, states, n, table, dense) == n:
+        place = place_in_table(rows, i, lookup)
+        if find_or_add(rows, i, place, states, n, lookup.table, dense) == n:
             n += 1
     return n
+
+
+@kernel
+def enter_lotteries(lotteries, n):
+    """Enter the first `n` lotteries into their table, which is free."""
+    mask = np.uint64(lotteries.table.shape[0] - 1)
+    for i in range(n):
+        place = lotteries.key[i] & mask
+        while lotteries.table[place] >= 0:
+            place = (place + np.uint64(1)) & mask
+        lotteries.table[place] = i
+
+
+@kernel
+def find_lottery(lotteries, key, reward, weight, then, begin, end):
+    """The number of the lottery in ``weight[begin:end]`` and ``then[begin:end]``, or -1 - place.
+
+    In the latter case the lottery is new, and the place in the table is free.
+    """
+    mask = np.uint64(lotteries.table.shape[0] - 1)
+    place = key & mask
+    while True:
+        i = lotteries.table[place]
+        if i < 0:
+            return -1 - np.int64(place)
+        if lotteries.key[i] == key and lotteries.reward[i] == reward:
+            first = lotteries.indptr[i]
+            if lotteries.indptr[i + 1] - first == end - begin:
+                same = True
+                for k in range(begin, end):
+                    other = first + k - begin
+                    if weight[k] != lotteries.weight[other] or then[k] != lotteries.then[other]:
+                        same = False
+                        break
+                if same:
+                    return np.int64(i)
+        place = (place + np.uint64(1)) & mask
+
+
+@kernel
+def is_odd(reward, weight, real_weight, then, begin, end, real, allowed, rewards_allowed):
+    """Whether a lottery breaks a rule."""
+    if not np.isfinite(reward) or (reward != 0.0 and not rewards_allowed):
+        return True
+    total = 0.0
+    whole_total = np.int64(0)
+    for k in range(begin, end):
+        if then[k] < 0 or then[k] > 5 or not allowed[then[k]]:
+            return True
+        size = real_weight[k] if real else np.float64(weight[k])
+        if not size > 0.0 or size > MAX_TOTAL_WEIGHT:
+            return True
+        total += size
+        if not real:  # exactly; the floating-point total catches what overflows
+            whole_total += weight[k]
+            if whole_total > MAX_TOTAL_WEIGHT:
+                return True
+    return not total > 0.0 or total > MAX_TOTAL_WEIGHT
 
 
 @kernel
@@ -124,22 +225,11 @@ def explore(
     expand,
     context_address,
     context,
-    buffers_int,
-    buffer_reward,
-    buffer_next,
-    buffer_place,
-    states,
-    table,
-    low,
-    stride,
+    buffers,
+    room,
+    lotteries,
+    lookup,
     box,
-    action_indptr,
-    action_label,
-    action_reward,
-    outcome_indptr,
-    outcome_state,
-    outcome_weight,
-    outcome_then,
     counters,
     allowed,
     rewards_allowed,
@@ -153,19 +243,15 @@ def explore(
     ----------
     expand : pointer to a compiled function int64(int64)
     context : (CONTEXT_SLOTS,) int64 at `context_address`
-    buffers_int : (4, most) int64
-        Scratch rows: action numbers, action ends, weights, thens.
-    buffer_reward : (most,) float64
-    buffer_next : (most, n_fields) int64
-    buffer_place : (most,) int64
-    table, low, stride
-        Where the states are looked up; see `place_in_table`.
+    buffers : Buffers
+        Where the context tells the rules to write.
+    room : Room
+    lotteries : LotteryRoom
+    lookup : Lookup
     box : (2, n_fields) int64
-        Smallest and largest value of each field that a dense table has room for.
-        Widened to what is needed when the kernel ends with BOX_NEEDED.
-    states, ..., outcome_then : arrays of the graph, with room at the end
-        `outcome_weight` holds int64 or the bits of float64.
-    counters : (5,) int64
+        Smallest and largest value of each field. Widened to what is needed when
+        the kernel ends with BOX_NEEDED.
+    counters : (COUNTERS,) int64
         How far it has come; kept between calls.
     allowed : (6,) bool
         Which `then` codes the game may use.
@@ -179,119 +265,155 @@ def explore(
         of the arrays), BOX_NEEDED, LIMIT_REACHED, or ODD_STATE: the state at
         ``counters[PLACE]`` breaks a rule, and the caller finds out which.
     """
-    action_buffer = buffers_int[0]
-    end_buffer = buffers_int[1]
-    weight_buffer = buffers_int[2]
-    real_buffer = weight_buffer.view(np.float64)
-    then_buffer = buffers_int[3]
-    n_fields = states.shape[1]
-    dense = stride[n_fields - 1] != 0
-    stop = counters[PLACE] + chunk
-    while counters[PLACE] < counters[STATES]:
-        place = counters[PLACE]
-        n_states = counters[STATES]
-        n_actions = counters[ACTIONS]
-        n_outcomes = counters[OUTCOMES]
+    real_weight = buffers.weight.view(np.float64)
+    reward_bits = buffers.reward.view(np.int64)
+    n_fields = room.states.shape[1]
+    dense = lookup.stride[n_fields - 1] != 0
+    place = counters[PLACE]
+    n_states = counters[STATES]
+    n_actions = counters[ACTIONS]
+    n_outcomes = counters[OUTCOMES]
+    n_lotteries = counters[LOTTERIES]
+    n_lottery_outcomes = counters[LOTTERY_OUTCOMES]
+    stop = place + chunk
+    ending = DONE
+    while place < n_states:
         if n_states > max_states or n_outcomes > max_outcomes:
-            return LIMIT_REACHED
+            ending = LIMIT_REACHED
+            break
         if place >= stop:
-            return PAUSED
-        context[CONTEXT_STATE] = states[place].ctypes.data
+            ending = PAUSED
+            break
+        context[CONTEXT_STATE] = room.states[place].ctypes.data
         found = expand(np.int64(context_address))
-        if found == BUFFERS_FULL:
-            return BUFFERS_NEEDED
         if found <= 0:
-            return ODD_STATE
+            ending = BUFFERS_NEEDED if found == BUFFERS_FULL else ODD_STATE
+            break
         real = context[CONTEXT_REAL_WEIGHTS] == 1
-        added = end_buffer[found - 1]
+        added = buffers.end[found - 1]
         if (
-            n_states + added > states.shape[0]
-            or (not dense and 2 * (n_states + added) > table.shape[0])
-            or n_actions + found > action_label.shape[0]
-            or n_outcomes + added > outcome_state.shape[0]
+            n_states + added > room.states.shape[0]
+            or (not dense and 2 * (n_states + added) > lookup.table.shape[0])
+            or n_actions + found > room.action_label.shape[0]
+            or n_outcomes + added > room.outcome_state.shape[0]
+            or 2 * (n_lotteries + found) > lotteries.table.shape[0]
+            or n_lottery_outcomes + added > lotteries.weight.shape[0]
         ):
-            return ROOM_NEEDED
-        # Checks first, and every place in the table, so that their memory is on its
-        # way when the states are looked up.
+            ending = ROOM_NEEDED
+            break
+        # Every place in the table is read first, so that their memory is on its way
+        # together. Outcomes of weight 0 are left out.
         begin = 0
+        kept = 0
         boxed = True
-        on_its_way = np.int64(0)
         for a in range(found):
-            label = action_buffer[a]
+            label = buffers.label[a]
             if label < 0 or label > 2147483647:
-                return ODD_STATE
+                ending = ODD_STATE
             for b in range(a):
-                if action_buffer[b] == label:
-                    return ODD_STATE
-            reward = buffer_reward[a]
-            if not np.isfinite(reward) or (reward != 0.0 and not rewards_allowed):
-                return ODD_STATE
-            total = 0.0
-            whole_total = np.int64(0)
-            for k in range(begin, end_buffer[a]):
-                then = then_buffer[k]
-                if then < 0 or then > 5 or not allowed[then]:
-                    return ODD_STATE
-                weight = real_buffer[k] if real else np.float64(weight_buffer[k])
-                if not weight >= 0.0 or weight > MAX_TOTAL_WEIGHT:
-                    return ODD_STATE
-                total += weight
-                if not real:  # exactly; the floating-point total catches what overflows
-                    whole_total += weight_buffer[k]
-                    if whole_total > MAX_TOTAL_WEIGHT:
-                        return ODD_STATE
-                if weight == 0.0:
-                    weight_buffer[k] = 0  # also -0.0
+                if buffers.label[b] == label:
+                    ending = ODD_STATE
+            first = kept
+            buffers.reward[a] += 0.0  # one kind of zero
+            reward = buffers.reward[a]
+            key = np.uint64(reward_bits[a]) ^ np.uint64(0x9E3779B97F4A7C15)
+            for k in range(begin, buffers.end[a]):
+                weight = buffers.weight[k]
+                then = buffers.then[k]
+                if weight == 0 or (real and real_weight[k] == 0.0):
                     continue
-                if then > 1:
-                    continue
-                inside = True
-                for j in range(n_fields):
-                    field = buffer_next[k, j]
-                    if field < -2147483648 or field > 2147483647:
-                        return ODD_STATE
-                    if field < box[0, j]:
-                        inside = False
-                        box[0, j] = field
-                    elif field > box[1, j]:
-                        inside = False
-                        box[1, j] = field
-                if dense and not inside:
-                    boxed = False
-                if boxed:
-                    buffer_place[k] = place_in_table(buffer_next, k, table, low, stride)
-                    on_its_way += table[buffer_place[k]]
-            if not total > 0.0 or total > MAX_TOTAL_WEIGHT:
-                return ODD_STATE
-            begin = end_buffer[a]
+                key = (key ^ np.uint64(weight)) * np.uint64(0xFF51AFD7ED558CCD)
+                key = (key ^ (key >> np.uint64(32)) ^ np.uint64(then)) * np.uint64(
+                    0xC4CEB9FE1A85EC53
+                )
+                buffers.weight[kept] = weight
+                buffers.then[kept] = then
+                buffers.row[kept] = k
+                buffers.number[kept] = -1
+                if then <= 1:
+                    spot = np.int64(0)
+                    inside = True
+                    for j in range(n_fields):
+                        over = buffers.next_state[k, j] - lookup.low[j]
+                        inside &= over >= 0
+                        inside &= over < lookup.span[j]
+                        spot += over * lookup.stride[j]
+                    if not inside:
+                        boxed = False
+                        for j in range(n_fields):
+                            field = buffers.next_state[k, j]
+                            if field < -2147483648 or field > 2147483647:
+                                ending = ODD_STATE
+                            box[0, j] = min(box[0, j], field)
+                            box[1, j] = max(box[1, j], field)
+                    elif dense:
+                        buffers.place[kept] = spot
+                        buffers.number[kept] = lookup.table[spot]
+                    else:
+                        buffers.place[kept] = place_in_table(buffers.next_state, k, lookup)
+                kept += 1
+            key ^= key >> np.uint64(32)
+            begin = buffers.end[a]
+            lottery = find_lottery(
+                lotteries, key, reward, buffers.weight, buffers.then, first, kept
+            )
+            if lottery < 0:
+                if is_odd(
+                    reward,
+                    buffers.weight,
+                    real_weight,
+                    buffers.then,
+                    first,
+                    kept,
+                    real,
+                    allowed,
+                    rewards_allowed,
+                ):
+                    ending = ODD_STATE
+                    break
+                lotteries.table[-1 - lottery] = n_lotteries
+                lottery = n_lotteries
+                lotteries.key[lottery] = key
+                lotteries.reward[lottery] = reward
+                for k in range(first, kept):
+                    lotteries.weight[n_lottery_outcomes] = buffers.weight[k]
+                    lotteries.then[n_lottery_outcomes] = buffers.then[k]
+                    n_lottery_outcomes += 1
+                n_lotteries += 1
+                lotteries.indptr[n_lotteries] = n_lottery_outcomes
+            room.action_label[n_actions + a] = label
+            room.action_lottery[n_actions + a] = lottery
+            room.outcome_indptr[n_actions + a + 1] = n_outcomes + kept
+        if ending != DONE:
+            break
         if not boxed:
-            return BOX_NEEDED
-        begin = 0
-        for a in range(found):
-            for k in range(begin, end_buffer[a]):
-                if weight_buffer[k] == 0:
-                    continue
-                target = np.int64(-1)
-                if then_buffer[k] <= 1:
-                    target = find_or_add(
-                        buffer_next, k, buffer_place[k], states, n_states, table, dense
-                    )
-                    if target == n_states:
-                        n_states += 1
-                outcome_state[n_outcomes] = target
-                outcome_weight[n_outcomes] = weight_buffer[k]
-                outcome_then[n_outcomes] = then_buffer[k]
-                n_outcomes += 1
-            action_label[n_actions] = action_buffer[a]
-            action_reward[n_actions] = buffer_reward[a]
-            outcome_indptr[n_actions + 1] = n_outcomes
-            n_actions += 1
-            begin = end_buffer[a]
-        action_indptr[place + 1] = n_actions
-        counters[PLACE] = place + 1
-        counters[STATES] = n_states
-        counters[ACTIONS] = n_actions
-        counters[OUTCOMES] = n_outcomes
+            ending = BOX_NEEDED
+            break
+        for k in range(kept):
+            number = buffers.number[k]
+            if number < 0 and buffers.then[k] <= 1:
+                number = find_or_add(
+                    buffers.next_state,
+                    buffers.row[k],
+                    buffers.place[k],
+                    room.states,
+                    n_states,
+                    lookup.table,
+                    dense,
+                )
+                if number == n_states:
+                    n_states += 1
+            room.outcome_state[n_outcomes + k] = number
+        n_actions += found
+        n_outcomes += kept
+        place += 1
+        room.action_indptr[place] = n_actions
         if real:
             counters[REAL_WEIGHTS] = 1
-    return DONE
+    counters[PLACE] = place
+    counters[STATES] = n_states
+    counters[ACTIONS] = n_actions
+    counters[OUTCOMES] = n_outcomes
+    counters[LOTTERIES] = n_lotteries
+    counters[LOTTERY_OUTCOMES] = n_lottery_outcomes
+    return ending

@@ -159,17 +159,16 @@ def fraction_size(graph: StateGraph) -> FractionSize:
     """Bound the length of the fractions of a game under its optimal policy."""
     recursion = Recursion.of_values(graph)
     values = strategy_iteration(graph, arranged=recursion).values
-    best = greedy_actions(graph, values)[recursion.components.order]
-    place = np.empty(graph.n_actions, np.int64)
-    place[recursion.source_action] = np.arange(graph.n_actions)
-    total = np.add.reduceat(graph.outcome_weight, graph.outcome_indptr[:-1])
+    order, arranged = recursion.components.order, recursion.arranged
+    taken = greedy_actions(graph, values)[order] - graph.action_indptr[order]
+    total = np.add.reduceat(graph.lotteries.weight, graph.lotteries.indptr[:-1])
     bits = np.empty(graph.n_states)
     most, cuts = fraction_bits(
         recursion.components.indptr,
-        place[best],
-        recursion.outcome_indptr,
-        recursion.target,
-        np.log2(total.astype(np.float64))[recursion.source_action],
+        arranged.action_indptr[:-1] + taken,
+        arranged.outcome_indptr,
+        arranged.target,
+        np.log2(total.astype(np.float64))[arranged.lottery],
         bits,
     )
     return FractionSize(math.ceil(most * math.log10(2)) + 1, float(np.sum(bits / 4 + 64)), cuts)

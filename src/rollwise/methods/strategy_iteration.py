@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.graph import StateGraph
-from rollwise.kernels.recursion import EPSILON
+from rollwise.kernels.solving import EPSILON
 from rollwise.methods.result import MethodResult, Status
 from rollwise.recursion import Recursion, solve_recursion
 
