@@ -28,7 +28,7 @@ FLOORS = (
     ("evaluation",),
     ("simulate", "learn"),
     ("filters",),
-    ("solution",),
+    ("solution", "layers"),
     ("storage",),
     ("policy_references",),
     ("analysis",),

@@ -30,6 +30,8 @@ _HOME = {
     "Policy": "policies",
     "Solution": "solution",
     "solve": "solution",
+    "LayeredSolution": "layers",
+    "solve_by_layers": "layers",
     "load": "storage",
     "best_response": "evaluation",
     "evaluate": "evaluation",
@@ -52,6 +54,7 @@ __all__ = [
     "Chase",
     "Contest",
     "Game",
+    "LayeredSolution",
     "Policy",
     "RollwiseError",
     "Solution",
@@ -68,6 +71,7 @@ __all__ = [
     "policy",
     "rule",
     "solve",
+    "solve_by_layers",
     "solve_contest",
 ]
 
@@ -94,6 +98,7 @@ if TYPE_CHECKING:
         rule,
     )
     from rollwise.graph import StateGraph
+    from rollwise.layers import LayeredSolution, solve_by_layers
     from rollwise.policies import Policy
     from rollwise.solution import Solution, solve
     from rollwise.storage import load

@@ -225,5 +225,7 @@ def _compact(chances: kernels.Chances) -> kernels.Chances:
     return chances._replace(offset=np.arange(len(first), dtype=np.uint32) - first)
 
 
-def _read_by_kernels(graph: StateGraph) -> tuple[NDArray[Any], ...]:
+def _read_by_kernels(
+    graph: StateGraph,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
     return graph.action_indptr, graph.action_lottery, graph.outcome_indptr, graph.outcome_state

@@ -124,6 +124,14 @@ class Game:
         """Points for taking an action."""
         return 0.0
 
+    def progress(self, s: Any) -> int:
+        """How far the game has gone: a whole number that no outcome lowers.
+
+        A game that says so can be solved a layer at a time (`rollwise.solve_by_layers`),
+        in memory for one layer: sticks that left the game, points in both banks.
+        """
+        return 0
+
     @property
     def parameters(self) -> dict[str, Value]:
         """The parameters of this game, by name."""

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders.interpreted import Arrays, build_interpreted
-from rollwise.builders.rules import LEAST, MOST, PAYOFF, Rules
+from rollwise.builders.rules import PAYOFF, Rules
 from rollwise.errors import RulesError
 from rollwise.game import PASS, DerivedGame, Game
 from rollwise.graph import Lotteries, StateGraph
@@ -141,7 +141,7 @@ def build_with_report(
         rows = rules.roots(limit) if roots is None else roots
         arrays = build_interpreted(rules, rows, limit, progress=report)
         assert arrays is not None
-    graph = _as_graph(rules, arrays)
+    graph = as_graph(rules, arrays)
     seconds = time.perf_counter() - started - compile_seconds
     return graph, BuildReport(how, compile_seconds, seconds)
 
@@ -197,12 +197,11 @@ def _compiled_roots(rules: Rules, compiled: CompiledRules, most: int) -> NDArray
             stacklevel=4,
         )
         return None
-    if rows is None or rows.min() < LEAST or rows.max() > MOST:
-        return None
-    return rows.astype(np.int32)
+    return rows
 
 
-def _as_graph(rules: Rules, arrays: Arrays) -> StateGraph:
+def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
+    """The arrays that a builder found, as a graph."""
     weight, then = arrays.lottery_weight, arrays.lottery_then
     if weight.dtype == np.float64 and np.all(weight == np.floor(weight)) and weight.max() < 2.0**53:
         weight = weight.astype(np.int64)  # whole numbers, written as floats
@@ -228,7 +227,15 @@ def _as_graph(rules: Rules, arrays: Arrays) -> StateGraph:
         players=rules.game.players,
         objective=rules.game.objective,
         n_roots=arrays.n_roots,
+        n_border=n_border,
     )
 
 
-__all__ = ["BuildReport", "CompileWarning", "RulesError", "build", "build_with_report"]
+__all__ = [
+    "BuildReport",
+    "CompileWarning",
+    "RulesError",
+    "as_graph",
+    "build",
+    "build_with_report",
+]

@@ -104,11 +104,11 @@ def roots_source(rules: Rules, scope: dict[str, Any]) -> str:
     """The adapter that lists the roots as far as there is room, and counts them to a limit."""
     n_fields = len(rules.field_names)
     puts = "\n            ".join(
-        f"rows[n, {k}] = as_whole(root.{name})" for k, name in enumerate(rules.field_names)
+        f"rows[n, {k}] = as_short(root.{name})" for k, name in enumerate(rules.field_names)
     )
     return f"""
 def walk(address):{_prologue(scope)}
-    rows = carray(pointer(context[{explore.CONTEXT_NEXT}]), (most, {n_fields}), int64)
+    rows = carray(pointer(context[{explore.CONTEXT_NEXT}]), (most, {n_fields}), int32)
     n = 0
     for root in roots(game):
         if n < most:
@@ -117,4 +117,17 @@ def walk(address):{_prologue(scope)}
         if n > context[{explore.CONTEXT_MOST_ACTIONS}]:
             break
     return n
+"""
+
+
+def progress_source(rules: Rules, scope: dict[str, Any]) -> str:
+    """The adapter that says how far the game has gone in a state."""
+    n_fields = len(rules.field_names)
+    state = ", ".join(f"int64(fields[{k}])" for k in range(n_fields))
+    return f"""
+def walk(address):{_prologue(scope)}
+    fields = carray(pointer(context[{explore.CONTEXT_STATE}]), ({n_fields},), int32)
+    answer = carray(pointer(context[{explore.CONTEXT_ACTION}]), (1,), int64)
+    answer[0] = as_whole(progress(game, State({state})))
+    return 0
 """

@@ -112,6 +112,168 @@ def _lottery_room(
     return room
 
 
+class Explorer:
+    """Expands states by compiled rules, and numbers those that it comes to.
+
+    Attributes
+    ----------
+    room : explore.Room
+        The arrays of the graph so far.
+    counters : (explore.COUNTERS,) int64
+    n_roots : int
+
+    Parameters
+    ----------
+    roots : (n_roots, n_fields) int32
+
+    Raises
+    ------
+    RulesError, TooManyStates
+        By `run`.
+    """
+
+    def __init__(
+        self, rules: Rules, compiled: CompiledRules, roots: np.ndarray, max_states: int
+    ) -> None:
+        self._rules, self._expand, self._max_states = rules, compiled.expand, max_states
+        self._context, self._alive = compiled.context(rules.game)
+        self._allowed = np.array([then in rules.allowed_thens for then in range(6)])
+        self._most = 256
+        n_fields = len(rules.field_names)
+        self._buffers = _buffers(self._context, self._most, n_fields)
+        self.counters = np.zeros(explore.COUNTERS, np.int64)
+        # Room that is never touched takes no memory; arrays that needn't grow take less time.
+        rows = max(1 << 20, 2 * len(roots))
+        self.room = explore.Room(
+            np.empty((rows, n_fields), np.int32),
+            np.zeros(rows + 1, np.int64),
+            np.empty(2 * rows, np.int32),
+            np.empty(2 * rows, np.int32),
+            np.zeros(2 * rows + 1, np.int64),
+            np.empty(8 * rows, np.int32),
+        )
+        self._lotteries = _lottery_room(None, 0, 0, self._most)
+        self._table = StateTable(roots)
+        self.n_roots = self._table.make(roots, self.room.states)
+        self.counters[explore.STATES] = self.n_roots
+
+    @property
+    def n_states(self) -> int:
+        """States found so far."""
+        return int(self.counters[explore.STATES])
+
+    @property
+    def place(self) -> int:
+        """The state to be expanded next."""
+        return int(self.counters[explore.PLACE])
+
+    def run(self, stop: int | None = None) -> bool:
+        """Expand a number of states, up to the number `stop`; whether there are more."""
+        stop = self.place + CHUNK if stop is None else stop
+        while self.place < stop:
+            box = self._table.box.copy()
+            ending = explore.explore(
+                self._expand,
+                self._context.ctypes.data,
+                self._context,
+                self._buffers,
+                self.room,
+                self._lotteries,
+                self._table.lookup,
+                self._table.box,
+                self.counters,
+                self._allowed,
+                self._rules.game.objective != "win",
+                self._max_states,
+                self._max_states * OUTCOMES_PER_STATE,
+                stop - self.place,
+            )
+            if ending == explore.DONE:
+                return False
+            if ending != explore.PAUSED:
+                self._help(ending, box)
+        return True
+
+    def _help(self, ending: int, box: np.ndarray) -> None:
+        """What the kernel needs to go on."""
+        place, n_states, n_actions, n_outcomes, n_lotteries, lottery_outcomes = (
+            int(count) for count in self.counters[:6]
+        )
+        room, table = self.room, self._table
+        if ending == explore.LIMIT_REACHED:
+            raise too_many_states(self._rules, place, n_states, self._max_states, n_outcomes)
+        if ending == explore.ODD_STATE:
+            raise _what_is_odd(self._rules, room.states[place].tolist())
+        if ending == explore.BOX_NEEDED:
+            table.widen(box)
+            table.make(room.states[:n_states], room.states)
+        if ending == explore.BUFFERS_NEEDED:
+            self._most *= 2
+            self._buffers = _buffers(self._context, self._most, room.states.shape[1])
+        if ending == explore.ROOM_NEEDED:
+            most = self._most
+            rows, actions, outcomes = len(room.states), len(room.action_label), 0
+            if n_states + most > rows:
+                rows = 2 * n_states + most
+            if 2 * (n_actions + most) > actions:
+                actions = 4 * (n_actions + most)
+            if 2 * (n_outcomes + most) > len(room.outcome_state):
+                outcomes = 4 * (n_outcomes + most)
+            done = place - int(self.counters[explore.FIRST])
+            self.room = explore.Room(
+                _roomier(room.states, rows, n_states),
+                _roomier(room.action_indptr, rows + 1, done + 1),
+                _roomier(room.action_label, actions, n_actions),
+                _roomier(room.action_lottery, actions, n_actions),
+                _roomier(room.outcome_indptr, actions + 1, n_actions + 1),
+                _roomier(room.outcome_state, outcomes, n_outcomes),
+            )
+            if not table.dense:
+                table.make(self.room.states[:n_states], self.room.states)
+            self._lotteries = _lottery_room(self._lotteries, n_lotteries, lottery_outcomes, most)
+
+    def begin_at(self, first: int) -> None:
+        """Let the arrays of the graph begin anew, with the state `first`."""
+        self.counters[[explore.PLACE, explore.FIRST]] = first
+        self.forget()
+        self.counters[[explore.LOTTERIES, explore.LOTTERY_OUTCOMES]] = 0
+        self._lotteries = _lottery_room(None, 0, 0, self._most)
+
+    def forget(self) -> None:
+        """Drop the actions and outcomes found so far; the states stay."""
+        self.counters[explore.FIRST] = self.place
+        self.counters[[explore.ACTIONS, explore.OUTCOMES]] = 0
+
+    def renumber(self, states: np.ndarray) -> None:
+        """Take the states in another order: (n_states and some more, n_fields) int32."""
+        self.room = self.room._replace(states=states)
+        self._table.make(states[: self.n_states], states)
+
+    def arrays(self) -> Arrays:
+        """What was found."""
+        place, _, n_actions, n_outcomes, n_lotteries, lottery_outcomes = (
+            int(count) for count in self.counters[:6]
+        )
+        first = int(self.counters[explore.FIRST])
+        room, lotteries = self.room, self._lotteries
+        weight = lotteries.weight[:lottery_outcomes]
+        if self.counters[explore.REAL_WEIGHTS]:
+            weight = weight.view(np.float64)
+        return Arrays(
+            self.n_roots,
+            room.states[first:place],
+            room.action_indptr[: place - first + 1],
+            room.action_label[:n_actions],
+            room.action_lottery[:n_actions],
+            room.outcome_indptr[: n_actions + 1],
+            room.outcome_state[:n_outcomes],
+            lotteries.indptr[: n_lotteries + 1],
+            lotteries.reward[:n_lotteries],
+            weight,
+            lotteries.then[:lottery_outcomes],
+        )
+
+
 def build_compiled(
     rules: Rules,
     compiled: CompiledRules,
@@ -130,99 +292,11 @@ def build_compiled(
     ------
     RulesError, TooManyStates
     """
-    n_fields = len(rules.field_names)
-    whole, real, alive = compiled.record(rules.game)
-    context = np.zeros(explore.CONTEXT_SLOTS, np.int64)
-    context[explore.CONTEXT_INTS] = whole.ctypes.data
-    context[explore.CONTEXT_REALS] = real.ctypes.data
-    counters = np.zeros(explore.COUNTERS, np.int64)
-    allowed = np.array([then in rules.allowed_thens for then in range(6)])
-    most = 256
-    buffers = _buffers(context, most, n_fields)
-    # Room that is never touched takes no memory, and arrays that needn't grow take less time.
-    rows = max(1 << 20, 2 * len(roots))
-    room = explore.Room(
-        np.empty((rows, n_fields), np.int32),
-        np.zeros(rows + 1, np.int64),
-        np.empty(2 * rows, np.int32),
-        np.empty(2 * rows, np.int32),
-        np.zeros(2 * rows + 1, np.int64),
-        np.empty(8 * rows, np.int32),
-    )
-    lotteries = _lottery_room(None, 0, 0, most)
-    states = StateTable(roots)
-    n_roots = counters[explore.STATES] = states.make(roots, room.states)
-    while True:
-        box = states.box.copy()
-        ending = explore.explore(
-            compiled.expand,
-            context.ctypes.data,
-            context,
-            buffers,
-            room,
-            lotteries,
-            states.lookup,
-            states.box,
-            counters,
-            allowed,
-            rules.game.objective != "win",
-            max_states,
-            max_states * OUTCOMES_PER_STATE,
-            CHUNK,
-        )
-        place, n_states, n_actions, n_outcomes, n_lotteries, lottery_outcomes = (
-            int(count) for count in counters[:6]
-        )
-        if ending == explore.DONE:
-            break
+    explorer = Explorer(rules, compiled, roots, max_states)
+    while explorer.run():
         if progress is not None:
-            progress(place, n_states)
-        if ending == explore.LIMIT_REACHED:
-            raise too_many_states(rules, place, n_states, max_states, n_outcomes)
-        if ending == explore.ODD_STATE:
-            raise _what_is_odd(rules, room.states[place].tolist())
-        if ending == explore.BOX_NEEDED:
-            states.widen(box)
-            states.make(room.states[:n_states], room.states)
-        if ending == explore.BUFFERS_NEEDED:
-            most *= 2
-            buffers = _buffers(context, most, n_fields)
-        if ending == explore.ROOM_NEEDED:
-            rows, actions, outcomes = len(room.states), len(room.action_label), 0
-            if n_states + most > rows // 2:
-                rows = 2 * n_states + most
-            if 2 * (n_actions + most) > actions:
-                actions = 4 * (n_actions + most)
-            if 2 * (n_outcomes + most) > len(room.outcome_state):
-                outcomes = 4 * (n_outcomes + most)
-            room = explore.Room(
-                _roomier(room.states, rows, n_states),
-                _roomier(room.action_indptr, rows + 1, place + 1),
-                _roomier(room.action_label, actions, n_actions),
-                _roomier(room.action_lottery, actions, n_actions),
-                _roomier(room.outcome_indptr, actions + 1, n_actions + 1),
-                _roomier(room.outcome_state, outcomes, n_outcomes),
-            )
-            if not states.dense:
-                states.make(room.states[:n_states], room.states)
-            lotteries = _lottery_room(lotteries, n_lotteries, lottery_outcomes, most)
-    del alive
-    weight = lotteries.weight[:lottery_outcomes]
-    if counters[explore.REAL_WEIGHTS]:
-        weight = weight.view(np.float64)
-    return Arrays(
-        int(n_roots),
-        room.states[:n_states],
-        room.action_indptr[: n_states + 1],
-        room.action_label[:n_actions],
-        room.action_lottery[:n_actions],
-        room.outcome_indptr[: n_actions + 1],
-        room.outcome_state[:n_outcomes],
-        lotteries.indptr[: n_lotteries + 1],
-        lotteries.reward[:n_lotteries],
-        weight,
-        lotteries.then[:lottery_outcomes],
-    )
+            progress(explorer.place, explorer.n_states)
+    return explorer.arrays()
 
 
 def _what_is_odd(rules: Rules, fields: list[int]) -> RulesError:

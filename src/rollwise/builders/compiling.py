@@ -34,13 +34,19 @@ from numba.extending import (
     register_model,
 )
 
-from rollwise.builders.adapters import expand_source, record_source, roots_source
-from rollwise.builders.rules import Rules
+from rollwise.builders.adapters import (
+    expand_source,
+    progress_source,
+    record_source,
+    roots_source,
+)
+from rollwise.builders.rules import LEAST, MOST, Rules
 from rollwise.builders.rules_cache import RulesCache, fingerprint
 from rollwise.game import Game, marked_rules
 from rollwise.kernels import explore
 
 OPTIONS = {"boundscheck": True}
+RULES = ("actions", "outcomes", "reward", "roots", "progress")
 
 
 class NotCompilable(Exception):
@@ -91,6 +97,23 @@ def _whole_typed(number):  # type: ignore[no-untyped-def]
     raise TypingError(f"a field of a state or an action is a {number}, not a whole number")
 
 
+def _short(number: Any) -> int:
+    raise NotImplementedError
+
+
+@overload(_short)
+def _short_typed(number):  # type: ignore[no-untyped-def]
+    if isinstance(number, types.Integer | types.Boolean):
+
+        def as_short(number):  # type: ignore[no-untyped-def]
+            if number < LEAST or number > MOST:
+                raise OverflowError("a field doesn't fit 32 bits")
+            return np.int32(number)
+
+        return as_short
+    raise TypingError(f"a field of a state is a {number}, not a whole number")
+
+
 @dataclass
 class CompiledRules:
     """A game's rules as a function pointer, with the record of what they read.
@@ -132,7 +155,7 @@ class CompiledRules:
         return np.array(whole or [0], np.int64), np.array(real or [0.0]), alive
 
     def roots(self, rules: Rules, most: int) -> np.ndarray | None:
-        """The roots, start first, by the compiled ``roots()``: (n, n_fields) int64.
+        """The roots, start first, by the compiled ``roots()``: (n, n_fields) int32.
 
         None where that fails, in which case the interpreted one will tell why.
 
@@ -140,30 +163,50 @@ class CompiledRules:
         ------
         NotCompilable
         """
-        if "compiled_roots" not in self.scope:
-            with _reasons_told():
-                self.scope["compiled_roots"] = _compile_adapter(
-                    self.scope, roots_source(rules, self.scope), "list_roots"
-                )
-        whole, real, alive = self.record(rules.game)
-        context = np.zeros(explore.CONTEXT_SLOTS, np.int64)
-        context[explore.CONTEXT_INTS] = whole.ctypes.data
-        context[explore.CONTEXT_REALS] = real.ctypes.data
+        listing = self._adapter("list_roots", roots_source, rules)
+        context, alive = self.context(rules.game)
         context[explore.CONTEXT_MOST_ACTIONS] = most
-        rows = np.empty((0, len(rules.field_names)), np.int64)
-        found = 0
+        start = np.array([rules.checked(rules.start, "start()")], np.int32)
+        rows = start
         for _ in range(2):  # once to count them, and once to list them
-            context[explore.CONTEXT_NEXT] = rows.ctypes.data
-            context[explore.CONTEXT_MOST_OUTCOMES] = len(rows)
-            found = self.scope["compiled_roots"].ctypes(context.ctypes.data)
+            context[explore.CONTEXT_NEXT] = rows[1:].ctypes.data
+            context[explore.CONTEXT_MOST_OUTCOMES] = len(rows) - 1
+            found = listing.ctypes(context.ctypes.data)
             if found < 0:
                 return None
             if found > most:
                 raise rules.too_many_roots(most)
-            if found > len(rows):
-                rows = np.empty((found, len(rules.field_names)), np.int64)
+            if found >= len(rows):
+                rows = np.empty((found + 1, len(rules.field_names)), np.int32)
+                rows[0] = start
         del alive
-        return np.concatenate([np.array([rules.start], np.int64), rows[:found]])
+        return rows
+
+    def progress(self, rules: Rules) -> Any:
+        """The compiled ``progress()``, whose answer comes where actions are written.
+
+        Raises
+        ------
+        NotCompilable
+        """
+        return self._adapter("progress", progress_source, rules)
+
+    def context(self, game: Game) -> tuple[np.ndarray, list[np.ndarray]]:
+        """A context with the game's record; keep what else is returned while it is used."""
+        whole, real, alive = self.record(game)
+        context = np.zeros(explore.CONTEXT_SLOTS, np.int64)
+        context[explore.CONTEXT_INTS] = whole.ctypes.data
+        context[explore.CONTEXT_REALS] = real.ctypes.data
+        return context, [whole, real, *alive]
+
+    def _adapter(
+        self, name: str, source: Callable[[Rules, dict[str, Any]], str], rules: Rules
+    ) -> Any:
+        key = f"compiled_{name}"
+        if key not in self.scope:
+            with _reasons_told():
+                self.scope[key] = _compile_adapter(self.scope, source(rules, self.scope), name)
+        return self.scope[key]
 
 
 _COMPILED: dict[Any, CompiledRules] = {}
@@ -182,7 +225,7 @@ def _names_read(code: python_types.CodeType) -> set[str]:
 def _what_rules_read(rules: Rules) -> tuple[dict[str, Any], dict[str, Any]]:
     """Attributes and further methods that the rules reach through ``self``."""
     game = rules.game
-    pending = [type(game).actions, type(game).outcomes, type(game).roots]
+    pending = [type(game).actions, type(game).outcomes, type(game).roots, type(game).progress]
     if rules.has_reward:
         pending.append(type(game).reward)
     values: dict[str, Any] = {}
@@ -313,15 +356,12 @@ def _typing_twin(function: Callable[..., Any]) -> Callable[..., Any]:
 def _scope(rules: Rules, values: dict[str, Any], methods: dict[str, Any]) -> dict[str, Any]:
     """What the source of the adapters refers to."""
     game_class = type(rules.game)
-    sources = [getattr(game_class, name) for name in ("actions", "outcomes", "reward", "roots")]
+    sources = [getattr(game_class, name) for name in RULES]
     kinds = [(name, str(_numba_type(value))) for name, value in values.items()]
     known = fingerprint(
         [*sources, *methods.values()], kinds, rules.field_names, rules.has_reward, OPTIONS
     )
     key = known or f"here{next(_SERIAL)}"
-    actions, outcomes, reward, roots = (
-        numba.njit(**OPTIONS)(_renamed(function, key)) for function in sources
-    )
     scope: dict[str, Any] = {
         "carray": carray,
         "pointer": _pointer,
@@ -330,14 +370,15 @@ def _scope(rules: Rules, values: dict[str, Any], methods: dict[str, Any]) -> dic
         ),
         "put_weight": _put_weight,
         "as_whole": _whole,
+        "as_short": _short,
         "State": rules.state_type,
         "int64": np.int64,
         "int32": np.int32,
         "float64": np.float64,
-        "actions": actions,
-        "outcomes": outcomes,
-        "reward": reward,
-        "roots": roots,
+        **{
+            name: numba.njit(**OPTIONS)(_renamed(function, key))
+            for name, function in zip(RULES, sources, strict=True)
+        },
         "record_source": record_source(values),
         "key": key,
         "may_be_kept": known is not None,

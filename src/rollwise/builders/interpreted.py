@@ -275,5 +275,5 @@ def too_many_states(
         f"{rules.game.name}: more than {max_states:,} states; {expanded:,} were expanded, "
         f"{found:,} found and more to come (about {gigabytes:.1f} GB for the ones found). "
         "Smaller parameters or a smaller state help; --max-states N (max_states=N) raises "
-        "the limit"
+        f"the limit{rules.or_by_layers}"
     )

@@ -85,6 +85,10 @@ class Rules:
         return type(self.game).reward is not Game.reward
 
     @cached_property
+    def has_progress(self) -> bool:
+        return type(self.game).progress is not Game.progress
+
+    @cached_property
     def action_names(self) -> dict[int, str]:
         names = self.game.action_names
         pairs = names.items() if isinstance(names, Mapping) else enumerate(names)
@@ -176,8 +180,14 @@ class Rules:
         """The error for more roots than the limit of states allows."""
         return TooManyStates(
             f"{self.game.name}: roots() alone gives more than {most:,} states; smaller "
-            "parameters help, or --max-states N (max_states=N)"
+            f"parameters help, or --max-states N (max_states=N){self.or_by_layers}"
         )
+
+    @property
+    def or_by_layers(self) -> str:
+        """What else can be done about a large game that measures its progress."""
+        needs_less = "; solve --by-layer (solve_by_layers) needs less memory"
+        return needs_less if self.has_progress else ""
 
     def state_text(self, state: Any) -> str:
         return ", ".join(

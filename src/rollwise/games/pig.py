@@ -57,6 +57,9 @@ class Pig(Game):
                 else:
                     yield 1, AGAIN, Turn(s.banked, s.rival, s.turn + face)
 
+    def progress(self, s: Turn) -> int:
+        return s.banked + s.rival
+
     def describe(self, s: Turn) -> str:
         return f"{s.banked} in the bank and {s.turn} at risk; the other has {s.rival}"
 
@@ -105,6 +108,9 @@ class Piglet(Game):
                 yield 1, WIN, s
             else:
                 yield 1, AGAIN, Turn(s.banked, s.rival, s.turn + 1)
+
+    def progress(self, s: Turn) -> int:
+        return s.banked + s.rival
 
     def describe(self, s: Turn) -> str:
         return f"{s.banked} in the bank and {s.turn} at risk; the other has {s.rival}"

@@ -56,6 +56,9 @@ class SuperSix(Game):
                 yield HOLES - s.lid, AGAIN, Sticks(s.lid + 1, s.mine - 1, s.theirs, 0)
                 yield 1, AGAIN, Sticks(s.lid, s.mine - 1, s.theirs, 0)
 
+    def progress(self, s: Sticks) -> int:
+        return self.sticks - s.lid - s.mine - s.theirs
+
     def describe(self, s: Sticks) -> str:
         return f"{s.lid} of {HOLES} holes in the lid are full; {s.mine} sticks to {s.theirs}"
 

@@ -41,7 +41,9 @@ RULES_FAILED = -2
 DONE, PAUSED, BUFFERS_NEEDED, ROOM_NEEDED, BOX_NEEDED, ODD_STATE, LIMIT_REACHED = range(7)
 
 # Counters kept between calls.
-PLACE, STATES, ACTIONS, OUTCOMES, LOTTERIES, LOTTERY_OUTCOMES, REAL_WEIGHTS, COUNTERS = range(8)
+PLACE, STATES, ACTIONS, OUTCOMES, LOTTERIES, LOTTERY_OUTCOMES, REAL_WEIGHTS = range(7)
+FIRST = 7  # the state where the arrays of the graph begin
+COUNTERS = 8
 
 MAX_TOTAL_WEIGHT = 1 << 62
 
@@ -270,6 +272,7 @@ def explore(
     n_fields = room.states.shape[1]
     dense = lookup.stride[n_fields - 1] != 0
     place = counters[PLACE]
+    first_place = counters[FIRST]
     n_states = counters[STATES]
     n_actions = counters[ACTIONS]
     n_outcomes = counters[OUTCOMES]
@@ -407,7 +410,7 @@ def explore(
         n_actions += found
         n_outcomes += kept
         place += 1
-        room.action_indptr[place] = n_actions
+        room.action_indptr[place - first_place] = n_actions
         if real:
             counters[REAL_WEIGHTS] = 1
     counters[PLACE] = place

@@ -8,6 +8,8 @@ NumPy; kernels that could meet one check first.
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -17,6 +19,29 @@ import numba
 Function = TypeVar("Function", bound=Callable[..., object])
 
 JIT_DISABLED: bool = bool(numba.config.DISABLE_JIT)
+
+
+def _take_blas_for_granted() -> None:
+    """Spare Numba a look at SciPy's linear algebra, until code asks for it.
+
+    When Numba compiles or loads anything it first tries to import ``scipy.linalg``, only
+    to know whether it could. That takes longer than solving a game of half a million
+    states. So it is told the answer; code that needs BLAS still imports it (``np.dot``
+    looks for it itself).
+    """
+    wanted = "scipy.linalg.cython_blas"
+    if JIT_DISABLED or wanted in sys.modules or "numba.np.arraymath" in sys.modules:
+        return
+    sys.modules[wanted] = None  # type: ignore[assignment]
+    try:
+        from numba.np import arraymath
+    finally:
+        del sys.modules[wanted]
+    if hasattr(arraymath, "_HAVE_BLAS"):
+        arraymath._HAVE_BLAS = importlib.util.find_spec("scipy") is not None
+
+
+_take_blas_for_granted()
 
 
 def kernel(function: Function) -> Function:

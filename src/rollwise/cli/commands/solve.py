@@ -87,6 +87,14 @@ def solve(
         ),
     ] = None,
     ties: ChaseTiesOption = None,
+    by_layer: Annotated[
+        bool,
+        typer.Option(
+            "--by-layer",
+            help="One layer of the game in memory at a time, where its rules have a "
+            "progress(s); --save then names a folder, for a file a layer.",
+        ),
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Solve a game: who has the edge, and how sure that is."""
@@ -120,6 +128,13 @@ def solve(
         return
     if ties is not None and not chase:
         raise UsageError("--ties goes with --chase or --contest")
+    if by_layer:
+        if chase or method != DEFAULT or tolerance is not None or mode != "auto":
+            raise UsageError("--by-layer goes with --save, --max-states and --json only")
+        from rollwise.cli.layers import print_layers
+
+        print_layers(chosen, max_states, save, json=json)
+        return
     if chase:
         chosen = as_chase(chosen, target, ties, need_target=True)
     with Progress() as progress:

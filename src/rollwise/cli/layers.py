@@ -1,0 +1,67 @@
+"""``rollwise solve --by-layer``: what it prints and writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from rollwise.cli.common import Progress, number_or_none, print_json
+from rollwise.game import Game
+
+
+def print_layers(
+    game: Game, max_states: int | None, save: Path | None, *, json: bool = False
+) -> None:
+    """Solve a game by layers; print what it is worth, and write the strategy if asked to."""
+    from rollwise.layers import solve_by_layers
+
+    with Progress() as progress:
+        solution = solve_by_layers(game, max_states=max_states, progress=progress)
+    if save is not None:
+        solution.write_table(save)
+    start = dict(zip(solution.field_names, solution.states[solution.start].tolist(), strict=True))
+    bound = solution.error_bound
+    document = {
+        "game": game.name,
+        "parameters": dict(game.parameters),
+        "method": "strategy-iteration",
+        "status": solution.status,
+        "states": len(solution.states),
+        "actions": solution.n_actions,
+        "outcomes": solution.n_outcomes,
+        "layers": len(solution.progress),
+        "largest_layer_bytes": solution.most_bytes,
+        "start": start,
+        "value": number_or_none(solution.value),
+        "win_probability": number_or_none(solution.win_probability),
+        "error_bound": number_or_none(bound),
+        "seconds": {name: round(spent, 6) for name, spent in solution.seconds.items()},
+    }
+    if json:
+        print_json(document)
+    else:
+        place = ", ".join(f"{name}={value}" for name, value in start.items())
+        typer.echo(solution.title)
+        if solution.is_score:
+            typer.echo(
+                f"  expected score from the start ({place}): {solution.value:.12g} "
+                f"(certified ± {bound:.1e})"
+            )
+        else:
+            typer.echo(
+                f"  the mover at the start ({place}) wins with probability "
+                f"{solution.win_probability:.12f} (certified ± {bound / 2:.1e})"
+            )
+            typer.echo(f"  value {solution.value:.12f} (certified ± {bound:.1e} in every state)")
+        typer.echo(
+            f"  {document['states']:,} states, {document['actions']:,} actions, "
+            f"{document['outcomes']:,} outcomes in {document['layers']:,} layers, the largest "
+            f"graph of {solution.most_bytes / 1e6:.1f} MB"
+        )
+        spent = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in solution.seconds.items())
+        typer.echo(f"  strategy-iteration by layers: {spent}")
+        if save is not None:
+            typer.echo(f"Saved to {save}, a file a layer.")
+    if solution.status != "certified":
+        raise typer.Exit(1)

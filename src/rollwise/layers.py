@@ -1,0 +1,279 @@
+"""Solving a game one layer at a time: for games whose whole graph is too large for memory.
+
+A layer is a `StateGraph` like any other, with a border: the later layers that it
+leads to, whose values and error bounds are known by then. So the methods and the
+certificate of whole graphs solve and certify it, and only the answer is kept.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.atomic_files import write_atomically
+from rollwise.certificate import action_gaps, certify
+from rollwise.errors import UnknownState
+from rollwise.game import Game
+from rollwise.graph import StateGraph, title_of
+from rollwise.methods.strategy_iteration import strategy_iteration
+from rollwise.recursion import Recursion
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LayeredSolution:
+    """The certified values of a game that was solved by layers.
+
+    Attributes
+    ----------
+    game : Game
+    field_names : tuple of str
+    states : (n_states, n_fields) int32
+        Sorted by progress.
+    layers : (n_layers + 1,) int64
+        Layer i is ``states[layers[i]:layers[i + 1]]``.
+    progress : (n_layers,) int64
+        The progress of each.
+    values, error_bounds : (n_states,) float64
+        As in `rollwise.solution.Solution`.
+    actions : (n_states,) int32
+        The number of the first of the best actions.
+    start : int
+        The number of the start.
+    n_actions, n_outcomes : int
+        Of the whole game.
+    most_bytes : int
+        Held at once by the graph of a layer, at most.
+    seconds : dict of float
+        Time spent to find the ``states``, and to ``build``, ``solve`` and
+        ``certify`` the layers.
+    """
+
+    game: Game
+    field_names: tuple[str, ...]
+    action_names: Mapping[int, str]
+    states: NDArray[np.int32]
+    layers: NDArray[np.int64]
+    progress: NDArray[np.int64]
+    values: NDArray[np.float64]
+    error_bounds: NDArray[np.float64]
+    actions: NDArray[np.int32]
+    start: int
+    n_actions: int
+    n_outcomes: int
+    most_bytes: int
+    seconds: Mapping[str, float]
+
+    @property
+    def is_score(self) -> bool:
+        """Whether values are expected scores, and not chances to win."""
+        return self.game.objective != "win"
+
+    @property
+    def value(self) -> float:
+        """The value of the start."""
+        return float(self.values[self.start])
+
+    @property
+    def win_probability(self) -> float | None:
+        """The probability that who moves first wins; None for a score."""
+        return None if self.is_score else (1 + self.value) / 2
+
+    @cached_property
+    def error_bound(self) -> float:
+        """The largest error of any value, proved."""
+        return float(self.error_bounds.max())
+
+    @property
+    def status(self) -> str:
+        """``certified``, or ``not certified`` where no bound could be proved."""
+        return "certified" if np.isfinite(self.error_bound) else "not certified"
+
+    @property
+    def title(self) -> str:
+        """The game and its parameters, as typed on the command line."""
+        return title_of(self.game.name, self.game.parameters)
+
+    def find(self, state: Sequence[int] | Mapping[str, int]) -> int:
+        """The number of a state, given by its fields in order or by name.
+
+        Raises
+        ------
+        UnknownState
+        """
+        if isinstance(state, Mapping):
+            if set(state) != set(self.field_names):
+                raise UnknownState(
+                    f"{self.game.name}: a state is {', '.join(self.field_names)}, each once"
+                )
+            state = [state[name] for name in self.field_names]
+        hits = np.arange(len(self.states))
+        if len(state) == len(self.field_names):
+            for column, field in zip(self.states.T, state, strict=True):
+                hits = hits[column[hits] == field]
+            if len(hits):
+                return int(hits[0])
+        shown = ", ".join(f"{n}={f}" for n, f in zip(self.field_names, state, strict=False))
+        raise UnknownState(f"{self.title}: no play comes to the state {shown}")
+
+    def table(self, where: str | None = None, *, part: slice = slice(None)) -> pl.DataFrame:
+        """The strategy, a row for each state, in the order of the layers.
+
+        Parameters
+        ----------
+        where : str, optional
+            A condition in the names of the columns.
+        part : slice
+            Of the states.
+
+        Returns
+        -------
+        polars.DataFrame
+            A column for each field, then ``action``, ``value``, ``win_probability``
+            (null for a score) and ``error_bound``.
+        """
+        import polars as pl
+
+        from rollwise.filters import parse_filter
+
+        labels = self.actions[part]
+        known = np.unique(labels)
+        names = pl.Series([self.action_names.get(int(label), str(label)) for label in known])
+        values = self.values[part]
+        frame = pl.DataFrame(
+            {name: self.states[part, i] for i, name in enumerate(self.field_names)}
+        ).with_columns(
+            names.gather(np.searchsorted(known, labels)).alias("action"),
+            pl.Series("value", values),
+            pl.lit(None, dtype=pl.Float64).alias("win_probability")
+            if self.is_score
+            else pl.Series("win_probability", (1 + values) / 2),
+            pl.Series("error_bound", self.error_bounds[part]),
+        )
+        return frame if where is None else frame.filter(parse_filter(where, frame.schema))
+
+    def write_table(self, folder: str | Path) -> None:
+        """Write the strategy as Parquet, a file a layer, which `polars.scan_parquet` reads as one.
+
+        The folder is made; a file that is there is replaced, all at once or not at all.
+        """
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        digits = len(str(len(self.progress)))
+        for i in range(len(self.progress)):
+            frame = self.table(part=slice(int(self.layers[i]), int(self.layers[i + 1])))
+            write_atomically(folder / f"layer-{i:0{digits}}.parquet", frame.write_parquet)
+
+    def __repr__(self) -> str:
+        worth = f"{self.value:.10g}" if self.is_score else f"{self.win_probability:.10g}"
+        bound = self.error_bound if self.is_score else self.error_bound / 2
+        return (
+            f"<LayeredSolution of {self.title}: {worth} ± {bound:.1g} ({self.status}), "
+            f"{len(self.states):,} states in {len(self.progress):,} layers>"
+        )
+
+
+def solve_by_layers(
+    game: Game,
+    *,
+    max_states: int | None = None,
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> LayeredSolution:
+    """Solve a game a layer at a time, and certify the answer.
+
+    Parameters
+    ----------
+    game : Game
+        With a method ``progress(s)``, which no outcome lowers.
+    max_states : int, optional
+        Stop with an error beyond this many states: 200 million by default.
+    progress : callable, optional
+        Called now and then as ``progress(stage, done, total or None)``.
+
+    Raises
+    ------
+    UsageError
+        The game doesn't measure its progress, or its rules can't be compiled.
+    RulesError
+        The rules break the contract of the language, or the progress falls.
+    EndlessPlay
+        The players can go round for ever; names the states.
+    TooManyStates
+    """
+    from rollwise.builders.layers import find_layers
+
+    clock = time.perf_counter
+    seconds = dict.fromkeys(("states", "build", "solve", "certify"), 0.0)
+    started = clock()
+    layers = find_layers(game, max_states=max_states, progress=progress)
+    seconds["states"] = clock() - started
+    n = len(layers.states)
+    values, bounds, actions = np.empty(n), np.empty(n), np.empty(n, np.int32)
+    n_actions = n_outcomes = most_bytes = 0
+    started = clock()
+    for graph, begin, end, border in layers.last_first():
+        seconds["build"] += clock() - started
+        started = clock()
+        arranged = Recursion.of_values(graph)
+        border_values = values[border]
+        found = strategy_iteration(graph, border_values=border_values, arranged=arranged)
+        seconds["solve"] += clock() - started
+        started = clock()
+        certificate = certify(
+            graph,
+            found.values,
+            border_values=border_values,
+            border_bounds=bounds[border],
+            arranged=arranged,
+        )
+        values[begin:end], bounds[begin:end] = found.values, certificate.bounds
+        actions[begin:end] = _first_best(graph, found.values, border_values, certificate.bound)
+        seconds["certify"] += clock() - started
+        n_actions += graph.n_actions
+        n_outcomes += graph.n_outcomes
+        most_bytes = max(most_bytes, graph.nbytes)
+        if progress is not None:
+            progress("solving layers", n - begin, n)
+        started = clock()
+    return LayeredSolution(
+        game,
+        layers.rules.field_names,
+        layers.rules.action_names,
+        layers.states,
+        layers.indptr,
+        layers.progress,
+        values,
+        bounds,
+        actions,
+        layers.start,
+        n_actions,
+        n_outcomes,
+        most_bytes,
+        seconds,
+    )
+
+
+def _first_best(
+    graph: StateGraph,
+    values: NDArray[np.float64],
+    border_values: NDArray[np.float64],
+    bound: float,
+) -> NDArray[np.int32]:
+    """The first action of each state that can't be told from the best: its number."""
+    sign = -1.0 if graph.objective == "minimize" else 1.0
+    gap = sign * action_gaps(graph, values, border_values)
+    best = np.maximum.reduceat(gap, graph.action_indptr[:-1])
+    margin = 2 * bound if np.isfinite(bound) else 0.0
+    n = graph.n_actions
+    near = gap >= (best - margin)[graph.action_state]
+    first = np.minimum.reduceat(np.where(near, np.arange(n), n), graph.action_indptr[:-1])
+    return graph.action_label[np.minimum(first, n - 1)]

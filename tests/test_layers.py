@@ -1,0 +1,201 @@
+"""Solving by layers: the same answer as from the whole graph, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import naive
+import numpy as np
+import polars as pl
+import pytest
+from conftest import needs_jit
+from test_cli import run
+
+import rollwise
+from rollwise import AGAIN, END, PASS, WIN, Game, parameter, solve, solve_by_layers
+from rollwise.errors import EndlessPlay, RulesError, TooManyStates, UnknownState, UsageError
+from rollwise.games.pig import Pig, Piglet, TwoDicePig
+from rollwise.games.super_six import SuperSix
+
+pytestmark = needs_jit
+
+
+class Hill(NamedTuple):
+    height: int
+    fuel: int
+    tag: int  # far apart, so that states are looked up by hashing
+
+
+@dataclass(frozen=True)
+class Climber(Game):
+    """A solitaire climb with points, cycles within a height, and unfair dice."""
+
+    top: int = parameter(6)
+    apart: int = parameter(1)
+    falls: bool = parameter(False)
+    players: ClassVar = 1
+    objective: ClassVar = "maximize"
+
+    def start(self) -> Hill:
+        return Hill(0, 2, 0)
+
+    def actions(self, s):
+        yield 3
+        if s.fuel > 0:
+            yield 5
+
+    def outcomes(self, s, action):
+        if s.height >= self.top:
+            yield 1.0, END, s
+        elif action == 3:
+            yield 0.3, AGAIN, Hill(s.height + 1, s.fuel, 1_000_003 * (s.height + 1))
+            yield 0.5, AGAIN, Hill(s.height, 1 - s.fuel if s.fuel < 2 else 0, s.tag)
+            if self.falls and s.height > 2:
+                yield 0.2, AGAIN, Hill(s.height - 2, s.fuel, 1_000_003 * (s.height - 2))
+            else:
+                yield 0.2, END, s
+        else:
+            yield 0.7, AGAIN, Hill(s.height + 2, s.fuel - 1, 1_000_003 * (s.height + 2))
+            yield 0.3, AGAIN, Hill(s.height, s.fuel - 1, s.tag)
+
+    def reward(self, s, action):
+        return s.height / 4 if action == 3 else -0.25
+
+    def progress(self, s) -> int:
+        return s.height * self.apart
+
+
+@dataclass(frozen=True)
+class Shy(Game):
+    """One layer, in which the players may go round for ever."""
+
+    def start(self) -> Hill:
+        return Hill(0, 0, 0)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        yield 1, PASS if action else WIN, s
+
+    def progress(self, s) -> int:
+        return 7
+
+
+GAMES = [
+    Piglet(4),
+    Pig(12),
+    Pig(9, must_bank=True),
+    SuperSix(9),
+    Climber(),
+    Climber(9, apart=10**12),
+]
+
+
+@pytest.mark.parametrize("game", GAMES, ids=str)
+def test_as_from_the_whole_graph(game):
+    layered, whole = solve_by_layers(game), solve(game)
+    graph = whole.graph
+    assert len(layered.states) == graph.n_states
+    assert (layered.n_actions, layered.n_outcomes) == (graph.n_actions, graph.n_outcomes)
+    number = [whole.find(state) for state in layered.states.tolist()]
+    assert sorted(number) == list(range(graph.n_states))
+    assert number[layered.start] == 0
+    off = np.abs(layered.values - whole.values[number])
+    assert np.all(off <= layered.error_bounds + whole.error_bounds[number])
+    assert layered.error_bound < 1e-12
+    assert layered.status == "certified"
+    best = graph.action_label[whole.best_actions[number]]
+    assert np.array_equal(layered.actions, best)
+
+
+@pytest.mark.parametrize("game", GAMES[:4], ids=str)
+def test_bounds_hold_against_exact_fractions(game):
+    layered = solve_by_layers(game)
+    truth = naive.exact_values(naive.moves_of_game(game))
+    for state, value, bound in zip(
+        layered.states.tolist(), layered.values, layered.error_bounds, strict=True
+    ):
+        assert abs(float(truth[type(game.start())(*state)]) - value) <= bound + 1e-16
+
+
+@pytest.mark.parametrize("game", GAMES, ids=str)
+def test_layers_are_sorted_by_progress(game):
+    layered = solve_by_layers(game)
+    state_type = type(game.start())
+    reached = [game.progress(state_type(*state)) for state in layered.states.tolist()]
+    assert reached == sorted(reached)
+    sizes = np.diff(layered.layers)
+    assert sizes.min() > 0
+    assert np.repeat(layered.progress, sizes).tolist() == reached
+
+
+def test_progress_that_falls_is_refused():
+    with pytest.raises(RulesError, match=r"progress\(\) falls from 5 to 3 in the state height=5"):
+        solve_by_layers(Climber(falls=True))
+
+
+def test_a_game_without_progress_is_refused():
+    with pytest.raises(UsageError, match=r"give it a method progress\(s\)"):
+        solve_by_layers(TwoDicePig())
+
+
+def test_endless_play_is_named():
+    with pytest.raises(EndlessPlay, match="go round for ever"):
+        solve_by_layers(Shy())
+
+
+def test_the_limit_of_states():
+    with pytest.raises(TooManyStates):
+        solve_by_layers(Pig(), max_states=1000)
+    with pytest.raises(TooManyStates, match="--by-layer"):
+        solve(Pig(), max_states=1000)
+
+
+def test_finding_a_state():
+    solution = solve_by_layers(Pig(12))
+    whole = solve(Pig(12))
+    state = {"banked": 3, "rival": 5, "turn": 4}
+    assert solution.values[solution.find(state)] == pytest.approx(whole.advise(state).value)
+    with pytest.raises(UnknownState, match="no play comes"):
+        solution.find((3, 5, 100))
+    with pytest.raises(UnknownState, match="each once"):
+        solution.find({"banked": 3})
+
+
+def test_a_file_a_layer(tmp_path):
+    solution = solve_by_layers(SuperSix(9))
+    solution.write_table(tmp_path / "table")
+    files = sorted((tmp_path / "table").iterdir())
+    assert len(files) == len(solution.progress)
+    assert pl.read_parquet(files).equals(solution.table())
+    whole = solve(SuperSix(9)).table("lid >= 3")
+    some = solution.table("lid >= 3").sort("lid", "mine", "theirs", "forced")
+    assert some.drop("value", "win_probability", "error_bound").equals(
+        whole.drop("value", "win_probability", "error_bound")
+    )
+
+
+def test_on_the_command_line(tmp_path):
+    done = run("solve", "super-six", "sticks=9", "--by-layer", "--json")
+    document = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert document["status"] == "certified"
+    assert document["layers"] == 8
+    assert document["states"] == solve(SuperSix(9)).graph.n_states
+    done = run("solve", "super-six", "sticks=9", "--by-layer", "--save", str(tmp_path / "out"))
+    assert "8 layers" in done.stdout
+    assert len(list((tmp_path / "out").glob("*.parquet"))) == 8
+    done = run("solve", "two-dice-pig", "--by-layer")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "progress(s)" in done.stderr
+    assert run("solve", "pig", "--by-layer", "--method", "exact").returncode == 2
+
+
+def test_more_layers_than_memory_would_hold_at_once():
+    """Only one layer's graph is held: a fraction of the whole."""
+    layered = rollwise.solve_by_layers(SuperSix(60))
+    assert layered.most_bytes < solve(SuperSix(60)).graph.nbytes / 5

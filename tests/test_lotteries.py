@@ -1,0 +1,132 @@
+"""Lotteries: what actions share, spelled out and back again."""
+
+from __future__ import annotations
+
+import naive
+import numpy as np
+import pytest
+from graphs import assemble, ending_graphs
+from hypothesis import given
+from little_games import ALL
+
+from rollwise import build
+from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN
+from rollwise.games.pig import Pig
+from rollwise.games.super_six import SuperSix
+from rollwise.graph import SPELLED_OUT, StateGraph
+from rollwise.recursion import Recursion
+
+GAMES = [*ALL[:6], Pig(9), SuperSix(6)]
+
+
+def lotteries_one_by_one(graph: StateGraph) -> list[tuple]:
+    """The naive twin: the lottery of each action, written out."""
+    found = []
+    for a in range(graph.n_actions):
+        part = slice(graph.outcome_indptr[a], graph.outcome_indptr[a + 1])
+        found.append(
+            (
+                graph.action_reward[a],
+                *zip(
+                    graph.outcome_weight[part].tolist(),
+                    (graph.outcome_state[part] < 0).tolist(),
+                    graph.outcome_passes[part].tolist(),
+                    graph.outcome_payoff[part].tolist(),
+                    strict=True,
+                ),
+            )
+        )
+    return found
+
+
+def assert_shared(graph: StateGraph) -> None:
+    twin = lotteries_one_by_one(graph)
+    numbers = {lottery: i for i, lottery in enumerate(dict.fromkeys(twin))}
+    assert graph.action_lottery.tolist() == [numbers[lottery] for lottery in twin]
+    found = graph.lotteries
+    assert len(found.reward) == len(numbers)
+    for lottery, i in numbers.items():
+        part = slice(found.indptr[i], found.indptr[i + 1])
+        assert lottery == (
+            found.reward[i],
+            *zip(
+                found.weight[part].tolist(),
+                found.over[part].tolist(),
+                found.passes[part].tolist(),
+                found.payoff[part].tolist(),
+                strict=True,
+            ),
+        )
+
+
+@given(ending_graphs())
+def test_of_random_graphs(graph):
+    assert_shared(graph)
+
+
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
+def test_of_games(game):
+    built = build(game, mode="interpreted")
+    assert_shared(built)
+    names = (*StateGraph.__dataclass_fields__,)
+    again = StateGraph(**{name: getattr(built, name) for name in names})
+    assert_shared(again)
+    assert again.content_hash == built.content_hash
+    for one, other in zip(again.lotteries, built.lotteries, strict=True):
+        assert one.dtype == other.dtype
+        assert np.array_equal(one, other)
+
+
+def test_many_lotteries():
+    """More than the table begins with, so that it grows."""
+    table = [[(0.0, [(s % 1500 + 1, WIN, None), (7, LOSE, None)])] for s in range(3000)]
+    graph = assemble(table)
+    assert len(graph.lotteries.reward) == 1500
+    assert graph.action_lottery.tolist() == [s % 1500 for s in range(3000)]
+
+
+def test_what_tells_lotteries_apart():
+    outcomes = [
+        (0.0, [(1, WIN, None)]),
+        (0.0, [(1, DRAW, None)]),
+        (0.0, [(1, AGAIN, 1)]),
+        (0.0, [(1, PASS, 1)]),
+        (0.0, [(2, PASS, 1)]),
+        (0.5, [(2, PASS, 1)]),
+        (0.5, [(2, PASS, 1), (2, PASS, 1)]),
+    ]
+    graph = assemble([outcomes, [(0.0, [(1, WIN, None)])]])
+    assert graph.action_lottery.tolist() == [0, 1, 2, 3, 4, 5, 6, 0]
+
+
+def test_spelled_out_only_when_asked_for():
+    graph = build(Pig(9))
+    held = graph.nbytes
+    assert not set(SPELLED_OUT) & set(vars(graph))
+    assert graph.outcome_weight.sum() > graph.n_actions
+    assert set(SPELLED_OUT) <= set(vars(graph))
+    assert graph.nbytes > held
+    with pytest.raises(AttributeError, match="colour"):
+        _ = graph.colour
+
+
+@given(ending_graphs(n_border=2))
+def test_solving_order_is_only_another_order(graph):
+    """`arrange` moves states and leaves out what ends the game, and does nothing else."""
+    arranged, order = Recursion.of_values(graph).arranged, graph.components.order
+    sign = -1 if graph.objective == "minimize" else 1
+    moves = naive.moves_of_graph(graph)
+    position = {int(s): i for i, s in enumerate(order)}
+    for i, s in enumerate(order.tolist()):
+        first, last = arranged.action_indptr[i : i + 2].tolist()
+        assert last - first == len(moves[s])
+        for a, move in zip(range(first, last), moves[s], strict=True):
+            c = int(arranged.lottery_indptr[arranged.lottery[a]])
+            together: dict[int, float] = {}
+            for k in range(*arranged.outcome_indptr[a : a + 2].tolist()):
+                t = int(arranged.target[k])
+                together[t] = together.get(t, 0.0) + arranged.coefficient[c]
+                c += 1
+            expected = {position.get(t, t): float(x) for t, x in move.coefficients.items()}
+            assert together == pytest.approx(expected, abs=1e-15)
+            assert arranged.constant[a] == pytest.approx(sign * float(move.constant), abs=1e-15)
