@@ -15,6 +15,7 @@ from test_cli import run
 
 import rollwise
 from rollwise import AGAIN, END, PASS, WIN, Game, parameter, solve, solve_by_layers
+from rollwise.analysis.check import check
 from rollwise.errors import EndlessPlay, RulesError, TooManyStates, UnknownState, UsageError
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.super_six import SuperSix
@@ -136,6 +137,14 @@ def test_layers_are_sorted_by_progress(game):
 def test_progress_that_falls_is_refused():
     with pytest.raises(RulesError, match=r"progress\(\) falls from 5 to 3 in the state height=5"):
         solve_by_layers(Climber(falls=True))
+
+
+def test_check_looks_at_progress():
+    said = {f.topic: f for f in check(Climber(falls=True)).findings}["progress"]
+    assert said.level == "error"
+    assert "falls from 3 to 1" in said.text
+    said = {f.topic: f for f in check(Climber()).findings}["progress"]
+    assert (said.level, said.text) == ("ok", "no outcome lowers it (8 layers)")
 
 
 def test_a_game_without_progress_is_refused():

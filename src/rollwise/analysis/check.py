@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders import CompileWarning, Progress, build
+from rollwise.builders.rules import Rules
 from rollwise.certificate import endless_actions, endless_states
 from rollwise.errors import PolicyError, RollwiseError
 from rollwise.game import Game
@@ -100,6 +101,7 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     solution = solve(game, max_states=max_states, progress=progress)
     _look_for_useless_actions(report, solution)
     _try_policies(report, game, graph)
+    _look_at_progress(report, game, graph)
     return report
 
 
@@ -132,6 +134,34 @@ def _compare_builders(
         report.add("error", topic, f"the rules do different things: {problem}")
 
 
+def _look_at_progress(report: Report, game: Game, graph: StateGraph) -> None:
+    """Whether an outcome lowers what the game calls its progress."""
+    rules = Rules(game)
+    if not rules.has_progress:
+        return
+    if graph.n_states > MOST_ASKED:
+        report.add("note", "progress", "too many states to look at; solve --by-layer does")
+        return
+    states = (rules.state_type(*fields) for fields in graph.states.tolist())
+    reached = np.array([int(game.progress(state)) for state in states], dtype=object)
+    action = np.repeat(np.arange(graph.n_actions), np.diff(graph.outcome_indptr))
+    inside = np.flatnonzero(graph.outcome_state >= 0)
+    source = graph.action_state[action[inside]]
+    falls = inside[reached[graph.outcome_state[inside]] < reached[source]]
+    if len(falls):
+        a = int(action[falls[0]])
+        s, t = int(graph.action_state[a]), int(graph.outcome_state[falls[0]])
+        report.add(
+            "error",
+            "progress",
+            f"it falls from {reached[s]} to {reached[t]} in the state {graph.state_text(s)} with "
+            f"the action {graph.action_text(a)}; no outcome may lower it",
+        )
+    else:
+        layers = len(set(reached))
+        report.add("ok", "progress", f"no outcome lowers it ({layers:,} layers)")
+
+
 def _same(one: NDArray[Any], other: NDArray[Any]) -> bool:
     return one.dtype == other.dtype and np.array_equal(one, other)
 
@@ -139,7 +169,7 @@ def _same(one: NDArray[Any], other: NDArray[Any]) -> bool:
 def _compare_sample(game: Game, graph: StateGraph) -> str | None:
     """Interpret some states of a compiled graph, evenly spread; what differs, or None."""
     from rollwise.builders.interpreted import expand
-    from rollwise.builders.rules import PAYOFF, Rules
+    from rollwise.builders.rules import PAYOFF
     from rollwise.game import PASS
 
     rules = Rules(game)
