@@ -1,7 +1,7 @@
 """Write the generated parts of the documentation: ``python docs/generate [--into FOLDER]``.
 
 The cards of the games, the page on the command line, the picture of the tutorial
-(where a browser is installed), and the outputs that the tutorial shows.
+(where a browser is installed), and the outputs that pages show.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def main() -> None:
     _write(into / "games" / "README.md", cards.index())
     for name in available():
         _write(into / "games" / f"{name}.md", cards.card(name))
-    for name in ("tutorial.md",):
+    for name in ("tutorial.md", "methods.md"):
         page = into / name
         page.write_text((DOCS / name).read_text())
         with tempfile.TemporaryDirectory() as folder:

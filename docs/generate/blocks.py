@@ -11,6 +11,7 @@ lines. A comment above a block, which readers don't see, says what else is meant
     <!-- not run: reason -->     why it can't be
     <!-- exit: 1 -->             the exit code of its last command
     <!-- typed: 1 2 q -->        what is typed into it, a line each
+    <!-- numbers: reason -->     why the numbers that it prints may differ from those shown
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(
     r"(?P<notes>(?:^<!-- .*? -->\n)*)^```(?P<language>\w*)\n(?P<code>.*?)^```$", re.M | re.S
 )
-NOTE = re.compile(r"<!-- (file|append|not run|exit|typed): (.*?) -->")
+NOTE = re.compile(r"<!-- (file|append|not run|exit|typed|numbers): (.*?) -->")
+NUMBER = re.compile(r"\b\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?\b")
 SECONDS = re.compile(r"\b\d+\.\d+ s\b")
 
 
@@ -92,18 +94,36 @@ def blocks_of(text: str) -> list[Block]:
     return found
 
 
-def matches(shown: str, printed: str) -> bool:
-    """Whether a page shows what was printed."""
+def matches(shown: str, printed: str, *, numbers: bool = True) -> bool:
+    """Whether a page shows what was printed, its numbers (but for times) included or not."""
+
+    def plain(line: str) -> str:
+        line = SECONDS.sub("# s", line.rstrip())
+        # columns are as wide as their numbers
+        return line if numbers else re.sub(r"\s+", " ", NUMBER.sub("#", line))
+
     pattern = "".join(
-        "(?:.*\n)*" if line == "..." else re.escape(_plain(line)) + "\n"
+        "(?:.*\n)*" if line == "..." else re.escape(plain(line)) + "\n"
         for line in shown.splitlines()
     )
-    lines = "".join(_plain(line) + "\n" for line in printed.splitlines())
+    lines = "".join(plain(line) + "\n" for line in printed.splitlines())
     return re.fullmatch(pattern, lines) is not None
 
 
-def _plain(line: str) -> str:
-    return SECONDS.sub("# s", line.rstrip())
+def _agrees(block: Block, output: str) -> bool:
+    """Whether a page shows what a block printed, if it shows anything."""
+    if block.shown is None:
+        return True
+    return matches(block.shown.code, output, numbers="numbers" not in block.notes)
+
+
+def write_files(block: Block, folder: Path) -> None:
+    """Write the file that a block is, or add the method that it is to one."""
+    if "file" in block.notes:
+        (folder / block.notes["file"]).write_text(block.code)
+    if "append" in block.notes:
+        with (folder / block.notes["append"]).open("a") as file:
+            file.write("\n" + textwrap.indent(block.code, "    "))
 
 
 def run_page(page: Path, folder: Path) -> list[tuple[Block, str]]:
@@ -116,7 +136,7 @@ def run_page(page: Path, folder: Path) -> list[tuple[Block, str]]:
     """
     printed = []
     for block, output in _run(page.read_text(), page, folder):
-        if block.shown is not None and not matches(block.shown.code, output):
+        if not _agrees(block, output):
             raise DocumentError(
                 f"{page.name}, line {block.shown.line}: what is shown isn't what is printed, "
                 f"which is\n{output}"
@@ -129,7 +149,7 @@ def refresh(page: Path, folder: Path) -> None:
     """Run a page and write into it what its blocks print today, where that is shown in full."""
     text = page.read_text()
     for block, output in reversed(list(_run(text, page, folder))):
-        if block.shown is None or matches(block.shown.code, output):
+        if _agrees(block, output):
             continue
         if "...\n" in block.shown.code:
             raise DocumentError(f"{page.name}, line {block.shown.line}: shorten it anew by hand")
@@ -147,11 +167,7 @@ def _run(text: str, page: Path, folder: Path) -> Any:
     for block in blocks_of(text):
         if "not run" in block.notes and not block.notes["not run"].strip():
             raise DocumentError(f"{page.name}, line {block.line}: say why it isn't run")
-        if "file" in block.notes:
-            (folder / block.notes["file"]).write_text(block.code)
-        if "append" in block.notes:
-            with (folder / block.notes["append"]).open("a") as file:
-                file.write("\n" + textwrap.indent(block.code, "    "))
+        write_files(block, folder)
         if block.runs:
             with contextlib.chdir(folder):
                 code, output = _run_block(block, scope)
@@ -199,6 +215,8 @@ def _run_line(line: str) -> int:
         done = subprocess.run(line, shell=True, capture_output=True, text=True)
         print(done.stdout + done.stderr, end="")
         return done.returncode
+    if re.search(r"\.(png|svg)\b", line) and not _has_browser():
+        return 0  # where there is none, the command says so, and test_plot.py holds it to that
     from rollwise.cli import main
 
     with mock.patch.object(sys, "argv", words), warnings.catch_warnings():
@@ -207,3 +225,14 @@ def _run_line(line: str) -> int:
         except SystemExit as ended:
             return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     return 0
+
+
+def _has_browser() -> bool:
+    from rollwise.errors import UsageError
+    from rollwise.plot.browser import find_browser
+
+    try:
+        find_browser()
+    except UsageError:
+        return False
+    return True

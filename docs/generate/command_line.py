@@ -78,7 +78,7 @@ def _section(name: str, function: Any) -> list[str]:
         rows.append(f"| `{flag}{takes}` | {text} | {_default(parameter.default)} |")
     about = (inspect.getdoc(function) or "").strip()
     usage = " ".join(words)
-    head = [f"### {name}", "", about, "", "```text", f"{usage} [options]", "```", ""]
+    head = [f"### {name}", "", about, "", f"`{usage} [options]`", ""]
     return [*head, "| | | unless given |", "|---|---|---|", *rows]
 
 
