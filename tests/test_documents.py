@@ -192,6 +192,7 @@ def test_every_page_can_be_come_to_from_the_readme():
     assert {page_name(page) for page in DOCS.rglob("*.md")} <= {page_name(page) for page in seen}
 
 
+@pytest.mark.needs_jit
 def test_the_python_of_the_readme_gives_what_its_comments_say(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     *_, block = [b for b in blocks.blocks_of((ROOT / "README.md").read_text()) if b.runs]

@@ -171,12 +171,15 @@ def _policies(game: Game, solution: rollwise.Solution) -> str:
         rule = f"`{name}`: {about[0].lower()}{about[1:]}"
         if not two:
             found = evaluate(graph, policy)
+            assert found.bounds is not None
             bound = float(found.bounds[0]) + solution.error_bound
             score = float(found.values[0])
             worse = abs(score - solution.value)
             rows.append(f"| {rule} | {digits(score, bound, 6)} | {digits(worse, bound, 6)} |")
             continue
         found = evaluate(graph, policy, solution.policy)
+        assert found.bounds is not None
+        assert found.bounds_second is not None
         bound = float(max(found.bounds[0], found.bounds_second[0]))
         first, second = (50 * (1 + float(v[0])) for v in (found.values, found.values_second))
         response = best_response(graph, policy)
