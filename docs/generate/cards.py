@@ -14,6 +14,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import rollwise
 from rollwise.evaluation import best_response, evaluate
 from rollwise.game import Game, parameter_specs
@@ -87,13 +89,24 @@ def _parameters(cls: type[Game]) -> str:
 
 
 def _commands(name: str, solution: rollwise.Solution) -> str:
-    has_choice = solution.graph.n_actions > solution.graph.n_states
     lines = [f"rollwise solve {name}"]
-    if has_choice:
+    if has_choice(solution):
         lines += [f"rollwise table {name} --limit 10", f"rollwise play {name} --coach"]
-    kind = "policy" if has_choice else "length"
+    kind = "policy" if has_choice(solution) else "length"
     lines += [f"rollwise plot {name} {kind} --out {name}.html"]
     return "\n".join(["```sh", *lines, "```"])
+
+
+def has_choice(solution: rollwise.Solution) -> bool:
+    """Whether there is a state with two actions."""
+    return solution.graph.n_actions > solution.graph.n_states
+
+
+def _returns_at_once(solution: rollwise.Solution) -> bool:
+    """Whether an outcome leads back to the state that it comes from."""
+    graph = solution.graph
+    source = np.repeat(graph.action_state, np.diff(graph.outcome_indptr))
+    return bool(np.any(source == graph.outcome_state))
 
 
 def _facts(solution: rollwise.Solution) -> str:
@@ -116,17 +129,18 @@ def _facts(solution: rollwise.Solution) -> str:
     lasts = f"{digits(moves.value, moves.bound, 4)} moves"
     if graph.players == 2:
         lasts = f"{digits(turns.value, turns.bound, 4)} turns ({lasts})"
-    cycles = (
-        "no position comes back"
-        if components.largest == 1
-        else f"{len(components):,} components, the largest of {components.largest:,} states"
-        if len(components) > 1
-        else "from every position play can come to every other"
-    )
+    if len(components) == 1:
+        cycles = "from every position play can come to every other"
+    elif components.largest > 1:
+        cycles = f"{len(components):,} components, the largest of {components.largest:,} states"
+    elif _returns_at_once(solution):
+        cycles = "a position can only come back at once, and none after others"
+    else:
+        cycles = "no position comes back"
     return "\n".join(
         [
             f"- {worth}",
-            f"- Played best, a game lasts {lasts} on average.",
+            f"- {'Played best, a' if has_choice(solution) else 'A'} game lasts {lasts} on average.",
             f"- A state: {_fields(solution)}.",
             f"- The actions: {', '.join(used)}.",
             f"- {graph.n_states:,} states, {graph.n_actions:,} actions, {graph.n_outcomes:,} "
