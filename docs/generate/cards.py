@@ -25,6 +25,7 @@ from rollwise.simulate.lengths import expected_lengths
 
 ROOT = Path(__file__).resolve().parents[2]
 ANSWERS = tomllib.loads((ROOT / "tests" / "answers.toml").read_text())
+WORTH_KEEPING = 10_000_000  # outcomes of a game that takes some seconds to solve
 DIGITS = 9  # after the point
 NONE_KNOWN = "None that we know of from outside this project. What is printed above is certified."
 
@@ -89,11 +90,15 @@ def _parameters(cls: type[Game]) -> str:
 
 
 def _commands(name: str, solution: rollwise.Solution) -> str:
-    lines = [f"rollwise solve {name}"]
-    if has_choice(solution):
-        lines += [f"rollwise table {name} --limit 10", f"rollwise play {name} --coach"]
-    kind = "policy" if has_choice(solution) else "length"
-    lines += [f"rollwise plot {name} {kind} --out {name}.html"]
+    choice = has_choice(solution)
+    kind = "policy" if choice else "length"
+    save, load = "", ""
+    if solution.graph.n_outcomes > WORTH_KEEPING:
+        save, load = f" --save {name}.parquet", f" --load {name}.parquet"
+    lines = [f"rollwise solve {name}{save}"]
+    if choice:
+        lines += [f"rollwise table {name} --limit 10{load}", f"rollwise play {name} --coach{load}"]
+    lines += [f"rollwise plot {name} {kind} --out {name}.html{load}"]
     return "\n".join(["```sh", *lines, "```"])
 
 
