@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check fast format bench clean
+.PHONY: help demo test check fast format docs bench clean
 
 help:
 	@echo "make demo    set up, then solve Pig and Super Six"
 	@echo "make test    set up, then run all tests, and the fast ones again with the JIT off"
 	@echo "make check   format, lint, types, fast tests: about a minute"
 	@echo "make format  put the code in form"
+	@echo "make docs    make the generated pages and figures of the documentation anew"
 	@echo "make bench   measure, and write benchmarks/RESULTS.md"
 
 $(VENV)/ready: pyproject.toml
@@ -37,6 +38,9 @@ check: $(VENV)/ready
 format: $(VENV)/ready
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: $(VENV)/ready
+	$(BIN)/python docs/generate
 
 bench: $(VENV)/ready
 	$(BIN)/python benchmarks/core.py

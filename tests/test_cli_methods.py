@@ -239,6 +239,20 @@ def test_respond():
     assert f"{wins[0]:.12f} moving first" in output("respond", *SEVEN, "--to", "random")
 
 
+def test_every_command_knows_the_optimal_policy_and_mixtures():
+    best = json.loads(output("solve", *SEVEN, "--json"))["win_probability"]
+    options = ("--policy", "optimal", "--against", "0.5*optimal+0.5*random", "--json")
+    document = json.loads(output("evaluate", *SEVEN, *options))
+    assert document["win_probability"] > best + 0.01
+    respond = output("respond", *SEVEN, "--to", "optimal")
+    assert f"{best:.12f} moving first" in respond
+    assert "exploitability 0.000000000000:" in respond
+    mixed = json.loads(
+        output("distribution", "threes", "dice=2", "--policy", "0.5*optimal+0.5*random", "--json")
+    )
+    assert mixed["policies"][0]["mean"] > 4 + 1e-6
+
+
 def test_compare():
     document = json.loads(output("compare", *SEVEN, "--json"))
     rows = {row["method"]: row for row in document["rows"]}

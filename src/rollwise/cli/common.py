@@ -47,6 +47,10 @@ ModeOption = Annotated[
     str,
     typer.Option("--mode", help="Who runs the rules: auto, interpreted or compiled."),
 ]
+POLICIES = (
+    "optimal, random, a policy of the game, a .csv or .parquet table, what `learn --save` kept "
+    "(.npz), or a mixture: 0.9*optimal+0.1*random."
+)
 LoadOption = Annotated[
     str | None,
     typer.Option("--load", metavar="FILE", help="Use a solution saved by `solve --save`."),

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from rollwise.errors import UsageError
 from rollwise.game import Game
-
-if TYPE_CHECKING:
-    from rollwise.graph import StateGraph
-    from rollwise.policies import Policy
 
 ChaseOption = Annotated[
     bool,
@@ -54,17 +50,6 @@ def no_chase(chase: bool, target: int | None) -> None:
     """Make sure that --target doesn't come without --chase."""
     if target is not None and not chase:
         raise UsageError("--target goes with --chase")
-
-
-def policy_of(graph: StateGraph, game: Game, reference: str) -> Policy:
-    """A policy by its name, "optimal" among them, or from a file."""
-    from rollwise.policies import find_policy
-
-    if reference != "optimal":
-        return find_policy(graph, game, reference)
-    from rollwise.solution import solve
-
-    return solve(game).policy
 
 
 def read_scores_option(text: str | None) -> tuple[int, ...]:

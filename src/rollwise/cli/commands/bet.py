@@ -20,7 +20,6 @@ from rollwise.cli.common import (
 from rollwise.cli.score_options import (
     ContestTiesOption,
     PlayersOption,
-    policy_of,
     read_scores_option,
 )
 from rollwise.errors import UsageError
@@ -86,7 +85,9 @@ def bet(
     if doubling is not None:
         document["double"] = doubling.advise(finished, place)._asdict()
     if against is not None:
-        policy = policy_of(source, contest.game, against)
+        from rollwise.policy_references import resolve_policy
+
+        policy = resolve_policy(source, contest.game, against)
         document["edge"] = {"against": against, **edge_against(contest, policy)._asdict()}
     if json:
         print_json(document)

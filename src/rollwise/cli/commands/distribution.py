@@ -9,6 +9,7 @@ import typer
 
 from rollwise.cli.app import app
 from rollwise.cli.common import (
+    POLICIES,
     GameArgument,
     JsonOption,
     ParametersArgument,
@@ -17,7 +18,6 @@ from rollwise.cli.common import (
     read_game,
     read_state,
 )
-from rollwise.cli.score_options import policy_of
 from rollwise.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,8 +36,7 @@ def distribution(
         list[str] | None,
         typer.Option(
             metavar="POLICY",
-            help="optimal (the default), a policy of the game, random, or a table in a .csv or "
-            ".parquet file; give it again for several side by side.",
+            help=f"{POLICIES} optimal unless given; give it again for several side by side.",
         ),
     ] = None,
     count: Annotated[
@@ -70,6 +69,7 @@ def distribution(
     """The distribution of a solitaire game's final score under a policy, without simulating."""
     from rollwise.analysis.distributions import counted_actions, distributions, exact_distribution
     from rollwise.builders import build
+    from rollwise.policy_references import resolve_policy
     from rollwise.scores import whole_points
 
     if csv and json:
@@ -86,7 +86,7 @@ def distribution(
         place = graph.find([fields[name] for name in graph.field_names])
     shown = []
     for reference in policy or ["optimal"]:
-        plan = policy_of(graph, chosen, reference)
+        plan = resolve_policy(graph, chosen, reference)
         found = distributions(graph, plan, count=count).of(place).trimmed()
         entry = _described(reference, found, at_most)
         if exact:

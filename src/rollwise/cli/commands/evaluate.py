@@ -8,6 +8,7 @@ import typer
 
 from rollwise.cli.app import app
 from rollwise.cli.common import (
+    POLICIES,
     GameArgument,
     JsonOption,
     MaxStatesOption,
@@ -42,9 +43,7 @@ def evaluate(
     parameters: ParametersArgument = None,
     policy: Annotated[
         str,
-        typer.Option(
-            metavar="P", help="A policy of the game, random, or a .csv or .parquet table."
-        ),
+        typer.Option(metavar="P", help=POLICIES),
     ] = ...,  # type: ignore[assignment]
     against: Annotated[
         str | None, typer.Option(metavar="Q", help="What the opponent plays; P unless given.")
@@ -81,7 +80,7 @@ def evaluate(
     from rollwise.builders import build
     from rollwise.evaluation import METHODS
     from rollwise.evaluation import evaluate as evaluate_policy
-    from rollwise.policies import find_policy
+    from rollwise.policy_references import resolve_policy
 
     if method not in METHODS:
         raise UsageError(f"--method is {method!r}; it must be {' or '.join(METHODS)}")
@@ -104,8 +103,8 @@ def evaluate(
     with Progress() as progress:
         graph = build(chosen, max_states=max_states, progress=progress)
         s = 0 if position is None else graph.find(position)
-        mine = find_policy(graph, chosen, policy)
-        theirs = None if against is None else find_policy(graph, chosen, against)
+        mine = resolve_policy(graph, chosen, policy)
+        theirs = None if against is None else resolve_policy(graph, chosen, against)
         progress("evaluating", 0, None)
         found = evaluate_policy(
             graph,

@@ -69,6 +69,10 @@ def plot(
     from rollwise.plot import plot as draw
     from rollwise.plot.pages import check_target, write_figure
 
+    # elsewhere parameters come right after the game, so people write them before the kind too
+    words = [kind, *(parameters or ())]
+    kind = next((word for word in words if "=" not in word), kind)
+    words.remove(kind)
     choices = {
         "x": x,
         "y": y,
@@ -79,7 +83,7 @@ def plot(
         "games": games,
     }
     check_choices(kind, **choices)
-    chosen = read_game(game, parameters)
+    chosen = read_game(game, words)
     target = Path(f"{chosen.name}-{kind}.html") if out is None else out
     check_target(target)
     require_plotly()

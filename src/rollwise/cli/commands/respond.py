@@ -9,6 +9,7 @@ import typer
 from rollwise.cli.app import app
 from rollwise.cli.commands.evaluate import describe
 from rollwise.cli.common import (
+    POLICIES,
     GameArgument,
     JsonOption,
     MaxStatesOption,
@@ -27,9 +28,7 @@ def respond(
     parameters: ParametersArgument = None,
     to: Annotated[
         str,
-        typer.Option(
-            metavar="P", help="A policy of the game, random, or a .csv or .parquet table."
-        ),
+        typer.Option(metavar="P", help=POLICIES),
     ] = ...,  # type: ignore[assignment]
     state: Annotated[
         str | None,
@@ -41,14 +40,14 @@ def respond(
     """Find the best response to a policy, and what that policy loses to it."""
     from rollwise.builders import build
     from rollwise.evaluation import best_response
-    from rollwise.policies import find_policy
+    from rollwise.policy_references import resolve_policy
 
     chosen = read_game(game, parameters)
     position = None if state is None else read_state(state)
     with Progress() as progress:
         graph = build(chosen, max_states=max_states, progress=progress)
         s = 0 if position is None else graph.find(position)
-        policy = find_policy(graph, chosen, to)
+        policy = resolve_policy(graph, chosen, to)
         progress("responding", 0, None)
         found = best_response(graph, policy)
     document = describe(graph, found, s)
@@ -59,11 +58,14 @@ def respond(
         print_json(document)
         return
     where = ", ".join(f"{name}={value}" for name, value in document["state"].items())
+    # what can't be told from nothing is printed as nothing, and not as -0.000000000000
+    told = abs(document["exploitability"]) > (document["exploitability_bound"] or 0.0)
+    exploitability = document["exploitability"] if told else 0.0
     typer.echo(f"best response to {found.against}, at {where}")
     typer.echo(f"  wins with probability {document['win_probability']:.12f} moving first")
     typer.echo(f"  and {document['win_probability_second']:.12f} moving second")
     typer.echo(
-        f"  exploitability {document['exploitability']:.12f}: what it wins a game (a win counts "
+        f"  exploitability {exploitability:.12f}: what it wins a game (a win counts "
         "1, a loss -1), on average over the seats"
     )
     bound = document["error_bound"]

@@ -11,13 +11,13 @@ import typer
 
 from rollwise.cli.app import app
 from rollwise.cli.common import (
+    POLICIES,
     GameArgument,
     JsonOption,
     ParametersArgument,
     print_json,
     read_game,
 )
-from rollwise.cli.score_options import policy_of
 
 
 @app.command("scores")
@@ -25,20 +25,19 @@ def scores(
     game: GameArgument,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="One score a line.")],
     parameters: ParametersArgument = None,
-    policy: Annotated[
-        str, typer.Option(metavar="POLICY", help="optimal, a policy of the game, or a file.")
-    ] = "optimal",
+    policy: Annotated[str, typer.Option(metavar="POLICY", help=POLICIES)] = "optimal",
     json: JsonOption = False,
 ) -> None:
     """Test scores that were really made against the exact distribution of a policy."""
     from rollwise.analysis.distributions import distributions
     from rollwise.analysis.records import compare, read_scores
     from rollwise.builders import build
+    from rollwise.policy_references import resolve_policy
 
     chosen = read_game(game, parameters)
     made = read_scores(file)
     graph = build(chosen)
-    expected = distributions(graph, policy_of(graph, chosen, policy)).of(0)
+    expected = distributions(graph, resolve_policy(graph, chosen, policy)).of(0)
     tested = compare(made, expected)
     if json:
         facts = {

@@ -10,6 +10,7 @@ import typer
 
 from rollwise.cli.app import app
 from rollwise.cli.common import (
+    POLICIES,
     GameArgument,
     JsonOption,
     MaxStatesOption,
@@ -35,8 +36,7 @@ def simulate(
         str,
         typer.Option(
             metavar="P",
-            help="optimal, random, a policy of the game, a .csv or .parquet table, what `learn "
-            "--save` kept (.npz), or a mixture: 0.9*optimal+0.1*random.",
+            help=POLICIES,
         ),
     ] = ...,  # type: ignore[assignment]
     against: Annotated[

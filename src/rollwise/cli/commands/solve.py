@@ -238,10 +238,15 @@ def _print(document: dict[str, Any], title: str, is_score: bool) -> None:
             exact = document[name]
             shown = exact if len(exact) <= 200 else f"{exact[:90]}... ({len(exact):,} characters)"
             typer.echo(f"  {name.removesuffix('_exact').replace('_', ' ')} exactly: {shown}")
+    components = (
+        "one component"
+        if document["components"] == 1
+        else f"{document['components']:,} components, the largest of "
+        f"{document['largest_component']:,} states"
+    )
     typer.echo(
         f"  {document['states']:,} states, {document['actions']:,} actions, "
-        f"{document['outcomes']:,} outcomes; {document['components']:,} components, the largest "
-        f"of {document['largest_component']:,} states"
+        f"{document['outcomes']:,} outcomes; {components}"
     )
     spent = ", ".join(f"{name} {spent:.2f} s" for name, spent in document["seconds"].items())
     typer.echo(f"  {document['method']}: {spent}")

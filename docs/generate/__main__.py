@@ -1,0 +1,58 @@
+"""Write the generated parts of the documentation: ``python docs/generate``.
+
+The cards of the games, the page on the command line, the picture of the tutorial
+(where a browser is installed), and on every page the outputs that it shows.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import blocks
+import cards
+import command_line
+import links
+
+from rollwise.games import available
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+
+
+def main() -> None:
+    (DOCS / "games").mkdir(exist_ok=True)
+    _write(DOCS / "command-line.md", command_line.page())
+    _write(DOCS / "games" / "README.md", cards.index())
+    for name in available():
+        _write(DOCS / "games" / f"{name}.md", cards.card(name))
+    _picture(DOCS / "images" / "dragon.png")
+    for page in links.pages(ROOT):
+        if any(block.shown for block in blocks.blocks_of(page.read_text())):
+            with tempfile.TemporaryDirectory() as folder:
+                blocks.refresh(page, Path(folder))
+            print(page.relative_to(ROOT))
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text)
+    print(path.relative_to(ROOT))
+
+
+def _picture(path: Path) -> None:
+    """What `rollwise plot examples/dragon.py policy` draws."""
+    import rollwise
+    from rollwise.errors import UsageError
+    from rollwise.games import find
+    from rollwise.plot.pages import write_figure
+
+    path.parent.mkdir(exist_ok=True)
+    solution = rollwise.solve(find(str(ROOT / "examples" / "dragon.py"))())
+    try:
+        write_figure(solution.plot("policy"), path, "dragon", 900)
+        print(path.relative_to(ROOT))
+    except UsageError as error:
+        print(f"{path.relative_to(ROOT)} is left as it was: {error}")
+
+
+main()

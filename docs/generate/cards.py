@@ -1,0 +1,249 @@
+"""A card for each game: its rules as its docstring tells them, and facts found by solving it.
+
+Only digits that are certified are printed, and no times, so that a card changes
+only with the rules, or with what is known of the game.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import tomllib
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import rollwise
+from rollwise.evaluation import best_response, evaluate
+from rollwise.game import Game, parameter_specs
+from rollwise.games import available
+from rollwise.policies import find_policy
+from rollwise.simulate.lengths import expected_lengths
+
+ROOT = Path(__file__).resolve().parents[2]
+ANSWERS = tomllib.loads((ROOT / "tests" / "answers.toml").read_text())
+WORTH_KEEPING = 10_000_000  # outcomes of a game that takes some seconds to solve
+DIGITS = 9  # after the point
+NONE_KNOWN = "None that we know of from outside this project. What is printed above is certified."
+
+
+def index() -> str:
+    """The page that lists the cards."""
+    rows = []
+    for name, cls in available().items():
+        given = _given({spec.name: spec.default for spec in parameter_specs(cls)})
+        about = (inspect.getdoc(cls) or "").partition("\n")[0]
+        players = "two" if cls.players == 2 else "one"
+        rows.append(f"| [{title(name)}]({name}.md) | {players} | {given} | {about} |")
+    return INDEX + "\n".join(rows) + "\n"
+
+
+INDEX = """\
+# The games
+
+A card for each game that comes with rollwise: its rules, how large it is, who has the edge, how
+good its rules of thumb are, and what is known of it from elsewhere. The rule sheets themselves are
+in [src/rollwise/games](../../src/rollwise/games), to read and to copy.
+
+| game | players | parameters | |
+|---|---|---|---|
+"""
+
+
+def card(name: str) -> str:
+    """The card of a game, in Markdown."""
+    cls = available()[name]
+    game = cls()
+    solution = rollwise.solve(game)
+    parts = [
+        f"# {title(name)}",
+        inspect.getdoc(cls) or "",
+        _parameters(cls),
+        "## Try it",
+        _commands(name, solution),
+        "## The answer" + (", for the default parameters" if parameter_specs(cls) else ""),
+        _facts(solution),
+    ]
+    if cls.policies():
+        parts += ["## Rules of thumb", _policies(game, solution)]
+    parts += ["## Known answers", _known(name, cls), "[All games](README.md)"]
+    return "\n\n".join(parts) + "\n"
+
+
+def title(name: str) -> str:
+    """A game's name as a heading."""
+    return name.replace("-", " ").title().replace(" And ", " and ")
+
+
+def _parameters(cls: type[Game]) -> str:
+    specs = parameter_specs(cls)
+    if not specs:
+        return "It has no parameters."
+    rows = ["| parameter | default | range | |", "|---|---|---|---|"]
+    for spec in specs:
+        span = "true or false" if spec.type is bool else spec.range_text
+        rows.append(f"| `{spec.name}` | {str(spec.default).lower()} | {span} | {spec.about} |")
+    return "\n".join(rows)
+
+
+def _commands(name: str, solution: rollwise.Solution) -> str:
+    choice = has_choice(solution)
+    kind = "policy" if choice else "length"
+    save, load = "", ""
+    if solution.graph.n_outcomes > WORTH_KEEPING:
+        save, load = f" --save {name}.parquet", f" --load {name}.parquet"
+    lines = [f"rollwise solve {name}{save}"]
+    if choice:
+        lines += [f"rollwise table {name} --limit 10{load}", f"rollwise play {name} --coach{load}"]
+    lines += [f"rollwise plot {name} {kind} --out {name}.html{load}"]
+    return "\n".join(["```sh", *lines, "```"])
+
+
+def has_choice(solution: rollwise.Solution) -> bool:
+    """Whether there is a state with two actions."""
+    return solution.graph.n_actions > solution.graph.n_states
+
+
+def _returns_at_once(solution: rollwise.Solution) -> bool:
+    """Whether an outcome leads back to the state that it comes from."""
+    graph = solution.graph
+    source = np.repeat(graph.action_state, np.diff(graph.outcome_indptr))
+    return bool(np.any(source == graph.outcome_state))
+
+
+def _facts(solution: rollwise.Solution) -> str:
+    graph = solution.graph
+    components = graph.components
+    used = dict.fromkeys(graph.action_text(a) for a in range(min(graph.n_actions, 100_000)))
+    shown = digits(
+        solution.value if solution.is_score else float((1 + solution.value) / 2),
+        solution.error_bound,
+    )
+    if solution.is_score:
+        aim = "smallest" if graph.objective == "minimize" else "largest"
+        worth = f"The {aim} expected score is **{shown}**."
+    elif graph.players == 1:
+        worth = f"The player wins with probability **{shown}**."
+    else:
+        edge = "has the edge" if solution.value > 0 else "is behind"
+        worth = f"Who moves first {edge}, and wins with probability **{shown}**."
+    turns, moves = expected_lengths(graph, solution.policy)[0]
+    lasts = f"{digits(moves.value, moves.bound, 4)} moves"
+    if graph.players == 2:
+        lasts = f"{digits(turns.value, turns.bound, 4)} turns ({lasts})"
+    if len(components) == 1:
+        cycles = "from every position play can come to every other"
+    elif components.largest > 1:
+        cycles = f"{len(components):,} components, the largest of {components.largest:,} states"
+    elif _returns_at_once(solution):
+        cycles = "a position can only come back at once, and none after others"
+    else:
+        cycles = "no position comes back"
+    return "\n".join(
+        [
+            f"- {worth}",
+            f"- {'Played best, a' if has_choice(solution) else 'A'} game lasts {lasts} on average.",
+            f"- A state: {_fields(solution)}.",
+            f"- The actions: {', '.join(used)}.",
+            f"- {graph.n_states:,} states, {graph.n_actions:,} actions, {graph.n_outcomes:,} "
+            f"outcomes; {cycles}.",
+            "",
+            "All digits are certified.",
+        ]
+    )
+
+
+def _fields(solution: rollwise.Solution) -> str:
+    """The fields of a state, each with the comment that the rule sheet has on it."""
+    assert solution.game is not None
+    source = inspect.getsource(type(solution.game.start()))
+    told = dict(re.findall(r"^ *(\w+): int +# (.*)$", source, re.M))
+    names = solution.graph.field_names
+    return ", ".join(f"`{name}`" + (f" ({told[name]})" if name in told else "") for name in names)
+
+
+def _policies(game: Game, solution: rollwise.Solution) -> str:
+    graph = solution.graph
+    two = graph.players == 2
+    if two:
+        head = [
+            "| rule | wins against perfect play, moving first | moving second | loses so | loses "
+            "to who knows it |",
+            "|---|---|---|---|---|",
+        ]
+        words = (
+            "*Loses so* is how many games of a hundred the rule loses against perfect play, "
+            "compared with perfect play itself, on average of moving first and second; the last "
+            "column is the same against the best response to it. Exact, and certified to the "
+            "digits shown."
+        )
+    else:
+        head = ["| rule | expected score | worse by |", "|---|---|---|"]
+        words = "Exact, and certified to the digits shown."
+    rows = []
+    for name, function in type(game).policies().items():
+        policy = find_policy(graph, game, name)
+        about = (inspect.getdoc(function) or "").partition("\n")[0].removesuffix(".")
+        rule = f"`{name}`: {about[0].lower()}{about[1:]}"
+        if not two:
+            found = evaluate(graph, policy)
+            assert found.bounds is not None
+            bound = float(found.bounds[0]) + solution.error_bound
+            score = float(found.values[0])
+            worse = abs(score - solution.value)
+            rows.append(f"| {rule} | {digits(score, bound, 6)} | {digits(worse, bound, 6)} |")
+            continue
+        found = evaluate(graph, policy, solution.policy)
+        assert found.bounds is not None
+        assert found.bounds_second is not None
+        bound = float(max(found.bounds[0], found.bounds_second[0]))
+        first, second = (50 * (1 + float(v[0])) for v in (found.values, found.values_second))
+        response = best_response(graph, policy)
+        known = 50 * response.exploitability()
+        rows.append(
+            f"| {rule} | {digits(first, 50 * bound, 4)} % | {digits(second, 50 * bound, 4)} % "
+            f"| {digits(50 - (first + second) / 2, 50 * bound, 4)} "
+            f"| {digits(known, 50 * response.exploitability_bound(), 4)} |"
+        )
+    return "\n".join([*head, *rows, "", words])
+
+
+def _known(name: str, cls: type[Game]) -> str:
+    rows = []
+    for answer in ANSWERS["answer"]:
+        if answer["game"] != name:
+            continue
+        parameters = answer.get("parameters", {})
+        solution = rollwise.solve(cls(**parameters))
+        what, here = (
+            ("score", solution.value)
+            if solution.is_score
+            else ("win_probability", (1 + solution.value) / 2)
+        )
+        given = _given(parameters)
+        shown = digits(here, solution.error_bound)
+        printed = answer[what]
+        agree = abs(Fraction(here) - Fraction(printed)) <= Fraction(1, 10**4)
+        assert agree, f"{name}: {printed} is printed, and {here} found"
+        rows.append(f"| {given or 'default'} | {printed} | {shown} | {answer['source']} |")
+    for table in ANSWERS.values():
+        if isinstance(table, dict) and table["game"] == name:
+            given = _given(table["parameters"])
+            rows.append(f"| {given} | {table['what']} | the same (a test) | {table['source']} |")
+    if not rows:
+        return NONE_KNOWN
+    return "\n".join(["| parameters | known | here | source |", "|---|---|---|---|", *rows])
+
+
+def _given(parameters: Mapping[str, Any]) -> str:
+    return " ".join(f"`{name}={str(value).lower()}`" for name, value in parameters.items())
+
+
+def digits(value: float, bound: float, places: int = DIGITS) -> str:
+    """A number to so many places, all of which are certain but for the last one's rounding."""
+    if not bound <= 0.5 * 10.0**-places:
+        raise ValueError(f"{value} ± {bound:.1e} isn't known to {places} places")
+    return f"{value:.{places}f}"

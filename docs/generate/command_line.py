@@ -1,0 +1,108 @@
+"""The page on the command line: an introduction, then every command as the program declares it."""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from pathlib import Path
+from typing import Any
+
+from typer.models import ArgumentInfo, OptionInfo
+
+INTRODUCTION = """\
+# The command line
+
+`rollwise COMMAND GAME [name=value ...] [options]`. Every command says what it takes with `--help`;
+this page is made from the same source.
+
+**Games.** GAME is the name of a game that comes with rollwise ([list](games/README.md)), or a
+file of yours: `dragon.py` where it holds one game, else `dragon.py:Dragon`.
+
+**Parameters** are written `name=value` after the game: `rollwise solve pig target=50`. A value that
+is out of the game's range is refused, and the range told. `rollwise games` lists them all.
+
+**States** are written with every field once: `--state banked=50,rival=50,turn=20`.
+
+**Policies**, wherever one is asked for, are `random`, a policy written beside the game's rules
+(`hold-at-20`), or a table in a `.csv` or `.parquet` file: a column for each field of the state,
+one named `action`, and `probability` where it mixes. What `rollwise table GAME --out mine.csv`
+writes is such a table. Where the help says so, also `optimal`, a learner that `learn --save` kept
+(`.npz`), and mixtures such as `0.9*optimal+0.1*random`.
+
+**Output.** What was asked for goes to stdout, and nothing else does. With `--json` that is one JSON
+document; numbers that there aren't (an infinite bound, a value that a method didn't find) are
+`null`. Progress bars and warnings go to stderr, bars only if that is a terminal. Files are written
+all at once or not at all.
+
+**Exit codes.**
+
+| code | meaning |
+|---|---|
+| 0 | done |
+| 1 | a right request that failed: a method gave up, a tolerance was missed, `check` found errors |
+| 2 | wrong use: an unknown game, a value out of range, faulty rules; one line says what to do |
+| 130 | stopped by Ctrl-C |
+
+**Ctrl-C** stops at once, but for what plays games: `learn` and `simulate` end after the game in
+hand and give what they have, and `play` keeps the game and prints how to go on with it.
+"""
+
+
+def page() -> str:
+    """The whole page, in Markdown."""
+    from rollwise.cli.app import app
+
+    commands = {str(info.name): info.callback for info in app.registered_commands}
+    lines = [INTRODUCTION, "## The commands", "", "| command | what it does |", "|---|---|"]
+    for name, function in sorted(commands.items()):
+        lines.append(f"| [`{name}`](#{name}) | {_cell(_first_line(function))} |")
+    for name, function in sorted(commands.items()):
+        lines += ["", *_section(name, function)]
+    return "\n".join(lines) + "\n"
+
+
+def _section(name: str, function: Any) -> list[str]:
+    """A command from its function's signature, which is what Typer reads too."""
+    hints = typing.get_type_hints(function, include_extras=True)
+    words, rows = ["rollwise", name], []
+    for key, parameter in inspect.signature(function).parameters.items():
+        kind, info = typing.get_args(hints[key])
+        text = _cell(info.help)
+        if isinstance(info, ArgumentInfo):
+            words.append(str(info.metavar))
+            rows.append(f"| `{info.metavar}` | {text} | |")
+            continue
+        flag = ", ".join(info.param_decls) or "--" + key.replace("_", "-")
+        takes = _takes(kind, info)
+        rows.append(f"| `{flag}{takes}` | {text} | {_default(parameter.default)} |")
+    about = (inspect.getdoc(function) or "").strip()
+    usage = " ".join(words)
+    head = [f"### {name}", "", about, "", f"`{usage} [options]`", ""]
+    return [*head, "| | | unless given |", "|---|---|---|", *rows]
+
+
+def _takes(kind: Any, info: OptionInfo) -> str:
+    """What follows an option, as `` N``; nothing after a switch."""
+    kinds = [one for one in typing.get_args(kind) if one is not type(None)]
+    one = kinds[0] if isinstance(kind, types.UnionType) else kind
+    if one is bool:
+        return ""
+    if typing.get_origin(one) is list:
+        (one,) = typing.get_args(one)
+    words = {int: "N", float: "X", str: "WORD", Path: "FILE"}
+    return f" {info.metavar or words[one]}"
+
+
+def _default(default: Any) -> str:
+    if default is ...:
+        return "(needed)"
+    return "" if default in (None, False) else f"`{default}`"
+
+
+def _first_line(function: Any) -> str:
+    return (inspect.getdoc(function) or "").partition("\n")[0]
+
+
+def _cell(text: str | None) -> str:
+    return " ".join((text or "").split()).replace("|", "\\|")

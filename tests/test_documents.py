@@ -1,0 +1,218 @@
+"""The documents: what they tell one to type works, what they show is printed, links lead somewhere.
+
+The tools are those that make the documents (see ``docs/generate``).
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import blocks
+import cards
+import command_line
+import links
+import pytest
+from test_cli import output, refusal
+
+from rollwise.games import available
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = links.pages(ROOT)
+RUN_FAST = {"tutorial.md"}
+# Games whose cards take many seconds: hundreds of thousands of states, solved several times.
+LARGE = {"pig", "two-dice-pig"}
+
+
+def page_name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def pages_that_run():
+    for page in PAGES:
+        if any(block.runs for block in blocks.blocks_of(page.read_text())):
+            marks = [] if page.name in RUN_FAST else [pytest.mark.slow]
+            yield pytest.param(page, id=page_name(page), marks=[*marks, pytest.mark.needs_jit])
+
+
+@pytest.mark.parametrize("page", list(pages_that_run()))
+def test_what_a_page_tells_one_to_type_works_and_prints_what_it_shows(page, tmp_path):
+    assert blocks.run_page(page, tmp_path)
+
+
+def test_every_block_of_commands_is_marked_as_one():
+    """A block without a language, or in another shell's name, would never be run."""
+    for page in PAGES:
+        for block in blocks.blocks_of(page.read_text()):
+            where = f"{page_name(page)}, line {block.line}"
+            assert block.language in ("sh", "python", "text"), where
+            if block.language == "text":
+                assert not block.code.startswith(("$ ", "rollwise ")), where
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        ("a 0.10 s\n", "a 12.34 s\n", True),
+        ("a 0.10\n", "a 0.11\n", False),
+        ("one\n...\n", "one\ntwo\nthree\n", True),
+        ("...\nthree\n", "one\ntwo\nthree\n", True),
+        ("...\ntwo\n", "one\ntwo\nthree\n", False),
+        ("one\n", "one\ntwo\n", False),
+        ("one\n", "one  \n", True),
+    ],
+)
+def test_what_counts_as_the_same_output(shown, printed, same):
+    assert blocks.matches(shown, printed) is same
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("```sh\nrollwise nonsense\n```\n", "ended with 2, not 0"),
+        ("```sh\nfalse\n```\n", "ended with 1, not 0"),
+        ("```sh\nfalse\ntrue\n```\n", "ended with 1, not 0"),
+        ("<!-- exit: 2 -->\n```sh\nrollwise --version\n```\n", "ended with 0, not 2"),
+        ("```sh\nrollwise --version\n```\n\n```text\nrollwise 9.9\n```\n", "isn't what is printed"),
+        ("<!-- not run:  -->\n```sh\nfalse\n```\n", "say why"),
+    ],
+)
+def test_a_page_that_is_wrong_is_found(text, says, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(text)
+    with pytest.raises(blocks.DocumentError, match=says):
+        blocks.run_page(page, tmp_path)
+
+
+def test_refreshing_writes_what_is_printed(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("```sh\nprintf 'a\\nb\\n'\n```\n\n```text\nold\n```\n\nmore\n")
+    blocks.refresh(page, tmp_path)
+    assert page.read_text() == "```sh\nprintf 'a\\nb\\n'\n```\n\n```text\na\nb\n```\n\nmore\n"
+
+
+def test_the_games_of_the_documents_are_those_in_examples(tmp_path):
+    for page, name in ((ROOT / "README.md", "hit_the_mark"), (DOCS / "tutorial.md", "dragon")):
+        for block in blocks.blocks_of(page.read_text()):
+            blocks.write_files(block, tmp_path)
+        assert (tmp_path / f"{name}.py").read_text() == (
+            ROOT / "examples" / f"{name}.py"
+        ).read_text()
+
+
+@pytest.mark.needs_jit
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] if name in LARGE else []) for name in available()],
+)
+def test_the_cards_are_up_to_date(name):
+    assert (DOCS / "games" / f"{name}.md").read_text() == cards.card(name), "run make docs"
+
+
+def test_no_card_is_left_over():
+    assert {page.stem for page in (DOCS / "games").glob("*.md")} == {*available(), "README"}
+    assert (DOCS / "games" / "README.md").read_text() == cards.index(), "run make docs"
+
+
+def test_cards_print_only_digits_that_are_certain():
+    assert cards.digits(0.53059272527, 1e-12) == "0.530592725"
+    with pytest.raises(ValueError, match="isn't known to 9 places"):
+        cards.digits(0.53059272527, 1e-9)
+
+
+def test_the_page_on_the_command_line_is_up_to_date():
+    page = (DOCS / "command-line.md").read_text()
+    assert page == command_line.page(), "run make docs"
+    # it holds what the program itself says
+    assert set(re.findall(r"^### ([\w-]+)$", page, re.M)) == set(
+        re.findall(r"^\W*([\w-]+)  ", output("--help").partition("Commands")[2], re.M)
+    )
+    flags = set(re.findall(r"--[a-z][\w-]+", output("solve", "--help"))) - {"--help"}
+    section = page.partition("### solve\n")[2].partition("\n### ")[0]
+    assert set(re.findall(r"^\| `(--[\w-]+)", section, re.M)) == flags
+
+
+def test_all_links_lead_somewhere():
+    assert links.broken_links(ROOT) == []
+
+
+def test_a_broken_link_is_found(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "picture.png").write_bytes(b"")
+    (tmp_path / "docs" / "there.md").write_text(
+        "# A heading, with `code`\n\n## Twice\n\n## Twice\n\n<a id='by-hand'></a>\n\n"
+        "```text\n[not a link](nowhere.md)\n```\n\n`[nor this](nowhere.md)`\n"
+    )
+    good = """\
+[a](docs/there.md) [b](docs/there.md#a-heading-with-code) [c](docs/there.md#twice-1) [d](#here)
+![p](docs/picture.png) [e](https://example.org/page#x) [f](docs) [g](docs/there.md#by-hand) [h][]
+<img src="docs/picture.png"> <mail@example.org>
+
+# Here
+
+[h]: docs/there.md
+"""
+    page = tmp_path / "README.md"
+    page.write_text(good)
+    assert links.broken_links(tmp_path) == []
+    bad = [
+        "[a](docs/nowhere.md)",
+        "![a](docs/nowhere.png)",
+        "[a](docs/there.md#nowhere)",
+        "[a](docs/there.md#twice-2)",
+        "[a](#nowhere)",
+        "[a](https://example)",
+        "[a](htp://example.org)",
+        "[a](/docs/there.md)",
+        "[a](../elsewhere.md)",
+        "[a][nowhere]",
+        '<img src="docs/nowhere.png">',
+        "text [a]: [a](<docs/no where.md>)",
+    ]
+    for link in bad:
+        page.write_text(f"first line\n\n{link}\n")
+        assert [fault.partition(" ")[0] for fault in links.broken_links(tmp_path)] == [
+            "README.md:3:"
+        ], link
+
+
+def test_every_page_can_be_come_to_from_the_readme():
+    seen: set[Path] = set()
+    ahead = [ROOT / "README.md"]
+    while ahead:
+        page = ahead.pop()
+        if page in seen:
+            continue
+        seen.add(page)
+        for _, target in links.links(page.read_text()):
+            file = (page.parent / target.partition("#")[0]).resolve()
+            if file.suffix == ".md" and file.is_file():
+                ahead.append(file)
+    assert {page_name(page) for page in DOCS.rglob("*.md")} <= {page_name(page) for page in seen}
+
+
+@pytest.mark.needs_jit
+def test_the_python_of_the_readme_gives_what_its_comments_say(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    *_, block = [b for b in blocks.blocks_of((ROOT / "README.md").read_text()) if b.runs]
+    code = block.code.partition("solution.plot")[0]
+    scope: dict[str, object] = {}
+    exec(code, scope)
+    said = re.search(r"win_probability +# (0\.\d+)\.\.\.", code)
+    assert said is not None
+    assert f"{scope['solution'].win_probability:.12f}".startswith(said[1])
+
+
+def test_make_targets_that_the_documents_name_exist():
+    makefile = (ROOT / "Makefile").read_text()
+    for page in PAGES:
+        for target in re.findall(r"`make (\w+)`|^make (\w+)$", page.read_text(), re.M):
+            name = "".join(target)
+            assert re.search(rf"^{name}:", makefile, re.M), (page_name(page), name)
+
+
+def test_plot_takes_the_kind_before_the_parameters_or_after(tmp_path):
+    for order in (("policy", "sticks=7"), ("sticks=7", "policy")):
+        assert "wrote" in output("plot", "super-six", *order, "--out", "a.html", cwd=tmp_path)
+    assert "no picture 'sticks=7'" in refusal("plot", "super-six", "sticks=7")
