@@ -59,7 +59,6 @@ class Buffers(NamedTuple):
     next_state: Any  # (most, n_fields) int64
     row: Any  # (most,) int64: scratch of the kernel, as is `place`
     place: Any  # (most,) int64
-    number: Any  # (most,) int64
 
 
 class Lookup(NamedTuple):
@@ -176,32 +175,6 @@ def enter_lotteries(lotteries, n):
 
 
 @kernel
-def find_lottery(lotteries, key, reward, weight, then, begin, end):
-    """The number of the lottery in ``weight[begin:end]`` and ``then[begin:end]``, or -1 - place.
-
-    In the latter case the lottery is new, and the place in the table is free.
-    """
-    mask = np.uint64(lotteries.table.shape[0] - 1)
-    place = key & mask
-    while True:
-        i = lotteries.table[place]
-        if i < 0:
-            return -1 - np.int64(place)
-        if lotteries.key[i] == key and lotteries.reward[i] == reward:
-            first = lotteries.indptr[i]
-            if lotteries.indptr[i + 1] - first == end - begin:
-                same = True
-                for k in range(begin, end):
-                    other = first + k - begin
-                    if weight[k] != lotteries.weight[other] or then[k] != lotteries.then[other]:
-                        same = False
-                        break
-                if same:
-                    return np.int64(i)
-        place = (place + np.uint64(1)) & mask
-
-
-@kernel
 def is_odd(reward, weight, real_weight, then, begin, end, real, allowed, rewards_allowed):
     """Whether a lottery breaks a rule."""
     if not np.isfinite(reward) or (reward != 0.0 and not rewards_allowed):
@@ -304,8 +277,7 @@ def explore(
         ):
             ending = ROOM_NEEDED
             break
-        # Every place in the table is read first, so that their memory is on its way
-        # together. Outcomes of weight 0 are left out.
+        # Outcomes of weight 0 are left out.
         begin = 0
         kept = 0
         boxed = True
@@ -332,7 +304,6 @@ def explore(
                 buffers.weight[kept] = weight
                 buffers.then[kept] = then
                 buffers.row[kept] = k
-                buffers.number[kept] = -1
                 if then <= 1:
                     spot = np.int64(0)
                     inside = True
@@ -351,15 +322,30 @@ def explore(
                             box[1, j] = max(box[1, j], field)
                     elif dense:
                         buffers.place[kept] = spot
-                        buffers.number[kept] = lookup.table[spot]
                     else:
                         buffers.place[kept] = place_in_table(buffers.next_state, k, lookup)
                 kept += 1
             key ^= key >> np.uint64(32)
             begin = buffers.end[a]
-            lottery = find_lottery(
-                lotteries, key, reward, buffers.weight, buffers.then, first, kept
-            )
+            # Calls of compiled functions take their time, so this is written out here.
+            mask = np.uint64(lotteries.table.shape[0] - 1)
+            spot_of_key = key & mask
+            lottery = np.int64(lotteries.table[spot_of_key])
+            while lottery >= 0:
+                other = lotteries.indptr[lottery] - first
+                same = (
+                    lotteries.key[lottery] == key
+                    and lotteries.reward[lottery] == reward
+                    and lotteries.indptr[lottery + 1] - other == kept
+                )
+                if same:
+                    for k in range(first, kept):
+                        same &= buffers.weight[k] == lotteries.weight[other + k]
+                        same &= buffers.then[k] == lotteries.then[other + k]
+                    if same:
+                        break
+                spot_of_key = (spot_of_key + np.uint64(1)) & mask
+                lottery = np.int64(lotteries.table[spot_of_key])
             if lottery < 0:
                 if is_odd(
                     reward,
@@ -374,7 +360,7 @@ def explore(
                 ):
                     ending = ODD_STATE
                     break
-                lotteries.table[-1 - lottery] = n_lotteries
+                lotteries.table[spot_of_key] = n_lotteries
                 lottery = n_lotteries
                 lotteries.key[lottery] = key
                 lotteries.reward[lottery] = reward
@@ -393,8 +379,11 @@ def explore(
             ending = BOX_NEEDED
             break
         for k in range(kept):
-            number = buffers.number[k]
-            if number < 0 and buffers.then[k] <= 1:
+            number = np.int64(-1)
+            goes_on = buffers.then[k] <= 1
+            if goes_on and dense:
+                number = np.int64(lookup.table[np.uint64(buffers.place[k])])
+            if goes_on and number < 0:
                 number = find_or_add(
                     buffers.next_state,
                     buffers.row[k],
