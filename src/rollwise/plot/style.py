@@ -19,6 +19,7 @@ WIDE, NARROW = 1100, 400
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 # In this order neighbours also differ in lightness.
 COLOURS = (BLUE, ORANGE, GREEN, "#F0E442", RED, "#56B4E9", "#CC79A7", "#000000")
+LINE_COLOURS = tuple(c for c in COLOURS if c not in ("#F0E442", "#000000"))  # on white and black
 AMOUNTS = "cividis"
 GREY = "#8a8a8a"
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
@@ -140,7 +141,7 @@ class Sheet:
             "height": top + height + self.bottom,
             # Plotly's own titles move up with every line, so this is an annotation.
             "annotations": [
-                _lettering(
+                lettering(
                     text,
                     0,
                     1,
@@ -161,11 +162,11 @@ class Sheet:
         found = []
         if self.x_title:
             found.append(
-                _lettering(self.x_title, 0.5, 0, yshift=-(self.bottom - 4), yanchor="bottom")
+                lettering(self.x_title, 0.5, 0, yshift=-(self.bottom - 4), yanchor="bottom")
             )
         if self.y_title:
             found.append(
-                _lettering(
+                lettering(
                     self.y_title,
                     0,
                     0.5,
@@ -177,7 +178,8 @@ class Sheet:
         return found
 
 
-def _lettering(text: str, x: float, y: float, **more: Any) -> dict[str, Any]:
+def lettering(text: str, x: float, y: float, **more: Any) -> dict[str, Any]:
+    """An annotation at a place in shares of the plotting area."""
     return {
         "text": text,
         "x": x,
