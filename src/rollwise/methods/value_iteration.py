@@ -19,7 +19,6 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from numpy.typing import NDArray
 
 from rollwise.certificate import require_ending
 from rollwise.graph import StateGraph

@@ -211,9 +211,7 @@ def _axes(
     asked = [field_index(solution, name) for name in (choices.x, choices.y) if name is not None]
     if len(set(asked)) < len(asked):
         raise UsageError(f"x and y are both {choices.x}; choose two different fields")
-    threshold = find_threshold(
-        graph, states, label[states], [f for f in solid if f not in asked]
-    )
+    threshold = find_threshold(graph, states, label[states], [f for f in solid if f not in asked])
     rest = [f for f in solid if f not in asked and f != threshold.field]
     if len(rest) + len(asked) > 2:
         changes = changes_along(table, (label[states] == threshold.action).astype(float))
