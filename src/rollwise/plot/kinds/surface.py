@@ -45,7 +45,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     place = (table[states, y_field] - ys[0], table[states, x_field] - xs[0])
     heights = table[states, z_field]
     surface, again, never = boundary(place, heights, label[states] == target, (len(ys), len(xs)))
-    columns = int(np.isfinite(surface).sum())
+    drawn = int(np.isfinite(surface).sum())
     # Where it is never best, all that is seen is a wall of some thickness.
     surface[never & ~_beside(_beside(~never & np.isfinite(surface)))] = np.nan
     names = [graph.field_names[f] for f in fields]
@@ -72,7 +72,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     if never.any():
         notes.append(f"Behind the walls {name} is never best.")
     if again:
-        share = 100 * again / columns
+        share = 100 * again / drawn
         notes.append(
             f"In {share:.2g} % of the columns another action is best again higher up; the kind "
             "`policy` shows where."
