@@ -139,7 +139,7 @@ def _ground(xs: Ints, ys: Ints, z: NDArray[np.float64], steps: bool) -> dict[str
     """Where a surface lies; with steps, flat over each place and upright between them."""
     if not steps:
         return {"x": xs.astype(np.int32), "y": ys.astype(np.int32), "z": z.astype(np.float32)}
-    edges = np.tile([-0.49, 0.49], max(len(xs), len(ys)))
+    edges = np.tile([-0.499, 0.499], max(len(xs), len(ys)))
     return {
         "x": (np.repeat(xs, 2) + edges[: 2 * len(xs)]).astype(np.float32),
         "y": (np.repeat(ys, 2) + edges[: 2 * len(ys)]).astype(np.float32),
@@ -299,7 +299,8 @@ def _finish(
     drawn: tuple[Ints, Ints, NDArray[np.float64]],
 ) -> go.Figure:
     xs, ys, tall = drawn
-    wall = {"showbackground": False, "gridcolor": "rgba(128,128,128,0.4)", "color": GREY}
+    # Opaque colours: half-transparent lines vanish from pictures made on white.
+    wall = {"showbackground": False, "gridcolor": "#B4B4B4", "color": GREY}
     x, y = _lowest_corner(tall)
     # The lowest tick would stand on the last one of the ground.
     low, high = int(tall.min()), int(tall.max())
@@ -311,7 +312,7 @@ def _finish(
     }
     sheet = Sheet(figure, title, notes, heights=(560, 340), left=24, bottom=16)
     layouts: list[dict[str, Any]] = []
-    for zoom, ticks in ((0.95, 6), (1.25, 4)):
+    for zoom, ticks in ((1.05, 6), (1.3, 4)):
         scene: dict[str, Any] = {
             f"{letter}axis": {
                 **wall,
