@@ -231,6 +231,15 @@ def test_steps_are_drawn_where_heights_are_few():
     assert len(figure.data[0].x) == z.shape[1]
 
 
+def test_a_slice_of_a_surface_has_a_boundary():
+    solution = solved(Threes(dice=3))
+    best = plot(solution, "surface").data[0]
+    z = np.asarray(best.z)
+    assert np.unique(z[np.isfinite(z)]).size > 1
+    with pytest.raises(UsageError, match="no boundary"):
+        plot(solved(Threes(dice=2)), "surface")
+
+
 def _state(solution, *fields):
     try:
         return solution.find(fields)

@@ -36,7 +36,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     states = select(solution, require_choice(solution, "surface"), choices.where)
     label = graph.action_label[solution.best_actions]
     fields, target = _axes(solution, states, label, choices)
-    fixed, states = _one_slice(solution, states, fields)
+    fixed, states = _one_slice(solution, states, fields, label[states] == target)
     x_field, y_field, z_field = fields
     table = graph.states
     name = html.escape(graph.action_names.get(target, str(target)))
@@ -222,8 +222,10 @@ def _axes(
     return (ground[0], ground[1], threshold.field), threshold.action
 
 
-def _one_slice(solution: Solution, states: Ints, fields: tuple[int, int, int]) -> tuple[str, Ints]:
-    """The largest set of states that share the other fields, and what those are."""
+def _one_slice(
+    solution: Solution, states: Ints, fields: tuple[int, int, int], inside: NDArray[np.bool_]
+) -> tuple[str, Ints]:
+    """The set of states that share the other fields with most on both sides, and what those are."""
     table = solution.graph.states[states]
     rest = [f for f in range(table.shape[1]) if f not in fields]
     rest = [f for f in rest if len(np.unique(table[:, f])) > 1]
@@ -232,10 +234,19 @@ def _one_slice(solution: Solution, states: Ints, fields: tuple[int, int, int]) -
     found, belongs, sizes = np.unique(
         table[:, rest], axis=0, return_inverse=True, return_counts=True
     )
-    most = int(sizes.argmax())
+    belongs = belongs.reshape(-1)
+    above = np.bincount(belongs[inside], minlength=len(found))
+    both = np.minimum(above, sizes - above)
+    most = int(both.argmax())
     names = solution.graph.field_names
+    if not both[most]:
+        others = ", ".join(names[f] for f in rest)
+        raise UsageError(
+            f"{solution.graph.game}: with {others} given there is no boundary between two actions "
+            "left to draw in space; `policy` draws it flat"
+        )
     fixed = ", ".join(f"{names[f]} = {v}" for f, v in zip(rest, found[most], strict=True))
-    return fixed, states[belongs.reshape(-1) == most]
+    return fixed, states[belongs == most]
 
 
 def _overlay(
