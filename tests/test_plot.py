@@ -353,6 +353,16 @@ def _domains(layout):
     }
 
 
+def test_numbers_are_spoken_of_only_where_they_are_shown():
+    figure = plot(solved(SuperSix(sticks=10)), "regret")
+    meta = figure.layout.meta
+    words = "The numbers are"
+    assert words in meta["wide"]["annotations"][0]["text"].replace("<br>", " ")
+    narrow = meta["narrow"]["annotations"][0]["text"].replace("<br>", " ")
+    assert not meta["narrow_labels"]
+    assert words not in narrow
+
+
 def unpacked(text, name):
     """What a page holds under a name."""
     data = re.search(rf'<script type="text/plain" id="{name}">([A-Za-z0-9+/=]+)</script>', text)

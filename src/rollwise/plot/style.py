@@ -50,8 +50,8 @@ class Sheet:
     Attributes
     ----------
     title : str
-    notes : list of str
-        Sentences beneath the title.
+    notes, wide_notes : list of str
+        Sentences beneath the title; the second ones in the wide layout only.
     heights : (wide, narrow)
         Of the plotting area, in pixels.
     key : list of str
@@ -66,6 +66,7 @@ class Sheet:
     title: str
     notes: list[str] = field(default_factory=list)
     heights: tuple[float, float] = (420, 320)
+    wide_notes: list[str] = field(default_factory=list)
     key: list[str] = field(default_factory=list)
     bar: str | None = None
     x_title: str = ""
@@ -98,7 +99,8 @@ class Sheet:
         left = self.left - 10 if small else self.left
         right = 14 if small else 24
         title = textwrap.wrap(self.title, int((width - 32) / 10)) or [""]
-        notes = [line for n in self.notes for line in textwrap.wrap(n, int((width - 36) / 6.4))]
+        said = self.notes if small else self.notes + self.wide_notes
+        notes = [line for n in said for line in textwrap.wrap(n, int((width - 36) / 6.4))]
         text = f"<b>{'<br>'.join(title)}</b>"
         if notes:
             text += f'<br><span style="font-size:{NOTE_SIZE}px">{"<br>".join(notes)}</span>'
