@@ -236,7 +236,7 @@ def test_a_slice_of_a_surface_has_a_boundary():
     best = plot(solution, "surface").data[0]
     z = np.asarray(best.z)
     assert np.unique(z[np.isfinite(z)]).size > 1
-    with pytest.raises(UsageError, match="no boundary"):
+    with pytest.raises(UsageError, match="along no field"):
         plot(solved(Threes(dice=2)), "surface")
 
 
@@ -319,6 +319,7 @@ def test_lengths_of_another_policy():
         ("policy", Craps(), "never have a choice"),
         ("regret", Craps(), "never have a choice"),
         ("surface", HareAndTortoise(steps=8), "three fields"),
+        ("surface", Pig(target=40), "roll nearly always is"),
         ("graph", Pig(target=30), "--state"),
     ],
 )

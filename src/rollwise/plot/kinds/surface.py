@@ -212,6 +212,12 @@ def _axes(
     if len(set(asked)) < len(asked):
         raise UsageError(f"x and y are both {choices.x}; choose two different fields")
     threshold = find_threshold(graph, states, label[states], [f for f in solid if f not in asked])
+    if not asked and not threshold.gain:
+        name = graph.action_names.get(threshold.action, str(threshold.action))
+        raise UsageError(
+            f"{graph.title}: along no field is there a limit from which another action is best "
+            f"({name} nearly always is); `policy` draws what there is"
+        )
     rest = [f for f in solid if f not in asked and f != threshold.field]
     if len(rest) + len(asked) > 2:
         changes = changes_along(table, (label[states] == threshold.action).astype(float))
