@@ -20,6 +20,7 @@ from rollwise.games.craps import Craps
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.super_six import SuperSix
+from rollwise.games.threes import Threes
 from rollwise.kernels.jit import JIT_DISABLED
 from rollwise.methods import METHODS, run_method
 from rollwise.methods.exact import action_fractions, exact, fraction_size, fraction_text
@@ -203,6 +204,26 @@ def test_mixed_integer_on_random_graphs(graph):
         worth = action_values(graph, found.values)
         best = worth[greedy_actions(graph, found.values)]
         assert worth[found.chosen] == pytest.approx(best, abs=1e-5 * scale)
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("value-iteration", {}),
+        ("value-iteration", {"order": "components"}),
+        ("value-iteration", {"sound": True}),
+        ("policy-iteration", {}),
+        ("modified-policy-iteration", {}),
+    ],
+)
+@pytest.mark.parametrize("game", [SuperSix(sticks=7), Threes(dice=2)], ids=lambda game: game.name)
+def test_values_are_told_after_each_sweep(game, method, options):
+    told = []
+    found = run_method(
+        build(game), method, on_values=lambda values: told.append(values.copy()), **options
+    )
+    assert len(told) == found.sweeps == len(found.history)
+    assert told[-1] == pytest.approx(found.values, abs=1e-15)
 
 
 def test_value_iteration_is_the_seeds():

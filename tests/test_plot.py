@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
+import re
 import sys
 from functools import cache
 from itertools import pairwise
@@ -30,7 +33,7 @@ from rollwise.plot.kinds.surface import boundary
 from rollwise.plot.pages import page
 from rollwise.policies import find_policy
 
-pytest.importorskip("plotly")
+plotly = pytest.importorskip("plotly.offline")
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "hit_the_mark.py"
 
@@ -166,11 +169,75 @@ def test_surface_is_where_holding_begins():
                 assert np.isnan(z[rival, banked])
                 continue
             holding = [turn for turn, action in best_of if action == "hold"]
-            expected = min(holding) if holding else best_of[-1][0] + 1
-            assert z[rival, banked] == expected
+            if holding:
+                assert z[rival, banked] == min(holding)
+                assert best.customdata[rival, banked] == f"from turn {min(holding)}"
+            else:  # a wall beside the surface, and nothing farther away
+                assert z[rival, banked] == best_of[-1][0] + 1 or np.isnan(z[rival, banked])
     assert overlay.name == "hold-at-20"
     laid = np.asarray(overlay.z)
     assert set(laid[np.isfinite(laid)].tolist()) == {20.0}
+
+
+@pytest.mark.parametrize(
+    ("game", "upright"),
+    [(Pig(target=45), "turn"), (Pig(target=50), "turn"), (SuperSix(sticks=20), "lid")],
+    ids=str,
+)
+def test_what_a_turn_gathers_stands_upright(game, upright):
+    figure = plot(solved(game), "surface")
+    assert figure.layout.scene.zaxis.title.text == upright
+    narrow = figure.layout.meta["narrow"]
+    # at 400 pixels there is no room in the scene for the name: it stands beside it
+    assert narrow["scene"]["zaxis"]["title"]["text"] == ""
+    assert f"{upright} →" in [note["text"] for note in narrow["annotations"]]
+
+
+def test_a_threshold_is_found_where_one_was_put():
+    from types import SimpleNamespace
+
+    from rollwise.plot.thresholds import find_threshold, moved_within_turn
+
+    states = np.array([(a, b, c) for a in range(4) for b in range(4) for c in range(5)])
+    n = len(states)
+    label = np.where(states[:, 1] >= 1 + states[:, 0] // 2, 7, 3).astype(np.int32)
+    label[::17] = 3  # not quite a threshold
+
+    def graph_where(changed):
+        """One outcome a state: the turn goes on, and only these fields change."""
+        after = states.copy()
+        after[:, changed] = (after[:, changed] + 1) % states.max(axis=0)[changed]
+        return SimpleNamespace(
+            n_states=2 * n,
+            states=np.vstack([states, after + 10 * np.isin(range(3), changed)]),
+            action_state=np.arange(n),
+            outcome_indptr=np.arange(n + 1),
+            outcome_state=np.arange(n, 2 * n),
+            outcome_passes=np.zeros(n, np.bool_),
+        )
+
+    everything = graph_where([0, 1, 2])
+    found = find_threshold(everything, np.arange(n), label, [0, 1, 2])
+    assert (found.field, found.action) == (1, 7)
+    # and never along a field that stands still while the turn goes on
+    assert moved_within_turn(graph_where([0, 2]), np.arange(n)).tolist() == [1, 0, 1]
+    assert find_threshold(graph_where([0, 2]), np.arange(n), label, [0, 1, 2]).field != 1
+
+
+def test_steps_are_drawn_where_heights_are_few():
+    figure = plot(solved(SuperSix(sticks=20)), "surface")
+    z = np.asarray(figure.data[0].z)
+    assert np.array_equal(z[::2, ::2], z[1::2, 1::2], equal_nan=True)
+    assert len(figure.data[0].x) == z.shape[1]
+
+
+def test_a_slice_of_a_surface_has_a_boundary():
+    solution = solved(Threes(dice=3))
+    best = plot(solution, "surface").data[0]
+    z = np.asarray(best.z)
+    assert np.unique(z[np.isfinite(z)]).size > 1
+    with pytest.raises(UsageError, match="along no field"):
+        plot(solved(Threes(dice=2)), "surface")
 
 
 def _state(solution, *fields):
@@ -252,6 +319,7 @@ def test_lengths_of_another_policy():
         ("policy", Craps(), "never have a choice"),
         ("regret", Craps(), "never have a choice"),
         ("surface", HareAndTortoise(steps=8), "three fields"),
+        ("surface", Pig(target=40), "roll nearly always is"),
         ("graph", Pig(target=30), "--state"),
     ],
 )
@@ -286,13 +354,39 @@ def _domains(layout):
     }
 
 
+def test_numbers_are_spoken_of_only_where_they_are_shown():
+    figure = plot(solved(SuperSix(sticks=10)), "regret")
+    meta = figure.layout.meta
+    words = "The numbers are"
+    assert words in meta["wide"]["annotations"][0]["text"].replace("<br>", " ")
+    narrow = meta["narrow"]["annotations"][0]["text"].replace("<br>", " ")
+    assert not meta["narrow_labels"]
+    assert words not in narrow
+
+
+def unpacked(text, name):
+    """What a page holds under a name."""
+    data = re.search(rf'<script type="text/plain" id="{name}">([A-Za-z0-9+/=]+)</script>', text)
+    return gzip.decompress(base64.b64decode(data[1])).decode()
+
+
 def test_names_can_not_break_the_page():
     figure = plot(solved(Piglet(target=3)), "value")
     figure.layout.annotations[0].text = "</script><b>"
     text = page(figure, "</title><script>")
     assert "</title><script>" not in text
-    body = text[text.index("<body>") :]
-    assert body.count("</script>") == 1
+    assert "</script><b>" not in text
+    drawn = json.loads(unpacked(text, "figure-data"))
+    assert drawn["layout"]["annotations"][0]["text"] == "</script><b>"
+
+
+def test_a_page_holds_its_figure_packed():
+    figure = plot(solved(Pig(target=60)), "policy")
+    text = page(figure, "pig")
+    assert unpacked(text, "figure-data") == figure.to_json()
+    assert unpacked(text, "plotly") == plotly.get_plotlyjs()
+    assert len(text) < len(plotly.get_plotlyjs()) / 2
+    assert text == page(figure, "pig")  # nothing of the clock is in it
 
 
 def test_without_plotly_the_message_installs_it(monkeypatch):
@@ -346,19 +440,54 @@ def test_every_kind_is_in_the_table():
     assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == set(KINDS)
 
 
-def test_convergence_is_the_methods_own_history():
+@pytest.mark.parametrize(
+    ("text", "method", "options", "limit"),
+    [
+        ("components", "value-iteration", {"order": "components"}, "max_sweeps"),
+        ("value-iteration:sound", "value-iteration", {"sound": True}, "max_sweeps"),
+        ("policy-iteration", "policy-iteration", {}, "max_rounds"),
+        ("modified-policy-iteration", "modified-policy-iteration", {}, "max_sweeps"),
+    ],
+)
+def test_convergence_is_the_methods_own_history(text, method, options, limit):
     from rollwise.methods import run_method
 
     solution = solved(SuperSix(sticks=7))
-    figure = plot(solution, "convergence", methods=("components",))
-    change, error = figure.data
-    history = run_method(
-        solution.graph, "value-iteration", order="components", epsilon=1e-13
-    ).history
-    assert np.array(change.y[: len(history)]) == pytest.approx(np.array(history) / 2)
-    assert error.y[-1] < 1e-13
-    with pytest.raises(UsageError, match="no order"):
-        plot(solution, "convergence", methods=("sideways",))
+    figure = plot(solution, "convergence", methods=(text,))
+    change, error = figure.data[:2]
+    assert error.name == f"{text}: true error"
+    for sweeps in (1, 3, 6):
+        found = run_method(solution.graph, method, **{limit: sweeps}, **options)
+        if found.sweeps < sweeps:
+            break
+        truth = np.max(np.abs(found.values - solution.values)) / 2
+        assert change.y[sweeps - 1] == pytest.approx(found.history[-1] / 2)
+        assert error.y[sweeps - 1] == pytest.approx(truth, abs=1e-15)
+    assert np.nanmin(error.y) < 1e-13
+
+
+def test_convergence_of_several_methods_has_one_entry_each():
+    methods = ("value-iteration", "policy-iteration", "value-iteration:components:sound")
+    figure = plot(solved(Piglet(target=4)), "convergence", methods=methods)
+    assert [trace.name for trace in figure.data if trace.showlegend is not False] == list(methods)
+    names = {trace.name for trace in figure.data}
+    assert "value-iteration:components:sound: half the widest bounds" in names
+    assert figure.layout.annotations[1].text == "sweeps or linear systems"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("sideways", "there is no method 'sideways'"),
+        ("exact", "nothing to draw sweep by sweep"),
+        ("strategy-iteration", "component by component"),
+        ("policy-iteration:sound", "can't be told 'sound'"),
+        ("value-iteration:sideways", "can't be told 'sideways'"),
+    ],
+)
+def test_why_a_method_has_no_convergence(text, words):
+    with pytest.raises(UsageError, match=words):
+        plot(solved(Piglet(target=3)), "convergence", methods=(text,))
 
 
 def test_error_shows_that_linear_programming_is_wrong():

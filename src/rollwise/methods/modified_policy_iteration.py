@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rollwise.certificate import require_ending
 from rollwise.graph import StateGraph
@@ -30,6 +31,7 @@ def modified_policy_iteration(
     max_sweeps: int = 1_000_000,
     time_limit: float | None = None,
     on_sweep: Callable[[int, float], None] | None = None,
+    on_values: Callable[[NDArray[np.float64]], None] | None = None,
 ) -> MethodResult:
     """Find values by sweeps of which few improve the policy.
 
@@ -47,6 +49,9 @@ def modified_policy_iteration(
         Where it gives up.
     on_sweep : callable, optional
         Called as ``on_sweep(sweep, change)``.
+    on_values : callable, optional
+        Called after each sweep with the values so far, (n_states,) float64, which are
+        only lent.
 
     Returns
     -------
@@ -76,6 +81,8 @@ def modified_policy_iteration(
         history.append(change)
         if on_sweep is not None:
             on_sweep(len(history), change)
+        if on_values is not None:
+            on_values(sweeper.values[: graph.n_states])
         if improving and change <= epsilon:
             status = Status.CONVERGED
             break

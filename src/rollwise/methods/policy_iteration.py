@@ -34,6 +34,7 @@ def policy_iteration(
     max_rounds: int = 10_000,
     time_limit: float | None = None,
     on_sweep: Callable[[int, float], None] | None = None,
+    on_values: Callable[[NDArray[np.float64]], None] | None = None,
 ) -> MethodResult:
     """Find values by improving policies whose values come from linear systems.
 
@@ -47,6 +48,8 @@ def policy_iteration(
         Seconds; looked at between two systems.
     on_sweep : callable, optional
         Called as ``on_sweep(systems solved, largest change of a value)``.
+    on_values : callable, optional
+        Called after each system with its values, (n_states,) float64, which are only lent.
 
     Returns
     -------
@@ -80,6 +83,8 @@ def policy_iteration(
         history.append(float(np.max(np.abs(values - before))))
         if on_sweep is not None:
             on_sweep(systems, history[-1])
+        if on_values is not None:
+            on_values(values[:n])
         if not np.all(np.isfinite(values)):
             status = Status.SOLVER_FAILED
             break

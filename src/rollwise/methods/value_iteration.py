@@ -28,6 +28,7 @@ from rollwise.methods.sweeping import Clock, Sweeper, arrays_of, sweep_order, wi
 
 NAME = "value-iteration"
 OnSweep = Callable[[int, float], None]
+OnValues = Callable[[NDArray[np.float64]], None]
 
 
 def value_iteration(
@@ -41,6 +42,7 @@ def value_iteration(
     time_limit: float | None = None,
     border_values: NDArray[np.float64] | None = None,
     on_sweep: OnSweep | None = None,
+    on_values: OnValues | None = None,
 ) -> MethodResult:
     """Find values by sweeps over all states.
 
@@ -63,6 +65,9 @@ def value_iteration(
     on_sweep : callable, optional
         Called after each sweep as ``on_sweep(sweep, change)``; with `sound` the
         second is half the width of the widest bounds.
+    on_values : callable, optional
+        Called after each sweep with the values so far, (n_states,) float64, which are
+        only lent; with `sound` they are the middles of the bounds.
 
     Returns
     -------
@@ -76,7 +81,7 @@ def value_iteration(
     """
     if sound:
         return _interval_iteration(
-            graph, epsilon, order, max_sweeps, time_limit, border_values, on_sweep
+            graph, epsilon, order, max_sweeps, time_limit, border_values, on_sweep, on_values
         )
     clock = Clock(time_limit)
     sweeper = Sweeper(graph, order, border_values, start)
@@ -87,6 +92,8 @@ def value_iteration(
         history.append(change)
         if on_sweep is not None:
             on_sweep(len(history), change)
+        if on_values is not None:
+            on_values(sweeper.values[: graph.n_states])
         if change <= epsilon:
             status = Status.CONVERGED
             break
@@ -112,6 +119,7 @@ def _interval_iteration(
     time_limit: float | None,
     border_values: NDArray[np.float64] | None,
     on_sweep: OnSweep | None,
+    on_values: OnValues | None,
 ) -> MethodResult:
     bounds = Bounds(graph, order, border_values, time_limit=time_limit)
     history: list[float] = []
@@ -121,6 +129,8 @@ def _interval_iteration(
         history.append(width / 2)
         if on_sweep is not None:
             on_sweep(len(history), width / 2)
+        if on_values is not None:
+            on_values(((bounds.lower + bounds.upper) / 2)[: graph.n_states])
         if width / 2 <= epsilon:
             status = Status.CONVERGED
             break

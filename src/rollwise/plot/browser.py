@@ -94,12 +94,19 @@ def picture(page: str, form: str, width: int) -> bytes:
         The browser made no picture.
     """
     browser = find_browser()
+    # Drawing in space without a graphics card takes long: the picture is drawn once, not first
+    # on the page and then again, and not sixty times a second.
     script = (
-        "<script>window.addEventListener('load', async () => {"
-        "const g = document.getElementById('figure');"
-        "await new Promise((r) => setTimeout(r, 300));"
-        f"const uri = await Plotly.toImage(g, {{format: '{form}', width: g.clientWidth, "
-        f"height: g._fullLayout.height, scale: {1 if form == 'svg' else 1.5}}});"
+        "<script>window.requestAnimationFrame = (f) => setTimeout(() => f(performance.now()), 250);"
+        "let asked;"
+        "rollwiseLibrary.then(() => {"
+        "Plotly.newPlot = (place, data, layout) => { asked = {data, layout}; }; });"
+        "window.addEventListener('load', async () => {"
+        "await Promise.all(rollwiseDrawn);"
+        "const size = {width: document.getElementById('figure').clientWidth, "
+        "height: asked.layout.height};"
+        "const uri = await Plotly.toImage(asked, "
+        f"{{format: '{form}', ...size, scale: {1 if form == 'svg' else 1.5}}});"
         "const p = document.createElement('pre'); p.id = 'picture'; p.textContent = uri;"
         "document.body.replaceChildren(p);});</script>"
     )
@@ -107,7 +114,7 @@ def picture(page: str, form: str, width: int) -> bytes:
     style = f"<style>body {{ width: {width}px; }} .figure {{ max-width: none; }}</style>"
     with tempfile.TemporaryDirectory(prefix="rollwise-") as folder:
         place = Path(folder) / "page.html"
-        place.write_text(page.replace("</body>", f"{style}{script}</body>"), encoding="utf-8")
+        place.write_text(page.replace("<body>", f"<body>{style}{script}"), encoding="utf-8")
         command = [
             browser,
             *FLAGS,

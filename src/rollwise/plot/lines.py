@@ -15,7 +15,10 @@ Floats = NDArray[np.float64]
 
 
 class Line:
-    """One line: where it goes, its name and colour, and the text of each of its points."""
+    """One line: where it goes, its name and colour, and the text of each of its points.
+
+    Lines with one ``key`` have one entry in the legend, under that name.
+    """
 
     def __init__(
         self,
@@ -27,7 +30,9 @@ class Line:
         filled: Sequence[bool] | None = None,
         dash: str = "solid",
         symbol: str = "circle",
+        key: str | None = None,
     ) -> None:
+        self.key = name if key is None else key
         self.name, self.x, self.y, self.colour = name, list(x), list(y), colour
         self.hovers, self.filled, self.dash, self.symbol = hovers, filled, dash, symbol
 
@@ -45,6 +50,7 @@ def draw_lines(
 ) -> go.Figure:
     """Draw lines over one axis of whole numbers."""
     figure = go.Figure()
+    keys = list(dict.fromkeys(line.key for line in lines))
     for line in lines:
         few = markers and len(line.x) <= 120
         size: Any = 9
@@ -60,6 +66,19 @@ def draw_lines(
                 marker={"color": line.colour, "size": size, "symbol": line.symbol},
                 hovertext=line.hovers,
                 hoverinfo="text" if line.hovers is not None else "x+y+name",
+                legendgroup=line.key,
+                showlegend=line.key == line.name,
+            )
+        )
+    for line in {line.key: line for line in lines if line.key != line.name}.values():
+        figure.add_trace(
+            go.Scatter(
+                x=[None],
+                y=[None],
+                mode="lines",
+                line={"color": line.colour, "width": 2},
+                name=line.key,
+                legendgroup=line.key,
             )
         )
     low = min((min(line.x) for line in lines if line.x), default=0)
@@ -67,12 +86,12 @@ def draw_lines(
     y_axis = axis(type="log", exponentformat="power", tickfont={"size": 11}) if log else axis()
     if baseline:
         y_axis["rangemode"] = "tozero"
-    figure.update_layout(yaxis=y_axis, showlegend=len(lines) > 1)
+    figure.update_layout(yaxis=y_axis, showlegend=len(keys) > 1)
     sheet = Sheet(
         figure,
         title,
         list(notes),
-        key=[line.name for line in lines] if len(lines) > 1 else [],
+        key=keys if len(keys) > 1 else [],
         x_title=x_title,
         y_title=y_title,
         left=82,

@@ -96,8 +96,9 @@ def draw_maps(
         figure.add_trace(trace)
     _add_scale(figure, scale)
     shown_notes = [*notes, *view.notes]
-    if labels_fit and label_note:
-        shown_notes.append(label_note)
+    about_labels = [label_note] if labels_fit and label_note else []
+    if labels_fit_narrow:
+        shown_notes += about_labels
     sheet = Sheet(
         figure,
         title,
@@ -108,6 +109,7 @@ def draw_maps(
         x_title=names[x_field],
         y_title=names[y_field],
         panel_titles=bool(view.panels[0].title),
+        wide_notes=[] if labels_fit_narrow else about_labels,
     )
     layouts = []
     for grid, width in zip(grids, (WIDE, NARROW), strict=True):

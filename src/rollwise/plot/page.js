@@ -1,6 +1,33 @@
-// Draws a figure as wide as its place, light or dark, with the layout for its width.
-function rollwiseFigure(id, figure) {
+// Unpacks what a page holds packed, and draws its figures: as wide as their place, light or
+// dark, with the layout for that width.
+
+async function rollwiseUnpack(id) {
+  const packed = atob(document.getElementById(id).textContent);
+  const bytes = Uint8Array.from(packed, (letter) => letter.charCodeAt(0));
+  const stream = new Response(bytes).body.pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).text();
+}
+
+const rollwiseLibrary = rollwiseUnpack("plotly").then((source) => {
+  const script = document.createElement("script");
+  script.textContent = source;
+  document.head.appendChild(script);
+});
+
+const rollwiseDrawn = []; // a promise for each figure
+
+function rollwiseFigure(id) {
   const place = document.getElementById(id);
+  const both = Promise.all([rollwiseUnpack(id + "-data"), rollwiseLibrary]);
+  const drawn = both.then(([text]) => rollwiseDraw(place, JSON.parse(text)));
+  rollwiseDrawn.push(drawn);
+  drawn.catch((error) => {
+    place.textContent = "The picture that belongs here can't be drawn by this browser; "
+      + `one made since 2023 will do (${error}).`;
+  });
+}
+
+function rollwiseDraw(place, figure) {
   const meta = figure.layout.meta || {};
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   const isNarrow = () => place.clientWidth < 640;
@@ -34,7 +61,8 @@ function rollwiseFigure(id, figure) {
       if (trace.type !== "heatmap" || !trace.text) continue;
       trace.texttemplate = narrow && !meta.narrow_labels ? "" : "%{text}";
     }
-    Plotly.newPlot(place, figure.data, layout, {
+    place.style.minHeight = "0";
+    return Plotly.newPlot(place, figure.data, layout, {
       responsive: true,
       displaylogo: false,
       displayModeBar: narrow ? false : "hover",
@@ -42,7 +70,7 @@ function rollwiseFigure(id, figure) {
     });
   }
 
-  draw();
   dark.addEventListener("change", draw);
   window.addEventListener("resize", () => { if (isNarrow() !== narrow) draw(); });
+  return draw();
 }

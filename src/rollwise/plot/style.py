@@ -19,6 +19,7 @@ WIDE, NARROW = 1100, 400
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 # In this order neighbours also differ in lightness.
 COLOURS = (BLUE, ORANGE, GREEN, "#F0E442", RED, "#56B4E9", "#CC79A7", "#000000")
+LINE_COLOURS = tuple(c for c in COLOURS if c not in ("#F0E442", "#000000"))  # on white and black
 AMOUNTS = "cividis"
 GREY = "#8a8a8a"
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
@@ -49,8 +50,8 @@ class Sheet:
     Attributes
     ----------
     title : str
-    notes : list of str
-        Sentences beneath the title.
+    notes, wide_notes : list of str
+        Sentences beneath the title; the second ones in the wide layout only.
     heights : (wide, narrow)
         Of the plotting area, in pixels.
     key : list of str
@@ -65,6 +66,7 @@ class Sheet:
     title: str
     notes: list[str] = field(default_factory=list)
     heights: tuple[float, float] = (420, 320)
+    wide_notes: list[str] = field(default_factory=list)
     key: list[str] = field(default_factory=list)
     bar: str | None = None
     x_title: str = ""
@@ -97,7 +99,8 @@ class Sheet:
         left = self.left - 10 if small else self.left
         right = 14 if small else 24
         title = textwrap.wrap(self.title, int((width - 32) / 10)) or [""]
-        notes = [line for n in self.notes for line in textwrap.wrap(n, int((width - 36) / 6.4))]
+        said = self.notes if small else self.notes + self.wide_notes
+        notes = [line for n in said for line in textwrap.wrap(n, int((width - 36) / 6.4))]
         text = f"<b>{'<br>'.join(title)}</b>"
         if notes:
             text += f'<br><span style="font-size:{NOTE_SIZE}px">{"<br>".join(notes)}</span>'
@@ -140,7 +143,7 @@ class Sheet:
             "height": top + height + self.bottom,
             # Plotly's own titles move up with every line, so this is an annotation.
             "annotations": [
-                _lettering(
+                lettering(
                     text,
                     0,
                     1,
@@ -161,11 +164,11 @@ class Sheet:
         found = []
         if self.x_title:
             found.append(
-                _lettering(self.x_title, 0.5, 0, yshift=-(self.bottom - 4), yanchor="bottom")
+                lettering(self.x_title, 0.5, 0, yshift=-(self.bottom - 4), yanchor="bottom")
             )
         if self.y_title:
             found.append(
-                _lettering(
+                lettering(
                     self.y_title,
                     0,
                     0.5,
@@ -177,7 +180,8 @@ class Sheet:
         return found
 
 
-def _lettering(text: str, x: float, y: float, **more: Any) -> dict[str, Any]:
+def lettering(text: str, x: float, y: float, **more: Any) -> dict[str, Any]:
+    """An annotation at a place in shares of the plotting area."""
     return {
         "text": text,
         "x": x,

@@ -53,7 +53,12 @@ def plot(
     ] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option("--method", metavar="NAME", help="A method; may be given several times."),
+        typer.Option(
+            "--method",
+            metavar="A,B,...",
+            help="Methods, for `convergence` (value-iteration:components:sound has an order and "
+            "bounds); one for `error`.",
+        ),
     ] = None,
     games: Annotated[
         int | None, typer.Option(min=1, help="How many games a learner plays, for `learning`.")
@@ -79,7 +84,9 @@ def plot(
         "where": where,
         "policy": policy,
         "state": None if state is None else read_state(state),
-        "methods": tuple(method) if method else None,
+        "methods": tuple(name.strip() for text in method for name in text.split(","))
+        if method
+        else None,
         "games": games,
     }
     check_choices(kind, **choices)

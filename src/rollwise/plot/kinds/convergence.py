@@ -2,71 +2,137 @@
 
 from __future__ import annotations
 
-import time
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
-from rollwise.methods.sweeping import ORDERS, Sweeper
+from rollwise.methods import METHODS, find_method, run_method
+from rollwise.methods.result import MethodResult
+from rollwise.methods.sweeping import ORDERS
 from rollwise.plot import Choices
 from rollwise.plot.lines import Line, draw_lines
-from rollwise.plot.style import COLOURS
+from rollwise.plot.style import LINE_COLOURS
 from rollwise.solution import Solution
 
-USUAL = ("synchronous", "components")
+USUAL = ("value-iteration", "value-iteration:components")
 MOST_SWEEPS = 400
-SECONDS = 20.0  # for each order
+SECONDS = 20.0  # for each method
 STOP = 1e-14
+CHANGE = "largest change of a value"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """How a method went.
+
+    Attributes
+    ----------
+    watched : list of float
+        What the method itself watches: its `history`.
+    errors : list of float
+        The largest distance of a value from the certified ones, after each sweep.
+    result : MethodResult
+    """
+
+    watched: list[float]
+    errors: list[float]
+    result: MethodResult
 
 
 def draw(solution: Solution, choices: Choices) -> go.Figure:
-    """A line for the changes and one for the true errors of each order of sweeping."""
+    """A line for what each method watches, and one for its true error."""
     graph = solution.graph
-    orders = choices.methods or USUAL
-    for order in orders:
-        if order not in ORDERS:
-            raise UsageError(
-                f"the picture 'convergence' draws value iteration in some order of sweeping, and "
-                f"there is no order {order!r} (orders: {', '.join(ORDERS)})"
-            )
+    runs = [(name, *read_method(name)) for name in choices.methods or USUAL]
     # Of win probabilities, which are half as far apart as values are.
     scale = 1.0 if solution.is_score else 0.5
     unit = "points" if solution.is_score else "win probability"
-    lines = []
-    for order, colour in zip(orders, COLOURS, strict=False):
-        changes, errors = trace(solution, order)
-        sweeps = list(range(1, len(changes) + 1))
-        for name, numbers, dash in (("change", changes, "dot"), ("true error", errors, "solid")):
+    lines, notes, counted = [], [], set()
+    changes = bounds = False
+    for (name, method, options), colour in zip(runs, LINE_COLOURS, strict=False):
+        found = trace(solution, method, **options)
+        sweeps = list(range(1, len(found.errors) + 1))
+        what = str(found.result.details["history"])
+        changes |= what == CHANGE
+        bounds |= what != CHANGE
+        for words, numbers, dash in (
+            ("change" if what == CHANGE else what, found.watched, "dot"),
+            ("true error", found.errors, "solid"),
+        ):
             shown = [scale * number if number > 0 else float("nan") for number in numbers]
-            lines.append(Line(f"{order}: {name}", sweeps, shown, colour, dash=dash))
-    bound = scale * solution.error_bound
+            lines.append(Line(f"{name}: {words}", sweeps, shown, colour, dash=dash, key=name))
+        counted.add(str(found.result.details.get("sweeps", "sweeps")))
+        if not found.result.converged:
+            notes.append(f"{name}: {found.result.status} after {len(sweeps)}.")
+    dotted = []
+    if changes:
+        dotted.append("the largest change of a sweep, which is no bound on the error")
+    if bounds:
+        dotted.append("half the widest bounds, which is one")
     return draw_lines(
         lines,
-        title=f"{graph.title}: value iteration, sweep by sweep",
+        title=f"{graph.title}: sweep by sweep",
         notes=[
-            "Dotted: the largest change of a sweep, which is what a stopping threshold looks at. "
-            "Full: the largest true error, against the certified values "
-            f"(± {bound:.1e}). The change is no bound on the error."
+            f"Dotted: {'; '.join(dotted)}. Full: the largest true error, against the certified "
+            f"values (± {scale * solution.error_bound:.1e}).",
+            *notes,
         ],
-        x_title="sweep",
+        x_title=" or ".join(sorted(counted, reverse=True)),
         y_title=f"largest over all positions ({unit})",
         log=True,
-        markers=False,
+        markers=max(len(line.x) for line in lines) <= 40,
     )
 
 
-def trace(solution: Solution, order: str) -> tuple[list[float], list[float]]:
-    """The largest change and the largest true error of each sweep, in values."""
-    graph = solution.graph
-    sweeper = Sweeper(graph, order)
-    changes: list[float] = []
+def read_method(text: str) -> tuple[str, dict[str, Any]]:
+    """A method and its options: ``value-iteration:components:sound``, or an order alone.
+
+    Raises
+    ------
+    UsageError
+        There is no such method; it has no values to follow; or it doesn't take the options.
+    """
+    name, *words = text.split(":")
+    if name in ORDERS and not words:
+        name, words = "value-iteration", [name]
+    if name not in METHODS:
+        raise UsageError(
+            f"there is no method {name!r} (there are {', '.join(METHODS)}, and orders of value "
+            f"iteration: {', '.join(ORDERS)})"
+        )
+    known = find_method(name).options()
+    if "on_values" not in known:
+        able = [other for other in METHODS if "on_values" in find_method(other).options()]
+        raise UsageError(
+            f"{name} ({find_method(name).about}) has no values of all positions before it ends, so "
+            f"there is nothing to draw sweep by sweep (methods that have: {', '.join(able)})"
+        )
+    options: dict[str, Any] = {}
+    for word in words:
+        option, value = ("sound", True) if word == "sound" else ("order", word)
+        if option not in known or (option == "order" and word not in ORDERS):
+            raise UsageError(
+                f"{text!r}: {name} can't be told {word!r} (value-iteration takes an order and "
+                f"`sound`, modified-policy-iteration an order; orders: {', '.join(ORDERS)})"
+            )
+        options[option] = value
+    return name, options
+
+
+def trace(solution: Solution, method: str, **options: Any) -> Trace:
+    """Run a method and keep its true error after each sweep, in values."""
     errors: list[float] = []
-    started = time.monotonic()
-    while len(changes) < MOST_SWEEPS and time.monotonic() - started < SECONDS:
-        change, _ = sweeper.sweep()
-        changes.append(change)
-        errors.append(float(np.max(np.abs(sweeper.values[: graph.n_states] - solution.values))))
-        if change <= STOP:
-            break
-    return changes, errors
+
+    def keep(values: NDArray[np.float64]) -> None:
+        errors.append(float(np.max(np.abs(values - solution.values))))
+
+    limits = {"epsilon": STOP, "max_sweeps": MOST_SWEEPS, "max_rounds": MOST_SWEEPS}
+    known = find_method(method).options()
+    given = {name: value for name, value in limits.items() if name in known}
+    found = run_method(
+        solution.graph, method, on_values=keep, time_limit=SECONDS, **given, **options
+    )
+    return Trace(list(found.history), errors, found)

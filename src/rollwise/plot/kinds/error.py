@@ -27,7 +27,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     graph = solution.graph
     names = choices.methods or (USUAL,)
     if len(names) != 1:
-        raise UsageError("the picture 'error' draws one method; give --method once")
+        raise UsageError("the picture 'error' draws one method; name only one")
     found = run_method(graph, names[0], time_limit=SECONDS)
     if not np.all(np.isfinite(found.values)):
         raise UsageError(f"{graph.title}: {names[0]} came to no values ({found.status})")

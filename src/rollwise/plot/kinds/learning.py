@@ -20,8 +20,7 @@ from rollwise.solution import Solution
 
 GAMES = 200_000
 SEED = 1
-CLOSE = 1.0  # a mistake that costs less, in points of a hundred, is a small one
-NAMES = ("never seen", "right", "wrong, costs at most 1", "wrong, costs more")
+CLOSE = 1.0  # a mistake that costs less, in hundredths of what values range over, is a small one
 COLOURS = ("#DDDDDD", BLUE, ORANGE, RED)
 CURVE, GAP = 210, 108  # height of the curve and of what is between it and the maps
 
@@ -53,6 +52,8 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         f"{learned.seed}) the learner is right in {right:.1f} % of the positions drawn, and in "
         f"{right_seen:.1f} % of those it has seen. Costs are in {unit}."
     ]
+    small = f"costs at most {small_cost(solution):.2g}"
+    names = ("never seen", "right", f"wrong, {small}", "wrong, costs more")
     title = f"{graph.title}: learned against exact"
     against = "worse than perfect" if graph.players == 1 else "lost to perfect play"
     if len(layout.axes) < 2:
@@ -69,7 +70,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         layout,
         lambda some: classes[some],
         text,
-        Classes(NAMES, COLOURS),
+        Classes(names, COLOURS),
         title=title,
         notes=notes,
     )
@@ -110,13 +111,17 @@ def learn_curve(solution: Solution, games: int) -> tuple[list[int], list[float],
     return marks, losses, learner.result()
 
 
+def small_cost(solution: Solution) -> float:
+    """Up to which cost, in shown units, a mistake is a small one."""
+    return CLOSE * (float(np.ptp(solution.values)) / 100 if solution.is_score else 1.0)
+
+
 def compare(solution: Solution, learned: Learned) -> np.ndarray:
     """For each state 0 never seen, 1 right, 2 wrong at a small cost, 3 wrong: (n_states,)."""
     best = learned.best_actions
     costs = shown_costs(solution, solution.regret[best])
-    scale = np.ptp(solution.values) / 100 if solution.is_score else 1.0
     right = solution.is_best[best]
-    wrong = np.where(costs <= CLOSE * scale, 2, 3)
+    wrong = np.where(costs <= small_cost(solution), 2, 3)
     return np.where(best < 0, 0, np.where(right, 1, wrong)).astype(float)
 
 

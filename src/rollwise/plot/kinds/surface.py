@@ -1,8 +1,9 @@
 """The boundary between two actions in three dimensions.
 
-Of the fields that vary, the axes are chosen as for maps (see `rollwise.plot.fields`); the
-one along which the best action changes most points upwards. For each pair of the other
-two, the surface lies where the best action turns into the one that is best at the top.
+Of the fields that vary, the one along which the decision is most nearly a threshold
+points upwards (see `rollwise.plot.thresholds`), and the two along which it changes most
+span the ground. For each place on the ground, the surface lies where the action that is
+best at the top becomes the best one.
 """
 
 from __future__ import annotations
@@ -13,16 +14,19 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
+from plotly.colors import sample_colorscale as _sampled
 
 from rollwise.errors import UsageError
 from rollwise.plot import Choices
 from rollwise.plot.fields import changes_along, field_index, require_choice, select
-from rollwise.plot.style import BLUE, GREY, ORANGE, Sheet, step
+from rollwise.plot.style import BLUE, GREY, ORANGE, Sheet, lettering, step, step_scale
+from rollwise.plot.thresholds import find_threshold
 from rollwise.policies import find_policy
 from rollwise.solution import Solution
 
 Ints = NDArray[np.int64]
 
+STEPS = 12  # heights that rise by less are drawn as steps, since nothing lies between them
 MOST_ASKED = 50_000  # states that a policy written in Python is asked about
 
 
@@ -31,35 +35,33 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     graph = solution.graph
     states = select(solution, require_choice(solution, "surface"), choices.where)
     label = graph.action_label[solution.best_actions]
-    fields = _axes(solution, states, label, choices)
-    fixed, states = _one_slice(solution, states, fields)
+    fields, target = _axes(solution, states, label, choices)
+    fixed, states = _one_slice(solution, states, fields, label[states] == target)
     x_field, y_field, z_field = fields
     table = graph.states
-    target = _top_action(solution, table[states, z_field], label[states], states)
     name = html.escape(graph.action_names.get(target, str(target)))
     xs = np.arange(table[states, x_field].min(), table[states, x_field].max() + 1)
     ys = np.arange(table[states, y_field].min(), table[states, y_field].max() + 1)
     place = (table[states, y_field] - ys[0], table[states, x_field] - xs[0])
     heights = table[states, z_field]
     surface, again, never = boundary(place, heights, label[states] == target, (len(ys), len(xs)))
+    drawn = int(np.isfinite(surface).sum())
+    # Where it is never best, all that is seen is a wall of some thickness.
+    surface[never & ~_beside(_beside(~never & np.isfinite(surface)))] = np.nan
     names = [graph.field_names[f] for f in fields]
     figure = go.Figure()
-    hovers = np.full(surface.shape, "", object)
-    for i, j in np.argwhere(np.isfinite(surface)).tolist():
-        at = f"{names[0]} {xs[j]}, {names[1]} {ys[i]}"
-        where = "nowhere" if never[i, j] else f"from {names[2]} {surface[i, j]:.0f}"
-        hovers[i, j] = f"{at}<br>{name} {where}"
+    words = _words(surface, never, names[2])
+    steps = bool(np.nanmax(surface) - np.nanmin(surface) < STEPS)
     figure.add_trace(
         go.Surface(
-            x=xs.astype(np.int32),
-            y=ys.astype(np.int32),
-            z=surface.astype(np.float32),
-            colorscale=[(0, "#0B4A75"), (0.5, BLUE), (1, "#9CD3F5")],
+            **_ground(xs, ys, surface, steps),
+            customdata=_twice(words) if steps else words,
+            hovertemplate=f"{names[0]} %{{x:.0f}}, {names[1]} %{{y:.0f}}<br>"
+            f"{name} %{{customdata}}"
+            "<extra></extra>",
+            **_bands(surface),
             showscale=False,
-            hovertext=hovers,
-            hoverinfo="text",
             name="best play",
-            contours={"z": {"show": True, "color": "rgba(255,255,255,0.5)", "width": 1, "size": 5}},
             lighting={"ambient": 0.7, "diffuse": 0.6, "specular": 0.05},
         )
     )
@@ -68,9 +70,9 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         *([f"Drawn for {fixed}; --where picks others."] if fixed else []),
     ]
     if never.any():
-        notes.append(f"Where {name} is never best, the surface lies above all positions.")
+        notes.append(f"Behind the walls {name} is never best.")
     if again:
-        share = 100 * again / np.isfinite(surface).sum()
+        share = 100 * again / drawn
         notes.append(
             f"In {share:.2g} % of the columns another action is best again higher up; the kind "
             "`policy` shows where."
@@ -83,9 +85,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         rows, columns = some.any(axis=1), some.any(axis=0)
         figure.add_trace(
             go.Surface(
-                x=xs[columns].astype(np.int32),
-                y=ys[rows].astype(np.int32),
-                z=laid[rows][:, columns].astype(np.float32),
+                **_ground(xs[columns], ys[rows], laid[rows][:, columns], steps),
                 colorscale=[(0, ORANGE), (1, ORANGE)],
                 showscale=False,
                 opacity=0.55,
@@ -94,7 +94,9 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
             )
         )
         notes.append(f"Orange: where {laid_name} begins to {name}.")
-    return _finish(figure, f"{graph.title}: when to {name}", notes, names)
+    # Where there are no positions nothing hides the rest; walls do.
+    tall = np.where(never, np.nanmax(surface), np.nan_to_num(surface, nan=np.nanmin(surface)))
+    return _finish(figure, f"{graph.title}: when to {name}", notes, names, (xs, ys, tall))
 
 
 def boundary(
@@ -133,9 +135,66 @@ def boundary(
     return surface.reshape(shape), again, never.reshape(shape)
 
 
+def _ground(xs: Ints, ys: Ints, z: NDArray[np.float64], steps: bool) -> dict[str, Any]:
+    """Where a surface lies; with steps, flat over each place and upright between them."""
+    if not steps:
+        return {"x": xs.astype(np.int32), "y": ys.astype(np.int32), "z": z.astype(np.float32)}
+    edges = np.tile([-0.499, 0.499], max(len(xs), len(ys)))
+    return {
+        "x": (np.repeat(xs, 2) + edges[: 2 * len(xs)]).astype(np.float32),
+        "y": (np.repeat(ys, 2) + edges[: 2 * len(ys)]).astype(np.float32),
+        "z": _twice(z).astype(np.float32),
+    }
+
+
+def _twice(cells: NDArray[Any]) -> NDArray[Any]:
+    """Each cell four times, beside and above itself."""
+    return np.repeat(np.repeat(cells, 2, axis=0), 2, axis=1)
+
+
+def _words(surface: NDArray[np.float64], never: NDArray[np.bool_], upright: str) -> NDArray[Any]:
+    """Where the target action begins at each place, in words."""
+    words = [
+        "nowhere" if no else f"from {upright} {z:.0f}" if np.isfinite(z) else ""
+        for z, no in zip(surface.ravel(), never.ravel(), strict=True)
+    ]
+    return np.array(words, object).reshape(surface.shape)
+
+
+def _bands(surface: NDArray[np.float64]) -> dict[str, Any]:
+    """Colours by height, in bands: contour lines would make turning it very slow."""
+    low, high = float(np.nanmin(surface)), float(np.nanmax(surface)) + 1
+    apart = step(low, high, 20)
+    first, last = int(low // apart), int(-(-high // apart))
+    shades = _sampled(["#0B4A75", BLUE, "#9CD3F5"], max(last - first, 2))
+    # Every other band a little lighter, so that each is seen beside its neighbours.
+    return {
+        "colorscale": step_scale([_lighter(c) if i % 2 else c for i, c in enumerate(shades)]),
+        "cmin": first * apart,
+        "cmax": (first + len(shades)) * apart,
+    }
+
+
+def _lighter(colour: str) -> str:
+    red, green, blue = (int(part) for part in colour[4:-1].split(","))
+    return "rgb({},{},{})".format(*(c + (255 - c) // 5 for c in (red, green, blue)))
+
+
+def _beside(cells: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The cells given and all that touch one of them."""
+    padded = np.pad(cells, 1)
+    rows, columns = cells.shape
+    found = np.zeros_like(cells)
+    for i in range(3):
+        for j in range(3):
+            found |= padded[i : i + rows, j : j + columns]
+    return found
+
+
 def _axes(
     solution: Solution, states: Ints, label: NDArray[np.int32], choices: Choices
-) -> tuple[int, int, int]:
+) -> tuple[tuple[int, int, int], int]:
+    """The fields along x, y and upwards, and the action that is best at the top."""
     graph = solution.graph
     table = graph.states[states]
     counts = np.array([len(np.unique(column)) for column in table.T])
@@ -149,18 +208,30 @@ def _axes(
             f"{graph.game}: a surface needs three fields with three values or more, and where "
             f"there is a choice {len(solid)} vary so much ({names}); `policy` draws it flat"
         )
-    changes = changes_along(table, (label[states] != label[states[0]]).astype(float))
     asked = [field_index(solution, name) for name in (choices.x, choices.y) if name is not None]
-    ranked = sorted((f for f in solid if f not in asked), key=lambda f: (-changes[f], -counts[f]))
-    up = ranked[0]
-    ground = [*asked, *sorted(ranked[1:], key=lambda f: -counts[f])][:2]
+    if len(set(asked)) < len(asked):
+        raise UsageError(f"x and y are both {choices.x}; choose two different fields")
+    threshold = find_threshold(graph, states, label[states], [f for f in solid if f not in asked])
+    if not asked and not threshold.gain:
+        name = graph.action_names.get(threshold.action, str(threshold.action))
+        raise UsageError(
+            f"{graph.title}: along no field is there a limit from which another action is best "
+            f"({name} nearly always is); `policy` draws what there is"
+        )
+    rest = [f for f in solid if f not in asked and f != threshold.field]
+    if len(rest) + len(asked) > 2:
+        changes = changes_along(table, (label[states] == threshold.action).astype(float))
+        rest.sort(key=lambda f: (-changes[f], f))
+    ground = [*asked, *rest][:2]
     if not asked:
         ground.sort()
-    return ground[0], ground[1], up
+    return (ground[0], ground[1], threshold.field), threshold.action
 
 
-def _one_slice(solution: Solution, states: Ints, fields: tuple[int, int, int]) -> tuple[str, Ints]:
-    """The largest set of states that share the other fields, and what those are."""
+def _one_slice(
+    solution: Solution, states: Ints, fields: tuple[int, int, int], inside: NDArray[np.bool_]
+) -> tuple[str, Ints]:
+    """The set of states that share the other fields with most on both sides, and what those are."""
     table = solution.graph.states[states]
     rest = [f for f in range(table.shape[1]) if f not in fields]
     rest = [f for f in rest if len(np.unique(table[:, f])) > 1]
@@ -169,17 +240,19 @@ def _one_slice(solution: Solution, states: Ints, fields: tuple[int, int, int]) -
     found, belongs, sizes = np.unique(
         table[:, rest], axis=0, return_inverse=True, return_counts=True
     )
-    most = int(sizes.argmax())
+    belongs = belongs.reshape(-1)
+    above = np.bincount(belongs[inside], minlength=len(found))
+    both = np.minimum(above, sizes - above)
+    most = int(both.argmax())
     names = solution.graph.field_names
+    if not both[most]:
+        others = ", ".join(names[f] for f in rest)
+        raise UsageError(
+            f"{solution.graph.game}: with {others} given there is no boundary between two actions "
+            "left to draw in space; `policy` draws it flat"
+        )
     fixed = ", ".join(f"{names[f]} = {v}" for f, v in zip(rest, found[most], strict=True))
-    return fixed, states[belongs.reshape(-1) == most]
-
-
-def _top_action(solution: Solution, heights: Ints, label: NDArray[np.int32], states: Ints) -> int:
-    """The action whose positions lie highest on average, of those that are best often."""
-    known, counts = np.unique(label, return_counts=True)
-    often = known[counts >= 0.02 * counts.sum()]
-    return int(max(often, key=lambda action: heights[label == action].mean()))
+    return fixed, states[belongs == most]
 
 
 def _overlay(
@@ -220,30 +293,68 @@ def _overlay(
     return laid, name, never
 
 
-def _finish(figure: go.Figure, title: str, notes: list[str], names: list[str]) -> go.Figure:
-    wall = {"showbackground": False, "gridcolor": "rgba(128,128,128,0.4)", "color": GREY}
-    scene: dict[str, Any] = {
-        f"{letter}axis": {"title": {"text": name}, **wall}
-        for letter, name in zip("xyz", names, strict=True)
+def _lowest_corner(tall: NDArray[np.float64]) -> tuple[int, int]:
+    """The corner of the ground from which the surface rises: -1 or 1 along x and y."""
+    rows, columns = (-(-size // 2) for size in tall.shape)
+    corners = {
+        (x, y): tall[:rows, :][:, :columns].mean()
+        for x, y, tall in (
+            (-1, -1, tall),
+            (1, -1, tall[:, ::-1]),
+            (-1, 1, tall[::-1]),
+            (1, 1, tall[::-1, ::-1]),
+        )
     }
-    scene |= {
-        "aspectmode": "manual",
-        "aspectratio": {"x": 1, "y": 1, "z": 0.7},
-        "camera": {
-            "eye": {"x": -1.2, "y": -1.2, "z": 0.85},
-            "center": {"x": 0, "y": 0, "z": -0.15},
-        },
-    }
+    return min(corners, key=lambda corner: corners[corner])
+
+
+def _finish(
+    figure: go.Figure,
+    title: str,
+    notes: list[str],
+    names: list[str],
+    drawn: tuple[Ints, Ints, NDArray[np.float64]],
+) -> go.Figure:
+    xs, ys, tall = drawn
+    # Opaque colours: half-transparent lines vanish from pictures made on white.
+    wall = {"showbackground": False, "gridcolor": "#B4B4B4", "color": GREY}
+    x, y = _lowest_corner(tall)
     # The lowest tick would stand on the last one of the ground.
-    surface = np.asarray(figure.data[0].z)
-    low, high = int(np.nanmin(surface)), int(np.nanmax(surface))
+    low, high = int(tall.min()), int(tall.max())
     apart = step(low, high, 6)
-    scene["zaxis"]["tickvals"] = list(range((low // apart + 1) * apart, high + 1, apart))
-    sheet = Sheet(figure, title, notes, heights=(600, 380), left=24, bottom=16)
-    layouts = []
-    for zoom in (1.0, 1.3):
-        camera = scene["camera"]
-        eye = {letter: v * zoom for letter, v in camera["eye"].items()}
-        layouts.append({"scene": {**scene, "camera": {**camera, "eye": eye}}})
+    upright = {
+        **wall,
+        "title": {"text": names[2]},
+        "tickvals": list(range((low // apart + 1) * apart, high + 1, apart)),
+    }
+    sheet = Sheet(figure, title, notes, heights=(560, 340), left=24, bottom=16)
+    layouts: list[dict[str, Any]] = []
+    for zoom, ticks in ((1.05, 6), (1.3, 4)):
+        scene: dict[str, Any] = {
+            f"{letter}axis": {
+                **wall,
+                "title": {"text": name},
+                "tick0": 0,
+                "dtick": step(int(places[0]), int(places[-1]), ticks),
+            }
+            for letter, name, places in (("x", names[0], xs), ("y", names[1], ys))
+        }
+        scene |= {
+            "zaxis": upright,
+            "aspectmode": "manual",
+            "aspectratio": {"x": 1, "y": 1, "z": 0.7},
+            "camera": {
+                "eye": {"x": 1.2 * x * zoom, "y": 1.2 * y * zoom, "z": 0.85 * zoom},
+                "center": {"x": 0, "y": 0, "z": -0.2},
+            },
+        }
+        layout: dict[str, Any] = {"scene": scene}
+        if layouts:  # narrow: beside the scene a name of any length has room, in it none
+            scene["zaxis"] = {**upright, "title": {"text": ""}}
+            scene["domain"] = {"x": [0.05, 1.0]}
+            layout["annotations"] = [
+                lettering(f"{names[2]} →", 0, 0.5, xshift=-6, textangle=-90, font={"color": GREY})
+            ]
+        layouts.append(layout)
     figure.update_layout(showlegend=False)
     return sheet.finish(*layouts)
