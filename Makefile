@@ -3,14 +3,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check fast format bench clean
+.PHONY: help demo test check fast format bench bench-check clean
 
 help:
 	@echo "make demo    set up, then solve Pig and Super Six"
 	@echo "make test    set up, then run all tests, and the fast ones again with the JIT off"
 	@echo "make check   format, lint, types, fast tests: about a minute"
 	@echo "make format  put the code in form"
-	@echo "make bench   measure, and write benchmarks/RESULTS.md"
+	@echo "make bench   measure beside other tools, and write benchmarks/RESULTS.md: 20 minutes"
+	@echo "make bench-check  say whether the newest run of it is slower than those before"
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -38,8 +39,13 @@ format: $(VENV)/ready
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+# A tool that can't be installed here has a row that says so.
 bench: $(VENV)/ready
-	$(BIN)/python benchmarks/core.py
+	-$(BIN)/python -m pip install --quiet --editable ".[dev,peers]"
+	$(BIN)/python -m benchmarks $(BENCH)
+
+bench-check: $(VENV)/ready
+	$(BIN)/python -m benchmarks.history
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
