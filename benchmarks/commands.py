@@ -28,6 +28,7 @@ took = time.perf_counter() - started
 print(done.returncode, took, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
 ROLLWISE = [sys.executable, "-m", "rollwise"]
+LEAST_LIMIT = 120.0  # of a command: the first use ever compiles everything
 YARDSTICK = "python -c 'import numba, numpy'"
 COMMANDS: list[tuple[str, list[str]]] = [
     (YARDSTICK, [sys.executable, "-c", "import numba, numpy"]),
@@ -66,6 +67,7 @@ def measure(command: list[str], environment: dict[str, str], limit: float) -> di
 def rows(settings: Settings, quick: bool, report: Callable[[str], None]) -> list[dict[str, Any]]:
     """The commands: first use ever, then medians of further uses in turn."""
     turns = 2 if quick else 5
+    limit = max(2 * settings.limit, LEAST_LIMIT)
     found = []
     with tempfile.TemporaryDirectory() as empty:
         caches = {
@@ -76,14 +78,16 @@ def rows(settings: Settings, quick: bool, report: Callable[[str], None]) -> list
             # Each begins with nothing: what Pig compiled would help Super Six.
             for folder in caches.values():
                 shutil.rmtree(folder, ignore_errors=True)
-            first = measure(command, caches, 2 * settings.limit)
+            first = measure(command, caches, limit)
             found.append({"command": name, "first": first, "next": []})
-            report(f"  {name}: {first.get('seconds', 0):.2f} s at first")
+            report(
+                f"  {name}: {first.get('fault') or format(first['seconds'], '.2f') + ' s at first'}"
+            )
         for _, command in COMMANDS:
-            measure(command, caches, 2 * settings.limit)  # fills what was emptied since
+            measure(command, caches, limit)  # fills what was emptied since
         for _ in range(turns):
             for row, (_, command) in zip(found, COMMANDS, strict=True):
-                row["next"].append(measure(command, caches, 2 * settings.limit))
+                row["next"].append(measure(command, caches, limit))
     for row in found:
         good = [run for run in row["next"] if "fault" not in run]
         row["again"] = statistics.median(run["seconds"] for run in good) if good else None

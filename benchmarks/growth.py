@@ -29,6 +29,7 @@ FAMILIES: list[tuple[str, str, list[int], int]] = [
 ]
 QUICK_SIZES = {"pig": 100, "super-six": 200}
 FEW_STATES = 30_000  # below, fixed costs hide how time grows
+LEAST_GROWN = 32 * 2**20
 MOST_STATES = 1_000_000_000
 
 
@@ -95,9 +96,15 @@ def exponents(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, float | Non
         states = [row["n_states"] for row in own]
         found[game] = {
             "time": fit(states, [row["seconds"] for row in own]),
-            "memory": fit(states, [row["peak"] - row["peak_before"] for row in own]),
+            "memory": fit(states, [_grown(row) for row in own]),
         }
     return found
+
+
+def _grown(row: dict[str, Any]) -> int:
+    """Bytes beyond what the process began with; 0 where that hides them."""
+    grown: int = row["peak"] - row["peak_before"]
+    return grown if grown > LEAST_GROWN else 0
 
 
 def draw(rows: Sequence[dict[str, Any]], path: Path) -> str:
@@ -161,14 +168,18 @@ def picture(rows: Sequence[dict[str, Any]]) -> Any:
     )
 
     def panels(first: tuple[Any, Any], second: tuple[Any, Any]) -> dict[str, Any]:
-        ticks = {"type": "log", "exponentformat": "power", "dtick": 1}
+        logarithmic = {"type": "log", "exponentformat": "none"}
         layout = {}
         for number, (across, up), title in ((1, first, "seconds"), (2, second, "peak memory, MiB")):
             layout[f"xaxis{number}"] = axis(
-                **ticks, domain=across, anchor=f"y{number}", title={"text": "states"}
+                type="log",
+                exponentformat="SI",
+                domain=across,
+                anchor=f"y{number}",
+                title={"text": "states"},
             )
             layout[f"yaxis{number}"] = axis(
-                **ticks, domain=up, anchor=f"x{number}", title={"text": title}
+                **logarithmic, domain=up, anchor=f"x{number}", title={"text": title}
             )
         return layout
 

@@ -47,7 +47,7 @@ class Settings:
     """
 
     limit: float = 45.0
-    share: float = 8.0
+    share: float = 12.0
     turns: int = 7
     memory: float = round(0.75 * physical_memory() / 2**30, 1)
     peers: tuple[str, ...] = PEERS
@@ -253,7 +253,7 @@ def first_run(row: Row, worker: Worker, settings: Settings) -> bool:
 def take_turns(workers: list[tuple[Row, Worker]], settings: Settings) -> None:
     """A, B, A, B, until all have had their runs or their share of time."""
     waiting = list(workers)
-    used = {id(row): row.first or 0.0 for row, _ in workers}
+    used = {id(row): 0.0 for row, _ in workers}
     for _ in range(settings.turns):
         for row, worker in list(waiting):
             worker.tell()

@@ -77,7 +77,7 @@ WORK = [
     Work("pig-25", "pig", "pig", {"target": 25}),
     Work("pig-100", "pig", "pig", {"target": 100}),
     Work("pig-25-response", "pig-response", "pig", {"target": 25}, "hold-at-20"),
-    Work("pig-100-response", "pig-response", "pig", {"target": 100}, "hold-at-20"),
+    Work("pig-100-response", "pig-response", "pig", {"target": 100}, "hold-at-20", quick=False),
     Work("super-six-7", "super-six", "super-six", {"sticks": 7}),
     Work("super-six-40", "super-six", "super-six", {"sticks": 40}),
     Work("super-six-130", "super-six", "super-six", {"sticks": 130}),
