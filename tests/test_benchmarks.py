@@ -169,7 +169,7 @@ def test_the_page_shows_what_was_measured(measured):
         growth=[
             {"game": "pig", "parameter": "target", "size": n, "n_states": 50_000 * n**3,
              "n_outcomes": 1, "seconds": 2.0 * n**3, "runs": 1, "bound": 1e-13,
-             "peak": 10**8 + 10**6 * n**3, "peak_before": 10**8}
+             "peak": 10**8 + 10**8 * n**3, "peak_before": 10**8}
             for n in (1, 2, 4)
         ] + [{"game": "pig", "parameter": "target", "size": 9, "fault": "ran out of memory"}],
     )  # fmt: skip
