@@ -12,6 +12,7 @@ import argparse
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,10 +22,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from benchmarks import commands, growth, history, rates, stages
-from benchmarks.measure import ROOT, Settings, measure, prepared
+from benchmarks.measure import ROOT, Settings, measure, prepared, require_agreement
 from benchmarks.memory import bandwidth, physical_memory
 from benchmarks.peers import PEERS, peer
-from benchmarks.report import PICTURE, Results, markdown
+from benchmarks.report import PICTURE, markdown
+from benchmarks.results import Results
 from benchmarks.work import WORK
 
 HERE = Path(__file__).parent
@@ -114,6 +116,7 @@ def tell(line: str) -> None:
 
 def main() -> None:
     given = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that no worker is left behind
     settings = settings_of(given)
     started = time.monotonic()
     results = Results(
@@ -164,8 +167,15 @@ def solve_all(given: argparse.Namespace, settings: Settings, results: Results) -
         tell(work.name)
         folder = Path(tempfile.mkdtemp(prefix="rollwise-bench-"))
         try:
-            results.problems[work.name] = prepared(work, folder, settings)
-            results.rows += measure(work, folder, settings, gave_up, tell)
+            facts = prepared(work, folder, settings)
+            if "fault" in facts:
+                results.skipped[work.name] = facts["fault"]
+                tell(f"  {facts['fault']}")
+                continue
+            results.problems[work.name] = facts
+            rows = measure(work, folder, settings, gave_up, tell)
+            require_agreement(rows)
+            results.rows += rows
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 

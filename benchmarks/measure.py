@@ -8,6 +8,7 @@ one works the others wait, so that all meet the same machine.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import select
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,11 @@ from benchmarks.peers import PEERS, installed, peer
 from benchmarks.work import Work
 
 ROOT = Path(__file__).parents[1]
+AGREEMENT = 1e-11  # between the certified answers and those of the kernels by hand
+
+
+class WrongAnswer(Exception):
+    """An answer isn't certified, or isn't the known one."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +117,7 @@ class Worker:
             start_new_session=True,
         )
         self._left = b""
+        atexit.register(self.stop)
 
     def hear(self, limit: float) -> dict[str, Any]:
         """Its next line; a ``fault`` where it says nothing in time, or dies."""
@@ -147,6 +154,8 @@ class Worker:
             pass  # `hear` says how it died
 
     def stop(self) -> None:
+        """End it, if it hasn't."""
+        atexit.unregister(self.stop)
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -167,12 +176,14 @@ def ask(
 
 
 def prepared(work: Work, folder: Path, settings: Settings) -> dict[str, Any]:
-    """Make the certified answer of a problem, in a process of its own; gives its facts.
+    """Make the certified answer of a problem, in a process of its own.
+
+    Gives its facts, or a ``fault`` where time or memory didn't suffice.
 
     Raises
     ------
-    RuntimeError
-        There is none, or it isn't the known one.
+    WrongAnswer
+        It isn't certified, or isn't the known one.
     """
     way = "model" if "storm" in settings.peers else "answer"
     said = ask(
@@ -180,9 +191,26 @@ def prepared(work: Work, folder: Path, settings: Settings) -> dict[str, Any]:
         10 * settings.limit,
     )
     if "fault" in said:
-        raise RuntimeError(f"{work.name} has no certified answer: {said['fault']}")
+        if said["fault"].startswith("AssertionError"):
+            raise WrongAnswer(f"{work.name}: {said['fault']}")
+        return said
     facts: dict[str, Any] = said["facts"]
     return facts
+
+
+def require_agreement(rows: Sequence[Row]) -> None:
+    """Make sure that the kernels by hand give the certified answers.
+
+    Raises
+    ------
+    WrongAnswer
+    """
+    for row in rows:
+        for run in row.runs:
+            if row.peer == "by_hand" and not run["error"] <= AGREEMENT:
+                raise WrongAnswer(
+                    f"{row.work}: the kernel by hand is {run['error']:.1e} from the answer"
+                )
 
 
 def measure(

@@ -3,87 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks import growth, history, stages
-from benchmarks.measure import Row, Settings
+from benchmarks.goals import goals
+from benchmarks.measure import Row
+from benchmarks.results import REFERENCE, Results
 from benchmarks.work import find_work
 
 PICTURE = "growth.svg"
 MEGA = 2**20
-REFERENCE = "rollwise_itself"  # errors are distances from its certified answer
-
-
-@dataclass
-class Results:
-    """All that a run measured; sections that weren't are empty.
-
-    Attributes
-    ----------
-    facts : dict
-        ``command``, ``date``, ``commit``, ``machine``, ``versions``, ``bandwidth``...
-    problems : dict of dict
-        Facts of each problem (see `benchmarks.work.prepare`), by name.
-    rows : list of Row
-    """
-
-    facts: dict[str, Any]
-    settings: Settings
-    problems: dict[str, dict[str, Any]] = field(default_factory=dict)
-    rows: list[Row] = field(default_factory=list)
-    stages: list[dict[str, Any]] = field(default_factory=list)
-    growth: list[dict[str, Any]] = field(default_factory=list)
-    no_picture: str = "not drawn"
-    commands: list[dict[str, Any]] = field(default_factory=list)
-    rates: dict[str, Any] = field(default_factory=dict)
-
-    def of(self, work: str, peer: str, way: str | None = None) -> list[Row]:
-        """The rows of one tool with one problem that have an answer."""
-        return [
-            row
-            for row in self.rows
-            if row.work == work
-            and row.peer == peer
-            and row.finished
-            and (way is None or row.way == way)
-        ]
-
-    def seconds(self, work: str, peer: str) -> float | None:
-        """Median seconds of a tool's fastest way."""
-        return min((row.median() for row in self.of(work, peer)), default=None)
-
-    @property
-    def ratios(self) -> dict[str, float]:
-        """How many times as long rollwise took as the yardstick in the same run."""
-        found = {}
-        for work in self.problems:
-            ours, by_hand = self.seconds(work, REFERENCE), self.seconds(work, "by_hand")
-            if ours is not None and by_hand:
-                found[work] = ours / by_hand
-        for what in ("learning", "simulating"):
-            rates = {row["name"]: row["rate"] for row in self.rates.get(what, [])}
-            by_hand = next((rate for name, rate in rates.items() if "by hand" in name), None)
-            own = [rate for name, rate in rates.items() if name.startswith("rollwise")]
-            if by_hand and own:
-                found[what] = by_hand / own[0]
-        again = {row["command"]: row["again"] for row in self.commands}
-        yardstick = next(iter(again.values()), None)
-        if yardstick and again.get("rollwise solve pig"):
-            found["solve pig / import numba"] = again["rollwise solve pig"] / yardstick
-        return found
-
-    @property
-    def history_line(self) -> dict[str, Any]:
-        """What history.jsonl keeps."""
-        return {
-            "date": self.facts["date"],
-            "commit": self.facts["commit"],
-            "machine": self.facts["machine"],
-            "versions": self.facts["versions"],
-            "ratios": {name: round(ratio, 4) for name, ratio in self.ratios.items()},
-            "values": {name: facts["start"] for name, facts in self.problems.items()},
-        }
 
 
 def markdown(results: Results, lines: Sequence[history.Line]) -> str:
@@ -126,106 +55,6 @@ def markdown(results: Results, lines: Sequence[history.Line]) -> str:
     return "\n".join(text)
 
 
-def goals(results: Results) -> Iterator[str]:
-    """What the project set out to reach, and what this run says."""
-    rows = list(_goals(results))
-    if not rows:
-        return
-    yield from ("## Goals", "", "| | goal | moonshot | measured | |", "|---|---|---|---|---|")
-    for what, goal, moonshot, measured, reached in rows:
-        mark = {True: "reached", False: "not reached", None: "open"}[reached]
-        yield f"| {what} | {goal} | {moonshot} | {measured} | {mark} |"
-    yield ""
-
-
-Goal = tuple[str, str, str, str, bool | None]
-
-
-def _goals(results: Results) -> Iterator[Goal]:
-    for work, most, best in (("pig-100", 10, 4), ("super-six-1000", 10, 3)):
-        ratio = results.ratios.get(work)
-        if ratio is not None:
-            yield (
-                f"{work}, times the kernel by hand",
-                f"at most {most}",
-                str(best),
-                f"{ratio:.1f}",
-                ratio <= most,
-            )
-    ours = results.seconds("pig-100-response", REFERENCE)
-    sound = [
-        row.median() for row in results.of("pig-100-response", "storm") if row.runs[0]["claimed"]
-    ]
-    if ours and sound:
-        times = min(sound) / ours
-        yield (
-            "pig-100-response, times faster than Storm's fastest sound method",
-            "at least 5",
-            "20",
-            f"{times:.1f}",
-            times >= 5,
-        )
-    yield from _against_open_spiel(results)
-    for row in results.of("super-six-1000", REFERENCE):
-        yield (
-            "super-six-1000, memory",
-            "at most 2 GB",
-            "",
-            f"{row.peak / 1e9:.2f} GB",
-            row.peak <= 2e9,
-        )
-    for row in results.growth:
-        if (row["game"], row["size"]) == ("super-six", 3000) and "fault" not in row:
-            yield (
-                "super-six, 3,000 sticks",
-                "120 s and 6 GB",
-                "",
-                f"{row['seconds']:.0f} s and {row['peak'] / 1e9:.1f} GB",
-                row["seconds"] <= 120 and row["peak"] <= 6e9,
-            )
-    for row in results.commands:
-        if row["command"] == "rollwise solve pig" and row["again"]:
-            again, first = row["again"], row["first"].get("seconds")
-            yield (
-                "`rollwise solve pig`, again",
-                "at most 1.5 s",
-                "0.8 s",
-                f"{again:.2f} s",
-                again <= 1.5,
-            )
-            yield (
-                "`rollwise solve pig`, first use ever",
-                "at most 15 s",
-                "",
-                f"{first:.1f} s" if first else row["first"]["fault"],
-                bool(first) and first <= 15,
-            )
-
-
-def _against_open_spiel(results: Results) -> Iterator[Goal]:
-    for row in results.rows:
-        ours = results.seconds(row.work, REFERENCE)
-        if row.work == "pig-100" and row.peer == "open_spiel" and ours:
-            if row.finished:
-                times = row.median() / ours
-                yield (
-                    "pig-100, times faster than OpenSpiel",
-                    "thousands",
-                    "",
-                    f"{times:,.0f}",
-                    times >= 1000,
-                )
-            elif row.why_not.startswith("didn't finish"):
-                least = results.settings.limit / ours
-                yield (
-                    "pig-100, times faster than OpenSpiel",
-                    "thousands",
-                    "",
-                    f"more than {least:,.0f}: it didn't finish",
-                    True if least >= 1000 else None,
-                )
-
-
 COLUMNS = (
     "tool",
     "way",
@@ -244,7 +73,7 @@ COLUMNS = (
 
 def works(results: Results) -> Iterator[str]:
     """A table for each problem, and who isn't in it."""
-    if not results.problems:
+    if not results.problems and not results.skipped:
         return
     yield from ("## The same work", "")
     yield (
@@ -283,6 +112,8 @@ def works(results: Results) -> Iterator[str]:
                 yield "| " + " | ".join([*cells, "", "0", least, "", "", ""]) + " |"
         yield ""
         yield from absent(own)
+    for name, why in results.skipped.items():
+        yield from (f"### {name}: {find_work(name).title}", "", f"Not measured: {why}.", "")
 
 
 def finished_cells(row: Row, ours: float | None) -> list[str]:

@@ -9,10 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks import growth, history, memory
-from benchmarks.measure import Row, Settings, Worker, measure, prepared
+from benchmarks.measure import (
+    Row,
+    Settings,
+    Worker,
+    WrongAnswer,
+    measure,
+    prepared,
+    require_agreement,
+)
 from benchmarks.peers import PEERS, by_hand, open_spiel, peer, plain_python
 from benchmarks.peers.decision_process import decision_process, worth
-from benchmarks.report import Results, markdown
+from benchmarks.report import markdown
+from benchmarks.results import Results
 from benchmarks.work import WORK, Problem, Work, certified_answer, check_known, prepare
 from conftest import needs_jit
 
@@ -134,6 +143,21 @@ def test_tools_are_measured_in_turn(measured):
     assert rows[0].runs[0]["claimed"] < 1e-14
     assert rows[1].runs[0]["error"] < 1e-13
     assert rows[1].runs[0]["compared"] == 225
+
+
+def test_a_kernel_by_hand_that_disagrees_ends_the_run():
+    for error, fine in ((1e-14, True), (1e-3, False), (float("nan"), False)):
+        row = Row("pig-25", "by_hand", "", "by hand", "", [{"error": error}])
+        if fine:
+            require_agreement([row])
+        else:
+            with pytest.raises(WrongAnswer, match="pig-25"):
+                require_agreement([row])
+
+
+def test_a_problem_that_memory_is_too_small_for_is_left_out(tmp_path):
+    settings = Settings(limit=60, memory=0.05, peers=("plain_python",))
+    assert "fault" in prepared(WORK[0], tmp_path, settings)
 
 
 def test_a_tool_that_is_too_slow_is_ended(tmp_path):
