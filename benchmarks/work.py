@@ -66,6 +66,11 @@ class Work:
             return f"{' '.join(words)}, the best response to {self.against}"
         return " ".join(words)
 
+    @property
+    def two_choose(self) -> bool:
+        """Whether both players choose."""
+        return self.against is None and bool(self.rules().players == 2)
+
     def rules(self) -> Any:
         """The game with its parameters."""
         from rollwise.games import find
@@ -124,11 +129,6 @@ class Problem:
     def worth(self) -> NDArray[np.float64]:
         """The certified answer, by state."""
         return self.array("worth")
-
-    @property
-    def one_chooser(self) -> bool:
-        """Whether at most one player is left to choose."""
-        return self.facts["players"] == 1 or self.work.against is not None
 
     @property
     def is_score(self) -> bool:
@@ -195,7 +195,7 @@ def prepare(work: Work, folder: Path, with_model: bool) -> dict[str, Any]:
         "start": float(worth[0]),
     }
     (folder / "facts.json").write_text(json.dumps(facts))
-    if with_model and (graph.players == 1 or work.against is not None):
+    if with_model and not work.two_choose:
         from rollwise.export import write_drn
 
         write_drn(graph, folder / "model.drn")

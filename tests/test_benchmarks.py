@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks import growth, history, memory
+from benchmarks.goals import goals
 from benchmarks.measure import (
     Row,
     Settings,
@@ -145,6 +146,14 @@ def test_tools_are_measured_in_turn(measured):
     assert rows[1].runs[0]["compared"] == 225
 
 
+def test_a_tool_that_is_missing_says_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.setattr("benchmarks.measure.installed", lambda module: None)
+    settings = Settings(peers=("quantecon",))
+    rows = measure(WORK[0], tmp_path, settings, set(), lambda line: None)
+    assert {row.why_not for row in rows} == {"not installed: pip install quantecon"}
+    assert not any(row.finished for row in rows)
+
+
 def test_a_kernel_by_hand_that_disagrees_ends_the_run():
     for error, fine in ((1e-14, True), (1e-3, False), (float("nan"), False)):
         row = Row("pig-25", "by_hand", "", "by hand", "", [{"error": error}])
@@ -238,6 +247,36 @@ def test_ratios_are_those_to_the_yardsticks():
         {"pig-25": 3.0, "learning": 1.5, "solve pig / import numba": 4.0}
     )
     assert results.history_line["values"] == {"pig-25": 0.5}
+
+
+def test_goals_are_held_against_what_was_measured():
+    def row(work, tool, seconds, claimed=None):
+        run = {"seconds": {"solve": seconds}, "error": 0.0, "compared": 2, "claim": "",
+               "claimed": claimed}  # fmt: skip
+        return Row(work, tool, "", tool, "", [run])
+
+    slow = Row("pig-100", "open_spiel", "", "OpenSpiel", "", why_not="didn't finish in 45 s")
+    results = Results(
+        {},
+        Settings(limit=45),
+        {"pig-100": {}, "pig-100-response": {}},
+        [
+            row("pig-100", "rollwise_itself", 0.2),
+            row("pig-100", "by_hand", 0.025),
+            slow,
+            row("pig-100-response", "rollwise_itself", 0.5),
+            row("pig-100-response", "storm", 1.0),  # claims nothing
+            row("pig-100-response", "storm", 2.0, 1e-6),
+        ],
+        commands=[{"command": "rollwise solve pig", "again": 1.2, "first": {"fault": "too slow"}}],
+    )
+    said = "\n".join(goals(results))
+    assert "| pig-100, times the kernel by hand | at most 10 | 4 | 8.0 | reached |" in said
+    assert "sound method | at least 5 | 20 | 4.0 | not reached |" in said
+    assert "more than 225: it didn't finish | open |" in said
+    assert "again | at most 1.5 s | 0.8 s | 1.20 s | reached |" in said
+    assert "ever | at most 15 s |  | too slow | not reached |" in said
+    assert list(goals(Results({}, Settings()))) == []
 
 
 def line(day, pig=8.0, **more):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.work import Problem, Work
+from benchmarks.work import Problem
 
 DISCOUNT = 1 - 2.0**-40  # for tools that insist: less by 1e-12
 
@@ -53,7 +53,7 @@ def decision_process(problem: Problem) -> DecisionProcess:
     over = target < 0
     payoff = problem.array("outcome_payoff") * over
     sign = np.ones(len(target))
-    if not problem.one_chooser:
+    if problem.work.two_choose:
         sign[problem.array("outcome_passes") & ~over] = -1.0
     elif problem.facts["players"] == 2:
         payoff *= np.where(states[action_state[action_of], -1] == 0, 1.0, -1.0)
@@ -83,8 +83,3 @@ def worth(problem: Problem, values: Any) -> NDArray[np.float64]:
     if problem.is_score:
         return -found if problem.facts["objective"] == "minimize" else found
     return (1 + found) / 2
-
-
-def two_choose(work: Work) -> bool:
-    """Whether both players choose."""
-    return work.against is None and work.game != "threes"

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks.peers import Answer
-from benchmarks.peers.decision_process import DISCOUNT, decision_process, two_choose, worth
+from benchmarks.peers.decision_process import DISCOUNT, decision_process, worth
 from benchmarks.work import Problem, Work
 
 TOOL = "MDPSolver"
@@ -27,7 +27,7 @@ STOP = 1e-10
 
 
 def refusal(work: Work, way: str) -> str | None:
-    return "it has no second player who chooses" if two_choose(work) else None
+    return "it has no second player who chooses" if work.two_choose else None
 
 
 def start(problem: Problem, way: str) -> Callable[[], Answer]:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks.peers import Answer
-from benchmarks.peers.decision_process import decision_process, two_choose, worth
+from benchmarks.peers.decision_process import decision_process, worth
 from benchmarks.work import Problem, Work
 
 TOOL = "pymdptoolbox"
@@ -28,7 +28,7 @@ MOST_ROUNDS = 100_000
 
 
 def refusal(work: Work, way: str) -> str | None:
-    return "it has no second player who chooses" if two_choose(work) else None
+    return "it has no second player who chooses" if work.two_choose else None
 
 
 def start(problem: Problem, way: str) -> Callable[[], Answer]:

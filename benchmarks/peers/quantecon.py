@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.peers import Answer
-from benchmarks.peers.decision_process import DISCOUNT, decision_process, two_choose, worth
+from benchmarks.peers.decision_process import DISCOUNT, decision_process, worth
 from benchmarks.work import Problem, Work
 
 TOOL = "QuantEcon"
@@ -54,7 +54,7 @@ def start(problem: Problem, way: str) -> Callable[[], Answer]:
     given = decision_process(problem)
     arrays = (given.reward, given.probability)
     indices = (given.action_state, given.action_label)
-    trick = " (a pass is a negative probability)" if two_choose(problem.work) else ""
+    trick = " (a pass is a negative probability)" if problem.work.two_choose else ""
 
     def solve() -> Answer:
         clock = time.perf_counter

@@ -47,10 +47,9 @@ GAME = "pig-25"  # the game of two that it is asked for
 
 
 def refusal(work: Work, way: str) -> str | None:
-    two_choose = work.against is None and work.game != "threes"
-    if two_choose and (work.name != GAME or way != "prism/default"):
+    if work.two_choose and (work.name != GAME or way != "prism/default"):
         return f"two players choose: see what it says of {GAME}"
-    if not two_choose and way.startswith("prism") and work.game != "pig":
+    if not work.two_choose and way.startswith("prism") and work.game != "pig":
         return "no program was written for it: see the explicit model"
     return None
 
@@ -61,7 +60,7 @@ def start(problem: Problem, way: str) -> Callable[[], Answer]:
 
     source, _, method = way.partition("/")
     question = 'R{"points"}min=? [F "finished"]' if problem.is_score else 'Pmax=? [F "won"]'
-    if not problem.one_chooser:
+    if problem.work.two_choose:
         question = f"<<first>> {question}"
     make_model = models(problem, source, question)
     asked = stormpy.parse_properties(question)
@@ -104,7 +103,7 @@ def models(problem: Problem, source: str, question: str) -> Callable[[], Any]:
         path = str(problem.drn.with_suffix(f".{os.getpid()}.umb"))
         stormpy.io.export_to_umb(stormpy.build_model_from_drn(str(problem.drn)), path)
         return lambda: stormpy.build_model_from_umb(path)
-    path = PROGRAM if problem.one_chooser else PROGRAM_FOR_TWO
+    path = PROGRAM_FOR_TWO if problem.work.two_choose else PROGRAM
     target = problem.work.parameters["target"]
     asked = stormpy.parse_properties(question)
 
