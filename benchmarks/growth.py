@@ -41,7 +41,7 @@ def rows(settings: Settings, quick: bool, report: Callable[[str], None]) -> list
             if quick and size > QUICK_SIZES[game]:
                 continue
             given = [game, name, str(size), str(settings.memory)]
-            said = ask(["benchmarks.growth", *given], 4 * settings.limit)
+            said = ask(["benchmarks.growth", *given], 6 * settings.limit)
             found.append({"game": game, "parameter": name, "size": size, **said})
             report(f"  {game} {name}={size}: {said.get('fault', 'done')}")
             if "fault" in said:

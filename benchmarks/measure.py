@@ -52,7 +52,7 @@ class Settings:
     peers : sequence of str
     """
 
-    limit: float = 45.0
+    limit: float = 30.0
     share: float = 12.0
     turns: int = 7
     memory: float = round(0.75 * physical_memory() / 2**30, 1)
