@@ -30,7 +30,8 @@ def markdown(results: Results, lines: Sequence[history.Line]) -> str:
         "",
         "Each tool works in a process of its own and they take turns (A, B, A, B). A first run, "
         "in which code is compiled and loaded, isn't counted; where one took more than "
-        f"{results.settings.limit / 2:.0f} s it is the only one. Seconds are medians. A run may "
+        f"{results.settings.limit / 2:.0f} s it is the only one (but rollwise and the kernels by "
+        "hand always have more). Seconds are medians. A run may "
         f"take {results.settings.limit:.0f} s.",
         "",
         *goals(results),

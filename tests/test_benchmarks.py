@@ -221,16 +221,21 @@ def test_the_page_shows_what_was_measured(measured):
 
 
 def test_ratios_are_those_to_the_yardsticks():
-    def row(tool, seconds):
+    def row(tool, seconds, work="pig-25"):
         run = {"seconds": {"solve": seconds}, "error": 0.0, "compared": 2, "claim": "",
                "claimed": None}  # fmt: skip
-        return Row("pig-25", tool, "", tool, "", [run, run])
+        return Row(work, tool, "", tool, "", [run, run])
 
     results = Results(
         {"date": "2026-01-02", "commit": "abc", "machine": "m", "versions": {}},
         Settings(),
-        {"pig-25": {"start": 0.5}},
-        [row("rollwise_itself", 0.6), row("by_hand", 0.2)],
+        {"pig-25": {"start": 0.5}, "super-six-7": {"start": 0.8}},
+        [
+            row("rollwise_itself", 0.6),
+            row("by_hand", 0.2),
+            row("rollwise_itself", 0.01, "super-six-7"),
+            row("by_hand", 0.0001, "super-six-7"),  # too short for a yardstick
+        ],
         rates={
             "learning": [
                 {"name": "plain Python", "rate": 1.0},
@@ -246,7 +251,7 @@ def test_ratios_are_those_to_the_yardsticks():
     assert results.ratios == pytest.approx(
         {"pig-25": 3.0, "learning": 1.5, "solve pig / import numba": 4.0}
     )
-    assert results.history_line["values"] == {"pig-25": 0.5}
+    assert results.history_line["values"] == {"pig-25": 0.5, "super-six-7": 0.8}
 
 
 def test_goals_are_held_against_what_was_measured():
