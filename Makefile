@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check fast format docs bench clean
+.PHONY: help demo test check fast format docs bench bench-check clean
 
 help:
 	@echo "make demo    set up, then solve Pig and Super Six"
@@ -11,7 +11,8 @@ help:
 	@echo "make check   format, lint, types, fast tests: about a minute"
 	@echo "make format  put the code in form"
 	@echo "make docs    make the generated pages and figures of the documentation anew"
-	@echo "make bench   measure, and write benchmarks/RESULTS.md"
+	@echo "make bench   measure beside other tools, and write benchmarks/RESULTS.md: 20 minutes"
+	@echo "make bench-check  say whether the newest run of it is slower than those before"
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -42,8 +43,13 @@ format: $(VENV)/ready
 docs: $(VENV)/ready
 	$(BIN)/python docs/generate
 
+# A tool that can't be installed here has a row that says so.
 bench: $(VENV)/ready
-	$(BIN)/python benchmarks/core.py
+	-$(BIN)/python -m pip install --quiet --editable ".[dev,peers]"
+	$(BIN)/python -m benchmarks $(BENCH)
+
+bench-check: $(VENV)/ready
+	$(BIN)/python -m benchmarks.history
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,58 +1,77 @@
-"""Measure learning and simulating beside loops written by hand, and in plain Python.
+"""Learning and simulating, beside loops written by hand, and in plain Python.
 
-Writes benchmarks/learning.md. Run it by `python benchmarks/learning.py`. Each figure
-is the best of several runs, since other work on the machine only ever adds time. What
-runs on one core is measured in processor time, for the same reason.
+    python -m benchmarks.rates QUICK
+
+All take turns, and each figure is the median of its turns. What runs on one core is
+measured in processor time; what runs on several, in elapsed time.
 """
 
 from __future__ import annotations
 
 import os
-import platform
 import random
+import statistics
+import sys
 import time
-from collections.abc import Callable, Iterator
-from datetime import date
-from importlib.metadata import version
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 
-from rollwise.builders import build
-from rollwise.games.dice_blackjack import DiceBlackjack
-from rollwise.games.pig import Pig
-from rollwise.learn import METHODS, Learner
-from rollwise.learn.rule import choice_probabilities
-from rollwise.policies import find_policy
-from rollwise.randomness import stream
-from rollwise.simulate import simulate
-from rollwise.simulate.table import PlayTable
-
-HERE = Path(__file__).parent
+from benchmarks.measure import Settings, ask
+from benchmarks.worker import say
 
 
-def rate(
-    play: Callable[[int], Any],
-    games: int,
-    runs: int = 40,
-    clock: Callable[[], float] = time.process_time,
-) -> float:
-    """Games a second, the best of several runs after one that isn't counted."""
-    play(games)
-    best = float("inf")
-    for _ in range(runs):
-        started = clock()
-        play(games)
-        best = min(best, clock() - started)
-    return games / best
+class Loop(NamedTuple):
+    """A way to play many games.
+
+    Attributes
+    ----------
+    play : callable
+        Plays as many games as it is told.
+    games : int
+        How many a turn.
+    cores : int
+        How many it works on.
+    """
+
+    name: str
+    play: Callable[[int], Any]
+    games: int
+    cores: int = 1
+
+
+def in_turn(loops: list[Loop], turns: int) -> list[dict[str, Any]]:
+    """Games a second of each loop: medians of turns, after one that isn't counted."""
+    took: list[list[float]] = [[] for _ in loops]
+    for turn in range(turns + 1):
+        for loop, times in zip(loops, took, strict=True):
+            clock = time.process_time if loop.cores == 1 else time.perf_counter
+            started = clock()
+            loop.play(loop.games)
+            if turn > 0:
+                times.append(clock() - started)
+    return [
+        {"name": loop.name, "rate": loop.games / statistics.median(times), "cores": loop.cores}
+        for loop, times in zip(loops, took, strict=True)
+    ]
+
+
+def rows(settings: Settings, quick: bool) -> dict[str, Any]:
+    """Both tables, measured in a process of its own."""
+    return ask(["benchmarks.rates", str(int(quick))], 10 * settings.limit)
 
 
 # Dice blackjack, 6 sides, 15 to 17, at most 2 dice, M = 100.
 
 
+BY_HAND = "a loop by hand for this game, Numba"
+
+
 def blackjack_in_python(games: int) -> None:
+    from rollwise.learn.rule import choice_probabilities
+
     wins = [[[0, 0] for _ in range(15)] for _ in range(15)]
     losses = [[[0, 0] for _ in range(15)] for _ in range(15)]
     for _ in range(games):
@@ -109,28 +128,43 @@ def blackjack_by_hand(games, counts, rates, chance, words):
     words[0] = state
 
 
-def learning() -> Iterator[tuple[str, float]]:
-    yield "plain Python", rate(blackjack_in_python, 1000, 3)
+def learning() -> list[Loop]:
+    """Dice blackjack learned by self-play."""
+    from rollwise.builders import build
+    from rollwise.games.dice_blackjack import DiceBlackjack
+    from rollwise.learn import METHODS, Learner
+
     counts = np.zeros((15, 15, 2, 2), np.int64)
     rates, chance = np.full((15, 15, 2), 0.5), np.full((15, 15), 0.5)
-    words = stream(1, 0)
-    yield (
-        "a loop by hand for this game, Numba",
-        rate(lambda n: blackjack_by_hand(n, counts, rates, chance, words), 50_000),
-    )
+    words = stream_words()
+    loops = [
+        Loop("plain Python", blackjack_in_python, 2_000),
+        Loop(BY_HAND, lambda n: blackjack_by_hand(n, counts, rates, chance, words), 100_000),
+    ]
     graph = build(DiceBlackjack())
     for method in METHODS:
-        learner = Learner(graph, explore=100, seed=1, method=method)
-        tally, own = learner.tallies[0], learner.words[0]
-        yield f"rollwise, {method}, one core", rate(lambda n: tally.play(n, own), 50_000)  # noqa: B023
-    learner = Learner(graph, explore=100, seed=1)
-    yield "rollwise, counts, `Learner.play`", rate(learner.play, 1_000_000, 5)
+        loops.append(Loop(f"rollwise, {method}", one_core(graph, method, Learner), 100_000))
+    whole = Learner(graph, explore=100, seed=1)
+    loops.append(Loop("rollwise, counts, `Learner.play`", whole.play, 500_000))
     cores = os.cpu_count() or 1
-    learner = Learner(graph, explore=100, seed=1, workers=cores)
-    yield (
-        f"rollwise, counts, `Learner.play`, {cores} workers",
-        rate(learner.play, 2_000_000, 5, time.perf_counter),
-    )
+    if cores > 1:
+        shared = Learner(graph, explore=100, seed=1, workers=cores)
+        loops.append(Loop(f"the same, {cores} workers", shared.play, 1_000_000, cores))
+    return loops
+
+
+def one_core(graph: Any, method: str, learner_class: Any) -> Callable[[int], Any]:
+    """The learner's own loop, without what `Learner.play` does around it."""
+    learner = learner_class(graph, explore=100, seed=1, method=method)
+    tally, own = learner.tallies[0], learner.words[0]
+    return lambda games: tally.play(games, own)
+
+
+def stream_words() -> Any:
+    """The state of a random stream."""
+    from rollwise.randomness import stream
+
+    return stream(1, 0)
 
 
 # Pig, 100 points, hold at 20 (or to win) against itself.
@@ -181,72 +215,47 @@ def pig_by_hand(games, words):
     return first_won
 
 
-def simulating() -> Iterator[tuple[str, float]]:
-    yield "plain Python", rate(pig_in_python, 500, 3)
-    words = stream(1, 0)
-    yield (
-        "a loop by hand for this game and policy, Numba",
-        rate(lambda n: pig_by_hand(n, words), 20_000),
-    )
+def simulating() -> list[Loop]:
+    """Pig to 100, both holding at 20, or to win."""
+    from rollwise.builders import build
+    from rollwise.games.pig import Pig
+    from rollwise.policies import find_policy
+    from rollwise.simulate import simulate
+    from rollwise.simulate.table import PlayTable
+
     game = Pig()
     graph = build(game)
     policy = find_policy(graph, game, "hold-at-20")
+    words, own = stream_words(), stream_words()
     table = PlayTable.of(graph, policy)
-    own = stream(1, 0)
-    yield "rollwise, one core", rate(lambda n: table.play(n, own), 20_000)
-    yield (
-        "rollwise, `simulate`, with all its statistics",
-        rate(lambda n: simulate(graph, policy, games=n, seed=1, exact=False), 1_000_000, 5),
-    )
-    cores = os.cpu_count() or 1
-    yield (
-        f"the same, {cores} workers",
-        rate(
-            lambda n: simulate(graph, policy, games=n, seed=1, exact=False, workers=cores),
-            2_000_000,
-            5,
-            time.perf_counter,
+    loops = [
+        Loop("plain Python", pig_in_python, 500),
+        Loop(BY_HAND, lambda n: pig_by_hand(n, words), 20_000),
+        Loop("rollwise, one core", lambda n: table.play(n, own), 20_000),
+        Loop(
+            "rollwise, `simulate`, with all its statistics",
+            lambda n: simulate(graph, policy, games=n, seed=1, exact=False),
+            200_000,
         ),
-    )
-
-
-def table(rows: Iterator[tuple[str, float]]) -> Iterator[str]:
-    yield "| | million games a second | times plain Python |"
-    yield "|---|---|---|"
-    slowest = None
-    for name, games in rows:
-        slowest = slowest or games
-        yield f"| {name} | {games / 1e6:.4g} | {games / slowest:,.0f} |"
+    ]
+    cores = os.cpu_count() or 1
+    if cores > 1:
+        loops.append(
+            Loop(
+                f"the same, {cores} workers",
+                lambda n: simulate(graph, policy, games=n, seed=1, exact=False, workers=cores),
+                500_000,
+                cores,
+            )
+        )
+    return loops
 
 
 def main() -> None:
-    lines = [
-        "# Learning and simulating",
-        "",
-        "Written by `python benchmarks/learning.py`; not to be edited by hand.",
-        "",
-        f"{date.today()}, {platform.machine()}, {os.cpu_count()} cores (load before the run: "
-        f"{os.getloadavg()[0]:.1f}), Python {platform.python_version()}, "
-        + ", ".join(f"{name} {version(name)}" for name in ("numba", "numpy"))
-        + ". The best of several runs each: of processor time on one core, of elapsed time with "
-        "several workers (low where other work runs beside).",
-        "",
-        f"## Learning {build(DiceBlackjack()).title}, M = 100",
-        "",
-        *table(learning()),
-        "",
-        "The loop by hand uses splitmix64 and knows the two totals; rollwise plays on the graph "
-        "of any game.",
-        "",
-        "## Simulating Pig, hold at 20 or to win, against itself",
-        "",
-        *table(simulating()),
-        "",
-        "rollwise counts turns and moves of every game too; the loop by hand counts wins only.",
-        "",
-    ]
-    (HERE / "learning.md").write_text("\n".join(lines))
-    print("\n".join(lines))
+    turns = 3 if sys.argv[1] == "1" else 9
+    out = os.dup(1)
+    os.dup2(2, 1)
+    say(out, learning=in_turn(learning(), turns), simulating=in_turn(simulating(), turns))
 
 
 if __name__ == "__main__":

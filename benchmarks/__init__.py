@@ -1,0 +1,1 @@
+"""What is measured, beside whom, and how; `python -m benchmarks` is `make bench`."""

@@ -1,0 +1,95 @@
+"""Whole commands: the first use ever, the second, and what a start of Python costs.
+
+Run in turn, each as a process of its own. The first use ever is made with empty caches:
+``NUMBA_CACHE_DIR`` and ``XDG_CACHE_HOME`` are empty folders, and stay so for the next
+uses, so that they find what the first one left.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks.measure import ROOT, Settings
+
+# Waits for a command in a process that is small itself, so that the peak is the command's.
+MEASURE = """
+import resource, subprocess, sys, time
+started = time.perf_counter()
+done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
+took = time.perf_counter() - started
+print(done.returncode, took, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
+ROLLWISE = [sys.executable, "-m", "rollwise"]
+LEAST_LIMIT = 120.0  # of a command: the first use ever compiles everything
+YARDSTICK = "python -c 'import numba, numpy'"
+COMMANDS: list[tuple[str, list[str]]] = [
+    (YARDSTICK, [sys.executable, "-c", "import numba, numpy"]),
+    ("import rollwise", [sys.executable, "-c", "import rollwise"]),
+    ("rollwise --help", [*ROLLWISE, "--help"]),
+    ("rollwise solve craps", [*ROLLWISE, "solve", "craps"]),
+    ("rollwise solve pig", [*ROLLWISE, "solve", "pig"]),
+    ("rollwise solve super-six sticks=130", [*ROLLWISE, "solve", "super-six", "sticks=130"]),
+]
+
+
+def measure(command: list[str], environment: dict[str, str], limit: float) -> dict[str, Any]:
+    """Seconds and peak bytes of a command."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", MEASURE, *command],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        said, complaint = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return {"fault": f"didn't finish in {limit:.0f} s"}
+    code, seconds, peak = said.split()
+    if code != "0":
+        return {"fault": (complaint.strip().splitlines() or [f"exit code {code}"])[-1]}
+    unit = 1 if sys.platform == "darwin" else 1024
+    return {"seconds": float(seconds), "peak": int(peak) * unit}
+
+
+def rows(settings: Settings, quick: bool, report: Callable[[str], None]) -> list[dict[str, Any]]:
+    """The commands: first use ever, then medians of further uses in turn."""
+    turns = 2 if quick else 5
+    limit = max(2 * settings.limit, LEAST_LIMIT)
+    found = []
+    with tempfile.TemporaryDirectory() as empty:
+        caches = {
+            "NUMBA_CACHE_DIR": os.path.join(empty, "numba"),
+            "XDG_CACHE_HOME": os.path.join(empty, "cache"),
+        }
+        for name, command in COMMANDS:
+            # Each begins with nothing: what Pig compiled would help Super Six.
+            for folder in caches.values():
+                shutil.rmtree(folder, ignore_errors=True)
+            first = measure(command, caches, limit)
+            found.append({"command": name, "first": first, "next": []})
+            report(
+                f"  {name}: {first.get('fault') or format(first['seconds'], '.2f') + ' s at first'}"
+            )
+        for _, command in COMMANDS:
+            measure(command, caches, limit)  # fills what was emptied since
+        for _ in range(turns):
+            for row, (_, command) in zip(found, COMMANDS, strict=True):
+                row["next"].append(measure(command, caches, limit))
+    for row in found:
+        good = [run for run in row["next"] if "fault" not in run]
+        row["again"] = statistics.median(run["seconds"] for run in good) if good else None
+        row["peak"] = max((run["peak"] for run in good), default=0)
+    return found

@@ -1,0 +1,106 @@
+"""What the project set out to reach, and what a run says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchmarks.results import REFERENCE, Results
+
+Goal = tuple[str, str, str, str, bool | None]
+
+
+def goals(results: Results) -> Iterator[str]:
+    """A table, empty where nothing of it was measured."""
+    rows = list(_goals(results))
+    if not rows:
+        return
+    yield from ("## Goals", "", "| | goal | moonshot | measured | |", "|---|---|---|---|---|")
+    for what, goal, moonshot, measured, reached in rows:
+        mark = {True: "reached", False: "not reached", None: "open"}[reached]
+        yield f"| {what} | {goal} | {moonshot} | {measured} | {mark} |"
+    yield ""
+
+
+def _goals(results: Results) -> Iterator[Goal]:
+    for work, most, best in (("pig-100", 10, 4), ("super-six-1000", 10, 3)):
+        ratio = results.ratios.get(work)
+        if ratio is not None:
+            yield (
+                f"{work}, times the kernel by hand",
+                f"at most {most}",
+                str(best),
+                f"{ratio:.1f}",
+                ratio <= most,
+            )
+    ours = results.seconds("pig-100-response", REFERENCE)
+    sound = [
+        row.median() for row in results.of("pig-100-response", "storm") if row.runs[0]["claimed"]
+    ]
+    if ours and sound:
+        times = min(sound) / ours
+        yield (
+            "pig-100-response, times faster than Storm's fastest sound method",
+            "at least 5",
+            "20",
+            f"{times:.1f}",
+            times >= 5,
+        )
+    yield from _against_open_spiel(results)
+    for row in results.of("super-six-1000", REFERENCE):
+        yield (
+            "super-six-1000, memory",
+            "at most 2 GB",
+            "",
+            f"{row.peak / 1e9:.2f} GB",
+            row.peak <= 2e9,
+        )
+    for row in results.growth:
+        if (row["game"], row["size"]) == ("super-six", 3000) and "fault" not in row:
+            yield (
+                "super-six, 3,000 sticks",
+                "120 s and 6 GB",
+                "",
+                f"{row['seconds']:.0f} s and {row['peak'] / 1e9:.1f} GB",
+                row["seconds"] <= 120 and row["peak"] <= 6e9,
+            )
+    for row in results.commands:
+        if row["command"] == "rollwise solve pig" and row["again"]:
+            again, first = row["again"], row["first"].get("seconds")
+            yield (
+                "`rollwise solve pig`, again",
+                "at most 1.5 s",
+                "0.8 s",
+                f"{again:.2f} s",
+                again <= 1.5,
+            )
+            yield (
+                "`rollwise solve pig`, first use ever",
+                "at most 15 s",
+                "",
+                f"{first:.1f} s" if first else row["first"]["fault"],
+                bool(first) and first <= 15,
+            )
+
+
+def _against_open_spiel(results: Results) -> Iterator[Goal]:
+    for row in results.rows:
+        ours = results.seconds(row.work, REFERENCE)
+        if row.work == "pig-100" and row.peer == "open_spiel" and ours:
+            if row.finished:
+                times = row.median() / ours
+                yield (
+                    "pig-100, times faster than OpenSpiel",
+                    "thousands",
+                    "",
+                    f"{times:,.0f}",
+                    times >= 1000,
+                )
+            elif row.why_not.startswith("didn't finish"):
+                least = results.settings.limit / ours
+                yield (
+                    "pig-100, times faster than OpenSpiel",
+                    "thousands",
+                    "",
+                    f"more than {least:,.0f}: it didn't finish",
+                    True if least >= 1000 else None,
+                )

@@ -1,0 +1,204 @@
+"""How time and memory grow with the number of states, and the exponents.
+
+    python -m benchmarks.growth GAME NAME VALUE MEMORY
+
+solves one size in a process of its own; `rows` does all of them, `fit` finds the
+exponents, `draw` the picture.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measure import Settings, ask
+from benchmarks.memory import limit_memory, peak_bytes
+from benchmarks.worker import say
+
+# The game, its parameter, its sizes, and a size that only warms up.
+FAMILIES: list[tuple[str, str, list[int], int]] = [
+    ("pig", "target", [50, 70, 100, 140, 200, 280, 400], 45),
+    ("super-six", "sticks", [50, 100, 200, 400, 700, 1000, 1400, 2000, 3000], 60),
+]
+QUICK_SIZES = {"pig": 100, "super-six": 200}
+FEW_STATES = 30_000  # below, fixed costs hide how time grows
+LEAST_GROWN = 32 * 2**20
+MOST_STATES = 1_000_000_000
+
+
+def rows(settings: Settings, quick: bool, report: Callable[[str], None]) -> list[dict[str, Any]]:
+    """Seconds, peak memory and states of each size; a family ends where one doesn't finish."""
+    found = []
+    for game, name, sizes, _ in FAMILIES:
+        for size in sizes:
+            if quick and size > QUICK_SIZES[game]:
+                continue
+            given = [game, name, str(size), str(settings.memory)]
+            said = ask(["benchmarks.growth", *given], 6 * settings.limit)
+            found.append({"game": game, "parameter": name, "size": size, **said})
+            report(f"  {game} {name}={size}: {said.get('fault', 'done')}")
+            if "fault" in said:
+                break
+    return found
+
+
+def measured(game: str, name: str, size: int) -> dict[str, Any]:
+    """Solve one size, after a small one that loads all code."""
+    import rollwise
+    from rollwise.games import find
+
+    kind = find(game)
+    warm = next(warm for other, _, _, warm in FAMILIES if other == game)
+    rollwise.solve(kind(**{name: warm}))
+    before = peak_bytes()
+    times: list[float] = []
+    while len(times) < 5 and sum(times) < 3:
+        started = time.perf_counter()
+        solution = rollwise.solve(kind(**{name: size}), max_states=MOST_STATES)
+        times.append(time.perf_counter() - started)
+        facts = {
+            "n_states": solution.graph.n_states,
+            "n_outcomes": solution.graph.n_outcomes,
+            "bound": solution.error_bound,
+            "start": solution.value,
+        }
+        del solution
+    return {
+        **facts,
+        "seconds": statistics.median(times),
+        "runs": len(times),
+        "peak": peak_bytes(),
+        "peak_before": before,
+    }
+
+
+def fit(states: Sequence[float], amounts: Sequence[float]) -> float | None:
+    """The exponent p of ``amount ~ states ** p``: least squares on logarithms."""
+    kept = [(n, x) for n, x in zip(states, amounts, strict=True) if n >= FEW_STATES and x > 0]
+    if len(kept) < 2:
+        return None
+    n, x = np.log(np.array(kept)).T
+    return float(np.polyfit(n, x, 1)[0])
+
+
+def exponents(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, float | None]]:
+    """By game: the exponents of time, and of memory beyond what the process began with."""
+    found = {}
+    for game in dict.fromkeys(row["game"] for row in rows):
+        own = [row for row in rows if row["game"] == game and "fault" not in row]
+        states = [row["n_states"] for row in own]
+        found[game] = {
+            "time": fit(states, [row["seconds"] for row in own]),
+            "memory": fit(states, [_grown(row) for row in own]),
+        }
+    return found
+
+
+def _grown(row: dict[str, Any]) -> int:
+    """Bytes beyond what the process began with; 0 where that hides them."""
+    grown: int = row["peak"] - row["peak_before"]
+    return grown if grown > LEAST_GROWN else 0
+
+
+def draw(rows: Sequence[dict[str, Any]], path: Path) -> str:
+    """Write the picture; an empty text, or why there is none."""
+    try:
+        from rollwise.errors import RollwiseError
+        from rollwise.plot.pages import write_figure
+
+        figure = picture(rows)
+    except ImportError:
+        return "Plotly isn't installed"
+    try:
+        write_figure(figure, path, "Growth")
+    except RollwiseError as error:
+        return str(error).splitlines()[0]
+    return ""
+
+
+def picture(rows: Sequence[dict[str, Any]]) -> Any:
+    """Two panels, time and memory against states, a line a game, all on logarithms."""
+    import plotly.graph_objects as go
+
+    from rollwise.plot.style import COLOURS, Sheet, axis
+
+    figure = go.Figure()
+    powers = exponents(rows)
+    key = []
+    for colour, game in zip(COLOURS, powers, strict=False):
+        own = [row for row in rows if row["game"] == game and "fault" not in row]
+        words = ", ".join(
+            f"{what} ∝ states^{p:.2f}" for what, p in powers[game].items() if p is not None
+        )
+        key.append(f"{game}: {words}" if words else game)
+        states = [row["n_states"] for row in own]
+        amounts = (
+            [row["seconds"] for row in own],
+            [row["peak"] / 2**20 for row in own],
+        )
+        for panel, (amount, symbol) in enumerate(zip(amounts, ("circle", "square"), strict=True)):
+            figure.add_trace(
+                go.Scatter(
+                    x=states,
+                    y=amount,
+                    name=key[-1],
+                    legendgroup=game,
+                    showlegend=panel == 0,
+                    mode="lines+markers",
+                    line={"color": colour},
+                    marker={"symbol": symbol, "size": 7},
+                    text=[f"{row['parameter']}={row['size']}" for row in own],
+                    xaxis=f"x{panel + 1}",
+                    yaxis=f"y{panel + 1}",
+                )
+            )
+    sheet = Sheet(
+        figure,
+        "Time and memory against the number of states",
+        ["Rules to a certified answer, in a process that has all code loaded; median."],
+        heights=(380, 640),
+        key=key,
+    )
+
+    def panels(first: tuple[Any, Any], second: tuple[Any, Any]) -> dict[str, Any]:
+        logarithmic = {"type": "log", "exponentformat": "none"}
+        layout = {}
+        for number, (across, up), title in ((1, first, "seconds"), (2, second, "peak memory, MiB")):
+            layout[f"xaxis{number}"] = axis(
+                type="log",
+                exponentformat="SI",
+                domain=across,
+                anchor=f"y{number}",
+                title={"text": "states"},
+            )
+            layout[f"yaxis{number}"] = axis(
+                **logarithmic, domain=up, anchor=f"x{number}", title={"text": title}
+            )
+        return layout
+
+    return sheet.finish(
+        panels(((0, 0.44), (0, 1)), ((0.56, 1), (0, 1))),
+        panels(((0, 1), (0.58, 1)), ((0, 1), (0, 0.42))),
+    )
+
+
+def main() -> None:
+    game, name, size, memory = sys.argv[1:]
+    out = os.dup(1)
+    os.dup2(2, 1)
+    limit_memory(int(float(memory) * 2**30))
+    try:
+        say(out, **measured(game, name, int(size)))
+    except MemoryError:
+        say(out, fault=f"ran out of memory ({memory} GB)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,272 @@
+"""RESULTS.md, from what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from benchmarks import growth, history, stages
+from benchmarks.goals import goals
+from benchmarks.measure import Row
+from benchmarks.results import REFERENCE, Results
+from benchmarks.work import find_work
+
+PICTURE = "growth.svg"
+MEGA = 2**20
+
+
+def markdown(results: Results, lines: Sequence[history.Line]) -> str:
+    """The whole document; `lines` is the history with this run in it."""
+    facts = results.facts
+    text = [
+        "# Results",
+        "",
+        f"Written by `{facts['command']}`; not to be edited by hand.",
+        "",
+        f"{facts['date']}, commit {facts['commit']}; {facts['machine']}; load at the start "
+        f"{facts['load']:.1f}; Python {facts['python']}; "
+        + ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
+        + ".",
+        "",
+        "Each tool works in a process of its own and they take turns (A, B, A, B). A first run, "
+        "in which code is compiled and loaded, isn't counted; where one took more than "
+        f"{results.settings.limit / 2:.0f} s it is the only one (but rollwise and the kernels by "
+        "hand always have more). Seconds are medians. A run may "
+        f"take {results.settings.limit:.0f} s.",
+        "",
+        *goals(results),
+        *works(results),
+        *stage_table(results),
+        *growth_table(results),
+        *command_table(results),
+        *rate_tables(results),
+    ]
+    if results.ratios:
+        text += [
+            "## History",
+            "",
+            "rollwise's time over that of the kernels written by hand, in the same run (of the "
+            "command: over a start of Python with Numba). Smaller is better.",
+            "",
+            *history.table(lines),
+            "",
+            history.verdict(lines),
+            "",
+        ]
+    return "\n".join(text)
+
+
+COLUMNS = (
+    "tool",
+    "way",
+    "build",
+    "solve",
+    "certify",
+    "total",
+    "from–to",
+    "runs",
+    "time over rollwise's",
+    "error claimed",
+    "error reached",
+    "memory",
+)
+
+
+def works(results: Results) -> Iterator[str]:
+    """A table for each problem, and who isn't in it."""
+    if not results.problems and not results.skipped:
+        return
+    yield from ("## The same work", "")
+    yield (
+        "Errors are of win probabilities (of points for Threes): the largest distance from the "
+        "certified answer over all positions that the tool gives (*start*: over the start alone); "
+        "rollwise's own is at most what it claims, since that is proved. "
+        "`build` makes the tool's own model from its input; `memory` is the peak of the whole "
+        "process. Tools that take arrays got rollwise's, and making these isn't counted."
+    )
+    yield ""
+    for name, facts in results.problems.items():
+        yield f"### {name}: {find_work(name).title}"
+        yield ""
+        yield (
+            f"{facts['n_states']:,} states, {facts['n_actions']:,} actions, "
+            f"{facts['n_outcomes']:,} outcomes. Answer at the start: "
+            f"{facts['start']:.12f}, certified ± {facts['bound']:.1e} everywhere"
+            + (
+                f"; equal to {facts['checked']} known answer{'s' * (facts['checked'] > 1)} "
+                "from outside."
+                if facts.get("checked")
+                else "."
+            )
+        )
+        yield ""
+        yield f"| {' | '.join(COLUMNS)} |"
+        yield "|---" * len(COLUMNS) + "|"
+        own = [row for row in results.rows if row.work == name]
+        ours = results.seconds(name, REFERENCE)
+        for row in own:
+            if row.finished:
+                yield "| " + " | ".join(finished_cells(row, ours)) + " |"
+            elif row.why_not.startswith("didn't finish"):
+                least = "" if ours is None else f"> {results.settings.limit / ours:,.0f}"
+                cells = [row.tool, row.label, "", "", "", f"> {results.settings.limit:.0f} s"]
+                yield "| " + " | ".join([*cells, "", "0", least, "", "", ""]) + " |"
+        yield ""
+        yield from absent(own)
+    for name, why in results.skipped.items():
+        yield from (f"### {name}: {find_work(name).title}", "", f"Not measured: {why}.", "")
+
+
+def finished_cells(row: Row, ours: float | None) -> list[str]:
+    """The cells of a row with an answer."""
+    run = row.runs[0]
+    stages_ = [
+        seconds(row.median(stage)) if stage in run["seconds"] else ""
+        for stage in ("build", "solve", "certify")
+    ]
+    low, high = row.spread
+    where = " (start)" if run["compared"] == 1 else ""
+    error = max(run["error"] for run in row.runs)
+    claim = run["claim"]
+    if run["claimed"] is not None:
+        claim = f"± {run['claimed']:.1e}, {claim}"
+    return [
+        row.tool,
+        row.label,
+        *stages_,
+        f"**{seconds(row.median())}**",
+        f"{seconds(low)}–{seconds(high)}" if len(row.runs) > 1 else "",
+        str(len(row.runs)),
+        "" if not ours else f"{row.median() / ours:.3g}",
+        claim,
+        "at most that" if row.peer == REFERENCE else f"{error:.1e}{where}",
+        f"{row.peak / MEGA:,.0f} MB",
+    ]
+
+
+def absent(rows: Sequence[Row]) -> Iterator[str]:
+    """Who has no row, by the reason."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        if not row.finished and not row.why_not.startswith("didn't finish"):
+            reasons.setdefault((row.tool, row.why_not), []).append(row.label)
+    for (tool, why), labels in reasons.items():
+        every = sum(row.tool == tool for row in rows) == len(labels)
+        yield f"- {tool}{'' if every else ' (' + '; '.join(labels) + ')'}: {why}."
+    if reasons:
+        yield ""
+
+
+def seconds(amount: float) -> str:
+    """Seconds with three digits that matter."""
+    if amount < 1e-3:
+        return f"{amount * 1e6:.3g} µs"
+    if amount < 1:
+        return f"{amount * 1e3:.3g} ms"
+    return f"{amount:.3g} s"
+
+
+def stage_table(results: Results) -> Iterator[str]:
+    """Where rollwise's time goes, beside the limit of memory."""
+    if not results.stages:
+        return
+    rate = results.facts["bandwidth"]
+    yield from ("## Stages, and what memory allows", "")
+    yield (
+        f"One core moves {rate / 1e9:.1f} GB/s here (the triad of STREAM in NumPy, the best of "
+        "several runs). In brackets: the time in which a stage's bytes, each touched once, could "
+        "be read or written at that rate. `compile` is nothing once a process has the rules."
+    )
+    yield ""
+    names = stages.STAGES
+    columns = ["game", "states", "graph", *names, "first use in a process", "warm", "memory"]
+    yield f"| {' | '.join(columns)} |"
+    yield "|---" * len(columns) + "|"
+    for row in results.stages:
+        title = " ".join([row["game"], *(f"{k}={v}" for k, v in row["parameters"].items())])
+        if "fault" in row:
+            yield f"| {title} | {row['fault']} |" + " |" * (len(names) + 4)
+            continue
+        took, bytes_ = row["seconds"], row["least_bytes"]
+        cells = [
+            seconds(took[name])
+            + (f" ({seconds(bytes_[name] / rate)})" if name in bytes_ and rate else "")
+            for name in names
+        ]
+        warm = sum(took[name] for name in names if name != "table")
+        yield (
+            f"| {title} | {row['n_states']:,} | {row['graph_bytes'] / MEGA:,.1f} MB | "
+            f"{' | '.join(cells)} | {seconds(row['first'])} | {seconds(warm)} | "
+            f"{row['peak'] / MEGA:,.0f} MB |"
+        )
+    yield ""
+
+
+def growth_table(results: Results) -> Iterator[str]:
+    """Time and memory by size, and the exponents."""
+    if not results.growth:
+        return
+    yield from ("## Growth", "")
+    if results.no_picture:
+        yield f"No picture: {results.no_picture}."
+    else:
+        yield f"![Time and memory against the number of states]({PICTURE})"
+    yield ""
+    for game, powers in growth.exponents(results.growth).items():
+        words = [f"{what} ∝ states^{p:.2f}" for what, p in powers.items() if p is not None]
+        if words:
+            yield f"- {game}: {', '.join(words)} (from {growth.FEW_STATES:,} states on)"
+    yield ""
+    yield "| game | size | states | outcomes | seconds | runs | peak memory | certified ± |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for row in results.growth:
+        size = f"{row['parameter']}={row['size']}"
+        if "fault" in row:
+            yield f"| {row['game']} | {size} | {row['fault']} | | | | | |"
+            continue
+        yield (
+            f"| {row['game']} | {size} | {row['n_states']:,} | {row['n_outcomes']:,} | "
+            f"{seconds(row['seconds'])} | {row['runs']} | {row['peak'] / MEGA:,.0f} MB | "
+            f"{row['bound']:.1e} |"
+        )
+    yield ""
+
+
+def command_table(results: Results) -> Iterator[str]:
+    """Whole commands, from nothing and again."""
+    if not results.commands:
+        return
+    yield from ("## Whole commands", "")
+    yield "| command | first use ever, empty caches | again (median) | peak memory |"
+    yield "|---|---|---|---|"
+    for row in results.commands:
+        first = row["first"]
+        begun = seconds(first["seconds"]) if "seconds" in first else first["fault"]
+        again = seconds(row["again"]) if row["again"] else "failed"
+        yield f"| `{row['command']}` | {begun} | {again} | {row['peak'] / MEGA:,.0f} MB |"
+    yield ""
+
+
+def rate_tables(results: Results) -> Iterator[str]:
+    """Learning and simulating."""
+    titles = {
+        "learning": "Learning dice blackjack (15 to 17, two dice, M = 100)",
+        "simulating": "Simulating Pig, hold at 20 or to win, against itself",
+    }
+    for what, title in titles.items():
+        rows: Sequence[Mapping[str, Any]] = results.rates.get(what, [])
+        if not rows:
+            continue
+        yield from (f"## {title}", "")
+        yield "| | million games a second | a core | times plain Python |"
+        yield "|---|---|---|---|"
+        slow = rows[0]["rate"]
+        for row in rows:
+            yield (
+                f"| {row['name']} | {row['rate'] / 1e6:.4g} | "
+                f"{row['rate'] / row['cores'] / 1e6:.4g} | {row['rate'] / slow:,.0f} |"
+            )
+        yield ""
+    if "fault" in results.rates:
+        yield f"Learning and simulating: {results.rates['fault']}."
+        yield ""

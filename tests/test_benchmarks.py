@@ -1,0 +1,364 @@
+"""What the benchmarks compare with: rewritten algorithms, kernels by hand, history, the page."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benchmarks import growth, history, memory
+from benchmarks.goals import goals
+from benchmarks.measure import (
+    Row,
+    Settings,
+    Worker,
+    WrongAnswer,
+    measure,
+    prepared,
+    require_agreement,
+)
+from benchmarks.peers import PEERS, by_hand, open_spiel, peer, plain_python
+from benchmarks.peers.decision_process import decision_process, worth
+from benchmarks.report import markdown
+from benchmarks.results import Results
+from benchmarks.work import WORK, Problem, Work, certified_answer, check_known, prepare
+from conftest import needs_jit
+
+SMALL = {
+    "pig": Work("small-pig", "pig", "pig", {"target": 12}),
+    "response": Work("small-response", "pig-response", "pig", {"target": 27}, "hold-at-20"),
+    "super-six": Work("small-six", "super-six", "super-six", {"sticks": 9}),
+    "threes": Work("small-threes", "threes", "threes"),
+    "blackjack": Work("small-blackjack", "blackjack", "dice-blackjack", {"low": 9, "high": 11}),
+}
+
+
+@pytest.fixture(scope="module")
+def problems(tmp_path_factory):
+    found = {}
+    for name, work in SMALL.items():
+        folder = tmp_path_factory.mktemp(name)
+        prepare(work, folder, with_model=False)
+        found[name] = Problem.load(work, folder)
+    return found
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_plain_python_finds_the_certified_answer(problems, name):
+    found = plain_python.start(problems[name], "")().worth()
+    known = problems[name].worth
+    if isinstance(found, float):
+        assert found == pytest.approx(known[0], abs=1e-8)
+    else:
+        assert np.abs(found - known).max() < 1e-8
+
+
+@needs_jit
+@pytest.mark.parametrize("name", ["pig", "response", "super-six"])
+def test_kernels_by_hand_find_the_certified_answer(problems, name):
+    answer = by_hand.start(problems[name], "")()
+    assert np.abs(answer.worth() - problems[name].worth).max() < 1e-13
+
+
+def test_kernels_by_hand_are_for_two_games():
+    assert [work.name for work in WORK if by_hand.refusal(work, "") is not None] == [
+        "threes",
+        "blackjack-15",
+        "blackjack-500",
+    ]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_decision_processes_have_the_answer_for_a_fixed_point(problems, name):
+    problem = problems[name]
+    process = decision_process(problem)
+    known = problem.worth if problem.is_score else 2 * problem.worth - 1
+    values = np.append(-known if problem.is_score else known, 0.0)
+    backed_up = process.reward + process.probability @ values
+    first = np.searchsorted(process.action_state, np.arange(len(values)))
+    assert np.abs(np.maximum.reduceat(backed_up, first) - values).max() < 1e-12
+    assert np.array_equal(
+        worth(problem, values), (1 + known) / 2 if not problem.is_score else known
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [p for p in PEERS if p not in ("rollwise_itself", "by_hand")])
+def test_every_tool_finds_the_answer_or_says_why_not(tmp_path, name):
+    module = peer(name)
+    if module.PACKAGE is not None:
+        pytest.importorskip({"open_spiel": "pyspiel", "pymdptoolbox": "mdptoolbox"}.get(
+            module.PACKAGE, module.PACKAGE))  # fmt: skip
+    settings = Settings(limit=60, share=0.01, turns=1, memory=8, peers=(name,))
+    answers = 0
+    for number, work in enumerate(SMALL.values()):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        prepare(work, folder, with_model=True)
+        problem = Problem.load(work, folder)
+        for way in module.WAYS:
+            if module.refusal(work, way) is not None:
+                continue
+            run = module.start(problem, way)()
+            found = run.worth()
+            known = problem.worth[0] if isinstance(found, float) else problem.worth
+            assert np.nanmax(np.abs(found - known)) < max(2e-5, run.claimed or 0)
+            answers += 1
+    assert answers > 0
+    assert settings.peers == (name,)
+
+
+def test_open_spiel_reads_its_own_states():
+    found = open_spiel.PIG.match("Scores: 3 14, Turn total: 15\nCurrent player: 1\n")
+    assert found is not None
+    assert found.groups() == ("3", "14", "15", "1")
+
+
+def test_answers_are_held_against_those_known_from_outside():
+    six = Work("super-six-7", "super-six", "super-six", {"sticks": 7})
+    graph, worth_, _ = certified_answer(six)
+    assert check_known(six, graph.states, worth_) == 20
+    with pytest.raises(AssertionError):
+        check_known(six, graph.states, worth_ + 1e-3)
+    assert check_known(SMALL["response"], graph.states, worth_) == 0
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """One small problem, measured as `make bench` does it."""
+    folder = tmp_path_factory.mktemp("measured")
+    work = WORK[-2]  # dice blackjack, low=15
+    settings = Settings(limit=120, share=0.01, turns=2, peers=("rollwise_itself", "plain_python"))
+    facts = prepared(work, folder, settings)
+    rows = measure(work, folder, settings, set(), lambda line: None)
+    return work, settings, facts, rows
+
+
+def test_tools_are_measured_in_turn(measured):
+    _, _, facts, rows = measured
+    assert [row.peer for row in rows] == ["rollwise_itself", "plain_python"]
+    assert all(row.finished and row.peak > 0 for row in rows)
+    assert facts["n_states"] == 225
+    assert rows[0].runs[0]["claimed"] < 1e-14
+    assert rows[1].runs[0]["error"] < 1e-13
+    assert rows[1].runs[0]["compared"] == 225
+
+
+def test_a_tool_that_is_missing_says_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.setattr("benchmarks.measure.installed", lambda module: None)
+    settings = Settings(peers=("quantecon",))
+    rows = measure(WORK[0], tmp_path, settings, set(), lambda line: None)
+    assert {row.why_not for row in rows} == {"not installed: pip install quantecon"}
+    assert not any(row.finished for row in rows)
+
+
+def test_a_kernel_by_hand_that_disagrees_ends_the_run():
+    for error, fine in ((1e-14, True), (1e-3, False), (float("nan"), False)):
+        row = Row("pig-25", "by_hand", "", "by hand", "", [{"error": error}])
+        if fine:
+            require_agreement([row])
+        else:
+            with pytest.raises(WrongAnswer, match="pig-25"):
+                require_agreement([row])
+
+
+def test_a_problem_that_memory_is_too_small_for_is_left_out(tmp_path):
+    settings = Settings(limit=60, memory=0.05, peers=("plain_python",))
+    assert "fault" in prepared(WORK[0], tmp_path, settings)
+
+
+def test_a_tool_that_is_too_slow_is_ended(tmp_path):
+    worker = Worker(["this_module_does_not_exist"])
+    assert "this_module_does_not_exist" in worker.hear(30)["fault"]
+    worker.stop()
+    slow = Worker(["timeit", "-n1", "-r1", "import time; time.sleep(60)"])
+    assert slow.hear(0.2) == {"fault": "didn't finish in 0 s", "slow": True}
+    slow.stop()
+    assert slow.process.returncode != 0
+
+
+def test_the_page_shows_what_was_measured(measured):
+    work, settings, facts, rows = measured
+    slow = Row(work.name, "open_spiel", "value-iteration", "OpenSpiel", "value iteration")
+    slow.why_not = "didn't finish in 120 s"
+    missing = Row(work.name, "storm", "prism/default", "Storm", "PRISM program, default")
+    missing.why_not = "not installed: pip install stormpy"
+    results = Results(
+        {
+            "command": "python -m benchmarks",
+            "date": "2026-01-02",
+            "commit": "abc",
+            "machine": "some machine",
+            "load": 0.5,
+            "python": "3.11",
+            "versions": {"numba": "1"},
+            "bandwidth": 1e10,
+        },
+        settings,
+        {work.name: facts},
+        [*rows, slow, missing],
+        growth=[
+            {"game": "pig", "parameter": "target", "size": n, "n_states": 50_000 * n**3,
+             "n_outcomes": 1, "seconds": 2.0 * n**3, "runs": 1, "bound": 1e-13,
+             "peak": 10**8 + 10**8 * n**3, "peak_before": 10**8}
+            for n in (1, 2, 4)
+        ] + [{"game": "pig", "parameter": "target", "size": 9, "fault": "ran out of memory"}],
+    )  # fmt: skip
+    page = markdown(results, [])
+    assert "± " in page
+    assert "| OpenSpiel | value iteration |  |  |  | > 120 s |" in page
+    assert "- Storm: not installed: pip install stormpy." in page
+    assert "- pig: time ∝ states^1.00, memory ∝ states^1.00" in page
+    assert "ran out of memory" in page
+    for line in page.splitlines():
+        if line.startswith("| rollwise | default"):
+            assert line.count("|") == 13
+            break
+    else:
+        pytest.fail("rollwise has no row")
+
+
+def test_ratios_are_those_to_the_yardsticks():
+    def row(tool, seconds, work="pig-25"):
+        run = {"seconds": {"solve": seconds}, "error": 0.0, "compared": 2, "claim": "",
+               "claimed": None}  # fmt: skip
+        return Row(work, tool, "", tool, "", [run, run])
+
+    results = Results(
+        {"date": "2026-01-02", "commit": "abc", "machine": "m", "versions": {}},
+        Settings(),
+        {"pig-25": {"start": 0.5}, "super-six-7": {"start": 0.8}},
+        [
+            row("rollwise_itself", 0.6),
+            row("by_hand", 0.2),
+            row("rollwise_itself", 0.01, "super-six-7"),
+            row("by_hand", 0.0001, "super-six-7"),  # too short for a yardstick
+        ],
+        rates={
+            "learning": [
+                {"name": "plain Python", "rate": 1.0},
+                {"name": "a loop by hand", "rate": 30.0},
+                {"name": "rollwise, counts", "rate": 20.0},
+            ]
+        },
+        commands=[
+            {"command": "python -c 'import numba, numpy'", "again": 0.5},
+            {"command": "rollwise solve pig", "again": 2.0},
+        ],
+    )
+    assert results.ratios == pytest.approx(
+        {"pig-25": 3.0, "learning": 1.5, "solve pig / import numba": 4.0}
+    )
+    assert results.history_line["values"] == {"pig-25": 0.5, "super-six-7": 0.8}
+
+
+def test_goals_are_held_against_what_was_measured():
+    def row(work, tool, seconds, claimed=None):
+        run = {"seconds": {"solve": seconds}, "error": 0.0, "compared": 2, "claim": "",
+               "claimed": claimed}  # fmt: skip
+        return Row(work, tool, "", tool, "", [run])
+
+    slow = Row("pig-100", "open_spiel", "", "OpenSpiel", "", why_not="didn't finish in 45 s")
+    results = Results(
+        {},
+        Settings(limit=45),
+        {"pig-100": {}, "pig-100-response": {}},
+        [
+            row("pig-100", "rollwise_itself", 0.2),
+            row("pig-100", "by_hand", 0.025),
+            slow,
+            row("pig-100-response", "rollwise_itself", 0.5),
+            row("pig-100-response", "storm", 1.0),  # claims nothing
+            row("pig-100-response", "storm", 2.0, 1e-6),
+        ],
+        commands=[{"command": "rollwise solve pig", "again": 1.2, "first": {"fault": "too slow"}}],
+    )
+    said = "\n".join(goals(results))
+    assert "| pig-100, times the kernel by hand | at most 10 | 4 | 8.0 | reached |" in said
+    assert "sound method | at least 5 | 20 | 4.0 | not reached |" in said
+    assert "more than 225: it didn't finish | open |" in said
+    assert "again | at most 1.5 s | 0.8 s | 1.20 s | reached |" in said
+    assert "ever | at most 15 s |  | too slow | not reached |" in said
+    assert list(goals(Results({}, Settings()))) == []
+
+
+def line(day, pig=8.0, **more):
+    return {"date": f"2026-01-{day:02}", "commit": "abc", "machine": "m", "ratios": {"pig": pig},
+            "values": {"pig": 0.5}, **more}  # fmt: skip
+
+
+def test_history_tells_a_regression_from_noise():
+    assert "begins it" in history.verdict([])
+    assert "no history" in history.verdict([line(1)])
+    steady = [line(1, 8.0), line(2, 9.0), line(3, 7.0)]
+    assert history.regressions([*steady, line(4, 11.9)]) == []
+    assert "No regression" in history.verdict([*steady, line(4, 11.9)])
+    (said,) = history.regressions([*steady, line(4, 16.0)])
+    assert said.startswith("pig: 16 times the yardstick, 2.00 times the 8")
+    assert said in history.verdict([*steady, line(4, 16.0)])
+    # One bad day among the earlier ones doesn't hide it.
+    assert history.regressions([*steady, line(4, 90.0), line(5, 16.0)])
+
+
+def test_history_sees_a_changed_answer_and_takes_new_work():
+    changed = line(2, values={"pig": 0.5000001})
+    assert "the answer is 0.5000001, and was 0.5" in history.regressions([line(1), changed])[0]
+    new = line(2, ratios={"pig": 8.0, "chess": 99.0})
+    assert history.regressions([line(1), new]) == []
+
+
+def test_history_is_kept_and_shown(tmp_path, capsys, monkeypatch):
+    path = tmp_path / "history.jsonl"
+    for entry in (line(1), line(2, 20.0)):
+        history.append(entry, path)
+    assert [json.loads(text) for text in path.read_text().splitlines()] == history.read(path)
+    monkeypatch.setattr(sys, "argv", ["history", str(path)])
+    assert history.main() == 1
+    shown = capsys.readouterr().out
+    assert "| 2026-01-02 | abc | m | 20 |" in shown
+    assert "Regressions:\n- pig: 20 times" in shown
+
+
+def test_the_history_in_the_repository_can_be_read():
+    for entry in history.read():
+        assert {"date", "commit", "machine", "ratios", "values"} <= set(entry)
+        assert all(ratio > 0 for ratio in entry["ratios"].values())
+
+
+def test_exponents_are_those_of_a_power():
+    states = [10_000, 40_000, 160_000, 640_000]
+    assert growth.fit(states, [n**1.5 for n in states]) == pytest.approx(1.5)
+    assert growth.fit([10_000, 40_000], [1, 2]) is None  # one of them is too small to count
+
+
+def test_growth_says_why_there_is_no_picture(tmp_path, monkeypatch):
+    pytest.importorskip("plotly")
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("rollwise.plot.browser.find_browser", no_browser)
+    rows = [{"game": "pig", "parameter": "target", "size": 9, "n_states": 10, "seconds": 1.0,
+             "peak": 2, "peak_before": 1}]  # fmt: skip
+    assert "no browser" in growth.draw(rows, tmp_path / "growth.svg")
+    assert growth.draw(rows, tmp_path / "growth.html") == ""
+    assert "<html" in (tmp_path / "growth.html").read_text()
+
+
+def no_browser():
+    from rollwise.errors import UsageError
+
+    raise UsageError("there is no browser")
+
+
+def test_peak_memory_counts_what_was_touched():
+    before = memory.peak_bytes()
+    held = np.ones(2**24)
+    assert memory.peak_bytes() - before > 0.5 * held.nbytes
+
+
+def test_every_work_item_has_a_game_and_a_name():
+    names = [work.name for work in WORK]
+    assert len(set(names)) == len(names)
+    for work in WORK:
+        assert work.rules().parameters | work.parameters == work.rules().parameters
+    assert Path(history.FILE).parent.name == "benchmarks"
