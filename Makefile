@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check fast format bench clean
+.PHONY: help demo test check fast format bench docs clean
 
 help:
 	@echo "make demo    set up, then solve Pig and Super Six"
@@ -11,6 +11,7 @@ help:
 	@echo "make check   format, lint, types, fast tests: about a minute"
 	@echo "make format  put the code in form"
 	@echo "make bench   measure, and write benchmarks/RESULTS.md"
+	@echo "make docs    compute the case studies, and write their pages and figures"
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -40,6 +41,9 @@ format: $(VENV)/ready
 
 bench: $(VENV)/ready
 	$(BIN)/python benchmarks/core.py
+
+docs: $(VENV)/ready
+	$(BIN)/python docs/case-studies/make.py
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
