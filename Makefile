@@ -41,6 +41,7 @@ format: $(VENV)/ready
 	$(BIN)/ruff check --fix .
 
 docs: $(VENV)/ready
+	$(BIN)/python docs/case-studies/make.py
 	$(BIN)/python docs/generate
 
 # A tool that can't be installed here has a row that says so.

@@ -1,0 +1,353 @@
+"""Dice blackjack learned by self-play, held against the exact answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from study import (
+    Page,
+    best_labels,
+    certified,
+    has_choice,
+    log_axes,
+    percent,
+    points,
+    power,
+    printed,
+    run,
+)
+
+import rollwise
+from rollwise import Solution, dice
+from rollwise.analysis.learning import Comparison, Reference, compare
+from rollwise.games.dice_blackjack import DiceBlackjack
+from rollwise.learn import Learner, choice_probabilities
+from rollwise.plot.lines import Line, draw_lines
+from rollwise.plot.style import BLUE, GREEN, GREY, ORANGE, RED
+
+TITLE = "Dice blackjack by self-play"
+STEP = (
+    "the exact answer stands beside what was learned, so that one sees how much a learned player "
+    "can lose to somebody who knows his habits, and why he is wrong where he is"
+)
+EXPLORE = 100.0
+SEEDS = (1, 2, 3, 4, 5)
+
+
+def study(page: Page) -> None:
+    solution = rollwise.solve(DiceBlackjack())
+    reference = Reference.of(solution)
+    page.text(f"# {TITLE}")
+    page.text(f"**A step further than the source: {STEP}.**")
+    page.text("""
+        After *Programming Assignment 3* of a university course, whose learner plays both sides,
+        counts what followed each choice, and plays more and more what went well.
+
+        Two players throw in turns and keep their totals. Who throws chooses how many dice. A total
+        from 15 to 17 wins at once, one above 17 loses. (Six sides and at most two dice: the
+        source's example. It has no solution and no figures of its own beyond those below.)
+    """)
+    worked_examples(page, solution)
+    exact_answer(page, solution)
+    learned = learning(page, solution, reference)
+    what_is_wrong(page, solution, learned)
+    limits(page, solution, reference)
+    page.text("""
+        ## Corrected in the source
+
+        - 1 − p_B is about (K − 1)/K when little has been played, not "K − 1/K".
+        - In its third example the throw marked "A total: 13" is player B's; its own counters
+          have it so.
+    """)
+
+
+def worked_examples(page: Page, solution: Solution) -> None:
+    """The source's example of the rule of choice, and its counters."""
+    source = printed("dice_blackjack")
+    wins, losses = source["wins"], source["losses"]
+    chances = choice_probabilities(wins, losses, explore=source["explore"])
+    page.text(f"""
+        ## The source's examples
+
+        *Choosing.* Three dice may be thrown, M is {source["explore"]}, and so many games were won
+        and lost after each number of dice. How likely each is thrown next:
+    """)
+    rows = [
+        [str(j + 1), str(w), str(n), f"{chance:.6f}", as_printed]
+        for j, (w, n, chance, as_printed) in enumerate(
+            zip(wins, losses, chances, source["probabilities"], strict=True)
+        )
+    ]
+    page.table(["dice", "won", "lost", "probability", "printed"], rows)
+    page.text("""
+        *Counting.* The counters that its games raise, as the learner raises them when it is shown
+        the games (`Learner.record`):
+    """)
+    rows = []
+    for game in source["games"]:
+        learner = Learner(solution.graph, explore=EXPLORE, seed=SEEDS[0])
+        learner.record(
+            [(n, after if after in ("win", "lose") else tuple(after)) for n, after in game["moves"]]
+        )
+        found = raised(learner)
+        same = "the same" if sorted(found) == sorted(game["counters"]) else "others"
+        rows.append([game["name"], ", ".join(f"`{name}`" for name in found), same])
+    page.table(["game", "raised by 1", "printed"], rows, words=3)
+    page.text(f"""
+        *Exploring and exploiting.* Of two choices, one won in 60 % of games and the other in 40 %.
+        With M = {EXPLORE:g}, how likely the better one is taken after so many games:
+    """)
+    seen = (0, 10, 100, 1_000, 10_000, 100_000)
+    rows = [percent(better(n)) for n in seen]
+    page.table(["games", *[f"{n:,}" for n in seen]], [["the better one", *rows]])
+
+
+def raised(learner: Learner) -> list[str]:
+    """The counters that aren't 0, in the source's notation."""
+    graph = learner.graph
+    names = []
+    for a in np.flatnonzero(learner.arrays()["counts"].any(axis=1)).tolist():
+        mine, theirs = graph.states[graph.action_state[a]].tolist()
+        n = int(graph.action_label[a])
+        won, lost, _ = learner.counts((mine, theirs), n)
+        for name, count in (("WinCount", won), ("LoseCount", lost)):
+            names += [f"{name}[{mine},{theirs},{n}]"] * count
+    return names
+
+
+def better(games: int) -> float:
+    """How likely the choice that won 6 of 10 is taken when the other won 4 of 10."""
+    half = games // 2
+    won = [half * 6 // 10, half * 4 // 10]
+    return float(choice_probabilities(won, [half - w for w in won], explore=EXPLORE)[0])
+
+
+def exact_answer(page: Page, solution: Solution) -> None:
+    """The two arrays that the source asks for."""
+    choice = has_choice(solution)
+    either = np.add.reduceat(solution.is_best, solution.graph.action_indptr[:-1]) > 1
+    two = int(np.sum(best_labels(solution)[choice] == 2))
+    page.text(f"""
+        ## The exact answer
+
+        Whoever begins wins with probability
+        {certified(solution.win_probability, solution.error_bound / 2)}, certified. Two dice are
+        right in {two} of the {choice.sum()} positions; in {either.sum()} both numbers are equally
+        good. The
+        source asks for two arrays, the number of dice and the chance to win with them. Here they
+        are in one picture, the number of dice as the colour and the chance in percent:
+    """)
+    figure = solution.plot("policy", x="theirs", y="mine")
+    page.figure("exact", figure, "Dice blackjack: the best number of dice by the two totals")
+    mine, theirs = solution.graph.states.T
+    label = np.where(either, 0, best_labels(solution))
+    known = {total: set(label[mine == total].tolist()) - {0} for total in np.unique(mine).tolist()}
+    (mixed,) = [total for total, used in known.items() if len(used) > 1]
+    assert all(
+        used == {2 if total < mixed else 1} for total, used in known.items() if total != mixed
+    )
+    last = int(theirs[(mine == mixed) & (label == 1)].max())
+    page.text(f"""
+        So there is little to learn by heart: with less than {mixed} points throw two dice, with
+        more throw one, and with {mixed} throw one as long as the other player has at most {last}.
+    """)
+
+
+def learning(page: Page, solution: Solution, reference: Reference) -> Comparison:
+    """Learning curves, by exploration and by kind of learner."""
+    most = 3_000 if page.small else 1_000_000
+    marks = sorted({round(most * 10 ** (-k / 2)) for k in range(8 if not page.small else 3)})
+    seeds = SEEDS[:1] if page.small else SEEDS
+    settings: list[tuple[str, str, float, str]] = [
+        ("M = 1", "counts", 1.0, RED),
+        ("M = 10", "counts", 10.0, ORANGE),
+        ("M = 100", "counts", EXPLORE, BLUE),
+        ("M = 1000", "counts", 1000.0, GREY),
+        ("Q-learning, M = 100", "q-learning", EXPLORE, GREEN),
+    ]
+    curves = {}
+    shown = None
+    for name, method, explore, _ in settings:
+        runs = []
+        for seed in seeds:
+            results = play(solution, reference, marks, method, explore, seed)
+            runs.append([(found.loss, found.weighted_error) for found in results])
+            if (name, seed) == ("M = 100", SEEDS[0]):
+                shown = results[-1]
+        curves[name] = np.median(np.array(runs), axis=0)
+    assert shown is not None
+    page.text(f"""
+        ## How well is it learned?
+
+        The *loss* of a learned player is what somebody who knows his choices and plays the best
+        response wins beyond the fair share, as chance to win in percentage points, on average of
+        going first and second: half of his exploitability. It is computed exactly (± {
+        power(100 * shown.loss_bound)
+    } points) and not by playing. Medians of {len(seeds)} runs
+        each, seeds {seeds[0]} to {seeds[-1]}:
+    """)
+    at = [n for n in marks if str(n).startswith("1") or page.small]
+    rows = [
+        [name, *[points(curves[name][marks.index(n), 0], 3) for n in at]] for name, *_ in settings
+    ]
+    page.table(["loss after games", *[f"{n:,}" for n in at]], rows)
+    for column, file, what in (
+        (0, "loss", "loss (percentage points)"),
+        (1, "error", "mean error (percentage points)"),
+    ):
+        lines = [
+            Line(name, marks, (100 * curves[name][:, column]).tolist(), colour)
+            for name, _, _, colour in settings
+        ]
+        figure = draw_lines(
+            lines, title=what, notes=[], x_title="games played", y_title=what, log=True
+        )
+        page.figure(file, log_axes(figure, "x", "y"), f"Learning dice blackjack: {what} by games")
+        if file == "loss":
+            page.text("""
+                The *mean error* of the learned chances to win, positions counting by how often
+                they come up when both play well:
+            """)
+    page.text("""
+        A small M settles on what went well first and may never look again; a large one is still
+        trying everything after a million games, and its rates hold the games in which both sides
+        were. The error of the estimates and the loss of the choices are different things: it is
+        enough to know which of two actions is better.
+    """)
+    trap(page, most)
+    return shown
+
+
+def trap(page: Page, games: int) -> None:
+    """A game in which counting stays wrong."""
+    three = rollwise.solve(DiceBlackjack(dice=3))
+    reference = Reference.of(three)
+    rows = []
+    for name, method in (("counting", "counts"), ("Q-learning", "q-learning")):
+        found = [play(three, reference, [games], method, EXPLORE, s)[0] for s in SEEDS[:3]]
+        rows.append([name, *[points(one.loss, 3) for one in found]])
+    page.text(f"""
+        More games don't always help. With up to three dice, after {games:,} games with M =
+        {EXPLORE:g}, the loss of three runs each:
+    """)
+    page.table(["loss", *[f"seed {s}" for s in SEEDS[:3]]], rows)
+    page.text("""
+        An action that lost in the early games, because of what was played after it, is then hardly
+        tried again. Q-learning forgets what early games said; counting never does.
+    """)
+
+
+def play(
+    solution: Solution,
+    reference: Reference,
+    marks: Sequence[int],
+    method: str,
+    explore: float,
+    seed: int,
+) -> list[Comparison]:
+    """One run, compared with the exact answer at some numbers of games."""
+    learner = Learner(solution.graph, explore=explore, seed=seed, method=method)
+    found = []
+    for mark in marks:
+        learner.play(mark - learner.games)
+        found.append(compare(learner.result(), reference))
+    return found
+
+
+def what_is_wrong(page: Page, solution: Solution, found: Comparison) -> None:
+    """Where the learned answer differs, and why."""
+    learned = found.learned
+    page.text(f"""
+        ## Where it is still wrong
+
+        After {learned.games:,} games with M = {learned.explore:g} (seed {learned.seed}) the learned
+        number of dice is right in {percent(found.optimal_share, 1)} of the positions that play can
+        come to, and in {percent(found.weighted_optimal_share, 1)} of them weighted by how often
+        they come up under good play. The learned number of dice, by the mover's total (down) and
+        the other's (across); a mark `!` where it is wrong, `.` where nothing was ever seen:
+    """)
+    best = found.optimal.reshape(-1)
+    grid = learned.grid(learned.labels)
+    right = learned.grid(best.astype(np.int64))
+    assert grid is not None
+    assert right is not None
+    head = "mine\\theirs " + "".join(f"{i:>3}" for i in range(grid.shape[1]))
+    lines = [
+        f"{row:>11} "
+        + "".join(cell(int(n), bool(ok)) for n, ok in zip(*pair, strict=True)).rstrip()
+        for row, pair in enumerate(zip(grid, right, strict=True))
+    ]
+    page.code("\n".join([head, *lines]), "text")
+    meaning = {
+        "hopeless": "nothing wins there",
+        "unreachable": "no play comes there",
+        "bad play": "only bad play comes there, and the learner unlearns it",
+        "near tie": "the other number costs at most a percentage point",
+        "rare": "it comes up too seldom to tell the two apart",
+        "not explored": "the better number was tried too seldom",
+        "early games": "its rates still hold badly played games",
+        "unexplained": "none of these",
+    }
+    page.text("Each wrong or missing answer under the first reason that explains it:")
+    rows = [
+        [name, meaning[name], str(count)] for name, count in found.reason_counts().items() if count
+    ]
+    page.table(["reason", "", "positions"], rows, words=2)
+    games = learned.games
+    figure = solution.plot("learning", games=games, x="theirs", y="mine")
+    page.figure("learned", figure, f"Learned against exact after {games:,} games, and the loss")
+
+
+def cell(dice_thrown: int, right: bool) -> str:
+    """A number of dice, marked where it is wrong."""
+    return "  ." if dice_thrown < 0 else f"{dice_thrown:>2}{' ' if right else '!'}"
+
+
+def limits(page: Page, solution: Solution, reference: Reference) -> None:
+    """The five limits that the source names, with numbers."""
+    small = rollwise.solve(DiceBlackjack(sides=3, low=10, high=20, dice=2))
+    assert small.win_probabilities is not None
+    behind = float(small.win_probabilities[small.find((2, 9))])
+    coin = rollwise.solve(DiceBlackjack(sides=2, low=10, high=20, dice=2))
+    coin_reach = Reference.of(coin).reachable
+    good = Reference.of(small)
+    ones = small.graph.states[:, 0] == 1
+    only_bad = ones & good.reachable & (good.visits <= 0)
+    ways = {total: count for count, total in dice.total(10, 4)}
+    unreachable = int(np.sum(~reference.reachable))
+    graph = solution.graph
+    second = np.sort(solution.regret[solution.regret > 0])
+    closest = int(np.argmin(np.where(solution.regret > 0, solution.regret, np.inf)))
+    state = graph.states[graph.action_state[closest]].tolist()
+    assert not coin_reach[coin.find((5, 0))]
+    page.text(f"""
+        ## The limits of learning, with numbers
+
+        The source names five reasons why a learner can't be right everywhere. Each can be looked
+        up:
+
+        - **Nothing helps.** Target 10 to 20, two dice of three sides, behind by 2 to 9: the chance
+          to win is {behind:.0f}, exactly.
+        - **No play comes there.** With two dice of two sides the position ⟨5, 0⟩ is one of
+          {int(np.sum(~coin_reach))} of {len(coin_reach)} that can't come up; in the game above it
+          is {unreachable} of {graph.n_states}.
+        - **Only bad play comes there.** Target 10 to 20, two dice of three sides: of the
+          {int(ones.sum())} positions ⟨1, X⟩, {int(only_bad.sum())} can come up, but none does
+          where nobody makes a choice that costs a percentage point or more.
+        - **Chance seldom brings it.** Ten dice of four sides show forty
+          {ways[40]} time in {sum(ways.values()):,}.
+        - **The choice is close.** Here the closest is at ⟨{state[0]}, {state[1]}⟩, where the worse
+          number of dice costs {power(second[0] / 2, 1)} in chance to win.
+          {int(np.sum(second / 2 < 0.01))} of {len(second)} wrong choices cost less than a
+          percentage point.
+    """)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Make the page."""
+    run("dice_blackjack", study, arguments)
+
+
+if __name__ == "__main__":
+    main()

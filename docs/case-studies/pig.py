@@ -1,0 +1,422 @@
+"""Pig: from holding at twenty to the optimal policy, and to rules that people can use."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from study import Page, certified, percent, points, power, printed, run, where
+
+import rollwise
+from rollwise import Policy, Solution
+from rollwise.evaluation import BestResponse, Evaluation
+from rollwise.games.pig import HOLD, ROLL, Pig
+from rollwise.methods.sweeping import Sweeper
+from rollwise.plot.lines import Line, draw_lines
+from rollwise.plot.style import BLUE, ORANGE
+from rollwise.seats import with_policy
+from rollwise.simulate import simulate
+
+TITLE = "Pig: from hold-at-20 to optimal"
+STEP = (
+    "from one policy evaluated to the best answer to it, the optimal policy with a proof, and "
+    "rules a person can remember with what each of them loses"
+)
+HELD = 20
+TURNS = "turn == 0 or turn == 10 or turn == 19"
+GAMES, SEED = 100_000, 1
+
+
+def study(page: Page) -> None:
+    target = 50 if page.small else 100
+    solution = rollwise.solve(Pig(target=target))
+    graph = solution.graph
+    holds = hold_at(solution, HELD)
+    page.text(f"# {TITLE}")
+    page.text(f"**A step further than the source: {STEP}.**")
+    page.text(f"""
+        After the notebook *Solving the Dice Game Pig with Dynamic Programming*, which evaluates one
+        policy: hold at {HELD}.
+
+        Roll as often as you like and add up; a 1 loses what this turn has made and passes the die;
+        hold, and it is in the bank. Who gets to {target} first wins. A position is (i, j, k): the
+        mover's points, the other player's, and those at risk this turn.
+    """)
+    itself = rollwise.evaluate(graph, holds)
+    evaluation(page, solution, holds, itself)
+    two_agents(page)
+    response = rollwise.best_response(graph, holds)
+    improvement(page, solution, holds, itself, response)
+    shape(page, solution)
+    rules(page, solution)
+    page.text("""
+        ## Corrected in the source
+
+        - The agent of the notebook overwrites its own rule to hold when that wins: see above.
+        - The number printed for (50, 50, 10) comes from one sweep over values that are all zero
+          and isn't the chance to win.
+        - The array of one cell ends at 104 points and that of another at 105, which a player with
+          99 reaches by throwing a 6.
+        - "If the player's score is 100 or more" must read i + k in the description of the policy,
+          as the program has it.
+    """)
+
+
+def hold_at(solution: Solution, points_held: int) -> Policy:
+    """Hold from so many points on, and where that wins."""
+    i, _, k = solution.graph.states.T
+    wins = i + k >= solution.game.target
+    return where(solution.graph, f"hold at {points_held}", (k >= points_held) | wins, HOLD, ROLL)
+
+
+def evaluation(page: Page, solution: Solution, holds: Policy, itself: Evaluation) -> None:
+    """The source's policy evaluation."""
+    source = printed("pig")
+    graph = solution.graph
+    state = source["state"] if not page.small else [20, 20, 10]
+    s = solution.find(state)
+    theta = source["theta"]
+    orders = ("reversed", "forward")
+    swept = {
+        order: rollwise.evaluate(graph, holds, method="iterative", theta=theta, order=order)
+        for order in orders
+    }
+    once = rollwise.evaluate(
+        graph, holds, method="iterative", order="synchronous", max_sweeps=1, theta=theta
+    )
+    assert itself.bounds is not None
+    page.text(f"""
+        ## What {holds.name} wins against itself
+
+        The notebook sweeps over all positions, beginning from a chance of 0 everywhere, until
+        none changes by more than θ = {power(theta)}, going backwards through the positions
+        ("backward induction"; but the game has circles, since a turn can bring nothing, so that it
+        remains an iteration). We do the same, and then solve the equations:
+    """)
+    place = "({}, {}, {})".format(*state)
+    rows = []
+    for name, found in (
+        ("one sweep from zero", once),
+        ("backwards, to θ", swept["reversed"]),
+        ("forwards, to θ", swept["forward"]),
+        ("exact", itself),
+    ):
+        error = float(np.max(np.abs(found.win_probability - itself.win_probability)))
+        chances = (found.win_probability[s], found.win_probability[0])
+        says = power(error, 1) if found is not itself else power(float(itself.bounds.max()) / 2)
+        sweeps = str(found.sweeps) if found is not itself else "–"
+        rows.append([name, sweeps, *[f"{chance:.9f}" for chance in chances], says])
+    rows[-1][-1] = f"± {rows[-1][-1]}, proved"
+    page.table(["", "sweeps", f"chance at {place}", "at the start", "largest error"], rows)
+    if not page.small:
+        page.text(f"""
+            The notebook prints {source["one_sweep"][:6]} for {place}, after a single update from
+            zero, as in our first row; that is the chance to roll a 1, after which the other
+            player's chance, still 0, counts as a sure win. The true chance is
+            {percent(itself.win_probability[s])}.
+        """)
+    lines = []
+    for order, colour in zip(orders, (BLUE, ORANGE), strict=True):
+        changes, errors = trace(solution, holds, itself, order)
+        sweeps = list(range(1, len(changes) + 1))
+        lines += [
+            Line(f"{order}: change", sweeps, changes, colour, dash="dot"),
+            Line(f"{order}: true error", sweeps, errors, colour),
+        ]
+    figure = draw_lines(
+        lines,
+        title="Policy evaluation",
+        notes=[],
+        x_title="sweep",
+        y_title="largest over all positions (win probability)",
+        log=True,
+        markers=False,
+    )
+    off = [float(np.max(np.abs(swept[o].win_probability - itself.win_probability))) for o in orders]
+    page.text(f"""
+        The notebook's figure of the largest change in each sweep, here with the true error beside
+        it. When the change has fallen below θ, the error is {off[0] / theta:.2g} θ after sweeping
+        backwards and {off[1] / theta:.2g} θ after sweeping forwards; the change alone tells
+        neither.
+    """)
+    page.figure("evaluation", figure, f"Change and true error by sweep, {holds.name}")
+    shown = replace(solution, values=itself.values, error_bounds=itself.bounds)
+    figure = shown.plot("value", x="banked", y="rival", where=TURNS)
+    page.text(f"""
+        The chance to win in every position in which both play {holds.name}, for some numbers of
+        points at risk:
+    """)
+    page.figure("value", figure, f"Chance to win in each position if both play {holds.name}")
+
+
+def trace(
+    solution: Solution, policy: Policy, exact: Evaluation, order: str
+) -> tuple[list[float], list[float]]:
+    """Changes and true errors, sweep by sweep, of chances that begin at 0."""
+    sweeper = Sweeper(with_policy(solution.graph, policy), order, start=-1.0)
+    changes: list[float] = []
+    errors: list[float] = []
+    while len(changes) < 60:
+        change, _ = sweeper.sweep()
+        changes.append(change / 2)
+        errors.append(float(np.max(np.abs(sweeper.values - exact.values))) / 2)
+    return changes, errors
+
+
+def two_agents(page: Page) -> None:
+    """The notebook's agent, which overwrites its own rule, and its twin, which does not."""
+    target = 50 if page.small else 100
+    bank = rollwise.solve(Pig(target=target, must_bank=True))
+    graph = bank.graph
+    careful = hold_at(bank, 20)
+    blind = where(graph, "hold at 20, blindly", graph.states[:, 2] >= 20, HOLD, ROLL)
+    played = rollwise.evaluate(graph, careful, blind)
+    games = 2_000 if page.small else GAMES
+    match = simulate(graph, careful, blind, games=games, seed=SEED, exact=False)
+    exploited = rollwise.best_response(graph, blind).exploitability() / 2
+    page.text(f"""
+        ## The notebook's agent
+
+        Its agent is meant to hold when that wins, but the next `if` overwrites this: it rolls on
+        below 20 even with {target} points in hand, and a 1 still takes them. In the notebook
+        points win only when they are banked (`must_bank=true`). There the two agents differ; in
+        the game as we solve it, where {target} points win at once, they can't. `hold-at-20`
+        against `hold-at-20-blindly`, exactly and simulated ({games:,} games, seed {SEED}, ±
+        standard error):
+    """)
+    rows = []
+    for side, chance, seat in zip(
+        match.sides,
+        (played.win_probability[0], played.win_probability_second[0]),
+        ("first", "second"),
+        strict=True,
+    ):
+        rate = side.win_rate
+        assert rate is not None
+        mean = rate.mean if seat == "first" else 1 - rate.mean
+        rows.append(
+            [
+                f"moving {seat}",
+                percent(chance, 4),
+                percent(mean),
+                f"± {points(rate.standard_error, 2)}",
+            ]
+        )
+    page.table(["hold-at-20 wins", "exactly", "simulated", ""], rows)
+    page.text(f"""
+        A best response to the agent as written wins {points(exploited)} percentage points more than
+        its share; what the one as meant gives away is below.
+    """)
+
+
+def improvement(
+    page: Page,
+    solution: Solution,
+    holds: Policy,
+    itself: Evaluation,
+    response: BestResponse,
+) -> None:
+    """Best response and optimal policy."""
+    graph = solution.graph
+    meets = rollwise.evaluate(graph, solution.policy, holds)
+    assert response.bounds is not None
+    assert meets.bounds is not None
+    again = rollwise.best_response(graph, response.response)
+    bound = max(float(b.max()) for b in (solution.error_bounds, response.bounds, meets.bounds)) / 2
+    page.text(f"""
+        ## Better, and best
+
+        A *best response* is the policy that wins most against one that it knows. The *optimal*
+        policy is its own best response: nobody wins more than half against it, over both seats.
+        All figures here are certified to ± {power(bound)}.
+    """)
+
+    def row(name: str, first: float, second: float) -> list[str]:
+        return [name, percent(first, 4), percent(second, 4), percent((first + second) / 2, 4)]
+
+    page.table(
+        ["who plays", "wins moving first", "moving second", "on average"],
+        [
+            row(
+                f"{holds.name} against itself",
+                float(itself.win_probability[0]),
+                float(itself.win_probability_second[0]),
+            ),
+            row(
+                f"best response against {holds.name}",
+                float(response.win_probability[0]),
+                float(response.win_probability_second[0]),
+            ),
+            row(
+                f"optimal against {holds.name}",
+                float(meets.win_probability[0]),
+                float(meets.win_probability_second[0]),
+            ),
+            row(
+                "optimal against itself",
+                float(solution.win_probability or 0),
+                1 - float(solution.win_probability or 0),
+            ),
+        ],
+    )
+    page.text(f"""
+        So {holds.name} can be exploited for {points(response.exploitability() / 2)} percentage
+        points above the fair half. The policy that does so isn't safe itself: whoever knows *it*
+        wins {points(again.exploitability() / 2)} points above the half. Only the optimal policy
+        can't be exploited, and it still takes
+        {points(float(meets.win_probability[0] + meets.win_probability_second[0]) / 2 - 0.5)}
+        points from {holds.name}. Whoever begins between two perfect players wins with
+        probability {certified(float(solution.win_probability or 0), solution.error_bound / 2)}.
+    """)
+    if not page.small:
+        first, second, mean = printed("pig")["neller_presser"]
+        wins = (response.win_probability[0], response.win_probability_second[0])
+        assert (percent(wins[0]), percent(1 - wins[1])) == (f"{first} %", f"{second} %")
+        assert percent(sum(wins) / 2) == f"{mean} %"
+        page.text(f"""
+            Neller and Presser (2004) give {first} %, {second} % and {mean} % for optimal play
+            against hold-at-20, moving first, second and on average. These are the best response's
+            figures: its chance
+            moving first, what it leaves to hold-at-20 when that moves first, and its mean. The
+            optimal policy's are smaller, as the table has them.
+        """)
+
+
+def shape(page: Page, solution: Solution) -> None:
+    """The surface between rolling and holding."""
+    graph = solution.graph
+    i, j, k = graph.states.T.astype(np.int64)
+    target = solution.game.target
+    level = boundary(solution)
+    finite = level[level > 0]
+    pairs = len(np.unique(i * target + j))
+    rolls = (graph.action_label[solution.best_actions] == ROLL) & (i + k < target)
+    again = len(np.unique((i * target + j)[rolls & (level[i, j] > 0) & (k > level[i, j])]))
+    page.text(f"""
+        ## What the optimal policy looks like
+
+        For each pair of scores there is a number of points at risk from which one should hold.
+        The surface of those numbers, with the flat {HELD} laid over it in orange:
+    """)
+    figure = solution.plot("surface")
+    page.figure("surface", figure, "Pig: the surface above which the optimal policy holds")
+    start = int(level[0, 0])
+    page.text(f"""
+        At 0 to 0 one holds from {start} on. Where it is ever right to hold before winning, it is
+        from {int(finite.min())} to {int(finite.max())} points at risk, {np.median(finite):.0f} in
+        the middle of them. In {pairs - len(finite):,} of the {pairs:,} pairs of scores that come up
+        it
+        never is, and one rolls until the game is won. In {again:,} the surface has an overhang:
+        with
+        still more at risk the goal is near enough to roll for it.
+
+        {short_games(37 if page.small else 20)}
+
+        The same as maps, at some numbers of points at risk; and what a mistake costs there:
+    """)
+    cut = "turn == 15 or turn == 20 or turn == 25"
+    page.figure(
+        "policy",
+        solution.plot("policy", x="banked", y="rival", where=cut),
+        "Pig: where to roll and where to hold",
+    )
+    page.figure(
+        "regret",
+        solution.plot("regret", x="banked", y="rival", where=cut),
+        "Pig: what the wrong action costs",
+    )
+
+
+def short_games(begin: int) -> str:
+    """Up to which target holding is never right."""
+    target = begin
+    while not np.any(first_actions(target) == HOLD):
+        target += 1
+    return (
+        f"In short games there is no surface: in those to {begin}, {begin + 1}, … {target - 1} "
+        f"points it is never right to hold, in the one to {target} it is somewhere."
+    )
+
+
+def first_actions(target: int) -> NDArray[np.int64]:
+    """The best actions in a game to so many points, where one could hold without winning."""
+    solution = rollwise.solve(Pig(target=target))
+    return np.asarray(solution.graph.action_label[solution.best_actions])
+
+
+def boundary(solution: Solution) -> NDArray[np.int64]:
+    """From how many points at risk to hold, by both scores; 0 where never before winning."""
+    i, j, k = solution.graph.states.T
+    target = solution.game.target
+    holds = (solution.graph.action_label[solution.best_actions] == HOLD) & (i + k < target)
+    level = np.full((target, target), 10_000)
+    np.minimum.at(level, (i[holds], j[holds]), k[holds])
+    return np.where(level == 10_000, 0, level)
+
+
+def rules(page: Page, solution: Solution) -> None:
+    """What rules that a person can use lose against the optimal policy."""
+    graph, target = solution.graph, solution.game.target
+    i, j, k = graph.states.T.astype(np.int64)
+    wins = i + k >= target
+    low, high = (19, 21) if page.small else (18, 27)
+    against = {n: loss(solution, hold_at(solution, n)) for n in range(low, high + 1)}
+    best = min(against, key=lambda n: against[n])
+    nearly = int(0.71 * target)
+    pace = 21  # at equal scores
+    late = (i >= nearly) | (j >= nearly)
+    rule = {
+        f"hold at {HELD}": k >= HELD,
+        f"hold at {best}": k >= best,
+        f"hold at {HELD}, but roll to win once somebody has {nearly}": (k >= HELD) & ~late,
+        f"hold at {best}, but roll to win once somebody has {nearly}": (k >= best) & ~late,
+        "keep pace and end race": (k >= pace + (j - i + 4) // 8) & ~late,
+    }
+    rows = []
+    for name, condition in rule.items():
+        policy = where(graph, name, condition | wins, HOLD, ROLL)
+        response = rollwise.best_response(graph, policy)
+        rows.append([name, points(loss(solution, policy)), points(response.exploitability() / 2)])
+    page.text(f"""
+        ## Rules for people
+
+        The number to hold at needn't be {HELD}. What *hold at n* loses to the optimal policy, in
+        percentage points of the chance to win, on average of both seats:
+    """)
+    numbers = list(against)
+    figure = draw_lines(
+        [Line("hold at n", numbers, [100 * against[n] for n in numbers], BLUE)],
+        title="What hold at n loses",
+        notes=[],
+        x_title="n",
+        y_title="loss (percentage points)",
+        baseline=True,
+    )
+    page.figure("hold-at-n", figure, "What holding at n loses to the optimal policy, by n")
+    page.text(f"""
+        **{best} is the best of them**, and loses {points(against[best])} where {HELD} loses
+        {points(against[HELD])}. *Keep pace and end race* is Neller and Presser's rule (2010,
+        *Practical Play of the Dice Game Pig*): hold at {pace} and an eighth of what the other is
+        ahead by, rounded, and roll to win once somebody has {nearly}.
+    """)
+    page.table(["rule", "loss to optimal play", "loss to a best response"], rows)
+    page.text("""
+        Most of what a flat rule loses is lost at the end, where it holds although the other player
+        is about to win.
+    """)
+
+
+def loss(solution: Solution, policy: Policy) -> float:
+    """What a policy's chance to win falls short of a half against optimal play."""
+    found = rollwise.evaluate(solution.graph, policy, solution.policy)
+    return 0.5 - float(found.win_probability[0] + found.win_probability_second[0]) / 2
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Make the page."""
+    run("pig", study, arguments)
+
+
+if __name__ == "__main__":
+    main()

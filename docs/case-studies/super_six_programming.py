@@ -1,0 +1,347 @@
+"""Super Six by mathematical programming: why a linear program fails, and what works."""
+
+from __future__ import annotations
+
+import numpy as np
+from study import (
+    Page,
+    best_labels,
+    certified,
+    has_choice,
+    percent,
+    power,
+    printed,
+    run,
+)
+
+import rollwise
+from rollwise import Chase, Solution
+from rollwise.games.super_six import STOP, THROW, SuperSix
+from rollwise.games.threes import Threes
+from rollwise.methods import run_method
+from rollwise.methods.exact import fraction_text
+from rollwise.methods.result import MethodResult, Status
+
+TITLE = "Super Six by mathematical programming"
+STEP = (
+    "it is shown why the linear program fails and from how many pegs on, that the same program "
+    "is right for one player, what makes the integer program scale, and the answer as fractions"
+)
+
+
+def study(page: Page) -> None:
+    source = printed("super_six_programming")
+    sticks = 14 if page.small else 40
+    solution = rollwise.solve(SuperSix(sticks=sticks))
+    choice = has_choice(solution)
+    page.text(f"# {TITLE}")
+    page.text(f"**A step further than the source: {STEP}.**")
+    page.text(f"""
+        After the post *Solving Super Six* (2024), which set out to solve the game by linear
+        programming, failed, and got there with integer variables.
+
+        A position is (b, c, o): pegs on the board, the mover's, the opponent's; rollwise calls
+        them lid, mine and theirs. [The other study](super_six_value_iteration.md) has the rules.
+        With {sticks} pegs there are {int(choice.sum()):,} positions in which the mover may choose
+        {"(the source: " + f"{source['positions']:,})" if not page.small else ""} and as many in
+        which he must roll.
+    """)
+    one_roll(page, solution)
+    failing(page, solution)
+    one_player(page)
+    integers(page, solution)
+    answer(page, solution)
+    fractions(page)
+    further(page, source)
+    page.text("""
+        ## Corrected in the source
+
+        - The text swaps the two meanings of its binary r: with the constraints as printed, r = 1
+          forces P_choice = P_roll and r = 0 forces P_choice = P_end. The first display has it
+          right, and so does the program.
+        - What the last figure calls P_choice is the chance to win where the mover may choose.
+        - Minimising the sum of all maxima is not almost right by luck: for one player it is a
+          theorem, and for two players there is a reason why it is wrong. See above.
+    """)
+
+
+def one_roll(page: Page, solution: Solution) -> None:
+    """The source's table of outcomes, from the graph."""
+    b, c, o = 2, 3, 4
+    graph = solution.graph
+    s = solution.find((b, c, o, 0))
+    throw = int(graph.action_indptr[s])
+    rows = []
+    for k in range(int(graph.outcome_indptr[throw]), int(graph.outcome_indptr[throw + 1])):
+        lid, mine, theirs, forced = graph.states[graph.outcome_state[k]].tolist()
+        if graph.outcome_passes[k]:
+            what, after = "occupied", (lid, theirs, mine)  # seen by the next player
+            chance = "P_end"
+        else:
+            what = "empty" if lid > b else "a six"
+            after, chance = (lid, mine, theirs), "P_choice"
+        assert forced == (chance == "P_end")
+        rows.append([what, f"{int(graph.outcome_weight[k])}/6", str(after), chance])
+    page.text(f"""
+        ## The equations
+
+        What a roll at ({b}, {c}, {o}) leads to, read off rollwise's graph; it is the source's table
+        at b = {b}:
+    """)
+    page.table(["rolled", "probability", "position then", "worth"], rows, words=4)
+    page.text("""
+        P_end is one minus the opponent's P_roll with c and o swapped, P_choice is the larger of
+        P_roll and P_end, and P_roll is the mean over the table. Only the maximum isn't linear.
+    """)
+
+
+def failing(page: Page, solution: Solution) -> None:
+    """The linear program, and where it is wrong."""
+    counts = range(10, 15) if page.small else [*range(4, 16), 20, 30, 40]
+    shown = (12, 13, 14) if page.small else (8, 12, 13, 14, 15, 20, 30, 40)
+    rows, wrong_from = [], None
+    for n in counts:
+        game = rollwise.solve(SuperSix(sticks=n))
+        found = run_method(game.graph, "linear-programming")
+        excess = found.columns["relative_error"]
+        wrong = np.flatnonzero(excess > 1e-9)
+        off = game.graph.states[np.abs(found.values - game.values) > 1e-9]
+        assert np.all(game.graph.states[wrong, 0] == 4)
+        assert np.all(off[:, :3].sum(axis=1) == n)
+        if len(wrong) and wrong_from is None:
+            wrong_from = n
+        if n not in shown:
+            continue
+        worst = tuple(game.graph.states[int(np.argmax(excess))][:3].tolist())
+        error = float(np.max(np.abs(found.values - game.values))) / 2
+        rows.append(
+            [
+                str(n),
+                str(len(wrong)),
+                percent(float(excess.max()), 3) if len(wrong) else "–",
+                str(worst) if len(wrong) else "–",
+                f"{len(off):,}" if len(wrong) else "–",
+                power(error, 1) if len(wrong) else "–",
+            ]
+        )
+    assert wrong_from is not None
+    page.text("""
+        ## The linear program
+
+        Make every P_choice at least P_roll and at least P_end, and the sum of all of them small.
+        The source found errors of more than a percent with four pegs on the board. In how many
+        positions P_choice exceeds both, by how much and where most, and how many chances are
+        wrong because of it:
+    """)
+    head = ["pegs", "too large", "most", "at", "wrong chances", "largest error"]
+    page.table(head, rows)
+    page.text(f"""
+        Up to {wrong_from - 1} pegs the program happens to be right. **From
+        {wrong_from} pegs on it is wrong,** always with four pegs on the board, and the error
+        spreads
+        from there. The source's figure, drawn for {solution.game.sticks} pegs: P_choice of the
+        linear program against the certified chances (± {power(solution.error_bound / 2)}), as a
+        relative error, where the mover may choose:
+    """)
+    page.figure("error", solution.plot("error"), "Relative error of the linear program")
+    page.text("""
+        All of it lies on the rim, where no peg has gone into the pit yet, whatever the number of
+        pegs: positions that are wrong on the rim of a smaller game are right in a larger one. A
+        likely reason is that a value further in is also part of the worth of positions outside
+        it, so that to raise it has a price there; on the rim nobody pays.
+
+        *Why.* With one player, what an action is worth only grows with the values that follow. Take
+        two points that obey all constraints; the smaller of the two in each position obeys them
+        too. So there is a point that is smallest in every position at once, it is the game's value,
+        and minimising any sum finds it (d'Epenoux 1963; Puterman 1994, section 7.2.7). With two
+        players the end of a turn turns the sign: my P_end is one minus your P_roll. A *larger*
+        value here then allows *smaller* ones there, no point is smallest everywhere, and the sum
+        is smallest at one where a few values are too large because that pushes more others down.
+    """)
+
+
+def one_player(page: Page) -> None:
+    """Where the same program is right."""
+    rows = []
+    dice = 3 if page.small else 5
+    for name, game in (
+        (f"Threes, {dice} dice, least score", Threes(dice=dice)),
+        (f"Threes, {dice} dice, chance of at most {dice}", Chase(Threes(dice=dice), dice)),
+    ):
+        solution = rollwise.solve(game)
+        found = run_method(solution.graph, "linear-programming")
+        error = float(np.max(np.abs(found.values - solution.values)))
+        assert found.status is Status.CONVERGED
+        rows.append(
+            [
+                name,
+                f"{solution.graph.n_states:,}",
+                f"{found.values[0]:.10f}",
+                f"{solution.value:.10f}",
+                power(error),
+            ]
+        )
+    page.text("""
+        ## One player: right
+
+        The same program on games for one, for points and for a chance to win (as values, from −1 to
+        1), against the certified answer:
+    """)
+    page.table(["game", "positions", "program", "certified", "largest difference"], rows)
+
+
+def integers(page: Page, solution: Solution) -> None:
+    """The mixed-integer program."""
+    sticks = 10 if page.small else 20
+    small = rollwise.solve(SuperSix(sticks=sticks))
+    rows = []
+    for objective in ("none", "smallest", "largest"):
+        found = run_method(small.graph, "mixed-integer", objective=objective)
+        rows.append([objective, *told(small, found)])
+    page.text(f"""
+        ## The integer program
+
+        A binary r for each position says which of the two P_choice equals: P_choice ≤ P_roll +
+        M (1 − r) and P_choice ≤ P_end + M r, with M = 1 in the source. The constraints alone
+        decide,
+        so the objective must make no difference. It makes none ({sticks} pegs; errors against the
+        certified values):
+    """)
+    head = ["objective", "status", "largest error", "binaries choose best"]
+    page.table(head, rows)
+    rows = []
+    for name, options in (
+        ("by component, tight M", {}),
+        ("by component, M = 1", {"tighten": 0}),
+        ("whole, tight M", {"whole": True}),
+    ):
+        found = run_method(small.graph, "mixed-integer", **options)
+        details = found.details
+        decided = f"{details['binaries_fixed_beforehand']:,} of {details['binaries']:,}"
+        programs = f"{details['programs']:,}"
+        rows.append([name, programs, decided, f"{found.sweeps:,}", *told(small, found)[:2]])
+    page.text("""
+        What makes it scale is work done beforehand. Positions fall into *components*: within one,
+        play can go round, and from one to the next there is no way back, because a peg in the pit
+        stays there. Each is a program of its own, the last ones first. And M needs only be as
+        large as what two bounds on the values leave open; some sweeps of interval iteration make
+        it small, and decide most binaries:
+    """)
+    head = ["way", "programs", "decided beforehand", "nodes", "status", "largest error"]
+    page.table(head, rows)
+    page.text("""
+        Of each pair of binaries, one for rolling and one for ending, the worse one is ruled out; a
+        linear system is left. The times, up to 130 pegs, with SCIP and HiGHS, are in
+        [benchmarks/milp.md](../../benchmarks/milp.md).
+    """)
+
+
+def told(solution: Solution, found: MethodResult) -> list[str]:
+    """How a run ended, its error, and whether its binaries are right."""
+    error = float(np.max(np.abs(found.values - solution.values)))
+    assert found.chosen is not None
+    choice = has_choice(solution)
+    right = bool(np.all(solution.is_best[found.chosen[choice]]))
+    return [str(found.status), power(error), "yes" if right else "NO"]
+
+
+def answer(page: Page, solution: Solution) -> None:
+    """The source's two figures."""
+    graph = solution.graph
+    lid = graph.states[:, 0]
+    choice = has_choice(solution)
+    label = best_labels(solution)
+    swapped = np.array(
+        [solution.find((b, o, c, f)) for b, c, o, f in graph.states[choice].tolist()]
+    )
+    symmetric = bool(np.all(label[choice] == label[swapped]))
+    four = choice & (lid == 4) & (label == THROW)
+    assert graph.states[four][:, :3].tolist() == [[4, 1, 1]]
+    assert np.all(label[choice & (lid == 5)] == STOP)
+    page.text(f"""
+        ## The answer
+
+        Where to roll, with {solution.game.sticks} pegs. There is one roll with four pegs on the
+        board, at (4, 1, 1), as the source points out; with five one never rolls:
+    """)
+    figure = solution.plot("policy", x="mine", y="theirs")
+    page.figure("policy", figure, "Super Six: where to roll and where to end the turn")
+    page.text(f"""
+        The map is the same with c and o swapped, in {"all" if symmetric else "NOT all"} of the
+        {int(choice.sum()):,} positions, and here is why: to roll is better if P_roll(b, c, o) >
+        1 − P_roll(b, o, c), and that says the same of both. P_choice, the chance to win where one
+        may choose, in percent:
+    """)
+    figure = solution.plot("value", x="mine", y="theirs", where="forced == 0")
+    page.figure("value", figure, "Super Six: the chance to win in each position")
+    early = solution.find((0, solution.game.sticks // 2, solution.game.sticks // 2, 1))
+    assert solution.win_probabilities is not None
+    page.text(f"""
+        Whoever begins wins with probability
+        {certified(float(solution.win_probabilities[early]), solution.error_bound / 2)}, certified.
+    """)
+
+
+def fractions(page: Page) -> None:
+    """The answer without rounding."""
+    rows = []
+    for n in (4, 6, 10) if page.small else (4, 6, 10, 15, 20, 24):
+        solution = rollwise.solve(SuperSix(sticks=n))
+        exact = run_method(solution.graph, "exact")
+        assert exact.fractions is not None
+        start = fraction_text((1 + exact.fractions[0]) / 2)
+        shown = f"`{start}`" if len(start) < 50 else "…"
+        longest = exact.details["longest_denominator_digits"]
+        off = float(np.max(np.abs(exact.values - solution.values)))
+        assert off <= solution.error_bound
+        rows.append(
+            [
+                str(n),
+                shown,
+                f"{float((1 + exact.fractions[0]) / 2):.12f}",
+                f"{longest:,}",
+                power(off) if off else "0",
+            ]
+        )
+    page.text("""
+        ## As fractions
+
+        A solver's tolerance is no proof. All weights are whole numbers of sixths, so the chances
+        are fractions, and `rollwise solve super-six --method exact` finds them. The first player's
+        chance, the digits of the longest denominator of any position, and how far off doubles were
+        anywhere (always within their certified bound):
+    """)
+    page.table(["pegs", "first player", "", "digits", "doubles off by"], rows)
+
+
+def further(page: Page, source: dict[str, int]) -> None:
+    """Beyond the source's largest game."""
+    rows = []
+    for n in (16,) if page.small else (source["solved_before"], source["solved_to"], 400):
+        solution = rollwise.solve(SuperSix(sticks=n))
+        assert solution.win_probability is not None
+        rows.append(
+            [
+                str(n),
+                f"{solution.graph.n_states:,}",
+                f"{solution.sweeps:,}",
+                certified(solution.win_probability, solution.error_bound / 2),
+            ]
+        )
+    page.text(f"""
+        ## Further
+
+        Before the source, answers were known up to {source["solved_before"]} pegs; it got to
+        {source["solved_to"]}. Strategy iteration needs no program at all, and its answers are
+        proved:
+    """)
+    page.table(["pegs", "positions", "sweeps", "first player's chance"], rows)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Make the page."""
+    run("super_six_programming", study, arguments)
+
+
+if __name__ == "__main__":
+    main()

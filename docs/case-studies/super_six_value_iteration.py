@@ -1,0 +1,304 @@
+"""Super Six by value iteration: seven sticks as published, then very many."""
+
+from __future__ import annotations
+
+import tomllib
+
+import numpy as np
+from numpy.typing import NDArray
+from study import (
+    HERE,
+    Page,
+    best_labels,
+    has_choice,
+    percent,
+    points,
+    power,
+    run,
+    where,
+)
+
+import rollwise
+from rollwise import Policy, Solution
+from rollwise.games.super_six import STOP, THROW, SuperSix
+from rollwise.methods import run_method
+from rollwise.methods.exact import fraction_text
+from rollwise.plot.lines import Line, draw_lines
+from rollwise.plot.style import BLUE, GREEN, ORANGE, RED
+
+TITLE = "Super Six by value iteration"
+STEP = (
+    "the answer is proved, the method's true error is shown beside its stopping threshold, and the "
+    "published strategy is followed to games of many sticks, where it turns out to change"
+)
+
+
+def study(page: Page) -> None:
+    many = 20 if page.small else 130
+    seven = rollwise.solve(SuperSix(sticks=7))
+    large = rollwise.solve(SuperSix(sticks=many))
+    page.text(f"# {TITLE}")
+    page.text(f"**A step further than the source: {STEP}.**")
+    page.text("""
+        After M. Höhle, *Dynamic Programming for Super Six Gameplay* (2023), who solved the game
+        for two players and seven sticks.
+
+        A lid has six holes. You throw a die and put a stick into the hole of that number; if one
+        is there already, you take it, and your turn is over. Hole six has no bottom: what goes in
+        is gone. After each stick that you get rid of you may throw again or stop. Who has no
+        sticks left wins. A position is written *lid/mine/theirs*, as in the source: sticks in the
+        lid, the mover's, and the other player's.
+    """)
+    seven_sticks(page, seven)
+    thresholds(page, seven, large)
+    more_sticks(page, large)
+    rules_of_thumb(page, large)
+    page.text("""
+        ## Corrected in the source
+
+        - The list of transitions lets the mover keep his stick when he hits a free hole. It goes
+          into the lid: lid + 1, mine − 1. (The source's program has it right.)
+        - The worth of stopping is printed as if a stick were taken, and without the minus sign. It
+          is minus the value of lid/theirs/mine with the other player about to throw.
+        - The condition for a win of player 2 has i, the lid, where j, the mover's sticks, is
+          meant.
+
+        The printed table agrees with ours throughout, so the program did not share these slips.
+    """)
+
+
+def seven_sticks(page: Page, seven: Solution) -> None:
+    """The source's table and its figure."""
+    known = tomllib.loads((HERE.parent.parent / "tests" / "answers.toml").read_text())
+    source = known["super-six-7"]
+    swept = run_method(seven.graph, "value-iteration", epsilon=1e-10)
+    exact = run_method(seven.graph, "exact")
+    assert exact.fractions is not None
+    assert seven.win_probabilities is not None
+    rows, close, agree = [], 0, 0
+    for *fields, forced, value, throws, chance in source["rows"]:
+        s = seven.find((*fields, forced))
+        action = "throw" if best_labels(seven)[s] == THROW else "stop"
+        close += rounds_to(seven.values[s], value) + rounds_to(seven.win_probabilities[s], chance)
+        agree += (action == "throw") == throws
+        turn = "must throw" if forced else "may stop"
+        found = fraction_text((1 + exact.fractions[s]) / 2)
+        cells = [f"{seven.values[s]:.8f}", f"{seven.win_probabilities[s]:.7f}", f"`{found}`"]
+        rows.append(["/".join(map(str, fields)), turn, action, *cells])
+    page.text(f"""
+        ## Seven sticks
+
+        Value iteration looks one move ahead from every position and repeats that until no value
+        changes by more than 10⁻¹⁰, the source's threshold. That took {swept.sweeps} sweeps
+        (`rollwise solve super-six sticks=7 --method value-iteration`). The positions with three
+        sticks in the lid or more, the best first action, the value (1 for a sure win, −1 for a
+        sure loss), and the chance to win, also as the fraction that it is:
+    """)
+    head = ["position", "turn", "best", "value", "chance to win", "exactly"]
+    page.table(head, rows, words=3)
+    few = has_choice(seven) & (seven.graph.states[:, 0] < 3)
+    always = np.all(best_labels(seven)[few] == THROW)
+    page.text(f"""
+        The values are rollwise's own (strategy iteration), certified to ±
+        {power(seven.error_bound)}.
+        {agree} of the source's {len(rows)} actions agree, and {close} of its {2 * len(rows)}
+        numbers
+        to the last digit. With fewer than three sticks in the lid the best action is
+        {"always" if always else "NOT always"} to throw.
+
+        All positions in which one may stop. Each box has the chance to win in percent:
+    """)
+    figure = seven.plot("policy", where="forced == 0", x="mine", y="theirs")
+    page.figure("seven", figure, "Super Six with 7 sticks: where to throw and where to stop")
+
+
+def thresholds(page: Page, seven: Solution, large: Solution) -> None:
+    """What the stopping threshold says of the error."""
+    page.text("""
+        ## The threshold is not the error
+
+        The source stops after a sweep that changes nothing by more than 10⁻¹⁰. Here is what was
+        then still wrong, measured against the certified values (errors of values, twice those of
+        chances to win). *Synchronous* sweeps read the values of the sweep before, as the source's
+        program does; *in place* ones go through the positions that end the game first.
+    """)
+    rows = []
+    for solution in (seven, large):
+        for name, order in (("synchronous", "synchronous"), ("in place", "components")):
+            for epsilon in (1e-4, 1e-10):
+                found = run_method(solution.graph, "value-iteration", epsilon=epsilon, order=order)
+                error = float(np.max(np.abs(found.values - solution.values)))
+                row = [str(solution.game.sticks), name, power(epsilon), f"{found.sweeps:,}"]
+                rows.append([*row, power(error, 1), f"{error / epsilon:.2g}"])
+    head = ["sticks", "sweeps", "threshold", "how many", "true error", "error / threshold"]
+    page.table(head, rows, words=2)
+    sound = run_method(seven.graph, "value-iteration", sound=True, epsilon=1e-10)
+    page.text(f"""
+        The more sticks, the slower the news travels, and the more a small change hides. Two
+        sequences, one below the values and one above, do give a proof (`--sound`): with seven
+        sticks they close to half a width of {power(sound.claimed_error)} after {sound.sweeps}
+        sweeps.
+        The certificate that rollwise prints costs one pass, whoever found the values.
+    """)
+    middle = rollwise.solve(SuperSix(sticks=10 if page.small else 40))
+    alt = f"Change and true error of value iteration by sweep, {middle.game.sticks} sticks"
+    page.text("Sweep by sweep (`components` are the sweeps in place); errors of chances to win:")
+    page.figure("convergence", middle.plot("convergence"), alt)
+
+
+def more_sticks(page: Page, large: Solution) -> None:
+    """How long the published strategy holds."""
+    graph = large.graph
+    lid, mine, theirs, _ = graph.states.T
+    total = lid + mine + theirs
+    choice = has_choice(large)
+    label = best_labels(large)
+    assert large.win_probabilities is not None
+    page.text(f"""
+        ## More sticks
+
+        One solution of {large.game.sticks} sticks ({graph.n_states:,} positions, certified
+        to ± {power(large.error_bound)}) holds all games with fewer. Who begins has the edge, less
+        and
+        less so; with an odd number of sticks he begins with one stick less:
+    """)
+    counts = [n for n in (2, 4, 6, 7, 10, 15, 20, 40, 100, 130) if n <= large.game.sticks]
+    chance = {n: large.win_probabilities[opening(large, n)] for n in counts}
+    page.table(
+        ["sticks", *map(str, counts)], [["first player wins", *map(percent, chance.values())]]
+    )
+    stops = choice & (lid == 3) & (label == STOP)
+    turn = int(total[stops].min())
+    examples = graph.states[stops & (total == turn)][:, :3].tolist()
+    as_published = (lid >= 5) | ((lid == 4) & ~((mine == 1) & (theirs == 1)))
+    differs = choice & (as_published != (label == STOP))
+    assert np.all(lid[differs] == 3)
+    low = choice & (lid < 3)
+    page.text(f"""
+        The source's strategy for seven sticks is: with five in the lid stop, with four stop unless
+        the position is 4/1/1, else throw. Up to {turn - 1} sticks that is right. **With {turn}
+        sticks it changes for the first time:** with three in the lid one should stop in
+        {len(examples)} positions, {listed(examples)}. Nothing else changes: with
+        fewer than three in the lid one always throws
+        ({"true" if np.all(label[low] == THROW) else "FALSE"} for all {low.sum():,} such positions
+        of up to {large.game.sticks} sticks), and 4/1/1 stays the only exception with four.
+    """)
+    top = min(large.game.sticks, 40)
+    small = rollwise.solve(SuperSix(sticks=top))
+    figure = small.plot("policy", where="forced == 0 and lid == 3", x="mine", y="theirs")
+    page.figure("three", figure, f"Three sticks in the lid, up to {top} sticks: throw or stop")
+    rows = []
+    for m in range(1, 9):
+        column = choice & (lid == 3) & (mine == m) & (label == STOP)
+        least = theirs[column].min() if column.any() else None
+        solid = column.sum() == (choice & (lid == 3) & (mine == m) & (theirs >= (least or 0))).sum()
+        assert least is None or solid
+        rows.append("never" if least is None else str(least))
+    page.text("With three in the lid, stop when the other player has at least so many sticks:")
+    page.table(["mine", *map(str, range(1, 9))], [["theirs from", *rows]])
+    page.text("""
+        The picture is symmetrical, and must be: to stop is better exactly where lid/mine/theirs
+        and lid/theirs/mine, with a throw to come, are together worth less than nothing.
+    """)
+
+
+def rules_of_thumb(page: Page, large: Solution) -> None:
+    """What simple rules lose against perfect play."""
+    graph = large.graph
+    lid, mine, theirs, _ = graph.states.T
+    choice = has_choice(large)
+    stop = best_labels(large) == STOP
+    product = mine.astype(np.int64) * theirs
+    published = (lid >= 5) | ((lid == 4) & ~((mine == 1) & (theirs == 1)))
+    three = choice & (lid == 3)
+    alone = np.minimum(mine, theirs) == 1
+    wrong = {t: int(np.sum(three & ((~alone & (product >= t)) != stop))) for t in range(10, 41)}
+    edge = min(wrong, key=lambda t: (wrong[t], -t))
+    rules = {
+        "at 3": lid >= 3,
+        "at 4": lid >= 4,
+        "at 4, but not at 4/1/1": published,
+        f"the same, and at 3 from {edge} on": published | ((lid == 3) & ~alone & (product >= edge)),
+    }
+    counts = [n for n in (6, 8, 10, 12, 14, 16, 20, 30, 40, 60, 100, 130) if n <= large.game.sticks]
+    losses, exploited, bound = {}, {}, 0.0
+    for name, condition in rules.items():
+        policy = where(graph, name, condition, STOP, THROW)
+        losses[name], off = loss(large, policy, counts)
+        bound = max(bound, off)
+        response = rollwise.best_response(graph, policy)
+        exploited[name] = response.exploitability(opening(large, counts[-1])) / 2
+    page.text(f"""
+        ## A rule to remember
+
+        With three in the lid the boundary is nearly a hyperbola: **stop if mine × theirs is
+        {edge} or more, unless somebody has a single stick.** That errs in {wrong[edge]} of the
+        {int(three.sum()):,} positions up to {large.game.sticks} sticks, and no other product does
+        better. What a player of each rule loses against perfect play, as
+        chance to win in percentage points, on average of going first and second (certified to
+        ± {power(100 * bound)}), and in the last column against somebody who knows the rule and
+        plays
+        the best response to it:
+    """)
+    shown = [n for n in (8, 12, 20, 40, 100) if n <= large.game.sticks]
+    rows = [
+        [name, *[points(found[counts.index(n)]) for n in shown], points(exploited[name])]
+        for name, found in losses.items()
+    ]
+    head = ["stop …", *[f"{n} sticks" for n in shown], f"{counts[-1]}, exploited"]
+    page.table(head, rows)
+    lines = [
+        Line(name, counts, [max(100 * x, 1e-6) for x in found], colour)
+        for (name, found), colour in zip(losses.items(), (RED, ORANGE, GREEN, BLUE), strict=True)
+    ]
+    figure = draw_lines(
+        lines,
+        title="What rules of thumb lose",
+        notes=[],
+        x_title="sticks in the game",
+        y_title="loss (percentage points)",
+        log=True,
+    )
+    page.figure("rules", figure, "What rules of thumb lose against perfect play, by sticks")
+    page.text("""
+        Losses below 10⁻⁶ points are drawn there. Stopping at four is nearly perfect in the source's
+        small
+        game and the worse the more sticks there are; stopping at three is the opposite.
+    """)
+
+
+def opening(solution: Solution, sticks: int) -> int:
+    """The number of the state in which a game of so many sticks begins."""
+    return solution.find((0, sticks // 2, sticks - sticks // 2, 1))
+
+
+def loss(solution: Solution, policy: Policy, counts: list[int]) -> tuple[list[float], float]:
+    """What a policy loses against perfect play in games of so many sticks, and the bound."""
+    found = rollwise.evaluate(solution.graph, policy, solution.policy)
+    assert found.bounds is not None
+    assert found.bounds_second is not None
+    at: NDArray[np.int64] = np.array([opening(solution, n) for n in counts])
+    first = solution.values[at] - found.values[at]
+    second = -solution.values[at] - found.values_second[at]
+    bounds = solution.error_bounds + (found.bounds + found.bounds_second) / 2
+    return ((first + second) / 4).tolist(), float(bounds[at].max()) / 2
+
+
+def rounds_to(number: float, printed: str) -> bool:
+    """Whether a number, rounded, is what was printed."""
+    return f"{number:.{len(printed.partition('.')[2])}f}" == printed
+
+
+def listed(positions: list[list[int]]) -> str:
+    """Positions in a sentence."""
+    names = ["/".join(map(str, fields)) for fields in sorted(positions)]
+    return ", ".join(names[:-1]) + " and " + names[-1] if len(names) > 1 else names[0]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Make the page."""
+    run("super_six_value_iteration", study, arguments)
+
+
+if __name__ == "__main__":
+    main()

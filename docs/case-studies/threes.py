@@ -1,0 +1,430 @@
+"""Threes: rolling first, rolling second, and the questions that its source leaves open."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+from study import Page, certified, percent, points, power, printed, run
+
+import rollwise
+from rollwise import Chase, Contest, Policy, Solution, solve_contest
+from rollwise.analysis.betting import edge_against, fair_stakes, solve_doubling
+from rollwise.analysis.judge import judge, read_plays
+from rollwise.games.threes import Threes
+from rollwise.methods import run_method
+from rollwise.methods.exact import fraction_text
+from rollwise.plot.lines import Line, draw_lines
+from rollwise.plot.style import BLUE, GREEN, ORANGE, RED
+from rollwise.policies import find_policy
+
+TITLE = "Threes"
+STEP = (
+    "every number is exact instead of simulated, and the three questions that the source asks its "
+    "readers are answered: thousands of dice, betting, and more than two players"
+)
+FACES = ("threes", "ones", "twos", "fours", "fives", "sixes")
+TREE = 920  # pixels: its labels are long
+EXAMPLE = Path(__file__).parents[2] / "examples" / "threes_game.csv"
+
+
+def study(page: Page) -> None:
+    dice = 3 if page.small else 5
+    solution = rollwise.solve(Threes(dice=dice))
+    chase = rollwise.solve(Chase(Threes(dice=dice)))
+    page.text(f"# {TITLE}")
+    page.text(f"**A step further than the source: {STEP}.**")
+    page.text(f"""
+        After the post *Solving Threes*.
+
+        Roll {dice} dice, take at least one, roll the rest, and so on until none is left. The score
+        is the sum of what was taken, with threes counting nothing, and the lowest score wins. One
+        may also take none, but then must take at least two of the next roll; and the last die
+        can't be refused.
+    """)
+    first(page, solution)
+    scores(page, solution)
+    second(page, solution, chase)
+    against_the_first(page, solution)
+    if not page.small:
+        example(page, solution)
+    many(page)
+    betting(page, solution)
+    players(page, dice)
+    page.text("""
+        ## Corrected in the source
+
+        - Its tables come from simulations that lean on one another: about one decimal of v and
+          three of the chances can be trusted. One row, two dice that must both be taken, is not
+          simulated but added up from figures cut to three digits, and is behind by more.
+        - *Winning* when rolling second means winning or tying (a gap of 0 or more).
+        - The last formula for the optimal policy lacks a sum: the gap falls by the points of all
+          dice that are taken.
+        - The least expected score is the natural aim of who rolls first, but it isn't what wins
+          most often against somebody who knows the score: see *Who rolls first*.
+    """)
+
+
+def hand(dice_shown: list[int], **more: int) -> dict[str, int]:
+    """The position in which these dice lie on the table."""
+    counts = [dice_shown.count(face) for face in (3, 1, 2, 4, 5, 6)]
+    return {"to_roll": 0, "take_two": 0, **dict(zip(FACES, counts, strict=True)), **more}
+
+
+def to_roll(dice: int, take_two: int, **more: int) -> dict[str, int]:
+    """The position before a roll."""
+    return {"to_roll": dice, "take_two": take_two, **dict.fromkeys(FACES, 0), **more}
+
+
+def first(page: Page, solution: Solution) -> None:
+    """The expected scores, and two decisions as trees."""
+    exact = run_method(solution.graph, "exact")
+    assert exact.fractions is not None
+    rows, close = [], 0
+    for dice, take_two, value in printed("threes")["values"]:
+        if dice > solution.game.dice:
+            continue
+        s = solution.find(to_roll(dice, take_two))
+        found = float(solution.values[s])
+        close += abs(found - float(value)) <= 0.1
+        fraction = fraction_text(exact.fractions[s])
+        must = "yes" if take_two else "no"
+        rows.append([str(dice), must, value, f"{found:.6f}", f"`{fraction}`"])
+    page.text("""
+        ## Rolling first
+
+        Who rolls first doesn't know what to beat and makes the expected score small. The
+        source's table of v, the points still expected with so many dice to roll, simulated there
+        and exact here:
+    """)
+    page.table(["dice", "two to take", "source", "expected score", "exactly"], rows, words=2)
+    page.text(f"""
+        {close} of {len(rows)} simulated values are within a tenth. All of ours are certified to ±
+        {power(solution.error_bound)} besides.
+
+        Two decisions as trees, as the source draws them. With 1 and 6 on the table one takes the 1:
+        points now, points expected later, and their sum.
+    """)
+    figure = solution.plot("graph", state=hand([1, 6]))
+    page.figure("tree", figure, "Threes: 1 and 6 on the table", TREE)
+    page.text("With three dice, 1, 5 and 6, it is the same:")
+    figure = solution.plot("graph", state=hand([1, 5, 6]))
+    page.figure("tree-three", figure, "Threes: 1, 5 and 6 on the table", TREE)
+
+
+def scores(page: Page, solution: Solution) -> None:
+    """Distributions of final scores."""
+    source = printed("threes")
+    graph = solution.graph
+    take_one = find_policy(graph, solution.game, "take-one")
+    rows = []
+    best = rollwise.distributions(graph, solution.policy).of(0)
+    for policy in (solution.policy, take_one, Policy.uniform(graph)):
+        found = rollwise.distributions(graph, policy).of(0)
+        rows.append(
+            [
+                policy.name,
+                f"{found.mean:.6f}",
+                f"{found.sd:.4f}",
+                percent(found.at_most(0)),
+                percent(found.at_most(5)),
+                str(found.quantile(0.5)),
+            ]
+        )
+    page.text(f"""
+        ## Final scores
+
+        The source plays {source["games"]:,} games of the optimal policy and of one that always
+        takes the lowest die. Their distributions, exactly, with as many simulated games beside
+        them:
+    """)
+    if not page.small:
+        page.figure("scores", solution.plot("scores"), "Threes: final scores, exact and simulated")
+    page.table(["policy", "mean", "standard deviation", "0 points", "5 or less", "median"], rows)
+    if page.small:
+        return
+    error = best.sd / math.sqrt(source["human_games"])
+    off = (float(source["human_mean"]) - best.mean) / error
+    page.text(f"""
+        The source's author scored {source["human_mean"]} on average in {source["human_games"]}
+        games of his own. The standard error of the optimal policy's mean over so many games is
+        {error:.2f}, so {source["human_mean"]} is {off:.1f} standard errors from {best.mean:.2f}: he
+        plays well enough that his games can't tell him from perfect. (`rollwise scores` does this
+        for a file of scores, with the whole histogram.)
+    """)
+
+
+def second(page: Page, solution: Solution, chase: Solution) -> None:
+    """Chances to win or tie, by the gap."""
+    assert chase.win_probabilities is not None
+    chances = chase.win_probabilities
+    tree = chase.advise(hand([1, 6], gap=2))
+    none, one = (printed("threes")["second"][i] for i in (0, 1))
+    told = {row.action: row.win_probability for row in tree.actions}
+    page.text(f"""
+        ## Rolling second
+
+        Who rolls second knows the score to beat and plays for the chance to win or tie. What
+        counts is the *gap*, the points that may still be taken. The source's example has 1 and 6 on
+        the table and a gap of 2. To take none wins {told["take none"]:.4f} (the source: {none}), to
+        take the 1 wins {told["take 1"]:.4f} ({one}), and to take both can't win:
+    """)
+    figure = chase.plot("graph", state=hand([1, 6], gap=2))
+    alt = "Threes, rolling second: 1 and 6 on the table, gap 2"
+    page.figure("tree-second", figure, alt, TREE)
+    rows = []
+    for row in printed("threes")["chances"]:
+        if row["dice"] > solution.game.dice:
+            continue
+        exact = []
+        for gap in range(len(row["chance"])):
+            s = find_or_none(chase, to_roll(row["dice"], row["take_two"], gap=gap))
+            exact.append(math.nan if s is None else float(chances[s]))
+        off = np.array(exact) - np.array([float(x) for x in row["chance"]])
+        seen = ~np.isnan(off)
+        at = int(np.nanargmax(np.abs(off)))
+        rows.append(
+            [
+                str(row["dice"]),
+                "yes" if row["take_two"] else "no",
+                str(int(seen.sum())),
+                f"{abs(off[at]):.4f}",
+                str(at),
+                row["chance"][at],
+                f"{exact[at]:.6f}",
+            ]
+        )
+    page.text("""
+        The source's table has a row of chances for each number of dice to roll, by the gap. How far
+        each row is off, and where most:
+    """)
+    head = ["dice", "two to take", "chances", "off by up to", "at gap", "source", "exactly"]
+    page.table(head, rows, words=2)
+    gaps = [0, 1, 2, 3, 4, 5, 6, 8, 10, 12]
+    dice = solution.game.dice
+    listed = []
+    for n, take_two in [(n, t) for n in range(1, dice + 1) for t in (0, 1) if n > t]:
+        cells = []
+        for gap in gaps:
+            s = find_or_none(chase, to_roll(n, take_two, gap=gap))
+            cells.append("–" if s is None else f"{chances[s]:.4f}")
+        listed.append([str(n), "yes" if take_two else "no", *cells])
+    page.text(
+        f"The chances themselves (certified to ± {power(chase.error_bound / 2)}), by the gap:"
+    )
+    page.table(["dice", "two", *map(str, gaps)], listed, words=2)
+    lines = []
+    for n, colour in zip(range(1, dice + 1), (RED, ORANGE, GREEN, BLUE, "#000000"), strict=False):
+        known = [
+            (gap, find_or_none(chase, to_roll(n, 0, gap=gap))) for gap in range(6 * min(n, 3) + 1)
+        ]
+        xs = [gap for gap, s in known if s is not None]
+        ys = [100 * float(chances[s]) for _, s in known if s is not None]
+        lines.append(Line(f"{n} dice" if n > 1 else "1 die", xs, ys, colour))
+    figure = draw_lines(
+        lines,
+        title="Chance to win or tie",
+        notes=[],
+        x_title="gap (points that may still be taken)",
+        y_title="chance to win or tie (%)",
+        baseline=True,
+    )
+    page.figure("chase", figure, "Threes, rolling second: chance to win or tie, by the gap")
+
+
+def find_or_none(solution: Solution, state: dict[str, int]) -> int | None:
+    """The number of a state, or None where no play comes to it."""
+    try:
+        return solution.find(state)
+    except rollwise.RollwiseError:
+        return None
+
+
+def against_the_first(page: Page, solution: Solution) -> None:
+    """What policies of the first player are worth against a second who knows the score."""
+    game = solution.game
+    contests = {ties: Contest(game, 2, ties) for ties in ("win-or-tie", "shared")}
+    policies: list[tuple[str, Policy | None]] = [
+        ("plays to win", None),
+        ("least expected score", solution.policy),
+        ("always takes one", find_policy(solution.graph, game, "take-one")),
+        ("at random", Policy.uniform(solution.graph)),
+    ]
+    rows, bound = [], 0.0
+    gained = {}
+    for name, policy in policies:
+        row = [name]
+        for ties, contest in contests.items():
+            found = solve_contest(contest, None if policy is None else {0: policy})
+            bound = max(bound, found.error_bound)
+            row.append(percent(float(found.probabilities[1]), 4))
+            gained[name, ties] = float(found.probabilities[0])
+        rows.append(row)
+    more = gained["plays to win", "win-or-tie"] - gained["least expected score", "win-or-tie"]
+    page.text(f"""
+        ## Who rolls first
+
+        The source lets a person roll first against a program that rolls second, and finds that the
+        program has an edge. How large it is, exactly (± {power(bound)}): the second player's
+        chance when he plays his best, if a tie is as good as a win for him (the source's aim), and
+        if a tie is half a win for both.
+    """)
+    head = ["the first player …", "second wins or ties", "ties shared"]
+    page.table(head, rows)
+    page.text(f"""
+        To play for the least expected score is not quite the best that the first player can do:
+        playing to win gains {points(more)} percentage points. The edge of the second lies in
+        knowing the score.
+    """)
+
+
+def example(page: Page, solution: Solution) -> None:
+    """The source's example game, judged."""
+    graph, game = solution.graph, solution.game
+    plays = read_plays(game, graph, EXAMPLE)
+    rows = []
+    lines = EXAMPLE.read_text().splitlines()
+    for found in judge(solution, plays, "win-or-tie"):
+        player, rolled, taken = lines[found.line - 1].split(",")
+        assert found.chance is not None
+        assert found.chance_lost is not None
+        lost = points(found.chance_lost, 2) if found.chance_lost > 1e-9 else "–"
+        rows.append(
+            [
+                player,
+                rolled,
+                taken.replace("-", "none"),
+                percent(found.chance),
+                lost,
+                str(found.best_chance),
+            ]
+        )
+    page.text("""
+        ## The source's game
+
+        The game printed at its end, with each player's chance before each choice (a tie counts for
+        the second), what the choice lost in percentage points, and what would have been best:
+    """)
+    head = ["player", "rolled", "taken", "chance", "lost", "best"]
+    page.table(head, rows, words=3)
+    page.text("""
+        Player 2's second choice, to refuse 6 4 5, was right. (`rollwise judge threes FILE`)
+    """)
+
+
+def many(page: Page) -> None:
+    """Thousands of dice."""
+    most = 60 if page.small else 5000
+    found = rollwise.many_dice(Threes(), most)
+    shown = [n for n in (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 50, 100, 1000, 5000) if n <= most]
+    rows = []
+    for n in shown:
+        value, bound = found.value(n)
+        rows.append([f"{n:,}", certified(value, bound)])
+    page.text(f"""
+        ## Question 1: thousands of dice
+
+        *What challenges would be faced if the number of dice was, say, 5000?* The rolls of so many
+        dice can't be told apart one by one, and needn't: nearly always the number of threes
+        decides. [docs/threes.md](../threes.md) says why; every step of that is checked for every
+        number of dice while it runs. Up to {most:,} dice:
+    """)
+    page.table(["dice", "expected score, certified"], rows)
+    numbers = list(range(1, 31))
+    figure = draw_lines(
+        [
+            Line("at least one to take", numbers, [found.value(n)[0] for n in numbers], BLUE),
+            Line(
+                "at least two to take",
+                numbers[1:],
+                [found.value(n, take_two=True)[0] for n in numbers[1:]],
+                ORANGE,
+            ),
+        ],
+        title="Expected score by dice",
+        notes=[],
+        x_title="dice to roll",
+        y_title="expected score (points)",
+        baseline=True,
+    )
+    page.figure("many", figure, "Threes: the expected score of so many dice")
+    page.text("""
+        More dice are soon no burden: among many there are threes enough to take all but the last
+        few for nothing.
+    """)
+
+
+def betting(page: Page, solution: Solution) -> None:
+    """Fair odds, the edge over a weak opponent, doubling."""
+    contest = Contest(solution.game, 2, "shared")
+    solved = solve_contest(contest)
+    rows = []
+    for score in (0, 3, 5, 7, 10) if not page.small else (0, 3):
+        shares, _ = solved.moment([score])
+        stakes = fair_stakes(shares, pot=100)
+        rows.append(
+            [
+                str(score),
+                percent(stakes[1].probability),
+                f"{stakes[1].odds_against:.2f}",
+                f"{stakes[0].stake:.2f}",
+                f"{stakes[1].stake:.2f}",
+            ]
+        )
+    edge = edge_against(contest, find_policy(solution.graph, solution.game, "take-one"))
+    doubling = solve_doubling(contest)
+    score = 7 if not page.small else 3
+    advice = doubling.advise((score,))
+    page.text("""
+        ## Question 2: betting
+
+        *How could this be used to maximise earnings?* Odds are fair when they follow the chances.
+        Once the first player has finished, with ties shared: the second's chance, what one should
+        be paid for each unit put on him, and how a pot of 100 is split fairly.
+    """)
+    page.table(
+        ["first scored", "second's chance", "odds against", "first's part", "second's"], rows
+    )
+    page.text(f"""
+        Against somebody who always takes one die, a unit a game brings {edge.going_first:+.4f} on
+        average
+        when one rolls first and {edge.going_second:+.4f} rolling second. With a doubling cube: when
+        the
+        first made {score}, the second should {"" if advice.offer else "not "}offer to double at
+        once and the first should {"" if advice.accept else "not "}accept; that is worth
+        {advice.value:+.4f} a unit to the second, where without an offer now it would be
+        {advice.no_offer:+.4f}. (`rollwise bet threes`)
+    """)
+
+
+def players(page: Page, dice: int) -> None:
+    """More than two players."""
+    most = 3 if page.small else 5
+    rows, gap = [], 0.0
+    for n in range(2, most + 1):
+        solved = solve_contest(Contest(Threes(dice=dice), n, "shared"))
+        gap = max(gap, solved.optimality_gap)
+        shares = [percent(float(p)) for p in solved.probabilities]
+        rows.append([str(n), *shares, *[""] * (most - n)])
+    page.text("""
+        ## Question 3: more than two players
+
+        *How would it be solved?* From the last player backwards: he plays as above, against the
+        best score so far; the one before him knows what each final score will be worth, and so on.
+        Each player's share of the prize when all play so, ties shared:
+    """)
+    page.table(["players", *[f"no. {i + 1}" for i in range(most)]], rows)
+    page.text(f"""
+        It is proved that nobody can gain more than {power(gap)} by playing otherwise while the
+        others stay as they are. Whoever rolls later knows more, and wins more.
+    """)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Make the page."""
+    run("threes", study, arguments)
+
+
+if __name__ == "__main__":
+    main()
