@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.certificate import certify
+from rollwise.certificate import Certificate, certify
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.methods.result import MethodResult, Status
@@ -28,6 +28,7 @@ from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import greedy_actions
 from rollwise.methods.value_iteration import value_iteration
 from rollwise.policies import Policy
+from rollwise.recursion import Recursion
 from rollwise.seats import two_seats, with_policy
 
 METHODS = ("exact", "iterative")
@@ -154,8 +155,8 @@ def evaluate(
     alone = against is None
     played = with_policy(graph, policy) if alone else two_seats(graph, policy, against)
     if method == "exact":
-        found = strategy_iteration(played)
-        bounds: NDArray[np.float64] | None = certify(played, found.values).bounds
+        found, certificate = _solved(played)
+        bounds: NDArray[np.float64] | None = certificate.bounds
         history: list[float] = []
     else:
         # The chance to win is (1 + value) / 2: its 0 is -1, its changes are half as large.
@@ -215,8 +216,7 @@ def best_response(graph: StateGraph, policy: Policy) -> BestResponse:
         The response can make play go round for ever.
     """
     seats = two_seats(graph, None, policy)
-    found: MethodResult = strategy_iteration(seats)
-    certificate = certify(seats, found.values)
+    found, certificate = _solved(seats)
     mine, theirs = _seats(graph, found.values, alone=False)
     bounds, bounds_second = _seats(graph, certificate.bounds, alone=False)
     best = greedy_actions(seats, found.values)[: graph.n_states]
@@ -232,6 +232,12 @@ def best_response(graph: StateGraph, policy: Policy) -> BestResponse:
         found.sweeps,
         response=Policy.of_actions(graph, f"best response to {policy.name}", best),
     )
+
+
+def _solved(graph: StateGraph) -> tuple[MethodResult, Certificate]:
+    arranged = Recursion.of_values(graph)
+    found = strategy_iteration(graph, arranged=arranged)
+    return found, certify(graph, found.values, arranged=arranged)
 
 
 def _seats(

@@ -120,7 +120,37 @@ def find_policy(graph: StateGraph, game: Game, reference: str) -> Policy:
             "is a path ending in .csv or .parquet)"
         )
     function = functions[reference]
+    compiled = _of_compiled_function(graph, game, reference, function)
+    if compiled is not None:
+        return compiled
     return Policy.of_function(graph, game, reference, lambda s: function(game, s))
+
+
+def _of_compiled_function(
+    graph: StateGraph, game: Game, name: str, function: Callable[[Any, Any], Any]
+) -> Policy | None:
+    """A policy asked in compiled code; None where that isn't worthwhile, or fails."""
+    from rollwise.builders import SMALL, jit_disabled
+
+    choices = np.flatnonzero(np.diff(graph.action_indptr) > 1)
+    if len(choices) <= SMALL or jit_disabled():
+        return None
+    from rollwise.builders.compiling import NotCompilable
+    from rollwise.builders.questions import ask
+    from rollwise.builders.rules import Rules
+
+    rules = Rules(game)
+    if rules.field_names != graph.field_names:
+        return None
+    wanted = graph.action_label[graph.action_indptr[:-1]].astype(np.int64)
+    try:
+        wanted[choices], failed = ask(rules, function, graph.states[choices])
+    except NotCompilable:  # it may mix actions, or do what only Python can
+        return None
+    taken = graph.action_label == wanted[graph.action_state]
+    if failed >= 0 or np.count_nonzero(taken) != graph.n_states:
+        return None  # interpreted, it tells what is wrong
+    return Policy(name, taken.astype(np.float64))
 
 
 def _from_file(graph: StateGraph, path: Path) -> Policy:

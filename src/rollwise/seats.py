@@ -13,6 +13,7 @@ MIN, each in their own eyes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -21,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
-from rollwise.graph import StateGraph
+from rollwise.graph import Lotteries, StateGraph
+from rollwise.kernels.seats import take_actions
 from rollwise.policies import Policy
 
 
@@ -39,18 +41,7 @@ def with_policy(graph: StateGraph, policy: Policy) -> StateGraph:
     StateGraph
         The same states, each with one action.
     """
-    part = _played(graph, policy)
-    return replace(
-        graph,
-        action_indptr=part.action_indptr,
-        action_label=part.action_label,
-        action_reward=part.action_reward,
-        outcome_indptr=part.outcome_indptr,
-        outcome_state=part.outcome_state,
-        outcome_weight=part.outcome_weight,
-        outcome_passes=part.outcome_passes,
-        outcome_payoff=part.outcome_payoff,
-    )
+    return _joined(graph, [_played(graph, policy, 0, 0)])
 
 
 def two_seats(graph: StateGraph, first: Policy | None, second: Policy | None) -> StateGraph:
@@ -82,26 +73,19 @@ def two_seats(graph: StateGraph, first: Policy | None, second: Policy | None) ->
     n = graph.n_states
     parts = []
     for seat, policy in enumerate((first, second)):
-        part = _whole(graph) if policy is None else _played(graph, policy)
-        mine, theirs = seat * n, (1 - seat) * n
-        state = part.outcome_state.astype(np.int64)
-        moved = np.where(part.outcome_passes, theirs, mine)
-        parts.append(part._replace(outcome_state=np.where(state < 0, -1, state + moved)))
-    states = np.repeat(np.arange(2, dtype=np.int32), n)
-    joined = [np.concatenate(pair) for pair in zip(*parts, strict=True)]
-    together = _Part(*joined)
-    return replace(
+        stay, cross = seat * n, (1 - seat) * n
+        if policy is None:
+            parts.append(
+                _taken(graph, np.arange(graph.n_actions), graph.action_indptr, stay, cross)
+            )
+        else:
+            parts.append(_played(graph, policy, stay, cross))
+    seats = np.repeat(np.arange(2, dtype=np.int32), n)
+    return _joined(
         graph,
-        states=np.column_stack([np.tile(graph.states, (2, 1)), states]),
+        parts,
+        states=np.column_stack([np.tile(graph.states, (2, 1)), seats]),
         field_names=(*graph.field_names, "seat"),
-        action_indptr=_stack(parts[0].action_indptr, parts[1].action_indptr),
-        action_label=together.action_label,
-        action_reward=together.action_reward,
-        outcome_indptr=_stack(parts[0].outcome_indptr, parts[1].outcome_indptr),
-        outcome_state=together.outcome_state.astype(graph.outcome_state.dtype),
-        outcome_weight=together.outcome_weight,
-        outcome_passes=together.outcome_passes,
-        outcome_payoff=together.outcome_payoff,
     )
 
 
@@ -110,30 +94,107 @@ class _Part(NamedTuple):
 
     action_indptr: NDArray[np.int64]
     action_label: NDArray[np.int32]
-    action_reward: NDArray[np.float64]
+    action_lottery: NDArray[np.int32]
     outcome_indptr: NDArray[np.int64]
     outcome_state: NDArray[Any]
-    outcome_weight: NDArray[Any]
-    outcome_passes: NDArray[np.bool_]
-    outcome_payoff: NDArray[np.float64]
+    lotteries: Lotteries
 
 
-def _whole(graph: StateGraph) -> _Part:
-    return _Part(*(getattr(graph, name) for name in _Part._fields))
+def _joined(graph: StateGraph, parts: Sequence[_Part], **changed: Any) -> StateGraph:
+    """The graph of one seat or of two, one behind the other; the rest is as in `graph`."""
+    kept = {name: value for name, value in vars(graph).items() if name in _KEPT}
+    lotteries, shift = parts[0].lotteries, 0
+    if parts[-1].lotteries is not lotteries:
+        shift = len(lotteries.reward)
+        indptr = _stack(lotteries.indptr, parts[1].lotteries.indptr)
+        pairs = zip(lotteries[1:], parts[1].lotteries[1:], strict=True)
+        lotteries = Lotteries(indptr, *(np.concatenate(pair) for pair in pairs))
+    first, *second = parts
+    if not second:
+        arrays = first._asdict()
+    else:
+        (other,) = second
+        arrays = {
+            "action_indptr": _stack(first.action_indptr, other.action_indptr),
+            "action_label": np.concatenate([first.action_label, other.action_label]),
+            "action_lottery": np.concatenate([first.action_lottery, other.action_lottery + shift]),
+            "outcome_indptr": _stack(first.outcome_indptr, other.outcome_indptr),
+            "outcome_state": np.concatenate([first.outcome_state, other.outcome_state]),
+        }
+    arrays["lotteries"] = lotteries
+    return StateGraph.of_lotteries(**(kept | arrays | changed))
 
 
-def _played(graph: StateGraph, policy: Policy) -> _Part:
-    """One action a state: the policy's, or the mixture that it makes of several.
+# What isn't about actions and outcomes.
+_KEPT = {
+    "states",
+    "field_names",
+    "action_names",
+    "game",
+    "parameters",
+    "players",
+    "objective",
+    "n_roots",
+    "n_border",
+}
 
-    Outcomes of a mixture weigh probability times weight over the action's total,
-    each rounded twice, which the certificate allows real weights.
-    """
+
+def _taken(
+    graph: StateGraph,
+    actions: NDArray[np.int64],
+    action_indptr: NDArray[np.int64],
+    stay: int,
+    cross: int,
+) -> _Part:
+    """Some actions of a graph, with the numbers of states shifted."""
+    sizes = np.diff(graph.lotteries.indptr)[graph.action_lottery[actions]]
+    outcome_indptr = np.empty(len(actions) + 1, np.int64)
+    outcome_state = np.empty(int(sizes.sum()), graph.outcome_state.dtype)
+    take_actions(
+        actions,
+        graph.action_lottery,
+        graph.outcome_indptr,
+        graph.outcome_state,
+        graph.lotteries.indptr,
+        graph.lotteries.passes,
+        stay,
+        cross,
+        outcome_indptr,
+        outcome_state,
+    )
+    return _Part(
+        action_indptr,
+        graph.action_label[actions],
+        graph.action_lottery[actions],
+        outcome_indptr,
+        outcome_state,
+        graph.lotteries,
+    )
+
+
+def _played(graph: StateGraph, policy: Policy, stay: int, cross: int) -> _Part:
+    """One action a state: the policy's, or the mixture that it makes of several."""
     n = graph.n_states
     probability = policy.probability
     if len(probability) != graph.n_actions:
         raise ValueError(
             f"the policy has {len(probability)} probabilities, the graph {graph.n_actions} actions"
         )
+    actions = np.flatnonzero(probability > 0)
+    one_each = np.arange(n + 1, dtype=np.int64)
+    if len(actions) == n:
+        return _taken(graph, actions, one_each, stay, cross)
+    mixed = _mixed(graph, probability)
+    return _taken(mixed, one_each[:-1], one_each, stay, cross)
+
+
+def _mixed(graph: StateGraph, probability: NDArray[np.float64]) -> StateGraph:
+    """The graph whose only action in each state is a mixture of several.
+
+    Outcomes of a mixture weigh probability times weight over the action's total,
+    each rounded twice, which the certificate allows real weights.
+    """
+    n = graph.n_states
     taken = probability > 0
     first = np.full(n, -1, np.int64)
     actions = np.flatnonzero(taken)[::-1]
@@ -156,15 +217,16 @@ def _played(graph: StateGraph, policy: Policy) -> _Part:
         chances = [Fraction(p) for p in probability[begin:end].tolist()]
         total_points = sum(p * Fraction(r) for p, r in zip(chances, points, strict=True))
         reward[s] = float(total_points / sum(chances))
-    return _Part(
-        np.arange(n + 1, dtype=np.int64),
-        graph.action_label[first],
-        reward,
-        np.concatenate([[0], np.cumsum(outcomes)]).astype(np.int64),
-        graph.outcome_state[kept],
-        weight,
-        graph.outcome_passes[kept],
-        graph.outcome_payoff[kept],
+    return replace(
+        graph,
+        action_indptr=np.arange(n + 1, dtype=np.int64),
+        action_label=graph.action_label[first],
+        action_reward=reward,
+        outcome_indptr=np.concatenate([[0], np.cumsum(outcomes)]).astype(np.int64),
+        outcome_state=graph.outcome_state[kept],
+        outcome_weight=weight,
+        outcome_passes=graph.outcome_passes[kept],
+        outcome_payoff=graph.outcome_payoff[kept],
     )
 
 

@@ -117,7 +117,7 @@ def build_with_report(
     compile_seconds = 0.0
     arrays: Arrays | None = None
     how = "interpreted"
-    if mode == "auto" and _jit_disabled():
+    if mode == "auto" and jit_disabled():
         mode = "interpreted"
     if mode == "auto" and roots is not None and not _compiled(rules):
         # a trial: the whole of a small game, or soon given up
@@ -146,7 +146,8 @@ def build_with_report(
     return graph, BuildReport(how, compile_seconds, seconds)
 
 
-def _jit_disabled() -> bool:
+def jit_disabled() -> bool:
+    """Whether nothing is compiled in this process."""
     # asked of the environment, as Numba does, since importing Numba takes a while
     return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
@@ -162,7 +163,7 @@ def _compiled(rules: Rules) -> bool:
 def _compile(rules: Rules, progress: Progress | None) -> CompiledRules | None:
     """The compiled rules, or None after a warning that says what to change."""
     name = rules.game.name
-    if _jit_disabled():
+    if jit_disabled():
         warnings.warn(
             f"{name}: NUMBA_DISABLE_JIT is set, so the rules are interpreted",
             CompileWarning,
@@ -238,4 +239,5 @@ __all__ = [
     "as_graph",
     "build",
     "build_with_report",
+    "jit_disabled",
 ]

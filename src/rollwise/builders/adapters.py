@@ -120,14 +120,14 @@ def walk(address):{_prologue(scope)}
 """
 
 
-def progress_source(rules: Rules, scope: dict[str, Any]) -> str:
-    """The adapter that says how far the game has gone in a state."""
+def question_source(rules: Rules, scope: dict[str, Any]) -> str:
+    """The adapter of a function that answers with a whole number in a state."""
     n_fields = len(rules.field_names)
     state = ", ".join(f"int64(fields[{k}])" for k in range(n_fields))
     return f"""
 def walk(address):{_prologue(scope)}
     fields = carray(pointer(context[{explore.CONTEXT_STATE}]), ({n_fields},), int32)
     answer = carray(pointer(context[{explore.CONTEXT_ACTION}]), (1,), int64)
-    answer[0] = as_whole(progress(game, State({state})))
+    answer[0] = as_whole(question(game, State({state})))
     return 0
 """

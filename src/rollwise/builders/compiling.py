@@ -14,7 +14,7 @@ import itertools
 import re
 import types as python_types
 from collections import namedtuple
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -36,7 +36,7 @@ from numba.extending import (
 
 from rollwise.builders.adapters import (
     expand_source,
-    progress_source,
+    question_source,
     record_source,
     roots_source,
 )
@@ -46,7 +46,7 @@ from rollwise.game import Game, marked_rules
 from rollwise.kernels import explore
 
 OPTIONS = {"boundscheck": True}
-RULES = ("actions", "outcomes", "reward", "roots", "progress")
+RULES = ("actions", "outcomes", "reward", "roots")
 
 
 class NotCompilable(Exception):
@@ -114,6 +114,34 @@ def _short_typed(number):  # type: ignore[no-untyped-def]
     raise TypingError(f"a field of a state is a {number}, not a whole number")
 
 
+def context_of(game: Game, attributes: Iterable[str]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """A context with the record of a game: what compiled rules read from it.
+
+    Returns
+    -------
+    context : (explore.CONTEXT_SLOTS,) int64
+    alive : arrays whose addresses are in it; keep them while it is used
+    """
+    whole: list[int] = []
+    real: list[float] = []
+    alive: list[np.ndarray] = []
+    for name in attributes:
+        value = getattr(game, name)
+        if isinstance(value, np.ndarray):
+            value = np.ascontiguousarray(value, _array_dtype(value))
+            alive.append(value)
+            whole += [value.ctypes.data, *value.shape]
+        elif isinstance(value, float | np.floating):
+            real.append(float(value))
+        else:
+            whole.append(int(value))
+    alive += [np.array(whole or [0], np.int64), np.array(real or [0.0])]
+    context = np.zeros(explore.CONTEXT_SLOTS, np.int64)
+    context[explore.CONTEXT_INTS] = alive[-2].ctypes.data
+    context[explore.CONTEXT_REALS] = alive[-1].ctypes.data
+    return context, alive
+
+
 @dataclass
 class CompiledRules:
     """A game's rules as a function pointer, with the record of what they read.
@@ -128,31 +156,6 @@ class CompiledRules:
     expand: Any
     attributes: tuple[str, ...]
     scope: dict[str, Any]
-
-    def record(self, game: Game) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-        """What the rules read of this game, as the adapter expects it.
-
-        Returns
-        -------
-        whole : int64 array
-            Whole numbers; for an array its address and its shape.
-        real : float64 array
-        alive : arrays whose addresses are in `whole`; keep them while it is used
-        """
-        whole: list[int] = []
-        real: list[float] = []
-        alive: list[np.ndarray] = []
-        for name in self.attributes:
-            value = getattr(game, name)
-            if isinstance(value, np.ndarray):
-                value = np.ascontiguousarray(value, _array_dtype(value))
-                alive.append(value)
-                whole += [value.ctypes.data, *value.shape]
-            elif isinstance(value, float | np.floating):
-                real.append(float(value))
-            else:
-                whole.append(int(value))
-        return np.array(whole or [0], np.int64), np.array(real or [0.0]), alive
 
     def roots(self, rules: Rules, most: int) -> np.ndarray | None:
         """The roots, start first, by the compiled ``roots()``: (n, n_fields) int32.
@@ -182,22 +185,9 @@ class CompiledRules:
         del alive
         return rows
 
-    def progress(self, rules: Rules) -> Any:
-        """The compiled ``progress()``, whose answer comes where actions are written.
-
-        Raises
-        ------
-        NotCompilable
-        """
-        return self._adapter("progress", progress_source, rules)
-
     def context(self, game: Game) -> tuple[np.ndarray, list[np.ndarray]]:
-        """A context with the game's record; keep what else is returned while it is used."""
-        whole, real, alive = self.record(game)
-        context = np.zeros(explore.CONTEXT_SLOTS, np.int64)
-        context[explore.CONTEXT_INTS] = whole.ctypes.data
-        context[explore.CONTEXT_REALS] = real.ctypes.data
-        return context, [whole, real, *alive]
+        """See `context_of`."""
+        return context_of(game, self.attributes)
 
     def _adapter(
         self, name: str, source: Callable[[Rules, dict[str, Any]], str], rules: Rules
@@ -209,7 +199,23 @@ class CompiledRules:
         return self.scope[key]
 
 
+@dataclass
+class CompiledQuestion:
+    """A function of game and state that answers with a whole number, as a function pointer.
+
+    Attributes
+    ----------
+    answer : compiled function int64(int64)
+        It writes the answer where rules write their actions.
+    attributes : names of what the function reads from the game
+    """
+
+    answer: Any
+    attributes: tuple[str, ...]
+
+
 _COMPILED: dict[Any, CompiledRules] = {}
+_QUESTIONS: dict[Any, CompiledQuestion] = {}
 _JITABLE: set[Callable[..., Any]] = set()
 _SERIAL = itertools.count()
 
@@ -222,12 +228,11 @@ def _names_read(code: python_types.CodeType) -> set[str]:
     return names
 
 
-def _what_rules_read(rules: Rules) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Attributes and further methods that the rules reach through ``self``."""
-    game = rules.game
-    pending = [type(game).actions, type(game).outcomes, type(game).roots, type(game).progress]
-    if rules.has_reward:
-        pending.append(type(game).reward)
+def _what_is_read(
+    game: Game, functions: Iterable[Callable[..., Any]]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Attributes and further methods that functions reach through ``self``."""
+    pending = list(functions)
     values: dict[str, Any] = {}
     methods: dict[str, Any] = {}
     while pending:
@@ -240,6 +245,17 @@ def _what_rules_read(rules: Rules) -> tuple[dict[str, Any], dict[str, Any]]:
                 methods[name] = value.__func__
                 pending.append(value.__func__)
     return dict(sorted(values.items())), methods
+
+
+def _rules_of(rules: Rules) -> dict[str, Callable[..., Any]]:
+    return {name: getattr(type(rules.game), name) for name in RULES}
+
+
+def _what_rules_read(rules: Rules) -> tuple[dict[str, Any], dict[str, Any]]:
+    functions = _rules_of(rules)
+    if not rules.has_reward:
+        del functions["reward"]
+    return _what_is_read(rules.game, functions.values())
 
 
 def _array_dtype(array: np.ndarray) -> np.dtype[Any]:
@@ -271,15 +287,39 @@ def compiled_rules(rules: Rules) -> CompiledRules:
     kinds = tuple((name, str(_numba_type(value))) for name, value in values.items())
     key = (type(rules.game), rules.state_type, kinds)
     if key not in _COMPILED:
-        for function in marked_rules():
-            if function not in _JITABLE:
-                register_jitable(**OPTIONS)(function)
-                _JITABLE.add(function)
+        _compile_marked_rules()
         with _reasons_told():
-            scope = _scope(rules, values, methods)
+            scope = _scope(rules, _rules_of(rules), values, methods)
             expand = _compile_adapter(scope, expand_source(rules, scope), "expand")
         _COMPILED[key] = CompiledRules(expand, tuple(values), scope)
     return _COMPILED[key]
+
+
+def compiled_question(rules: Rules, function: Callable[[Any, Any], Any]) -> CompiledQuestion:
+    """Compile a function of game and state, or find it compiled earlier in this process.
+
+    Raises
+    ------
+    NotCompilable
+        With the reason, in a line, and what to change.
+    """
+    values, methods = _what_is_read(rules.game, [function])
+    kinds = tuple((name, str(_numba_type(value))) for name, value in values.items())
+    key = (function, type(rules.game), rules.state_type, kinds)
+    if key not in _QUESTIONS:
+        _compile_marked_rules()
+        with _reasons_told():
+            scope = _scope(rules, {"question": function}, values, methods)
+            answer = _compile_adapter(scope, question_source(rules, scope), "answer")
+        _QUESTIONS[key] = CompiledQuestion(answer, tuple(values))
+    return _QUESTIONS[key]
+
+
+def _compile_marked_rules() -> None:
+    for function in marked_rules():
+        if function not in _JITABLE:
+            register_jitable(**OPTIONS)(function)
+            _JITABLE.add(function)
 
 
 @contextmanager
@@ -353,13 +393,20 @@ def _typing_twin(function: Callable[..., Any]) -> Callable[..., Any]:
     return scope["typed"]  # type: ignore[no-any-return]
 
 
-def _scope(rules: Rules, values: dict[str, Any], methods: dict[str, Any]) -> dict[str, Any]:
-    """What the source of the adapters refers to."""
-    game_class = type(rules.game)
-    sources = [getattr(game_class, name) for name in RULES]
+def _scope(
+    rules: Rules,
+    functions: dict[str, Callable[..., Any]],
+    values: dict[str, Any],
+    methods: dict[str, Any],
+) -> dict[str, Any]:
+    """What the source of the adapters of some functions refers to."""
     kinds = [(name, str(_numba_type(value))) for name, value in values.items()]
     known = fingerprint(
-        [*sources, *methods.values()], kinds, rules.field_names, rules.has_reward, OPTIONS
+        [*functions.values(), *methods.values()],
+        kinds,
+        rules.field_names,
+        rules.has_reward,
+        OPTIONS,
     )
     key = known or f"here{next(_SERIAL)}"
     scope: dict[str, Any] = {
@@ -377,7 +424,7 @@ def _scope(rules: Rules, values: dict[str, Any], methods: dict[str, Any]) -> dic
         "float64": np.float64,
         **{
             name: numba.njit(**OPTIONS)(_renamed(function, key))
-            for name, function in zip(RULES, sources, strict=True)
+            for name, function in functions.items()
         },
         "record_source": record_source(values),
         "key": key,

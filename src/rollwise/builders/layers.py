@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 
 from rollwise.builders import as_graph
 from rollwise.builders.compiled import Explorer
-from rollwise.builders.compiling import NotCompilable, compiled_rules
+from rollwise.builders.compiling import NotCompilable, compiled_question, compiled_rules
 from rollwise.builders.interpreted import Arrays
+from rollwise.builders.questions import ask
 from rollwise.builders.rules import Rules
 from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.kernels import explore
-from rollwise.kernels.layers import measure, number_in_layer, sort_by_layer
+from rollwise.kernels.layers import number_in_layer, sort_by_layer
 
 MAX_STATES = 200_000_000
 
@@ -127,7 +128,7 @@ def find_layers(
             progress("compiling the rules", 0, None)
         compiled = compiled_rules(rules)
         roots = compiled.roots(rules, most)
-        measuring = compiled.progress(rules)
+        compiled_question(rules, type(game).progress)  # before states are looked for
     except NotCompilable as error:
         raise UsageError(
             f"{game.name}: rules that can't be compiled have no layers: {error}"
@@ -140,12 +141,7 @@ def find_layers(
             progress("finding states", explorer.place, explorer.n_states)
     n = explorer.n_states
     found = explorer.room.states[:n]
-    reached = np.empty(n, np.int64)
-    answer = np.zeros(1, np.int64)
-    context, alive = compiled.context(game)
-    context[explore.CONTEXT_ACTION] = answer.ctypes.data
-    failed = measure(measuring, context.ctypes.data, context, answer, found, reached)
-    del alive
+    reached, failed = ask(rules, type(game).progress, found)
     if failed >= 0:
         state = rules.state_type(*found[failed].tolist())
         raise RulesError(f"{game.name}: progress() fails in the state {rules.state_text(state)}")

@@ -2,36 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from rollwise.kernels.explore import CONTEXT_STATE
 from rollwise.kernels.jit import kernel
-
-
-@kernel
-def measure(rules, context_address, context, answer, states, progress):
-    """How far the game has gone in each state.
-
-    Parameters
-    ----------
-    rules : pointer to a compiled function int64(int64)
-    context : (CONTEXT_SLOTS,) int64 at `context_address`
-    answer : (1,) int64
-        Where the rules write.
-    states : (n_states, n_fields) int32
-    progress : (n_states,) int64, filled
-
-    Returns
-    -------
-    int
-        The first state in which the rules fail, or -1.
-    """
-    for s in range(states.shape[0]):
-        context[CONTEXT_STATE] = states[s].ctypes.data
-        if rules(np.int64(context_address)) < 0:
-            return s
-        progress[s] = answer[0]
-    return -1
 
 
 @kernel

@@ -204,3 +204,21 @@ def count_moves(action_indptr, outcome_indptr, outcome_state, outcome_weight, ol
         change = max(change, abs(1.0 + most - old[s]))
         new[s] = 1.0 + most
     return change
+
+
+@kernel
+def first_best(action_indptr, gap, chosen):
+    """The first of the actions with the largest gap.
+
+    Parameters
+    ----------
+    action_indptr : (n_states + 1,) int64
+    gap : (n_actions,) float64
+    chosen : (n_states,) int64, filled
+    """
+    for s in range(action_indptr.shape[0] - 1):
+        best = action_indptr[s]
+        for a in range(best + 1, action_indptr[s + 1]):
+            if gap[a] > gap[best]:
+                best = a
+        chosen[s] = best

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.certificate import action_gaps
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.kernels import sweeps as kernels
@@ -171,12 +172,10 @@ def action_values(graph: StateGraph, values: NDArray[np.float64]) -> NDArray[np.
 def greedy_actions(graph: StateGraph, values: NDArray[np.float64]) -> NDArray[np.int64]:
     """The first best action of each state, one look ahead: (n_states,) int64."""
     sign = -1.0 if graph.objective == "minimize" else 1.0
-    worth = sign * action_values(graph, values)
-    begin = graph.action_indptr[:-1]
-    best = np.repeat(np.maximum.reduceat(worth, begin), np.diff(graph.action_indptr))
-    actions = np.flatnonzero(worth >= best)[::-1]
-    chosen = begin.copy()
-    chosen[graph.action_state[actions]] = actions  # the lowest action is written last
+    n = graph.n_states
+    gap = sign * action_gaps(graph, values[:n], values[n:])
+    chosen = np.empty(n, np.int64)
+    kernels.first_best(graph.action_indptr, gap, chosen)
     return chosen
 
 

@@ -1,0 +1,45 @@
+"""Asking a function of game and state, written like a rule, in many states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.builders.compiling import compiled_question, context_of
+from rollwise.builders.rules import Rules
+from rollwise.kernels import explore
+from rollwise.kernels.questions import answer_all
+
+
+def ask(
+    rules: Rules, function: Callable[[Any, Any], Any], states: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], int]:
+    """What a function answers in each state, in compiled code.
+
+    Parameters
+    ----------
+    function : callable
+        Of game and state; gives a whole number.
+    states : (n, n_fields) int32
+
+    Returns
+    -------
+    answers : (n,) int64
+    failed : int
+        The first state in which it fails, or -1.
+
+    Raises
+    ------
+    NotCompilable
+    """
+    question = compiled_question(rules, function)
+    answers = np.empty(len(states), np.int64)
+    answer = np.zeros(1, np.int64)
+    context, alive = context_of(rules.game, question.attributes)
+    context[explore.CONTEXT_ACTION] = answer.ctypes.data
+    failed = answer_all(question.answer, context.ctypes.data, context, answer, states, answers)
+    del alive
+    return answers, int(failed)
