@@ -29,6 +29,7 @@ FLOORS = (
     ("simulate", "learn"),
     ("filters",),
     ("solution", "layers"),
+    ("first_use",),
     ("storage",),
     ("policy_references",),
     ("analysis",),

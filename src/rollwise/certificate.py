@@ -58,21 +58,13 @@ class Certificate:
         return float(self.bounds.max())
 
 
-def endless_states(graph: StateGraph) -> NDArray[np.int64]:
+def endless_states(graph: StateGraph, arranged: Recursion | None = None) -> NDArray[np.int64]:
     """The states in which the players can go round for ever, if they want to."""
+    arranged = Recursion.of_values(graph) if arranged is None else arranged
     endless = np.empty(graph.n_states, np.bool_)
-    components, lotteries = graph.components, graph.lotteries
-    found = kernels.find_endless(
-        components.order,
-        components.position,
-        components.indptr,
-        graph.action_indptr,
-        graph.action_lottery,
-        graph.outcome_indptr,
-        graph.outcome_state,
-        np.logical_or.reduceat(lotteries.over, lotteries.indptr[:-1]),
-        endless,
-    )
+    components, lotteries = arranged.components, graph.lotteries
+    ends = np.logical_or.reduceat(lotteries.over, lotteries.indptr[:-1])
+    found = kernels.find_endless(components.indptr, arranged.arranged, ends, endless)
     return np.sort(components.order[endless]) if found else np.empty(0, np.int64)
 
 
@@ -90,7 +82,7 @@ def endless_actions(graph: StateGraph, endless: NDArray[np.int64]) -> NDArray[np
     return actions
 
 
-def require_ending(graph: StateGraph) -> None:
+def require_ending(graph: StateGraph, arranged: Recursion | None = None) -> None:
     """Make sure that every play ends, whatever the players do.
 
     Raises
@@ -98,7 +90,7 @@ def require_ending(graph: StateGraph) -> None:
     EndlessPlay
         Names states where they can go round for ever, and the actions that do it.
     """
-    endless = endless_states(graph)
+    endless = endless_states(graph, arranged)
     if not len(endless):
         return
     shown = endless[:3]
@@ -141,7 +133,8 @@ def certify(
     EndlessPlay
         The players can go round for ever.
     """
-    require_ending(graph)
+    arranged = Recursion.of_values(graph) if arranged is None else arranged
+    require_ending(graph, arranged)
     empty = np.zeros(graph.n_border)
     border_values = empty if border_values is None else border_values
     border_bounds = empty if border_bounds is None else border_bounds
@@ -151,7 +144,6 @@ def certify(
     residual = np.inf
     if not np.all(np.isfinite(values)):
         return Certificate(bounds[: graph.n_states], residual)
-    arranged = Recursion.of_values(graph) if arranged is None else arranged
     # A little more than the bounds of what follows: for the roundings of the check, and for
     # states that add next to nothing of their own in a component where others add much.
     most_outcomes = int(np.diff(graph.lotteries.indptr).max())

@@ -368,7 +368,9 @@ def solve(
     known = find_method(method).options()
     if tolerance is not None and not tolerance > 0:
         raise ValueError(f"tolerance is {tolerance}; it must be positive")
-    graph, report = build_with_report(game, mode=mode, max_states=max_states, progress=progress)
+    graph, report = build_with_report(
+        game, mode=mode, max_states=max_states, progress=progress, beside="rollwise.first_use"
+    )
 
     def stage(name: str) -> Any:
         return None if progress is None else lambda done, total: progress(name, done, total)
@@ -378,12 +380,12 @@ def solve(
     if progress is not None:
         progress("finding components", 0, None)
     graph.components  # noqa: B018 (computed once, here, so that its time counts as solving)
+    arranged = Recursion.of_values(graph)
     solving = clock() - started
     started = clock()
-    require_ending(graph)
+    require_ending(graph, arranged)  # before a method goes round for ever
     certifying = clock() - started
     started = clock()
-    arranged = Recursion.of_values(graph)
     at_hand = {"arranged": arranged, "progress": stage("solving")}
     found = run_method(
         graph, method, **{k: v for k, v in at_hand.items() if k in known}, **(options or {})

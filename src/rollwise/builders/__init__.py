@@ -98,8 +98,16 @@ def build_with_report(
     mode: Mode = "auto",
     max_states: int | None = None,
     progress: Progress | None = None,
+    beside: str | None = None,
 ) -> tuple[StateGraph, BuildReport]:
-    """As `build`, with how it was done and how long it took."""
+    """As `build`, with how it was done and how long it took.
+
+    Parameters
+    ----------
+    beside : str, optional
+        A module to run in a second process while the rules are compiled for the first
+        time on a machine (see `rollwise.kernels.jit.compile_beside`).
+    """
     if mode not in ("auto", "interpreted", "compiled"):
         raise ValueError(f"mode is {mode!r}; it must be 'auto', 'interpreted' or 'compiled'")
     if max_states is not None and max_states < 1:
@@ -119,13 +127,15 @@ def build_with_report(
     how = "interpreted"
     if mode == "auto" and jit_disabled():
         mode = "interpreted"
-    if mode == "auto" and roots is not None and not _compiled(rules):
+    tried = False
+    if mode == "auto" and roots is not None and not _compiled(rules) and not _known_as_large(rules):
         # a trial: the whole of a small game, or soon given up
         limit = max_states or MAX_STATES_INTERPRETED
         arrays = build_interpreted(rules, roots, limit, stop_after=SMALL)
+        tried = arrays is None
     if arrays is None and mode != "interpreted":
         compiling = time.perf_counter()
-        compiled = _compile(rules, progress)
+        compiled = _compile(rules, progress, beside)
         if compiled is not None and roots is None:
             roots = _compiled_roots(rules, compiled, max_states or MAX_STATES)
         compile_seconds = time.perf_counter() - compiling
@@ -136,11 +146,16 @@ def build_with_report(
             rows = rules.roots(limit) if roots is None else roots
             arrays = build_compiled(rules, compiled, rows, limit, progress=report)
             how = "compiled"
+            if tried:
+                from rollwise.builders.compiling import note_large
+
+                note_large(rules)
     if arrays is None:
         limit = max_states or MAX_STATES_INTERPRETED
         rows = rules.roots(limit) if roots is None else roots
         arrays = build_interpreted(rules, rows, limit, progress=report)
         assert arrays is not None
+    _wait_beside()
     graph = as_graph(rules, arrays)
     seconds = time.perf_counter() - started - compile_seconds
     return graph, BuildReport(how, compile_seconds, seconds)
@@ -160,7 +175,16 @@ def _compiled(rules: Rules) -> bool:
     return is_compiled(rules)
 
 
-def _compile(rules: Rules, progress: Progress | None) -> CompiledRules | None:
+def _known_as_large(rules: Rules) -> bool:
+    """Whether this very game was too large to interpret, earlier on this machine."""
+    if "numba" not in sys.modules:  # which takes longer to import than a trial
+        return False
+    from rollwise.builders.compiling import was_large
+
+    return was_large(rules)
+
+
+def _compile(rules: Rules, progress: Progress | None, beside: str | None) -> CompiledRules | None:
     """The compiled rules, or None after a warning that says what to change."""
     name = rules.game.name
     if jit_disabled():
@@ -173,7 +197,10 @@ def _compile(rules: Rules, progress: Progress | None) -> CompiledRules | None:
     if progress is not None:
         progress("compiling the rules", 0, None)
     from rollwise.builders.compiling import NotCompilable, compiled_rules
+    from rollwise.kernels.jit import compile_beside
 
+    if beside is not None:
+        compile_beside(beside)
     try:
         return compiled_rules(rules)
     except NotCompilable as error:
@@ -183,6 +210,13 @@ def _compile(rules: Rules, progress: Progress | None) -> CompiledRules | None:
             stacklevel=4,
         )
         return None
+
+
+def _wait_beside() -> None:
+    if "rollwise.kernels.jit" in sys.modules:
+        from rollwise.kernels.jit import wait_beside
+
+        wait_beside()
 
 
 def _compiled_roots(rules: Rules, compiled: CompiledRules, most: int) -> NDArray[np.int32] | None:

@@ -9,6 +9,7 @@ fields, puts what the rules yield into the buffers of `rollwise.kernels.explore`
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import itertools
 import re
@@ -17,6 +18,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -41,7 +43,7 @@ from rollwise.builders.adapters import (
     roots_source,
 )
 from rollwise.builders.rules import LEAST, MOST, Rules
-from rollwise.builders.rules_cache import RulesCache, fingerprint
+from rollwise.builders.rules_cache import RulesCache, fingerprint, folder, keep_note
 from rollwise.game import Game, marked_rules
 from rollwise.kernels import explore
 
@@ -391,6 +393,43 @@ def _typing_twin(function: Callable[..., Any]) -> Callable[..., Any]:
     scope["function"] = function
     exec(f"def typed({arguments}): return function", scope)
     return scope["typed"]  # type: ignore[no-any-return]
+
+
+def _fingerprint(
+    rules: Rules,
+    functions: dict[str, Callable[..., Any]],
+    values: dict[str, Any],
+    methods: dict[str, Any],
+) -> str | None:
+    kinds = [(name, str(_numba_type(value))) for name, value in values.items()]
+    return fingerprint(
+        [*functions.values(), *methods.values()],
+        kinds,
+        rules.field_names,
+        rules.has_reward,
+        OPTIONS,
+    )
+
+
+def was_large(rules: Rules) -> bool:
+    """Whether a game with these rules and parameters was noted to be a large one."""
+    note = _large_note(rules)
+    return note is not None and note.exists()
+
+
+def note_large(rules: Rules) -> None:
+    """Note on disk that a game is too large to begin by interpreting it."""
+    note = _large_note(rules)
+    if note is not None:
+        keep_note(note)
+
+
+def _large_note(rules: Rules) -> Path | None:
+    key = _fingerprint(rules, _rules_of(rules), *_what_rules_read(rules))
+    if key is None:
+        return None
+    parameters = hashlib.blake2b(repr(rules.game.parameters).encode(), digest_size=8)
+    return folder() / f"{key}-{parameters.hexdigest()}.large"
 
 
 def _scope(

@@ -146,6 +146,20 @@ def folder() -> Path:
     return Path(home) / "rollwise"
 
 
+def keep_note(path: Path) -> None:
+    """Leave an empty file in the cache; a place that can't be written is no error."""
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+        _prune(path.parent, path.suffix)
+
+
+def _prune(place: Path, suffix: str) -> None:
+    files = sorted(place.glob(f"*{suffix}"), key=lambda path: path.stat().st_mtime)
+    for path in files[: max(len(files) - MOST_FILES, 0)]:
+        path.unlink(missing_ok=True)
+
+
 class RulesCache:
     """One compiled adapter on disk, in the form in which Numba's CFunc asks for it."""
 
@@ -176,9 +190,4 @@ class RulesCache:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
             os.replace(name, self._path)
-            self._prune()
-
-    def _prune(self) -> None:
-        files = sorted(self._path.parent.glob("*.rules"), key=lambda path: path.stat().st_mtime)
-        for path in files[: max(len(files) - MOST_FILES, 0)]:
-            path.unlink(missing_ok=True)
+            _prune(self._path.parent, self._path.suffix)

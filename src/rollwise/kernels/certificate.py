@@ -1,6 +1,7 @@
 """Passes over a graph that bound the error of its values, rounding included.
 
-Independent of every solver: these read the graph as it is, not the solving order.
+Independent of every solver. What proves the bounds reads the graph as it is; the other
+passes read it in solving order, which is the same graph with its states renumbered.
 """
 
 from __future__ import annotations
@@ -169,10 +170,8 @@ def count_unproven(action_indptr, lottery, outcome_indptr, state, chances, value
 
 
 @kernel
-def find_endless(
-    order, position, indptr, action_indptr, lottery, outcome_indptr, state, ends, endless
-):
-    """Mark the states in which play can be kept up for ever.
+def find_endless(indptr, arranged, ends, endless):
+    """Mark the positions in which play can be kept up for ever.
 
     Play can stay in a set of states for ever if each has an action all of whose
     outcomes lie in the set (an end component, de Alfaro 1997). States without
@@ -182,7 +181,9 @@ def find_endless(
 
     Parameters
     ----------
-    order, position, indptr : the components of the graph
+    indptr : (n_components + 1,) int64
+    arranged : rollwise.kernels.recursion.Arranged
+        The graph in solving order.
     ends : (n_lotteries,) bool
         Whether some outcome ends the game.
     endless : (n_states,) bool, filled
@@ -191,9 +192,8 @@ def find_endless(
     Returns
     -------
     int
-        Number of states marked.
+        Number of positions marked.
     """
-    n = order.shape[0]
     found = 0
     for c in range(indptr.shape[0] - 1):
         low, high = indptr[c], indptr[c + 1]
@@ -206,17 +206,16 @@ def find_endless(
             for i in range(low, high):
                 if not endless[i]:
                     continue
-                s = order[i]
                 stays = False
-                for a in range(action_indptr[s], action_indptr[s + 1]):
-                    if ends[lottery[a]]:
+                for a in range(arranged.action_indptr[i], arranged.action_indptr[i + 1]):
+                    if ends[arranged.lottery[a]]:
                         continue
                     stays = True
                     # later outcomes tend to lead away: look at them first
-                    for k in range(outcome_indptr[a + 1] - 1, outcome_indptr[a] - 1, -1):
-                        t = state[k]
-                        p = position[t] if 0 <= t < n else -1
-                        if p < low or p >= high or not endless[p]:
+                    last = np.int64(arranged.outcome_indptr[a + 1]) - 1
+                    for k in range(last, np.int64(arranged.outcome_indptr[a]) - 1, -1):
+                        t = arranged.target[k]
+                        if t < low or t >= high or not endless[t]:
                             stays = False
                             break
                     if stays:

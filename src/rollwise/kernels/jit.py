@@ -9,6 +9,8 @@ NumPy; kernels that could meet one check first.
 from __future__ import annotations
 
 import importlib.util
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -58,3 +60,28 @@ def never_compiled() -> bool:
         return False
     folder = Path(recursion.sweep.stats.cache_path)  # type: ignore[attr-defined]
     return not any(folder.glob("recursion.*.nbi"))
+
+
+_beside: subprocess.Popen[bytes] | None = None
+
+
+def compile_beside(module: str) -> None:
+    """On the first use on a machine, run a module in a second process, which compiles kernels.
+
+    Numba compiles on one core. What the module compiles meanwhile is read from the cache
+    on disk by whoever waits for it (`wait_beside`). If it fails, nothing is lost but time.
+    """
+    global _beside
+    if _beside is None and (os.cpu_count() or 1) > 1 and never_compiled():
+        nowhere = subprocess.DEVNULL
+        _beside = subprocess.Popen(
+            [sys.executable, "-m", module], stdin=nowhere, stdout=nowhere, stderr=nowhere
+        )
+
+
+def wait_beside() -> None:
+    """Wait for what `compile_beside` began, if anything."""
+    global _beside
+    if _beside is not None:
+        _beside.wait()
+        _beside = None
