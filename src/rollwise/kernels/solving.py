@@ -163,6 +163,7 @@ def relax(low, high, m, arranged, values, chosen, cut_state, tolerance):
         last = change
         if not remembers:
             known = 0
+            newest = -1
         else:
             newest = (newest + 1) % MEMORY
             known = min(known + 1, MEMORY)
@@ -191,6 +192,7 @@ def relax(low, high, m, arranged, values, chosen, cut_state, tolerance):
                 mixture[i] += changes[i, j] * change_before[j]
         if not solve_small(matrix, mixture):
             known = 0
+            newest = -1
             continue
         for i in range(known):
             for j in range(m):
