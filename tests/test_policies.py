@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import NamedTuple
+
 import numpy as np
 import polars as pl
 import pytest
+from conftest import needs_jit
 from little_games import Ladder
 
-from rollwise import Policy, build
+from rollwise import PASS, WIN, Game, Policy, build, policy
 from rollwise.errors import PolicyError
 from rollwise.games.pig import HOLD, ROLL, Pig
 from rollwise.graph import StateGraph
@@ -181,3 +185,67 @@ def test_numbers_with_gaps_and_names():
     leap = Policy.of_function(graph, game, "leap", lambda s: 7 if s.height < 4 else 0)
     leaps = graph.action_label[np.flatnonzero(leap.probability)]
     assert 7 in leaps.tolist()
+
+
+class Stair(NamedTuple):
+    step: int
+
+
+@dataclass(frozen=True)
+class Staircase(Game):
+    """Long enough for its policies to be asked in compiled code."""
+
+    steps: int = 30_000
+
+    def start(self):
+        return Stair(0)
+
+    def actions(self, s):
+        yield 1
+        if s.step % 3:
+            yield 2
+
+    def outcomes(self, s, action):
+        if s.step + action >= self.steps:
+            yield 1, WIN, s
+        else:
+            yield 1, PASS, Stair(s.step + action)
+
+    @policy
+    def by_threes(self, s):
+        return 2 if s.step % 3 == 1 else 1
+
+    @policy
+    def never_there(self, s):
+        return 2 if s.step != 25_000 else 7
+
+    @policy
+    def falls_over(self, s):
+        return 1 + 0 * (2 // (s.step - 20_000))
+
+    @policy
+    def mixes(self, s):
+        return {1: 1.0, 2: 3.0}
+
+
+@needs_jit
+@pytest.mark.parametrize(
+    ("game", "name"), [(Staircase(), "by-threes"), (Staircase(), "mixes"), (Pig(60), "hold-at-20")]
+)
+def test_asked_in_compiled_code_a_policy_is_the_same(game, name):
+    graph = build(game)
+    assert np.count_nonzero(np.diff(graph.action_indptr) > 1) > 0
+    function = game.policies()[name]
+    one_by_one = Policy.of_function(graph, game, name, lambda s: function(game, s))
+    assert np.array_equal(find_policy(graph, game, name).probability, one_by_one.probability)
+
+
+@needs_jit
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("never-there", "gives 7 .* in the state step=25000"), ("falls-over", "step=20000")],
+)
+def test_what_is_wrong_with_a_policy_in_a_large_game_is_named(name, words):
+    game = Staircase(31_000)
+    with pytest.raises(PolicyError, match=words):
+        find_policy(build(game), game, name)
