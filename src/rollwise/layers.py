@@ -8,7 +8,9 @@ certificate of whole graphs solve and certify it, and only the answer is kept.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +29,10 @@ from rollwise.recursion import Recursion
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from rollwise.builders.layers import Layer
+
+MOST_WAITING = 4  # layers that are solved and not yet certified
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,7 +61,7 @@ class LayeredSolution:
         Held at once by the graph of a layer, at most.
     seconds : dict of float
         Time spent to find the ``states``, and to ``build``, ``solve`` and
-        ``certify`` the layers.
+        ``certify`` the layers; a layer is certified while the next is solved.
     """
 
     game: Game
@@ -219,31 +225,47 @@ def solve_by_layers(
     n = len(layers.states)
     values, bounds, actions = np.empty(n), np.empty(n), np.empty(n, np.int32)
     n_actions = n_outcomes = most_bytes = 0
-    started = clock()
-    for graph, begin, end, border in layers.last_first():
-        seconds["build"] += clock() - started
-        started = clock()
-        arranged = Recursion.of_values(graph)
-        border_values = values[border]
-        found = strategy_iteration(graph, border_values=border_values, arranged=arranged)
-        seconds["solve"] += clock() - started
-        started = clock()
+
+    def prove(layer: Layer, arranged: Recursion) -> None:
+        began = clock()
+        graph, begin, end, border = layer
         certificate = certify(
             graph,
-            found.values,
-            border_values=border_values,
+            values[begin:end],
+            border_values=values[border],
             border_bounds=bounds[border],
             arranged=arranged,
         )
-        values[begin:end], bounds[begin:end] = found.values, certificate.bounds
-        actions[begin:end] = _first_best(graph, found.values, border_values, certificate.bound)
-        seconds["certify"] += clock() - started
-        n_actions += graph.n_actions
-        n_outcomes += graph.n_outcomes
-        most_bytes = max(most_bytes, graph.nbytes)
-        if progress is not None:
-            progress("solving layers", n - begin, n)
-        started = clock()
+        bounds[begin:end] = certificate.bounds
+        actions[begin:end] = _first_best(
+            graph, values[begin:end], values[border], certificate.bound
+        )
+        seconds["certify"] += clock() - began
+
+    # A layer's values wait for those of the layers behind it, but not for their bounds: these
+    # follow on the second core, in the same order.
+    started = clock()
+    with ThreadPoolExecutor(1) as second_core:
+        waiting: deque[Future[None]] = deque()
+        for layer in layers.last_first():
+            seconds["build"] += clock() - started
+            started = clock()
+            graph, begin, end, border = layer
+            arranged = Recursion.of_values(graph)
+            found = strategy_iteration(graph, border_values=values[border], arranged=arranged)
+            values[begin:end] = found.values
+            seconds["solve"] += clock() - started
+            waiting.append(second_core.submit(prove, layer, arranged))
+            if len(waiting) > MOST_WAITING:
+                waiting.popleft().result()
+            n_actions += graph.n_actions
+            n_outcomes += graph.n_outcomes
+            most_bytes = max(most_bytes, graph.nbytes)
+            if progress is not None:
+                progress("solving layers", n - begin, n)
+            started = clock()
+        for proved in waiting:
+            proved.result()
     return LayeredSolution(
         game,
         layers.rules.field_names,

@@ -30,7 +30,6 @@ class Layer(NamedTuple):
     Attributes
     ----------
     graph : StateGraph
-        Its arrays hold until the next layer is built.
     begin, end : int
         Its states, among those of the game.
     border : (graph.n_border,) int32
@@ -80,7 +79,8 @@ class Layers:
             begin, end = int(self.indptr[i]), int(self.indptr[i + 1])
             self.explorer.begin_at(begin)
             self.explorer.run(end)
-            arrays = self.explorer.arrays()
+            found = self.explorer.arrays()  # in memory that the next layer will use
+            arrays = Arrays(found.n_roots, *(array.copy() for array in found[1:]))
             border = np.empty(len(arrays.outcome_state), np.int32)
             n_border, back = number_in_layer(arrays.outcome_state, begin, end, number, border)
             if back >= 0:
