@@ -30,7 +30,7 @@ function rollwiseFigure(id) {
 function rollwiseDraw(place, figure) {
   const meta = figure.layout.meta || {};
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
-  const isNarrow = () => place.clientWidth < 640;
+  const isNarrow = () => place.clientWidth < 760;
   let narrow = null;
 
   function put(layout, changes) {

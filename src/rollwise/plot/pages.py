@@ -27,7 +27,7 @@ STYLE = """
 body { margin: 0; font: 16px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif;
   background: #fff; color: #222; }
 .figure { width: 100%; max-width: 1100px; margin: 0 auto; min-height: var(--wide); }
-@media (max-width: 640px) { .figure { min-height: var(--narrow); } }
+@media (max-width: 759px) { .figure { min-height: var(--narrow); } }
 @media (prefers-color-scheme: dark) { body { background: #16181d; color: #e8e8e8; } }
 @media print { .modebar { display: none; } }
 """
@@ -117,7 +117,7 @@ def write_figure(figure: Figure, path: Path, title: str, width: int = 1100) -> N
     Parameters
     ----------
     width : int
-        Of a .png or .svg, in pixels; under 640 the layout for narrow screens is used.
+        Of a .png or .svg, in pixels; under 760 the layout for narrow screens is used.
 
     Raises
     ------

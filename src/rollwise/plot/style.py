@@ -16,6 +16,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 WIDE, NARROW = 1100, 400
+SWITCH = 760  # pixels from which the wide layout is used: its text is broken for this width
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 # In this order neighbours also differ in lightness.
 COLOURS = (BLUE, ORANGE, GREEN, "#F0E442", RED, "#56B4E9", "#CC79A7", "#000000")
@@ -98,9 +99,10 @@ class Sheet:
         small = width == NARROW
         left = self.left - 10 if small else self.left
         right = 14 if small else 24
-        title = textwrap.wrap(self.title, int((width - 32) / 10)) or [""]
+        text_width = NARROW if small else SWITCH
+        title = textwrap.wrap(self.title, int((text_width - 32) / 10)) or [""]
         said = self.notes if small else self.notes + self.wide_notes
-        notes = [line for n in said for line in textwrap.wrap(n, int((width - 36) / 6.4))]
+        notes = [line for n in said for line in textwrap.wrap(n, int((text_width - 36) / 6.4))]
         text = f"<b>{'<br>'.join(title)}</b>"
         if notes:
             text += f'<br><span style="font-size:{NOTE_SIZE}px">{"<br>".join(notes)}</span>'
