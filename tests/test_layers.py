@@ -181,6 +181,8 @@ def test_a_file_a_layer(tmp_path):
     files = sorted((tmp_path / "table").iterdir())
     assert len(files) == len(solution.progress)
     assert pl.read_parquet(files).equals(solution.table())
+    solve_by_layers(SuperSix(5)).write_table(tmp_path / "table")
+    assert len(list((tmp_path / "table").iterdir())) == 4
     whole = solve(SuperSix(9)).table("lid >= 3")
     some = solution.table("lid >= 3").sort("lid", "mine", "theirs", "forced")
     assert some.drop("value", "win_probability", "error_bound").equals(
@@ -202,6 +204,10 @@ def test_on_the_command_line(tmp_path):
     assert (done.returncode, done.stdout) == (2, "")
     assert "progress(s)" in done.stderr
     assert run("solve", "pig", "--by-layer", "--method", "exact").returncode == 2
+    (tmp_path / "file").write_text("")
+    done = run("solve", "super-six", "sticks=9", "--by-layer", "--save", str(tmp_path / "file"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "it is a folder" in done.stderr
 
 
 def test_more_layers_than_memory_would_hold_at_once():

@@ -170,14 +170,18 @@ class LayeredSolution:
     def write_table(self, folder: str | Path) -> None:
         """Write the strategy as Parquet, a file a layer, which `polars.scan_parquet` reads as one.
 
-        The folder is made; a file that is there is replaced, all at once or not at all.
+        The folder is made; a file that is there is replaced, all at once or not at all, and
+        layers that an earlier table left behind are taken away.
         """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         digits = len(str(len(self.progress)))
-        for i in range(len(self.progress)):
+        paths = [folder / f"layer-{i:0{digits}}.parquet" for i in range(len(self.progress))]
+        for i, path in enumerate(paths):
             frame = self.table(part=slice(int(self.layers[i]), int(self.layers[i + 1])))
-            write_atomically(folder / f"layer-{i:0{digits}}.parquet", frame.write_parquet)
+            write_atomically(path, frame.write_parquet)
+        for path in set(folder.glob("layer-*.parquet")) - set(paths):
+            path.unlink()
 
     def __repr__(self) -> str:
         worth = f"{self.value:.10g}" if self.is_score else f"{self.win_probability:.10g}"

@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from rollwise.cli.common import Progress, number_or_none, print_json
+from rollwise.errors import UsageError
 from rollwise.game import Game
 
 
@@ -16,6 +17,14 @@ def print_layers(
     """Solve a game by layers; print what it is worth, and write the strategy if asked to."""
     from rollwise.layers import solve_by_layers
 
+    if save is not None:  # before the work, so that it isn't lost
+        try:
+            save.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(
+                f"--save: no folder {save} can be made: {error.strerror}; with --by-layer it "
+                "is a folder, for a file a layer"
+            ) from None
     with Progress() as progress:
         solution = solve_by_layers(game, max_states=max_states, progress=progress)
     if save is not None:
