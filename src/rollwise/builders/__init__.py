@@ -149,7 +149,7 @@ def build_with_report(
             if tried:
                 from rollwise.builders.compiling import note_large
 
-                note_large(rules)
+                note_large(rules, SMALL)
     if arrays is None:
         limit = max_states or MAX_STATES_INTERPRETED
         rows = rules.roots(limit) if roots is None else roots
@@ -181,7 +181,7 @@ def _known_as_large(rules: Rules) -> bool:
         return False
     from rollwise.builders.compiling import was_large
 
-    return was_large(rules)
+    return was_large(rules, SMALL)
 
 
 def _compile(rules: Rules, progress: Progress | None, beside: str | None) -> CompiledRules | None:

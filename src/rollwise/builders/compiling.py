@@ -411,25 +411,25 @@ def _fingerprint(
     )
 
 
-def was_large(rules: Rules) -> bool:
-    """Whether a game with these rules and parameters was noted to be a large one."""
-    note = _large_note(rules)
+def was_large(rules: Rules, outcomes: int) -> bool:
+    """Whether these rules and parameters were noted to give more outcomes than that."""
+    note = _large_note(rules, outcomes)
     return note is not None and note.exists()
 
 
-def note_large(rules: Rules) -> None:
-    """Note on disk that a game is too large to begin by interpreting it."""
-    note = _large_note(rules)
+def note_large(rules: Rules, outcomes: int) -> None:
+    """Note on disk that a game has more outcomes than that."""
+    note = _large_note(rules, outcomes)
     if note is not None:
         keep_note(note)
 
 
-def _large_note(rules: Rules) -> Path | None:
+def _large_note(rules: Rules, outcomes: int) -> Path | None:
     key = _fingerprint(rules, _rules_of(rules), *_what_rules_read(rules))
     if key is None:
         return None
     parameters = hashlib.blake2b(repr(rules.game.parameters).encode(), digest_size=8)
-    return folder() / f"{key}-{parameters.hexdigest()}.large"
+    return folder() / f"{key}-{parameters.hexdigest()}-{outcomes}.large"
 
 
 def _scope(
