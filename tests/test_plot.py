@@ -539,3 +539,11 @@ def test_learning_compares_with_the_exact_answer():
     figure = plot(solution, "learning", games=5000)
     drawn = sum(1 for _ in cells(figure, 0))
     assert drawn == solution.graph.n_states
+
+
+def test_a_single_action_is_named_too():
+    """Where one action is always best, its colour still has a name."""
+    figure = rollwise.solve(SuperSix(sticks=5)).plot("policy", where="lid == 0 and forced == 0")
+    assert [trace.name for trace in figure.data if trace.name] == ["throw"]
+    for width in ("wide", "narrow"):
+        assert figure.layout.meta[width]["showlegend"] is True

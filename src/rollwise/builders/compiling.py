@@ -509,6 +509,7 @@ REMEDIES = {
     "Cannot unify": "a value needs one type throughout; adding 0 makes a truth value a number",
     "Can't unify": "a value needs one type throughout; adding 0 makes a truth value a number",
     "yield in a closure": "write a loop instead of a generator expression",
+    "<class 'float'>": "write 1.0 * x instead of float(x) where x is a truth value",
     "super": "call the parent's method by its class instead of super()",
 }
 

@@ -20,8 +20,9 @@ EPSILON = 2.0**-52
 
 MOST_CUT = 16  # cut states that Newton's method carries slopes for
 SLOPES_ROOM = 1 << 22  # and slopes altogether
-PLAIN_FIRST = 3
-MEMORY = 4
+PLAIN_FIRST = 3  # sweeps before they are accelerated: choices change most in these
+MEMORY = 4  # sweeps that the acceleration looks back on
+FARTHEST = 1e6  # what a mixture may weigh a sweep with: more is rounding
 PATIENCE = 40  # sweeps before their rate of convergence is judged
 WORTHWHILE = 400  # sweeps that it may then still take
 
@@ -190,7 +191,10 @@ def relax(low, high, m, arranged, values, chosen, cut_state, tolerance):
             mixture[i] = 0.0
             for j in range(m):
                 mixture[i] += changes[i, j] * change_before[j]
-        if not solve_small(matrix, mixture):
+        usable = solve_small(matrix, mixture)
+        for i in range(known):
+            usable &= abs(mixture[i]) <= FARTHEST  # false where it is no number
+        if not usable:
             known = 0
             newest = -1
             continue

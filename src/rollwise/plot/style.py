@@ -114,6 +114,7 @@ class Sheet:
             widest = max(len(name) for name in self.key) * 7.4 + 46
             rows = -(-len(self.key) // max(int(room // widest), 1))
             key_height = 24 * rows + 6
+            layout["showlegend"] = True  # Plotly leaves out the legend of a single entry
             layout["legend"] = {
                 "orientation": "h",
                 "x": 0,
