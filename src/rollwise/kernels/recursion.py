@@ -24,6 +24,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rollwise.kernels.jit import kernel
+from rollwise.kernels.prefetch import prefetch
+
+AHEAD = 8  # states between a line's being asked for and its being read
+LINE = 16  # outcomes in a line of memory
 
 
 class Arranged(NamedTuple):
@@ -74,11 +78,21 @@ def arrange(
         Number of outcomes written.
     """
     n = order.shape[0]
+    last_outcome = outcome_state.shape[0] - 1
     n_actions = 0
     n_outcomes = 0
     arranged.action_indptr[0] = 0
     arranged.outcome_indptr[0] = 0
     for i in range(n):
+        # ask for what comes soon, each line with the help of one asked for before it
+        if i + 3 * AHEAD < n:
+            prefetch(action_indptr, order[i + 3 * AHEAD])
+            a = action_indptr[order[i + 2 * AHEAD]]
+            prefetch(outcome_indptr, a)
+            prefetch(action_lottery, a)
+            k = outcome_indptr[action_indptr[order[i + AHEAD]]]
+            prefetch(outcome_state, k)
+            prefetch(outcome_state, min(k + LINE, last_outcome))
         s = order[i]
         for a in range(action_indptr[s], action_indptr[s + 1]):
             for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
