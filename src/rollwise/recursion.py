@@ -25,6 +25,7 @@ from rollwise.errors import TooManyStates
 from rollwise.graph import Components, Lotteries, StateGraph
 from rollwise.kernels import recursion as kernels
 from rollwise.kernels import solving
+from rollwise.kernels.evaluating import Condensed
 from rollwise.kernels.recursion import Arranged
 
 CHUNK = 2_000_000  # outcomes between reports of progress
@@ -158,6 +159,7 @@ def solve_recursion(
     cut_index = np.empty(n, np.int32)
     cut_state = np.empty(n, np.int32)
     slope = np.zeros(len(values))
+    condensed = _room_to_condense(recursion)
     slopes = np.empty(min(solving.MOST_CUT * recursion.components.largest, solving.SLOPES_ROOM))
     component = sweeps = 0
     converged = True
@@ -173,6 +175,7 @@ def solve_recursion(
             cut_state,
             slope,
             slopes,
+            condensed,
             tolerance,
             CHUNK,
         )
@@ -186,6 +189,27 @@ def solve_recursion(
         if progress is not None:
             progress(int(indptr[component]), n)
     return FixedPoint(values, sweeps, converged)
+
+
+def _room_to_condense(recursion: Recursion) -> Condensed:
+    """Room for the chosen actions of any component; what isn't used takes no memory."""
+    indptr, arranged = recursion.components.indptr, recursion.arranged
+    states = recursion.components.largest
+    begin = arranged.outcome_indptr[arranged.action_indptr[indptr]].astype(np.int64)
+    outcomes = int(np.diff(begin).max())
+    return Condensed(
+        row=np.empty(states, np.uint32),
+        factor=np.empty(states),
+        offset=np.empty(states),
+        kept=np.empty(states, np.uint32),
+        x=np.zeros(states),
+        constant=np.empty(states),
+        indptr=np.empty(states + 1, np.uint32),
+        column=np.empty(outcomes, np.uint32),
+        coefficient=np.empty(outcomes),
+        cut=np.empty(states, np.uint32),
+        is_cut=np.empty(states, np.bool_),
+    )
 
 
 def _solve_hard(
@@ -213,7 +237,7 @@ def _solve_hard(
     sweeps = 0
     for _ in range(MOST_NEWTON_STEPS):
         before = values[low:high].copy()
-        change, scale = kernels.sweep(low, high, recursion.arranged, values, chosen)
+        change, scale, _ = kernels.sweep(low, high, recursion.arranged, values, chosen)
         sweeps += 1
         if progress is not None:
             progress(low, recursion.n_states)

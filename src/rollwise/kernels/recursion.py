@@ -119,7 +119,10 @@ def sweep(low, high, arranged, values, chosen):
     -------
     change, scale : float
         The largest change of a value, and the largest value in size.
+    switched : int
+        Number of positions whose action is another than it was.
     """
+    switched = 0
     change = 0.0
     scale = 0.0
     for i in range(low, high):
@@ -134,11 +137,12 @@ def sweep(low, high, arranged, values, chosen):
             if q > best:
                 best = q
                 best_action = np.uint32(a)
+        switched += chosen[i] != best_action
         chosen[i] = best_action
         change = max(change, abs(best - values[i]))
         scale = max(scale, abs(best))
         values[i] = best
-    return change, scale
+    return change, scale, switched
 
 
 @kernel
