@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rollwise import large_pages
 from rollwise.builders.compiling import CompiledRules
 from rollwise.builders.interpreted import Arrays, expand, too_many_states
 from rollwise.builders.rules import LEAST, MOST, Rules
@@ -49,7 +50,9 @@ class StateTable:
             places = 1 << (2 * len(states) - 1).bit_length()
         frame = np.array([low, span, stride], np.int64)
         mask = 0 if self.dense else places - 1
-        self.lookup = explore.Lookup(np.full(places, -1, np.int32), frame, mask)
+        table = large_pages.empty(places, np.int32)
+        table.fill(-1)
+        self.lookup = explore.Lookup(table, frame, mask)
         self._context[explore.CONTEXT_FRAME] = frame.ctypes.data
         self._context[explore.CONTEXT_MASK] = mask
         return int(explore.add_rows(rows, states, *self.lookup))
@@ -66,7 +69,7 @@ def _roomier(array: np.ndarray, rows: int, used: int) -> np.ndarray:
     """The array with room for `rows`; memory past the used part is not touched."""
     if len(array) >= rows:
         return array
-    grown = np.empty((rows, *array.shape[1:]), array.dtype)
+    grown = large_pages.empty((rows, *array.shape[1:]), array.dtype)
     grown[:used] = array[:used]
     return grown
 
@@ -149,13 +152,14 @@ class Explorer:
         # Room that is never touched takes no memory; arrays that needn't grow take less time.
         rows = max(1 << 20, 2 * len(roots))
         self.room = explore.Room(
-            np.empty((rows, n_fields), np.int32),
-            np.zeros(rows + 1, np.int64),
-            np.empty(2 * rows, np.int32),
-            np.empty(2 * rows, np.int32),
-            np.zeros(2 * rows + 1, np.int64),
-            np.empty(8 * rows, np.int32),
+            large_pages.empty((rows, n_fields), np.int32),
+            large_pages.empty(rows + 1, np.int64),
+            large_pages.empty(2 * rows, np.int32),
+            large_pages.empty(2 * rows, np.int32),
+            large_pages.empty(2 * rows + 1, np.int64),
+            large_pages.empty(8 * rows, np.int32),
         )
+        self.room.action_indptr[0] = self.room.outcome_indptr[0] = 0
         self._lotteries = _lottery_room(None, 0, 0, self._most)
         self._table = StateTable(roots, self._context)
         self.n_roots = self._table.make(roots, self.room.states)

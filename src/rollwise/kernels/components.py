@@ -12,15 +12,20 @@ everything it leads to, unless the two lie on a cycle.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
+from rollwise import large_pages
 from rollwise.kernels.jit import kernel
 from rollwise.kernels.prefetch import prefetch
 
 SIBLINGS = 6  # outcomes beside the one followed whose memory is asked for
 
 
-@kernel
-def strong_components(action_indptr, outcome_indptr, outcome_state):
+def strong_components(
+    action_indptr: NDArray[np.int64],
+    outcome_indptr: NDArray[np.int64],
+    outcome_state: NDArray[np.int32],
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
     """Find the components of a graph given as two stacked CSR levels.
 
     Parameters
@@ -39,19 +44,52 @@ def strong_components(action_indptr, outcome_indptr, outcome_state):
     position : (n_states,) int32
         Where each state stands in `order`.
     """
+    n = len(action_indptr) - 1
+    order, number = large_pages.empty(n, np.int32), large_pages.zeros(n, np.int32)
+    indptr = large_pages.empty(n + 1, np.int64)
+    n_components = _search(
+        action_indptr,
+        outcome_indptr,
+        outcome_state,
+        order,
+        indptr,
+        number,
+        large_pages.empty(n + 1, np.int64),
+        large_pages.empty((3, n), np.int32),
+        large_pages.empty(n, np.int64),
+    )
+    return order, indptr[: n_components + 1].copy(), number
+
+
+@kernel
+def _search(
+    action_indptr,
+    outcome_indptr,
+    outcome_state,
+    order,
+    indptr,
+    number,
+    first_edge,
+    stacks,
+    path_edge,
+):
+    """Depth first; the number of components.
+
+    Parameters
+    ----------
+    order, indptr : filled
+    number : (n_states,) int32
+        0 for a state not met; while it is open, from 1, the number of the first state met
+        that it is known to lead back to; then ``n_states + 1`` plus its position, and at
+        the end the position.
+    first_edge : (n_states + 1,) int64, filled
+        Where the outcomes of a state begin, so that they are one look-up away.
+    stacks : (3, n_states) int32
+    path_edge : (n_states,) int64
+    """
     n = action_indptr.shape[0] - 1
-    # 0 for a state not met; while it is open, from 1, the number of the first state met
-    # that it is known to lead back to; then n + 1 + its position.
-    number = np.zeros(n, np.int32)
-    order = np.empty(n, np.int32)
-    indptr = np.empty(n + 1, np.int64)
     indptr[0] = 0
-    waiting = np.empty(n, np.int32)
-    path = np.empty(n, np.int32)
-    path_edge = np.empty(n, np.int64)
-    path_number = np.empty(n, np.int32)
-    # so that the outcomes of a state are one look-up away
-    first_edge = np.empty(n + 1, np.int64)
+    waiting, path, path_number = stacks[0], stacks[1], stacks[2]
     for s in range(n + 1):
         first_edge[s] = outcome_indptr[action_indptr[s]]
     n_ordered = 0
@@ -120,4 +158,4 @@ def strong_components(action_indptr, outcome_indptr, outcome_state):
             if depth >= 0 and low < number[path[depth]]:
                 number[path[depth]] = low
     number -= np.int32(n + 1)
-    return order, indptr[: n_components + 1].copy(), number
+    return n_components

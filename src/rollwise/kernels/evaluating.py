@@ -34,7 +34,7 @@ class Condensed(NamedTuple):
     row: Any  # (n_states of the largest component,) uint32
     factor: Any  # (n_states of the largest component,) float64
     offset: Any  # (n_states of the largest component,) float64
-    kept: Any  # (n_states of the largest component,) uint32: the position of a row's state
+    kept: Any  # (n_states of the largest component,) uint32: a row's state
     x: Any  # (n_states of the largest component,) float64
     constant: Any  # (n_states of the largest component,) float64
     indptr: Any  # (n_states of the largest component + 1,) uint32
@@ -57,7 +57,7 @@ def condense(low, high, arranged, values, chosen, condensed):
     target, coefficient = arranged.target, arranged.coefficient
     rows = 0
     for i in range(low, high):
-        a = chosen[i]
+        a = chosen[i - low]
         c = arranged.lottery_indptr[arranged.lottery[a]]
         inside = 0
         only = np.uint32(0)
@@ -86,7 +86,7 @@ def condense(low, high, arranged, values, chosen, condensed):
             row[here] = rows
             factor[here] = 1.0
             offset[here] = 0.0
-            condensed.kept[rows] = i
+            condensed.kept[rows] = here
             condensed.constant[rows] = known
             condensed.x[rows] = values[i]
             condensed.is_cut[rows] = False

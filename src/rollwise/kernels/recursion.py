@@ -113,7 +113,7 @@ def arrange(
 def sweep(low, high, arranged, values, chosen):
     """Update the values at positions `low` to `high`, in place and in order.
 
-    `chosen` receives the action taken at each position (the first of the best).
+    ``chosen[i - low]`` receives the action taken at the position i (the first of the best).
 
     Returns
     -------
@@ -137,8 +137,8 @@ def sweep(low, high, arranged, values, chosen):
             if q > best:
                 best = q
                 best_action = np.uint32(a)
-        switched += chosen[i] != best_action
-        chosen[i] = best_action
+        switched += chosen[i - low] != best_action
+        chosen[i - low] = best_action
         change = max(change, abs(best - values[i]))
         scale = max(scale, abs(best))
         values[i] = best
@@ -149,19 +149,19 @@ def sweep(low, high, arranged, values, chosen):
 def slope_sweep(low, high, arranged, chosen, slope):
     """How a sweep answers to a change of the values that it reads before writing.
 
-    `slope` holds the change at positions `low` to `high`, and is overwritten, in
+    ``slope[i - low]`` holds the change at the position i, and is overwritten, in
     place and in order, by what follows from it under the `chosen` actions.
     """
     for i in range(low, high):
-        a = chosen[i]
+        a = chosen[i - low]
         d = 0.0
         c = arranged.lottery_indptr[arranged.lottery[a]]
         for k in range(arranged.outcome_indptr[a], arranged.outcome_indptr[a + 1]):
             t = arranged.target[k]
             if low <= t < high:
-                d += arranged.coefficient[c] * slope[t]
+                d += arranged.coefficient[c] * slope[t - low]
             c += np.uint32(1)
-        slope[i] = d
+        slope[i - low] = d
 
 
 @kernel
@@ -172,8 +172,8 @@ def sweep_with_slope(low, high, cut, arranged, values, slope):
     ----------
     cut : int
         Position of the cut state.
-    slope : (n_states + n_border,) float64
-        Zero outside the component; the derivatives of its values on return.
+    slope : (at least high - low,) float64
+        The derivatives of the component's values on return.
 
     Returns
     -------
@@ -181,7 +181,8 @@ def sweep_with_slope(low, high, cut, arranged, values, slope):
         The largest value in size.
     """
     scale = 0.0
-    slope[cut] = 1.0
+    size = np.uint32(high - low)
+    slope[cut - low] = 1.0
     for i in range(low, high):
         best = -np.inf
         best_slope = 0.0
@@ -193,13 +194,15 @@ def sweep_with_slope(low, high, cut, arranged, values, slope):
                 t = arranged.target[k]
                 coefficient = arranged.coefficient[c]
                 q += coefficient * values[t]
-                d += coefficient * slope[t]
+                inside = np.uint32(t - np.uint32(low))
+                if inside < size:
+                    d += coefficient * slope[inside]
                 c += np.uint32(1)
             if q > best:
                 best = q
                 best_slope = d
         values[i] = best
-        slope[i] = best_slope
+        slope[i - low] = best_slope
         scale = max(scale, abs(best))
     return scale
 
@@ -210,7 +213,7 @@ def sweep_with_slopes(low, high, m, arranged, values, cut_index, slopes):
 
     Parameters
     ----------
-    cut_index : (n_states,) int32
+    cut_index : (at least high - low,) int32
         The number of a cut state; -1 for other states of the component.
     slopes : (at least m * (high - low),) float64
         The derivatives on return, state by state.
@@ -235,7 +238,7 @@ def sweep_with_slopes(low, high, m, arranged, values, cut_index, slopes):
                 q += coefficient * values[t]
                 if low <= t < high:
                     if t >= i:
-                        slope[cut_index[t]] += coefficient
+                        slope[cut_index[t - low]] += coefficient
                     else:
                         for j in range(m):
                             slope[j] += coefficient * slopes[(t - low) * m + j]
@@ -253,18 +256,18 @@ def sweep_with_slopes(low, high, m, arranged, values, cut_index, slopes):
 def find_cut(low, high, arranged, cut_index, cut_state):
     """Number the states of a component that are read before they are written.
 
-    ``cut_index[i]`` becomes their number, or -1, and ``cut_state[low + number]`` their
+    ``cut_index[i - low]`` becomes their number, or -1, and ``cut_state[number]`` their
     position. Returns how many there are.
     """
-    for i in range(low, high):
+    for i in range(high - low):
         cut_index[i] = -1
     n = 0
     for i in range(low, high):
         first, last = arranged.action_indptr[i], arranged.action_indptr[i + 1]
         for k in range(arranged.outcome_indptr[first], arranged.outcome_indptr[last]):
             t = arranged.target[k]
-            if i <= t < high and cut_index[t] < 0:
-                cut_index[t] = n
-                cut_state[low + n] = t
+            if i <= t < high and cut_index[t - low] < 0:
+                cut_index[t - low] = n
+                cut_state[n] = t
                 n += 1
     return n

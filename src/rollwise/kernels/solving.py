@@ -48,15 +48,15 @@ def newton(low, high, m, arranged, values, cut_index, cut_state, slope, slopes, 
     sweeps = 0
     while sweeps < 100_000:
         for j in range(m):
-            x[j] = values[cut_state[low + j]]
+            x[j] = values[cut_state[j]]
         if m == 1:
-            scale = sweep_with_slope(low, high, cut_state[low], arranged, values, slope)
+            scale = sweep_with_slope(low, high, cut_state[0], arranged, values, slope)
         else:
             scale = sweep_with_slopes(low, high, m, arranged, values, cut_index, slopes)
         sweeps += 1
         change = 0.0
         for j in range(m):
-            step[j] = values[cut_state[low + j]] - x[j]
+            step[j] = values[cut_state[j]] - x[j]
             change = max(change, abs(step[j]))
         if not np.isfinite(change):
             return -sweeps
@@ -76,13 +76,13 @@ def newton(low, high, m, arranged, values, cut_index, cut_state, slope, slopes, 
         for j in range(m):
             for k in range(m):
                 if m == 1:
-                    matrix[j, k] = -slope[cut_state[low]]
+                    matrix[j, k] = -slope[cut_state[0] - low]
                 else:
-                    matrix[j, k] = -slopes[(cut_state[low + j] - low) * m + k]
+                    matrix[j, k] = -slopes[(cut_state[j] - low) * m + k]
             matrix[j, j] += 1.0
         if solve_small(matrix, step):
             for j in range(m):
-                values[cut_state[low + j]] = x[j] + step[j]
+                values[cut_state[j]] = x[j] + step[j]
     return -sweeps
 
 
@@ -188,8 +188,6 @@ def solve_components(
                 slopes,
                 tolerance,
             )
-            if m == 1:
-                slope[low:high] = 0.0
         else:
             used = improve(low, high, arranged, values, chosen, condensed, tolerance)
         sweeps += abs(used)
