@@ -23,7 +23,7 @@ from rollwise.recursion import Recursion
 from rollwise.second_core import second_core
 
 
-class Certified(NamedTuple):
+class CertifiedResult(NamedTuple):
     """An answer with its certificate.
 
     Attributes
@@ -47,7 +47,7 @@ def solve_and_certify(
     border_bounds: NDArray[np.float64] | None = None,
     arranged: Recursion | None = None,
     progress: Callable[[str, int, int], None] | None = None,
-) -> Certified:
+) -> CertifiedResult:
     """Solve a graph by strategy iteration, and bound the error of every state.
 
     Parameters
@@ -87,7 +87,7 @@ def solve_and_certify(
             future.result()
     found = replace(as_result(graph, search), seconds=solved - started)
     certificate = bounding.certified(values, found.values, _stage(progress, "certifying"))
-    return Certified(found, certificate, time.perf_counter() - solved)
+    return CertifiedResult(found, certificate, time.perf_counter() - solved)
 
 
 def _stage(
