@@ -17,7 +17,7 @@ ROOT = Path(rollwise.__file__).parent
 # From the ground up. A module imports only from floors below its own; those named on one
 # floor stand side by side and may not lean on each other. A package is one room.
 FLOORS = (
-    ("kernels", "errors", "interrupts"),
+    ("kernels", "errors", "interrupts", "garbage"),
     ("graph", "randomness", "atomic_files"),
     ("game",),
     ("dice",),

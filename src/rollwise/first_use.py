@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
-from rollwise.games.pig import Piglet
-from rollwise.solution import solve
+from rollwise.garbage import seldom_collected
 
 if __name__ == "__main__":
-    solve(Piglet(2))
+    with seldom_collected():
+        from rollwise.games.pig import Piglet
+        from rollwise.solution import solve
+
+        solve(Piglet(2))

@@ -46,6 +46,7 @@ from rollwise.builders.rules import LEAST, MOST, Rules
 from rollwise.builders.rules_cache import RulesCache, fingerprint, folder, keep_note
 from rollwise.game import Game, marked_rules
 from rollwise.kernels import explore
+from rollwise.kernels.jit import before_compiling
 
 OPTIONS = {"boundscheck": True}
 RULES = ("actions", "outcomes", "reward", "roots")
@@ -497,6 +498,8 @@ def _compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
     )
     if scope["may_be_kept"]:
         pointer._cache = RulesCache(f"{name}-{scope['key']}")
+    else:
+        before_compiling()
     pointer.compile()
     return pointer
 

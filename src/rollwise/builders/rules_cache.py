@@ -32,6 +32,7 @@ from numba.core.registry import cpu_target
 import rollwise
 from rollwise.builders import adapters
 from rollwise.kernels import explore
+from rollwise.kernels.jit import before_compiling, before_reading
 
 MOST_FILES = 300  # the oldest go
 
@@ -170,13 +171,11 @@ class RulesCache:
         """The compiled adapter, or None; a file that can't be read counts as none."""
         try:
             data = self._path.read_bytes()
-        except OSError:
-            return None
-        target_context.refresh()
-        try:
+            before_reading(target_context)
             return CompileResult._rebuild(target_context, *pickle.loads(data))
         except Exception:
-            # written by something else, or cut short: compile again and replace it
+            # none, or written by something else, or cut short: compile again and replace it
+            before_compiling()
             return None
 
     def save_overload(self, signature: Any, result: Any) -> None:

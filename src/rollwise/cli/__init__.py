@@ -17,6 +17,13 @@ def main() -> None:
 
     Exit code 2 for wrong use, 1 for a run that failed, 130 when stopped by Ctrl-C.
     """
+    from rollwise.garbage import seldom_collected
+
+    with seldom_collected():
+        _run()
+
+
+def _run() -> None:
     import typer
 
     from rollwise.cli.app import app

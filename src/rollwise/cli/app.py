@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from typing import Annotated
 
 import typer
 
 import rollwise
+from rollwise.cli.commands_on_demand import CommandsOnDemand
 
 app = typer.Typer(
     name="rollwise",
+    cls=CommandsOnDemand,
     help="Solve turn-based dice games exactly, with a certified error.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -33,14 +33,3 @@ def _options(
     ] = False,
 ) -> None:
     pass
-
-
-def _add_commands() -> None:
-    """Import every module in `commands`, which adds its command to `app`."""
-    from rollwise.cli import commands
-
-    for module in pkgutil.iter_modules(commands.__path__):
-        importlib.import_module(f"{commands.__name__}.{module.name}")
-
-
-_add_commands()

@@ -14,22 +14,34 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numba
+from numba.core.caching import FunctionCache
+from numba.core.runtime import rtsys
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
 JIT_DISABLED: bool = bool(numba.config.DISABLE_JIT)
 
 
-def _take_blas_for_granted() -> None:
+def before_reading(context: Any) -> None:
+    """What compiled code needs of Numba to be read from disk and to run.
+
+    Before it reads anything Numba loads all that it knows of Python's and NumPy's types
+    and functions, which only compiling needs: a tenth of a second.
+    """
+    import numba.experimental.function_type  # noqa: F401 (kernels are handed functions)
+
+    rtsys.initialize(context)
+
+
+def before_compiling() -> None:
     """Spare Numba a look at SciPy's linear algebra, until code asks for it.
 
-    When Numba compiles or loads anything it first tries to import ``scipy.linalg``, only
-    to know whether it could. That takes longer than solving a game of half a million
-    states. So it is told the answer; code that needs BLAS still imports it (``np.dot``
-    looks for it itself).
+    Before it compiles anything it tries to import ``scipy.linalg``, only to know whether
+    it could. That takes longer than solving a game of half a million states. So it is
+    told the answer; code that needs BLAS still imports it (``np.dot`` looks for it itself).
     """
     wanted = "scipy.linalg.cython_blas"
     if JIT_DISABLED or wanted in sys.modules or "numba.np.arraymath" in sys.modules:
@@ -43,13 +55,27 @@ def _take_blas_for_granted() -> None:
         arraymath._HAVE_BLAS = importlib.util.find_spec("scipy") is not None
 
 
-_take_blas_for_granted()
+class _KernelCache(FunctionCache):  # type: ignore[misc]
+    """Compiled kernels on disk, as Numba keeps them, but read without what only compiling needs."""
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """The compiled kernel, or None."""
+        try:
+            before_reading(target_context)
+            found = self._load_overload(signature, target_context)
+        except Exception:
+            found = super().load_overload(signature, target_context)  # as slowly as Numba does it
+        if found is None:
+            before_compiling()
+        return found
 
 
 def kernel(function: Function) -> Function:
     """Compile a loop over arrays: cached, exact, and free of the interpreter's lock."""
-    compiled: Function = numba.njit(cache=True, error_model="numpy", nogil=True)(function)
-    return compiled
+    compiled: Any = numba.njit(error_model="numpy", nogil=True)(function)
+    if not JIT_DISABLED:
+        compiled._cache = _KernelCache(function)
+    return compiled  # type: ignore[no-any-return]
 
 
 def never_compiled() -> bool:

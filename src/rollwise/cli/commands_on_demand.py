@@ -1,0 +1,122 @@
+"""Commands that are imported when they are asked for, each a module in `commands`.
+
+A module is named like its command, with underscores for dashes. To list the
+commands it takes them all; to run one it doesn't take the others.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import typer.core
+import typer.main
+from typer.models import CommandInfo
+
+from rollwise.cli import commands
+
+
+class _Conversion:
+    """What is made of the value of a parameter: by Typer, unless it is what it should be.
+
+    Typer converts all values by Pydantic (from its release 0.29 on), which takes longer
+    to import than a small game to solve. Most values need no conversion: text that is
+    to be text, and what wasn't given.
+    """
+
+    def __init__(self, by_typer: Any) -> None:
+        self._by_typer = by_typer
+
+    def __call__(self) -> _Conversion:
+        return self
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        kind = param.type_descriptor.annotation
+        if param.multiple or param.nargs != 1:
+            if value is None or (kind == list[str] and all(type(item) is str for item in value)):
+                return tuple(value or ())
+        elif value is None or (kind in (str, int, float) and type(value) is kind):
+            return value
+        return self._by_typer().coerce(value, param=param, ctx=ctx)
+
+
+class _ConvertsLittle:
+    """A command whose parameters are converted only where they need it."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            by_typer = getattr(parameter, "get_runtime_param", None)
+            if by_typer is not None and not isinstance(by_typer, _Conversion):
+                parameter.get_runtime_param = _Conversion(by_typer)
+        return parameters
+
+
+class _Command(_ConvertsLittle, typer.core.TyperCommand):
+    pass
+
+
+class _Commands(Mapping[str, Any]):
+    """The commands by name; each is made when it is first looked up.
+
+    Parameters
+    ----------
+    make : callable
+        What makes a command of what Typer knows of it.
+    """
+
+    def __init__(self, make: Callable[[CommandInfo], Any]) -> None:
+        found = [module.name for module in pkgutil.iter_modules(commands.__path__)]
+        self._modules = {name.replace("_", "-"): name for name in found}
+        self._make = make
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            self._made[name] = self._make(_info(name, self._modules[name]))
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+
+def _info(name: str, module: str) -> CommandInfo:
+    importlib.import_module(f"{commands.__name__}.{module}")  # which adds it to the app
+    from rollwise.cli.app import app
+
+    return next(info for info in app.registered_commands if info.name == name)
+
+
+def _whole(info: CommandInfo) -> Any:
+    """A command as it is run."""
+    info.cls = _Command
+    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    alone.registered_commands = [info]
+    return typer.main.get_command(alone)
+
+
+def _outline(info: CommandInfo) -> Any:
+    """A command as it is listed: reading the parameters of all would take as long as the rest."""
+    return _Command(name=info.name, help=inspect.getdoc(info.callback))
+
+
+class CommandsOnDemand(_ConvertsLittle, typer.core.TyperGroup):
+    """A group that holds `commands`, and imports only what it is asked for."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands: Any = _Commands(_whole)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(self.commands)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        whole, self.commands = self.commands, _Commands(_outline)
+        super().format_help(ctx, formatter)
+        self.commands = whole
