@@ -51,9 +51,9 @@ hand and give what they have, and `play` keeps the game and prints how to go on 
 
 def page() -> str:
     """The whole page, in Markdown."""
-    from rollwise.cli.app import app
+    from rollwise.cli.commands_on_demand import all_functions
 
-    commands = {str(info.name): info.callback for info in app.registered_commands}
+    commands = all_functions()
     lines = [INTRODUCTION, "## The commands", "", "| command | what it does |", "|---|---|"]
     for name, function in sorted(commands.items()):
         lines.append(f"| [`{name}`](#{name}) | {_cell(_first_line(function))} |")

@@ -199,6 +199,10 @@ class Bounding:
         low, high = int(indptr[self._search.done]), int(indptr[stop])
         if low == high:
             return
+        self._write_terms(low, high, values)
+        self._search.run(stop, progress)
+
+    def _write_terms(self, low: int, high: int, values: NDArray[np.float64]) -> None:
         # Where value and rounding are exactly zero, there is still room to be had.
         least = kernels.UNIT * float(np.abs(values[low:high]).max())
         kernels.error_terms(
@@ -212,7 +216,6 @@ class Bounding:
             least,
             self._terms,
         )
-        self._search.run(stop, progress)
 
     def with_border(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values of states, and those of the border behind them."""
@@ -269,6 +272,21 @@ class Bounding:
             other = thread.submit(count, n // 2, n)
             (unproven, residual), (more, largest) = count(0, n // 2), other.result()
         return unproven + more, max(residual, largest)
+
+
+def rehearse(graph: StateGraph) -> None:
+    """Run what only a certificate needs, and no more, so that it is compiled.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        Without a border.
+    """
+    arranged = Recursion.of_values(graph)
+    endless_states(graph, arranged)
+    bounding, nothing = Bounding(graph, arranged), np.zeros(graph.n_states)
+    bounding._write_terms(0, graph.n_states, nothing)
+    bounding._count_unproven(nothing, nothing)
 
 
 def action_gaps(

@@ -69,8 +69,7 @@ class _Commands(Mapping[str, Any]):
     """
 
     def __init__(self, make: Callable[[CommandInfo], Any]) -> None:
-        found = [module.name for module in pkgutil.iter_modules(commands.__path__)]
-        self._modules = {name.replace("_", "-"): name for name in found}
+        self._modules = _modules()
         self._make = make
         self._made: dict[str, Any] = {}
 
@@ -86,11 +85,22 @@ class _Commands(Mapping[str, Any]):
         return len(self._modules)
 
 
+def _modules() -> dict[str, str]:
+    """The modules of the commands, by the names of these, in alphabetical order."""
+    found = (module.name for module in pkgutil.iter_modules(commands.__path__))
+    return {name.replace("_", "-"): f"{commands.__name__}.{name}" for name in sorted(found)}
+
+
 def _info(name: str, module: str) -> CommandInfo:
-    importlib.import_module(f"{commands.__name__}.{module}")  # which adds it to the app
+    importlib.import_module(module)  # which adds it to the app
     from rollwise.cli.app import app
 
     return next(info for info in app.registered_commands if info.name == name)
+
+
+def all_functions() -> dict[str, Callable[..., Any]]:
+    """The functions of all commands, by the names of these."""
+    return {name: _info(name, module).callback for name, module in _modules().items()}  # type: ignore[misc]
 
 
 def _whole(info: CommandInfo) -> Any:

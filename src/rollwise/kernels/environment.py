@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rollwise.kernels.jit import kernel
+from rollwise.kernels.jit import inner_kernel, kernel
 from rollwise.kernels.random import draw
 from rollwise.kernels.sampling import DRAWN, WON, pick
 
@@ -55,7 +55,7 @@ def pack_actions(outcome_indptr, packed):
         packed[a] = (begin << COUNT_BITS) | (np.int64(outcome_indptr[a + 1]) - begin)
 
 
-@kernel
+@inner_kernel
 def choose_mixed(s, bits, action_indptr, probability):
     """The action that a mixing policy takes in a state, drawn with 64 random bits."""
     left = np.float64(bits >> _11) * 2.0**-53

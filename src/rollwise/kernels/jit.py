@@ -8,6 +8,7 @@ NumPy; kernels that could meet one check first.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import subprocess
@@ -18,6 +19,7 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core.caching import FunctionCache
+from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -70,11 +72,33 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         return found
 
 
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
+
+
 def kernel(function: Function) -> Function:
     """Compile a loop over arrays: cached, exact, and free of the interpreter's lock."""
-    compiled: Any = numba.njit(error_model="numpy", nogil=True)(function)
+    compiled: Any = numba.njit(**OPTIONS)(function)
     if not JIT_DISABLED:
         compiled._cache = _KernelCache(function)
+    return compiled  # type: ignore[no-any-return]
+
+
+class _Inner(CPUDispatcher):  # type: ignore[misc]
+    def __call__(self, *arguments: Any) -> Any:
+        raise TypeError(f"{self.py_func.__name__} is an inner kernel: only kernels can call it")
+
+
+def inner_kernel(function: Function) -> Function:
+    """Compile a function that only kernels call.
+
+    It is compiled sooner than a `kernel`, since nothing is needed that turns Python's
+    objects into arrays and back.
+    """
+    if JIT_DISABLED:
+        return function
+    bare = {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    compiled: Any = _Inner(function, targetoptions={**OPTIONS, **bare})
+    compiled._cache = _KernelCache(function)
     return compiled  # type: ignore[no-any-return]
 
 
@@ -88,7 +112,7 @@ def never_compiled() -> bool:
     return not any(folder.glob("recursion.*.nbi"))
 
 
-_beside: subprocess.Popen[bytes] | None = None
+_beside: tuple[subprocess.Popen[bytes], str] | None = None
 
 
 def compile_beside(module: str) -> None:
@@ -100,14 +124,17 @@ def compile_beside(module: str) -> None:
     global _beside
     if _beside is None and (os.cpu_count() or 1) > 1 and never_compiled():
         nowhere = subprocess.DEVNULL
-        _beside = subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-m", module], stdin=nowhere, stdout=nowhere, stderr=nowhere
         )
+        _beside = process, module
 
 
 def wait_beside() -> None:
-    """Wait for what `compile_beside` began, if anything."""
+    """Wait for what `compile_beside` began, if anything, with its module's `meanwhile`."""
     global _beside
     if _beside is not None:
-        _beside.wait()
-        _beside = None
+        (process, module), _beside = _beside, None
+        if process.poll() is None:
+            importlib.import_module(module).meanwhile()
+        process.wait()

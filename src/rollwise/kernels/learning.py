@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rollwise.kernels.jit import kernel
+from rollwise.kernels.jit import inner_kernel, kernel
 from rollwise.kernels.random import draw
 from rollwise.kernels.sampling import DRAWN, WON, pick
 
@@ -28,7 +28,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 _1 = np.uint64(1)
 
 
-@kernel
+@inner_kernel
 def best_action(begin, end, rate):
     """The first of the actions `begin` to `end` with the highest rate."""
     best = begin
@@ -38,7 +38,7 @@ def best_action(begin, end, rate):
     return best
 
 
-@kernel
+@inner_kernel
 def set_by_rates(begin, end, seen, rate, explore, threshold):
     """Thresholds for p_B = (T f_B + M) / (T f_B + K M), and p_J for the other actions J.
 
@@ -60,7 +60,7 @@ def set_by_rates(begin, end, seen, rate, explore, threshold):
         threshold[a] = int(total * SCALE)
 
 
-@kernel
+@inner_kernel
 def set_by_epsilon(begin, end, seen, rate, explore, threshold):
     """Thresholds for the best action, or with probability M / (M + T) any one."""
     best = best_action(begin, end, rate)
@@ -73,7 +73,7 @@ def set_by_epsilon(begin, end, seen, rate, explore, threshold):
         threshold[a] = int(total * SCALE)
 
 
-@kernel
+@inner_kernel
 def split_in_two(seen, first, second, explore, rule):
     """The threshold of a state with two actions, from their rates.
 
@@ -88,7 +88,7 @@ def split_in_two(seen, first, second, explore, rule):
     return int(SCALE * (is_first * p_best + (1.0 - is_first) * (1.0 - p_best)))
 
 
-@kernel
+@inner_kernel
 def set_thresholds(begin, end, seen, rate, explore, rule, threshold):
     """Write the thresholds of a state with the actions `begin` to `end`."""
     if end - begin == 2:

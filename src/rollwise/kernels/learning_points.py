@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rollwise.kernels.jit import kernel
+from rollwise.kernels.jit import inner_kernel, kernel
 from rollwise.kernels.learning import choose, set_thresholds
 from rollwise.kernels.random import draw
 from rollwise.kernels.sampling import pick
@@ -19,7 +19,7 @@ _32 = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 
 
-@kernel
+@inner_kernel
 def set_rates(begin, end, visits, total, low, high, sign, rate):
     """Write the rates of a state's actions; 0.5 where nothing was seen."""
     for a in range(begin, end):

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rollwise.kernels.jit import kernel
+from rollwise.kernels.jit import inner_kernel, kernel
 
 UNIT = 2.0**-53
 NEGLIGIBLE = 1e-40  # a probability this small is enclosed by what it can matter at most
@@ -140,7 +140,7 @@ def one_by_one(n, zeros, need, points, low, high, skip_low, skip_high, choose):
     return (lower + lost_low) / ways_total, (upper + lost_high) / ways_total
 
 
-@kernel
+@inner_kernel
 def lowest_two(n, zeros, need, points, base_low, base_high, skip_low, skip_high):
     """Rolls with fewer free dice than must be taken, by their one or two lowest others.
 

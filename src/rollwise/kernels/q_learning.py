@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rollwise.kernels.jit import kernel
+from rollwise.kernels.jit import inner_kernel, kernel
 from rollwise.kernels.random import draw
 from rollwise.kernels.sampling import DRAWN, WON, pick
 
@@ -18,7 +18,7 @@ _32 = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 
 
-@kernel
+@inner_kernel
 def best_value(begin, end, value, sign):
     """The first of the actions with the best value."""
     best = begin

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rollwise.kernels.jit import kernel
+from rollwise.kernels.jit import inner_kernel, kernel
 
 LOST, DRAWN, WON = -1, -2, -3
 HALF = 2.0**31
@@ -38,7 +38,7 @@ def outcome_codes(outcome_state, outcome_passes, outcome_payoff, codes):
             codes[k] = DRAWN
 
 
-@kernel
+@inner_kernel
 def fill_alias(weight, codes, cells, left, small, large):
     """Write the alias table of one distribution.
 

@@ -1,0 +1,262 @@
+"""What a start costs: nothing is imported, compiled or converted that isn't needed."""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import importlib.util
+import inspect
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_cli import output, refusal, run
+
+from rollwise.cli.commands_on_demand import all_functions
+from rollwise.garbage import NEW_OBJECTS, seldom_collected
+from rollwise.kernels import jit
+from rollwise.kernels.jit import JIT_DISABLED, inner_kernel, kernel
+
+# A game of a few states, and one whose rules are compiled.
+SMALL, LARGE = ["solve", "piglet", "target=3"], ["solve", "pig", "target=30"]
+
+
+def python(code: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def loaded_by(arguments: list[str], modules: list[str]) -> list[str]:
+    """Which of the modules a command imports."""
+    code = f"""
+import contextlib, io, json, sys
+from rollwise.cli import main
+sys.argv = ["rollwise", *{arguments}]
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    main()
+print(json.dumps([name for name in {modules} if name in sys.modules]))
+"""
+    found: list[str] = json.loads(python(code))
+    return found
+
+
+def commands_among(modules: list[str]) -> list[str]:
+    return [name for name in modules if name.startswith("rollwise.cli.commands.")]
+
+
+COMMANDS = [
+    "rollwise.cli.commands." + path.stem
+    for path in (Path(inspect.getfile(run)).parent.parent / "src/rollwise/cli/commands").glob(
+        "[a-z]*.py"
+    )
+]
+
+
+def test_a_command_imports_no_other():
+    assert commands_among(loaded_by(SMALL, COMMANDS)) == ["rollwise.cli.commands.solve"]
+
+
+def test_a_list_of_commands_needs_no_numbers():
+    assert loaded_by(["--help"], ["numpy", "numba", "pydantic", "polars"]) == []
+
+
+@pytest.mark.needs_jit
+@pytest.mark.parametrize("arguments", [SMALL, LARGE], ids=["small", "large"])
+def test_what_is_compiled_already_is_read_without_a_compiler(arguments):
+    needless = ["pydantic", "cffi", "scipy.linalg", "numba.core.typing.cffi_utils", "polars"]
+    loaded_by(arguments, [])  # compiles what wasn't yet
+    assert loaded_by(arguments, ["numba", *needless]) == ["numba"]
+
+
+def test_every_command_is_listed_and_named_like_its_module():
+    functions = all_functions()
+    assert sorted(functions) == sorted(
+        name.rpartition(".")[2].replace("_", "-") for name in COMMANDS
+    )
+    listed = " ".join(output("--help").replace("│", " ").split())
+    for name, function in functions.items():
+        assert name in listed
+        assert " ".join(str(inspect.getdoc(function)).split("\n\n")[0].split()) in listed
+
+
+def test_a_command_that_is_none():
+    assert "'solve'" in refusal("solv", "pig")
+
+
+def test_what_isnt_text_is_converted_and_checked():
+    assert "--limit" in refusal("table", "piglet", "target=3", "--limit", "few")
+    assert "--max-states" in refusal("solve", "piglet", "--max-states", "0")
+    rows = output("table", "piglet", "target=3", "--csv", "--limit", "2").splitlines()
+    assert len(rows) == 3  # with the heading
+
+
+def test_garbage_is_collected_as_before_once_a_command_is_done():
+    before = gc.get_threshold()
+    with seldom_collected():
+        assert gc.get_threshold() == (NEW_OBJECTS, *before[1:])
+    assert gc.get_threshold() == before
+    with pytest.raises(KeyError), seldom_collected():
+        raise KeyError
+    assert gc.get_threshold() == before
+    run("--version")
+    assert gc.get_threshold() == before
+    atexit.unregister(gc.freeze)  # this process is no command
+
+
+def test_garbage_is_not_looked_for_as_a_command_ends():
+    code = """
+import atexit, gc, sys
+from rollwise.cli import main
+atexit.register(lambda: print("frozen", gc.get_freeze_count() > 0))
+sys.argv = ["rollwise", "--version"]
+main()
+"""
+    assert python(code).splitlines()[-1] == "frozen True"
+
+
+@kernel
+def doubled(array):
+    return _twice(array[0])
+
+
+@inner_kernel
+def _twice(number):
+    return 2 * number
+
+
+def test_an_inner_kernel_is_for_kernels():
+    assert doubled(np.array([21])) == 42
+    assert doubled(np.array([1.5])) == 3.0
+    if JIT_DISABLED:
+        assert _twice(4) == 8
+    else:
+        with pytest.raises(TypeError, match="_twice is an inner kernel"):
+            _twice(4)
+
+
+KERNEL_FILE = """
+import numpy as np
+from rollwise.kernels.jit import inner_kernel, kernel
+
+@inner_kernel
+def twice(number):
+    return 2 * number
+
+@kernel
+def work(array):
+    total = 0
+    for number in array:
+        total += twice(number)
+    return total
+"""
+USE = """
+import sys
+sys.path.insert(0, {folder!r})
+from rollwise.kernels import jit
+{before}
+import numpy as np, work
+print(work.work(np.arange(4)), *work.work.stats.cache_hits.values(), "|",
+      "numba.core.typing.cffi_utils" in sys.modules)
+"""
+BREAKS = """
+def breaks(context): raise RuntimeError
+jit.before_reading = breaks
+"""
+
+
+@pytest.mark.needs_jit
+def test_kernels_are_read_from_disk_and_if_need_be_as_numba_does(tmp_path):
+    (tmp_path / "work.py").write_text(KERNEL_FILE)
+    cache = str(tmp_path / "cache")
+
+    def use(before: str = "") -> str:
+        return python(USE.format(folder=str(tmp_path), before=before), NUMBA_CACHE_DIR=cache)
+
+    assert use() == "12 | True\n"  # compiled
+    assert use() == "12 1 | False\n"  # read
+    assert use(BREAKS) == "12 1 | True\n"  # read, but with all that Numba knows
+
+
+@pytest.mark.needs_jit
+def test_numba_is_whole_for_code_of_the_users_own():
+    """Linear algebra and, where it is installed, cffi: both are looked up as Numba compiles."""
+    cffi = """
+ffi = cffi.FFI()
+ffi.cdef("double sqrt(double);")
+square_root = ffi.dlopen(None).sqrt
+
+@numba.njit
+def root(x):
+    return square_root(x)
+
+print(root(9.0))
+"""
+    installed = importlib.util.find_spec("cffi") is not None
+    code = f"""
+import numba, numpy as np
+{"import cffi" if installed else ""}
+from rollwise.games.pig import Pig
+from rollwise.solution import solve
+
+solve(Pig(30), mode="compiled")  # read from disk, if it was solved before
+
+@numba.njit
+def product(a, b):
+    return np.dot(a, b)
+
+print(product(np.array([[2.0, 0.0], [0.0, 4.0]]), np.array([1.0, 2.0])))
+{cffi if installed else "print(3.0)"}
+"""
+    assert python(code).splitlines() == ["[2. 8.]", "3.0"]
+
+
+@pytest.mark.needs_jit
+def test_who_waits_for_the_second_process_works_meanwhile(monkeypatch):
+    worked = []
+
+    class Still:
+        def poll(self) -> None:
+            return None
+
+        def wait(self) -> None:
+            worked.append("waited")
+
+    class Module:
+        @staticmethod
+        def meanwhile() -> None:
+            jit.wait_beside()  # as the building of a graph does: there is nothing more to wait for
+            worked.append("meanwhile")
+
+    monkeypatch.setitem(sys.modules, "module_of_this_test", Module)  # type: ignore[arg-type]
+    monkeypatch.setattr(jit, "_beside", (Still(), "module_of_this_test"))
+    jit.wait_beside()
+    jit.wait_beside()
+    assert worked == ["meanwhile", "waited"]
+
+
+@pytest.mark.slow
+@pytest.mark.needs_jit
+def test_two_processes_compile_all_that_solving_needs(tmp_path):
+    caches = {"NUMBA_CACHE_DIR": str(tmp_path / "numba"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    python("from rollwise import first_use; first_use.beside()", **caches)
+    python("from rollwise import first_use; first_use.meanwhile()", **caches)
+    code = """
+import numba.core.dispatcher as dispatcher
+from rollwise.games.pig import Piglet
+from rollwise.solution import solve
+
+def never(self, *arguments): raise AssertionError(self.py_func.__name__)
+dispatcher._FunctionCompiler.compile = never
+print(solve(Piglet(3)).status)
+"""
+    assert python(code, **caches) == "certified\n"
