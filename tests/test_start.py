@@ -11,12 +11,16 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from test_cli import output, refusal, run
 
+from rollwise import games
 from rollwise.cli.commands_on_demand import all_functions
+from rollwise.game import Game
+from rollwise.games.pig import Pig, Piglet
 from rollwise.garbage import NEW_OBJECTS, seldom_collected
 from rollwise.kernels import jit
 from rollwise.kernels.jit import JIT_DISABLED, inner_kernel, kernel
@@ -89,6 +93,36 @@ def test_every_command_is_listed_and_named_like_its_module():
         assert " ".join(str(inspect.getdoc(function)).split("\n\n")[0].split()) in listed
 
 
+def test_games_of_others_are_found_and_replace_none_of_ours(monkeypatch):
+    class Entry(NamedTuple):
+        game: type[Game]
+
+        def load(self) -> type[Game]:
+            return self.game
+
+    class Theirs(Pig):
+        name = "theirs"
+
+    class AlsoPig(Pig):
+        name = "pig"
+
+    def entry_points(group: str) -> list[Entry]:
+        assert group == "rollwise.games"
+        return [Entry(Theirs), Entry(AlsoPig)]
+
+    monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
+    assert games.find("theirs") is Theirs
+    assert games.find("pig") is Pig
+    assert games.available()["pig"] is Pig
+    assert games.find("piglet") is Piglet  # whose module has another name
+
+
+def test_a_game_named_like_its_module_is_found_without_the_others():
+    modules = [f"rollwise.games.{name}" for name in ("pig", "craps", "threes", "super_six")]
+    assert loaded_by(SMALL, modules) == modules
+    assert loaded_by(["solve", "craps"], modules) == ["rollwise.games.craps"]
+
+
 def test_a_command_that_is_none():
     assert "'solve'" in refusal("solv", "pig")
 
@@ -154,9 +188,11 @@ def twice(number):
 
 @kernel
 def work(array):
-    total = 0
+    total = np.zeros(1)
     for number in array:
-        total += twice(number)
+        total[0] += twice(number)
+    if total[0] < 0:
+        raise ValueError("less than nothing")
     return total
 """
 USE = """
@@ -165,8 +201,12 @@ sys.path.insert(0, {folder!r})
 from rollwise.kernels import jit
 {before}
 import numpy as np, work
-print(work.work(np.arange(4)), *work.work.stats.cache_hits.values(), "|",
-      "numba.core.typing.cffi_utils" in sys.modules)
+print(*work.work(np.arange(4)), *work.work.stats.cache_hits.values(), "|",
+      *(name in sys.modules for name in ("numba.np.arrayobj", "numba.core.typing.cffi_utils")))
+try:
+    work.work(-np.arange(4))
+except ValueError as error:
+    print(error)
 """
 BREAKS = """
 def breaks(context): raise RuntimeError
@@ -182,9 +222,10 @@ def test_kernels_are_read_from_disk_and_if_need_be_as_numba_does(tmp_path):
     def use(before: str = "") -> str:
         return python(USE.format(folder=str(tmp_path), before=before), NUMBA_CACHE_DIR=cache)
 
-    assert use() == "12 | True\n"  # compiled
-    assert use() == "12 1 | False\n"  # read
-    assert use(BREAKS) == "12 1 | True\n"  # read, but with all that Numba knows
+    assert use().splitlines() == ["12.0 | True True", "less than nothing"]  # compiled
+    assert use().splitlines() == ["12.0 1 | False False", "less than nothing"]  # read
+    # read, but with all that Numba knows
+    assert use(BREAKS).splitlines() == ["12.0 1 | True True", "less than nothing"]
 
 
 @pytest.mark.needs_jit

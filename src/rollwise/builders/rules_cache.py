@@ -32,7 +32,7 @@ from numba.core.registry import cpu_target
 import rollwise
 from rollwise.builders import adapters
 from rollwise.kernels import explore
-from rollwise.kernels.jit import before_compiling, before_reading
+from rollwise.kernels.jit import before_compiling, before_reading, for_disk
 
 MOST_FILES = 300  # the oldest go
 
@@ -183,7 +183,7 @@ class RulesCache:
         if result.lifted or result.library.has_dynamic_globals:
             return
         with contextlib.suppress(OSError, pickle.PicklingError, TypeError):
-            data = serialize.dumps(result._reduce())
+            data = serialize.dumps(for_disk(result))
             self._path.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(dir=self._path.parent, suffix=".part")
             with os.fdopen(handle, "wb") as file:

@@ -25,17 +25,27 @@ from rollwise.game import Game, parameter_specs
 def available() -> dict[str, type[Game]]:
     """All games by name, in alphabetical order."""
     found: dict[str, type[Game]] = {}
-    for module_info in pkgutil.iter_modules(__path__):
-        module = importlib.import_module(f"{__name__}.{module_info.name}")
-        for _, cls in inspect.getmembers(module, inspect.isclass):
-            if issubclass(cls, Game) and cls.__module__ == module.__name__:
-                found[cls.name] = cls
     from importlib.metadata import entry_points  # takes longer than all the rest
 
     for entry in entry_points(group="rollwise.games"):
         cls = entry.load()
         found[cls.name] = cls
+    for module in pkgutil.iter_modules(__path__):
+        found |= _own(module.name)
     return dict(sorted(found.items()))
+
+
+def _own(module: str) -> dict[str, type[Game]]:
+    """The games of a module of this package, by name."""
+    games = _games_of(importlib.import_module(f"{__name__}.{module}"))
+    return {cls.name: cls for cls in games}
+
+
+def _named_like_its_module(reference: str) -> type[Game] | None:
+    """A game of this package that is found without reading the others."""
+    module = reference.replace("-", "_")
+    own = {found.name for found in pkgutil.iter_modules(__path__)}
+    return _own(module).get(reference) if module in own else None
 
 
 def find(reference: str) -> type[Game]:
@@ -57,6 +67,9 @@ def find(reference: str) -> type[Game]:
         raise UnknownGame(
             f"{reference}: which game? Write {reference}:ClassName (games in it: {names})"
         )
+    found = _named_like_its_module(reference)
+    if found is not None:
+        return found
     games = available()
     if reference in games:
         return games[reference]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 
@@ -57,8 +57,25 @@ def before_compiling() -> None:
         arraymath._HAVE_BLAS = importlib.util.find_spec("scipy") is not None
 
 
+def for_disk(result: Any) -> tuple[Any, ...]:
+    """A compiled function in the form in which `CompileResult._rebuild` takes it.
+
+    Of the functions that went into it, it names only those that have constants to be
+    found as it runs: to read a name, their modules must be imported, large ones of Numba's.
+    """
+    *parts, environments = result._reduce()
+    return (*parts, tuple(place for place in environments if place.consts))
+
+
+class _OnDisk(CompileResultCacheImpl):  # type: ignore[misc]
+    def reduce(self, result: Any) -> tuple[Any, ...]:
+        return for_disk(result)
+
+
 class _KernelCache(FunctionCache):  # type: ignore[misc]
     """Compiled kernels on disk, as Numba keeps them, but read without what only compiling needs."""
+
+    _impl_class = _OnDisk
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled kernel, or None."""
