@@ -2,13 +2,16 @@
 
 While the first process compiles the rules and what explores, a second one,
 ``python -m rollwise.first_use``, compiles what solves. That takes longer, so the first one
-goes on with what certifies. See `rollwise.kernels.jit.compile_beside`.
+goes on with what finds components and what certifies. See
+`rollwise.kernels.jit.compile_beside`.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from rollwise.garbage import seldom_collected
-from rollwise.graph import StateGraph
+from rollwise.graph import Components, StateGraph
 
 
 def _small_graph() -> StateGraph:
@@ -22,7 +25,13 @@ def beside() -> None:
     """What the second process does."""
     from rollwise.methods import run_method
 
-    run_method(_small_graph(), "strategy-iteration")
+    graph = _small_graph()
+    # all states as one component, so that what finds components isn't compiled here too
+    order = np.arange(graph.n_states, dtype=np.int32)
+    vars(graph)["components"] = Components(
+        order=order, indptr=np.array([0, graph.n_states]), position=order
+    )
+    run_method(graph, "strategy-iteration")
 
 
 def meanwhile() -> None:
