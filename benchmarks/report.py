@@ -82,7 +82,8 @@ def works(results: Results) -> Iterator[str]:
         "certified answer over all positions that the tool gives (*start*: over the start alone); "
         "rollwise's own is at most what it claims, since that is proved. "
         "`build` makes the tool's own model from its input; `memory` is the peak of the whole "
-        "process. Tools that take arrays got rollwise's, and making these isn't counted."
+        "process. Tools that take arrays got rollwise's, and making these isn't counted. Where a "
+        "tool solves only what play from the start comes to, it says how many states these are."
     )
     yield ""
     for name, facts in results.problems.items():
@@ -106,7 +107,7 @@ def works(results: Results) -> Iterator[str]:
         ours = results.seconds(name, REFERENCE)
         for row in own:
             if row.finished:
-                yield "| " + " | ".join(finished_cells(row, ours)) + " |"
+                yield "| " + " | ".join(finished_cells(row, ours, facts["n_states"])) + " |"
             elif row.why_not.startswith("didn't finish"):
                 least = "" if ours is None else f"> {results.settings.limit / ours:,.0f}"
                 cells = [row.tool, row.label, "", "", "", f"> {results.settings.limit:.0f} s"]
@@ -117,9 +118,11 @@ def works(results: Results) -> Iterator[str]:
         yield from (f"### {name}: {find_work(name).title}", "", f"Not measured: {why}.", "")
 
 
-def finished_cells(row: Row, ours: float | None) -> list[str]:
+def finished_cells(row: Row, ours: float | None, n_states: int) -> list[str]:
     """The cells of a row with an answer."""
     run = row.runs[0]
+    states = run.get("states", n_states)
+    label = row.label if states == n_states else f"{row.label}, {states:,} states"
     stages_ = [
         seconds(row.median(stage)) if stage in run["seconds"] else ""
         for stage in ("build", "solve", "certify")
@@ -132,7 +135,7 @@ def finished_cells(row: Row, ours: float | None) -> list[str]:
         claim = f"± {run['claimed']:.1e}, {claim}"
     return [
         row.tool,
-        row.label,
+        label,
         *stages_,
         f"**{seconds(row.median())}**",
         f"{seconds(low)}–{seconds(high)}" if len(row.runs) > 1 else "",

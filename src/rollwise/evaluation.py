@@ -18,7 +18,8 @@ between the two comes to from there is solved, which may be much less than the g
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,12 +97,19 @@ class BestResponse(Evaluation):
 
     Attributes
     ----------
-    response : Policy
-        What it does where it is to move (the first of the best actions). Where play from
-        the `starts` doesn't come, it does as the policy does.
+    find_response : callable
+        Makes `response`.
     """
 
-    response: Policy | None = None
+    find_response: Callable[[], Policy] = field(kw_only=True, repr=False)
+
+    @cached_property
+    def response(self) -> Policy:
+        """What it does where it is to move: the first of the best actions.
+
+        Where play from the `starts` doesn't come, it does as the policy does.
+        """
+        return self.find_response()
 
     def exploitability(self, state: int = 0) -> float:
         """Mean payoff of the response against the policy, over the two seats."""
@@ -240,6 +248,10 @@ def best_response(
     mine, theirs = seats.spread(found.values)
     bounds, bounds_second = seats.spread(certificate.bounds)
     name = f"best response to {policy.name}"
+
+    def find_response() -> Policy:
+        return seats.respond(policy, name, greedy_actions(seats.graph, found.values))
+
     return BestResponse(
         name,
         policy.name,
@@ -251,7 +263,7 @@ def best_response(
         found.status,
         found.sweeps,
         n_solved=seats.graph.n_states,
-        response=seats.respond(policy, name, greedy_actions(seats.graph, found.values)),
+        find_response=find_response,
     )
 
 
