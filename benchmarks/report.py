@@ -215,20 +215,25 @@ def growth_table(results: Results) -> Iterator[str]:
     else:
         yield f"![Time and memory against the number of states]({PICTURE})"
     yield ""
-    for game, powers in growth.exponents(results.growth).items():
+    yield (
+        "With the whole graph in memory; where the table says *by layer*, with that of one layer, "
+        "certified on a second core (`rollwise solve --by-layer`)."
+    )
+    yield ""
+    for family, powers in growth.exponents(results.growth).items():
         words = [f"{what} ∝ states^{p:.2f}" for what, p in powers.items() if p is not None]
         if words:
-            yield f"- {game}: {', '.join(words)} (from {growth.FEW_STATES:,} states on)"
+            yield f"- {family}: {', '.join(words)} (from {growth.FEW_STATES:,} states on)"
     yield ""
-    yield "| game | size | states | outcomes | seconds | runs | peak memory | certified ± |"
+    yield "| | size | states | outcomes | seconds | runs | peak memory | certified ± |"
     yield "|---|---|---|---|---|---|---|---|"
     for row in results.growth:
         size = f"{row['parameter']}={row['size']}"
         if "fault" in row:
-            yield f"| {row['game']} | {size} | {row['fault']} | | | | | |"
+            yield f"| {row['family']} | {size} | {row['fault']} | | | | | |"
             continue
         yield (
-            f"| {row['game']} | {size} | {row['n_states']:,} | {row['n_outcomes']:,} | "
+            f"| {row['family']} | {size} | {row['n_states']:,} | {row['n_outcomes']:,} | "
             f"{seconds(row['seconds'])} | {row['runs']} | {row['peak'] / MEGA:,.0f} MB | "
             f"{row['bound']:.1e} |"
         )
