@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from benchmarks.growth import LARGEST
 from benchmarks.results import REFERENCE, Results
+from benchmarks.tables import markdown_table
 
 Goal = tuple[str, str, str, str, bool | None]
 
@@ -15,10 +16,12 @@ def goals(results: Results) -> Iterator[str]:
     rows = list(_goals(results))
     if not rows:
         return
-    yield from ("## Goals", "", "| | goal | moonshot | measured | |", "|---|---|---|---|---|")
-    for what, goal, moonshot, measured, reached in rows:
-        mark = {True: "reached", False: "not reached", None: "open"}[reached]
-        yield f"| {what} | {goal} | {moonshot} | {measured} | {mark} |"
+    marks = {True: "reached", False: "not reached", None: "open"}
+    yield from ("## Goals", "")
+    yield from markdown_table(
+        ["", "goal", "moonshot", "measured", ""],
+        [[*words, marks[reached]] for *words, reached in rows],
+    )
     yield ""
 
 

@@ -8,7 +8,6 @@ exponents, `draw` the picture.
 
 from __future__ import annotations
 
-import os
 import statistics
 import sys
 import time
@@ -20,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import Settings, ask
-from benchmarks.memory import limit_memory, peak_bytes
-from benchmarks.worker import say
+from benchmarks.memory import peak_bytes
+from benchmarks.worker import say_once
 
 
 @dataclass(frozen=True)
@@ -238,13 +237,7 @@ def picture(rows: Sequence[dict[str, Any]]) -> Any:
 
 def main() -> None:
     name, size, memory = sys.argv[1:]
-    out = os.dup(1)
-    os.dup2(2, 1)
-    limit_memory(int(float(memory) * 2**30))
-    try:
-        say(out, **measured(FAMILIES[name], int(size)))
-    except MemoryError:
-        say(out, fault=f"ran out of memory ({memory} GB)")
+    say_once(memory, lambda: measured(FAMILIES[name], int(size)))
 
 
 if __name__ == "__main__":
