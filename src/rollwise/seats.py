@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
-from rollwise.graph import StateGraph
+from rollwise.graph import Lotteries, StateGraph
 from rollwise.kernels import seats as kernels
 from rollwise.policies import Policy
 
@@ -239,42 +239,85 @@ def _with_mixtures(seats: Seats, chances: Sequence[NDArray[np.float64]]) -> Seat
     Outcomes of a mixture weigh probability times weight over the action's total,
     each rounded twice, which the certificate allows real weights.
     """
-    graph = seats.graph
+    graph, lotteries = seats.graph, seats.graph.lotteries
     counts = np.diff(graph.action_indptr)
-    seat_of = seats.key >= seats.n_before
-    follows = np.array([len(chance) > 0 for chance in (chances[0], chances[-1])])
-    mixing = follows[seat_of.astype(np.int64)] & (counts > 1)
+    seat = seats.key // seats.n_before
+    free = np.array([len(of_seat) == 0 for of_seat in chances])
+    mixing = (counts > 1) & ~free[seat]
+    if not mixing.any():
+        return seats  # it mixes where play doesn't come
     mixed = np.repeat(mixing, counts)
-    second = np.repeat(seat_of, counts)
-    chance = np.ones(graph.n_actions)
-    for seat, of_seat in enumerate(chances):
-        here = mixed & (second == bool(seat))
-        chance[here] = of_seat[seats.action[here]]
-    sizes = np.diff(graph.outcome_indptr)
-    total = np.add.reduceat(graph.outcome_weight, graph.outcome_indptr[:-1])
-    weight = graph.outcome_weight.astype(np.float64)
-    inside = np.repeat(mixed, sizes)
-    weight[inside] *= np.repeat(chance[mixed], sizes[mixed])
-    weight[inside] /= np.repeat(total[mixed], sizes[mixed])
-    kept = np.ones(graph.n_actions, np.bool_)
-    kept[mixed] = False
+    taken = np.flatnonzero(mixed)
+    seat = np.repeat(seat[mixing], counts[mixing])
+    chance = np.empty(len(taken))
+    for number, of_seat in enumerate(chances):
+        if len(of_seat):
+            here = seat == number
+            chance[here] = of_seat[seats.action[taken[here]]]
+    mixtures = _mixtures(graph, mixing, taken, chance)
+    kept = ~mixed
     kept[graph.action_indptr[:-1][mixing]] = True
-    reward = graph.action_reward.copy()
-    lowest = np.minimum.reduceat(reward, graph.action_indptr[:-1])
-    highest = np.maximum.reduceat(reward, graph.action_indptr[:-1])
-    for s in np.flatnonzero(mixing & (lowest != highest)):
-        begin, end = graph.action_indptr[s], graph.action_indptr[s + 1]
-        shares = [Fraction(p) for p in chance[begin:end].tolist()]
-        points = [Fraction(r) for r in reward[begin:end].tolist()]
-        mean = sum(p * r for p, r in zip(shares, points, strict=True)) / sum(shares)
-        reward[begin] = float(mean)
-    counts = np.where(mixing, 1, counts)
-    graph = replace(
+    action_lottery = graph.action_lottery[kept]
+    action_indptr = np.concatenate([[0], np.cumsum(np.where(mixing, 1, counts))]).astype(np.int64)
+    action_lottery[action_indptr[:-1][mixing]] = len(lotteries.reward) + mixtures.action_lottery
+    others = mixtures.lotteries
+    indptr = np.concatenate([lotteries.indptr, lotteries.indptr[-1] + others.indptr[1:]])
+    pairs = zip(lotteries[1:], others[1:], strict=True)  # of all but `indptr`
+    parts = {
+        "action_indptr": action_indptr,
+        "action_label": graph.action_label[kept],
+        "action_lottery": action_lottery,
+        "outcome_indptr": np.append(graph.outcome_indptr[:-1][kept], graph.n_outcomes),
+        "lotteries": Lotteries(indptr, *(np.concatenate(pair) for pair in pairs)),
+    }
+    whole = StateGraph.of_lotteries(**(vars(graph) | parts))
+    return replace(seats, graph=whole, action=seats.action[kept])
+
+
+def _mixtures(
+    graph: StateGraph,
+    mixing: NDArray[np.bool_],
+    taken: NDArray[np.int64],
+    chance: NDArray[np.float64],
+) -> StateGraph:
+    """The states that mix their actions, each with one; where it leads is as before.
+
+    Parameters
+    ----------
+    mixing : (n_states,) bool
+    taken : (n_taken,) int64
+        The actions of these states.
+    chance : (n_taken,) float64
+    """
+    lotteries = graph.lotteries
+    lottery = graph.action_lottery[taken]
+    sizes = np.diff(lotteries.indptr)[lottery]
+    ends = np.cumsum(sizes)
+    along = np.arange(ends[-1]) - np.repeat(ends - sizes, sizes)
+    place = np.repeat(lotteries.indptr[lottery], sizes) + along
+    total = np.add.reduceat(lotteries.weight, lotteries.indptr[:-1])
+    weight = np.repeat(chance, sizes) * lotteries.weight[place]
+    weight /= np.repeat(total[lottery], sizes)
+    counts = np.diff(graph.action_indptr)[mixing]
+    last = np.cumsum(counts)
+    points = lotteries.reward[lottery]
+    reward = points[last - counts]
+    lowest = np.minimum.reduceat(points, last - counts)
+    highest = np.maximum.reduceat(points, last - counts)
+    for i in np.flatnonzero(lowest != highest):
+        here = slice(last[i] - counts[i], last[i])
+        shares = [Fraction(p) for p in chance[here].tolist()]
+        pairs = zip(shares, points[here].tolist(), strict=True)
+        reward[i] = float(sum(p * Fraction(r) for p, r in pairs) / sum(shares))
+    return replace(
         graph,
-        action_indptr=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        action_label=graph.action_label[kept],
-        action_reward=reward[kept],
-        outcome_indptr=np.append(graph.outcome_indptr[:-1][kept], graph.n_outcomes),
+        states=graph.states[mixing],
+        action_indptr=np.arange(len(counts) + 1),
+        action_label=graph.action_label[taken[last - counts]],
+        action_reward=reward,
+        outcome_indptr=np.concatenate([[0], ends[last - 1]]),
+        outcome_state=graph.outcome_state[np.repeat(graph.outcome_indptr[taken], sizes) + along],
         outcome_weight=weight,
+        outcome_passes=lotteries.passes[place],
+        outcome_payoff=lotteries.payoff[place],
     )
-    return replace(seats, graph=graph, action=seats.action[kept])
