@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import threading
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
@@ -14,12 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from little_games import ALL, Spot
 
-from rollwise import AGAIN, LOSE, PASS, WIN, Game, build, certificate, certify
+from rollwise import AGAIN, LOSE, PASS, WIN, Game, build, certificate, certify, recursion
 from rollwise.certificate import endless_states, require_ending
+from rollwise.certified import solve_and_certify
 from rollwise.errors import EndlessPlay
 from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.super_six import SuperSix
+from rollwise.games.threes import Threes
 from rollwise.graph import StateGraph
 from rollwise.kernels import certificate as kernels
 from rollwise.methods.strategy_iteration import strategy_iteration
@@ -160,6 +163,8 @@ def test_rounding_that_piles_up():
 def unproven(graph: StateGraph, values: np.ndarray, bounds: np.ndarray) -> int:
     """How many states don't prove such bounds."""
     found, _ = kernels.count_unproven(
+        0,
+        graph.n_states,
         graph.action_indptr,
         graph.action_lottery,
         graph.outcome_indptr,
@@ -185,14 +190,47 @@ def test_a_wrong_candidate_is_not_taken_on_trust(monkeypatch):
     graph = build(Pig(6))
     values = strategy_iteration(graph).values + 0.01
     assert certify(graph, values).bound < 1
-    solve = certificate.solve_recursion
 
-    def shrunk(*args, **kwargs):
-        found = solve(*args, **kwargs)
-        return replace(found, values=found.values / 1000)
+    class Shrunk(certificate.Search):
+        def run(self, *args):
+            super().run(*args).values /= 1000
+            return self
 
-    monkeypatch.setattr(certificate, "solve_recursion", shrunk)
+    monkeypatch.setattr(certificate, "Search", Shrunk)
     assert certify(graph, values).bound == np.inf
+
+
+@pytest.mark.parametrize("game", [Pig(12), SuperSix(12), Threes()], ids=lambda game: game.name)
+def test_a_certificate_that_follows_the_solver(game, monkeypatch):
+    """On the second core, component by component, it is the one made in one go."""
+    graph = build(game)
+    alone = strategy_iteration(graph)
+    whole = certify(graph, alone.values)
+    monkeypatch.setattr(recursion, "CHUNK", 60)
+    monkeypatch.setattr(certificate, "WORTH_A_THREAD", 2)
+    told = []
+    found, proof, seconds = solve_and_certify(graph, progress=lambda *said: told.append(said))
+    assert np.array_equal(found.values, alone.values)
+    assert proof.bounds == pytest.approx(whole.bounds, rel=1e-6)
+    assert proof.residual == whole.residual
+    assert seconds > 0
+    assert {stage for stage, _, _ in told} == {"solving", "certifying"}
+    assert len(told) > 5
+    assert told[-1][1:] == (graph.n_states, graph.n_states)
+
+
+def test_what_stops_the_solver_stops_what_follows_it(monkeypatch):
+    monkeypatch.setattr(recursion, "CHUNK", 10)
+    graph = build(Pig(8))
+
+    def stop(stage, done, total):
+        if done > total // 2:
+            raise KeyboardInterrupt
+
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        solve_and_certify(graph, progress=stop)
+    assert threading.active_count() == before
 
 
 def test_a_border_that_is_off_widens_the_bounds():

@@ -56,7 +56,8 @@ def assert_right(order, indptr, successors):
 
 @given(digraphs())
 def test_components_are_those_of_reachability(table):
-    order, indptr = strong_components(*arrays_of(table))
+    order, indptr, position = strong_components(*arrays_of(table))
+    assert position[order].tolist() == list(range(len(order)))
     assert order.dtype == np.int32
     assert indptr.dtype == np.int64
     assert_right(order, indptr, successors_of(table))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import naive
 import numpy as np
 import pytest
@@ -17,10 +19,10 @@ from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph import StateGraph
+from rollwise.kernels import evaluating, solving
 from rollwise.kernels import recursion as kernels
-from rollwise.kernels import solving
 from rollwise.methods.strategy_iteration import strategy_iteration
-from rollwise.recursion import Recursion, solve_recursion
+from rollwise.recursion import Recursion, Search
 
 CLOSE = 1e-12
 
@@ -142,6 +144,70 @@ def test_random_graphs_by_lu(graph):
 def test_random_graphs_by_gmres(graph):
     with pytest.MonkeyPatch.context() as monkeypatch:
         solve_hard(graph, monkeypatch, lu_first=0)
+
+
+def improved(graph: StateGraph) -> tuple[int, np.ndarray]:
+    """The whole graph, as if one component, by condensed evaluations: sweeps, and values."""
+    arranged = Recursion.of_values(graph)
+    whole = replace(arranged.components, indptr=np.array([0, graph.n_states]))
+    room = recursion._room_to_condense(Recursion(whole, arranged.arranged))
+    values, chosen = np.zeros(graph.n_states), np.zeros(graph.n_states, np.uint32)
+    sweeps = solving.improve(
+        0, graph.n_states, arranged.arranged, values, chosen, room, 4 * solving.EPSILON
+    )
+    found = np.empty(graph.n_states)
+    found[arranged.components.order] = -values if graph.objective == "minimize" else values
+    return sweeps, found
+
+
+@given(ending_graphs())
+def test_random_graphs_by_condensed_evaluations(graph):
+    sweeps, found = improved(graph)
+    if sweeps > 0:  # else they converge too slowly, and it says so
+        truth = exact(graph)
+        assert np.abs(found - truth).max() <= CLOSE * max(1.0, np.abs(truth).max())
+
+
+@pytest.mark.parametrize("game", [SuperSix(9), Pig(8), TwoDicePig(6, 2)], ids=lambda g: g.name)
+def test_games_by_condensed_evaluations(game):
+    graph = build(game, mode="interpreted")
+    sweeps, found = improved(graph)
+    assert 0 < sweeps < 200
+    assert found == pytest.approx(strategy_iteration(graph).values, abs=1e-13)
+
+
+@given(ending_graphs(), st.randoms(use_true_random=False))
+def test_a_condensed_system_is_the_same_system(graph, random):
+    """Its solution, spread over all states, is that of the equations it was made from."""
+    n, arranged = graph.n_states, Recursion.of_values(graph)
+    inside = arranged.arranged
+    begin, end = inside.action_indptr[:-1].tolist(), inside.action_indptr[1:].tolist()
+    chosen = np.array([random.randrange(*span) for span in zip(begin, end, strict=True)], np.uint32)
+    whole = replace(arranged.components, indptr=np.array([0, n]))
+    room = recursion._room_to_condense(Recursion(whole, inside))
+    matrix, right = np.eye(n), inside.constant[chosen].copy()
+    for i, a in enumerate(chosen):
+        c = inside.lottery_indptr[inside.lottery[a]]
+        for k in range(inside.outcome_indptr[a], inside.outcome_indptr[a + 1]):
+            matrix[i, inside.target[k]] -= inside.coefficient[c]
+            c += 1
+    values = np.zeros(n)
+    rows, cuts = evaluating.condense(0, n, inside, values, chosen, room)
+    assert 0 <= cuts <= rows <= n
+    small = np.eye(rows)
+    for r in range(rows):
+        for k in range(room.indptr[r], room.indptr[r + 1]):
+            small[r, room.column[k]] -= room.coefficient[k]
+    read_early = {
+        int(room.column[k])
+        for r in range(rows)
+        for k in range(room.indptr[r], room.indptr[r + 1])
+        if room.column[k] > r
+    }
+    assert set(room.cut[:cuts].tolist()) == read_early
+    room.x[:rows] = np.linalg.solve(small, room.constant[:rows])
+    evaluating.spread(0, n, room, values)
+    assert values == pytest.approx(np.linalg.solve(matrix, right), rel=1e-9, abs=1e-9)
 
 
 def ruin(n: int, odds: float) -> np.ndarray:
@@ -315,7 +381,7 @@ def test_sweeps_and_naive_value_iteration_agree():
     ordered = {s: moves[s] for s in order}
     values, chosen = np.zeros(graph.n_states), np.zeros(graph.n_states, np.uint32)
     for sweeps in range(1, 6):
-        change, scale = kernels.sweep(0, graph.n_states, arranged.arranged, values, chosen)
+        change, scale, _ = kernels.sweep(0, graph.n_states, arranged.arranged, values, chosen)
         twin = naive.value_iteration(ordered, sweeps)
         assert values == pytest.approx([twin[s] for s in order], abs=1e-15)
         assert scale == np.abs(values).max()
@@ -327,4 +393,4 @@ def test_a_stake_of_its_own():
     graph = build(Gambler(20))
     values = strategy_iteration(graph).values
     assert values[0] == pytest.approx(0.0, abs=1e-14)
-    assert solve_recursion(Recursion.of_values(graph), np.empty(0)).converged
+    assert Search(Recursion.of_values(graph), np.empty(0)).run().converged

@@ -27,13 +27,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise import large_pages
 from rollwise.errors import EndlessPlay
 from rollwise.graph import Lotteries, StateGraph
 from rollwise.kernels import certificate as kernels
-from rollwise.recursion import Recursion, solve_recursion
+from rollwise.recursion import Recursion, Search
+from rollwise.second_core import second_core
 
 # Each try asks for more room over the residual, or for a closer fixed point, which it takes
 # where one state of a component is much further off than others. The first nearly always does.
+WORTH_A_THREAD = 20_000  # states
 TRIES = ((0.25, 1e-5), (0.25, 1e-8), (0.25, 1e-15), (1.0, 1e-15), (16.0, 1e-15))
 
 
@@ -135,41 +138,137 @@ def certify(
     """
     arranged = Recursion.of_values(graph) if arranged is None else arranged
     require_ending(graph, arranged)
-    empty = np.zeros(graph.n_border)
-    border_values = empty if border_values is None else border_values
-    border_bounds = empty if border_bounds is None else border_bounds
-    sign = -1.0 if graph.objective == "minimize" else 1.0
-    bounds = np.full(graph.n_states + graph.n_border, np.inf)
-    bounds[graph.n_states :] = border_bounds
-    residual = np.inf
-    if not np.all(np.isfinite(values)):
-        return Certificate(bounds[: graph.n_states], residual)
-    # A little more than the bounds of what follows: for the roundings of the check, and for
-    # states that add next to nothing of their own in a component where others add much.
-    most_outcomes = int(np.diff(graph.lotteries.indptr).max())
-    larger = 1 + 1e-9 + 16 * most_outcomes * kernels.UNIT
-    # Where value and rounding are exactly zero, there is still room to be had.
-    least = kernels.UNIT * float(np.abs(values).max())
-    order, inside = arranged.components.order, arranged.arranged
-    chances = chances_of(graph.lotteries)
-    ahead = (inside.action_indptr, inside.lottery, inside.outcome_indptr, inside.target)
-    in_order = np.concatenate([values[order], border_values])
-    terms = np.empty(graph.n_actions)
-    errors = arranged.with_terms(terms, larger * np.abs(inside.coefficient))
-    for slack, tolerance in TRIES:
-        kernels.error_terms(*ahead, _compact(chances), in_order, sign, slack, least, terms)
-        found = solve_recursion(errors, border_bounds, tolerance=tolerance, progress=progress)
-        bounds[order] = np.maximum(found.values[: graph.n_states], 0.0)
-        unproven, residual = kernels.count_unproven(
-            *_read_by_kernels(graph),
-            chances,
-            np.concatenate([values, border_values]),
-            sign,
-            bounds,
+    bounding = Bounding(graph, arranged, border_values, border_bounds)
+    in_order = large_pages.take(values, arranged.components.order)
+    return bounding.certified(bounding.with_border(in_order), values, progress)
+
+
+class Bounding:
+    """The making of a certificate, as far as a solver has come.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        In which every play ends.
+    arranged : Recursion
+        The same in solving order.
+    border_values, border_bounds : (n_border,) float64, optional
+    """
+
+    def __init__(
+        self,
+        graph: StateGraph,
+        arranged: Recursion,
+        border_values: NDArray[np.float64] | None = None,
+        border_bounds: NDArray[np.float64] | None = None,
+    ) -> None:
+        empty = np.zeros(graph.n_border)
+        self._border_values = empty if border_values is None else border_values
+        self._border_bounds = empty if border_bounds is None else border_bounds
+        self._graph, self._arranged = graph, arranged
+        self._sign = -1.0 if graph.objective == "minimize" else 1.0
+        self._chances = chances_of(graph.lotteries)
+        # A little more than the bounds of what follows: for the roundings of the check, and for
+        # states that add next to nothing of their own in a component where others add much.
+        most_outcomes = int(np.diff(graph.lotteries.indptr).max())
+        larger = 1 + 1e-9 + 16 * most_outcomes * kernels.UNIT
+        self._terms = large_pages.empty(graph.n_actions)
+        self._errors = arranged.with_terms(
+            self._terms, larger * np.abs(arranged.arranged.coefficient)
         )
-        if unproven == 0:
-            return Certificate(bounds[: graph.n_states], float(residual))
-    return Certificate(np.full(graph.n_states, np.inf), float(residual))
+        self._begin(0)
+
+    def _begin(self, number: int) -> None:
+        self._slack, tolerance = TRIES[number]
+        self._search = Search(self._errors, self._border_bounds, tolerance)
+
+    def follow(
+        self,
+        values: NDArray[np.float64],
+        stop: int,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """Find bounds for the components up to `stop`, whose values are known.
+
+        Parameters
+        ----------
+        values : (n_states + n_border,) float64
+            By position.
+        """
+        indptr = self._arranged.components.indptr
+        low, high = int(indptr[self._search.done]), int(indptr[stop])
+        if low == high:
+            return
+        # Where value and rounding are exactly zero, there is still room to be had.
+        least = kernels.UNIT * float(np.abs(values[low:high]).max())
+        kernels.error_terms(
+            low,
+            high,
+            self._arranged.arranged,
+            _compact(self._chances),
+            values,
+            self._sign,
+            self._slack,
+            least,
+            self._terms,
+        )
+        self._search.run(stop, progress)
+
+    def with_border(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values of states, and those of the border behind them."""
+        return np.concatenate([values, self._border_values]) if self._graph.n_border else values
+
+    def certified(
+        self,
+        in_order: NDArray[np.float64],
+        values: NDArray[np.float64],
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Certificate:
+        """Find the bounds that are still missing, and prove them all.
+
+        Parameters
+        ----------
+        in_order : (n_states + n_border,) float64
+            The values by position.
+        values : (n_states,) float64
+            The same as the states are numbered.
+        """
+        n, components = self._graph.n_states, self._arranged.components
+        bounds = large_pages.empty(n + self._graph.n_border)
+        bounds[:n], bounds[n:] = np.inf, self._border_bounds
+        residual = np.inf
+        if not np.all(np.isfinite(values)):
+            return Certificate(bounds[:n], residual)
+        known = self.with_border(values)
+        for number in range(len(TRIES)):
+            if number:
+                self._begin(number)
+            self.follow(in_order, len(components), progress)
+            np.take(self._search.values, components.position, out=bounds[:n], mode="clip")
+            np.maximum(bounds, 0.0, out=bounds)
+            unproven, residual = self._count_unproven(known, bounds)
+            if unproven == 0:
+                return Certificate(bounds[:n], residual)
+        return Certificate(np.full(n, np.inf), residual)
+
+    def _count_unproven(
+        self, values: NDArray[np.float64], bounds: NDArray[np.float64]
+    ) -> tuple[int, float]:
+        """States that don't prove their bounds, and the residual: a half of them on each core."""
+
+        def count(low: int, high: int) -> tuple[int, float]:
+            graph = _read_by_kernels(self._graph)
+            return kernels.count_unproven(  # type: ignore[no-any-return]
+                low, high, *graph, self._chances, values, self._sign, bounds
+            )
+
+        n = self._graph.n_states
+        if n < WORTH_A_THREAD:
+            return count(0, n)
+        with second_core() as thread:
+            other = thread.submit(count, n // 2, n)
+            (unproven, residual), (more, largest) = count(0, n // 2), other.result()
+        return unproven + more, max(residual, largest)
 
 
 def action_gaps(

@@ -86,20 +86,16 @@ class Components:
         leads to wherever the cycles allow.
     indptr : (n_components + 1,) int64
         Component c is ``order[indptr[c]:indptr[c + 1]]``.
+    position : (n_states,) int32
+        Where each state stands in `order`.
     """
 
     order: NDArray[np.int32]
     indptr: NDArray[np.int64]
+    position: NDArray[np.int32]
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
-
-    @cached_property
-    def position(self) -> NDArray[np.int32]:
-        """Where each state stands in `order`: (n_states,) int32."""
-        position = np.empty(len(self.order), np.int32)
-        position[self.order] = np.arange(len(self.order), dtype=np.int32)
-        return position
 
     @property
     def largest(self) -> int:

@@ -46,13 +46,11 @@ def resolve_policy(graph: StateGraph, game: Game, reference: str) -> Policy:
 
 
 def _optimal(graph: StateGraph) -> Policy:
-    from rollwise.certificate import certify
-    from rollwise.methods.strategy_iteration import strategy_iteration
+    from rollwise.certified import solve_and_certify
     from rollwise.solution import Solution
 
-    found = strategy_iteration(graph)
-    bounds = certify(graph, found.values).bounds
-    return Solution(graph, None, found.method, found.values, bounds).policy
+    found, certificate, _ = solve_and_certify(graph)
+    return Solution(graph, None, found.method, found.values, certificate.bounds).policy
 
 
 def _mixture(graph: StateGraph, game: Game, reference: str) -> Policy:

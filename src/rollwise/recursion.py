@@ -15,19 +15,21 @@ sparse LU decomposition.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise import large_pages
 from rollwise.errors import TooManyStates
 from rollwise.graph import Components, Lotteries, StateGraph
 from rollwise.kernels import recursion as kernels
 from rollwise.kernels import solving
+from rollwise.kernels.evaluating import Condensed
 from rollwise.kernels.recursion import Arranged
 
-CHUNK = 2_000_000  # outcomes between reports of progress
+CHUNK = 250_000  # outcomes between reports of progress
 LU_FIRST = 5_000  # states below which a sparse LU is cheap enough to come first
 MOST_NEWTON_STEPS = 60
 MOST_PLAIN_SWEEPS = 4_096  # between two steps; where that many don't help, nothing will
@@ -61,11 +63,11 @@ class Recursion:
         n, n_actions = graph.n_states, graph.n_actions
         constant, coefficient, goes_on = _of_lotteries(lotteries)
         arranged = Arranged(
-            np.empty(n + 1, np.uint32),
-            np.empty(n_actions),
-            np.empty(n_actions, np.uint32),
-            np.empty(n_actions + 1, np.uint32),
-            np.empty(graph.n_outcomes, np.uint32),
+            large_pages.empty(n + 1, np.uint32),
+            large_pages.empty(n_actions),
+            large_pages.empty(n_actions, np.uint32),
+            large_pages.empty(n_actions + 1, np.uint32),
+            large_pages.empty(graph.n_outcomes, np.uint32),
             goes_on,
             coefficient,
         )
@@ -112,33 +114,19 @@ def _of_lotteries(
     return constant, coefficient, before[lotteries.indptr].astype(np.uint32)
 
 
-@dataclass(frozen=True, eq=False)
-class FixedPoint:
-    """What `solve_recursion` found.
+class Search:
+    """The search for the fixed point, component by component.
 
     Attributes
     ----------
     values : (n_states + n_border,) float64
-        By position; the border's values at the end.
+        By position; the border's values at the end. Right as far as the search has come.
+    done : int
+        Number of components that have their values.
     sweeps : int
         Sweeps over components with cycles.
     converged : bool
         Whether every component came to rest.
-    """
-
-    values: NDArray[np.float64]
-    sweeps: int
-    converged: bool
-
-
-def solve_recursion(
-    recursion: Recursion,
-    border: NDArray[np.float64],
-    *,
-    tolerance: float = 4 * solving.EPSILON,
-    progress: Callable[[int, int], None] | None = None,
-) -> FixedPoint:
-    """Find the fixed point, the components in their order.
 
     Parameters
     ----------
@@ -147,45 +135,93 @@ def solve_recursion(
     tolerance : float
         A component is done when a sweep changes none of its values by more than
         this, relative to the largest of them.
-    progress : callable, optional
-        Called as ``progress(positions done, positions)``.
     """
-    n = recursion.n_states
-    indptr = recursion.components.indptr
-    values = np.zeros(n + len(border))
-    values[n:] = border
-    chosen = np.zeros(n, np.uint32)
-    cut_index = np.empty(n, np.int32)
-    cut_state = np.empty(n, np.int32)
-    slope = np.zeros(len(values))
-    slopes = np.empty(min(solving.MOST_CUT * recursion.components.largest, solving.SLOPES_ROOM))
-    component = sweeps = 0
-    converged = True
-    while component < len(recursion.components):
-        component, used, hard = solving.solve_components(
-            component,
-            len(recursion.components),
-            indptr,
-            recursion.arranged,
-            values,
-            chosen,
-            cut_index,
-            cut_state,
-            slope,
-            slopes,
-            tolerance,
-            CHUNK,
+
+    def __init__(
+        self,
+        recursion: Recursion,
+        border: NDArray[np.float64],
+        tolerance: float = 4 * solving.EPSILON,
+    ) -> None:
+        n, largest = recursion.n_states, recursion.components.largest
+        self.recursion, self.tolerance = recursion, tolerance
+        self.values = large_pages.zeros(n + len(border))
+        self.values[n:] = border
+        self.done = self.sweeps = 0
+        self.converged = True
+        self._chosen = np.zeros(largest, np.uint32)  # of the component at hand, as all of this
+        self._room = (
+            np.empty(largest, np.int32),  # cut_index
+            np.empty(largest, np.int32),  # cut_state
+            np.empty(largest),  # slope
+            np.empty(min(solving.MOST_CUT * largest, solving.SLOPES_ROOM)),  # slopes
+            _room_to_condense(recursion),
         )
-        sweeps += used
-        if hard:
-            low, high = int(indptr[component]), int(indptr[component + 1])
-            used, done = _solve_hard(recursion, low, high, values, chosen, tolerance, progress)
-            sweeps += used
-            converged &= done
-            component += 1
-        if progress is not None:
-            progress(int(indptr[component]), n)
-    return FixedPoint(values, sweeps, converged)
+
+    def steps(
+        self, stop: int | None = None, progress: Callable[[int, int], None] | None = None
+    ) -> Iterator[int]:
+        """Go on to the component `stop`, or to the last; gives `done` now and then.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called as ``progress(positions done, positions)``.
+        """
+        indptr, n = self.recursion.components.indptr, self.recursion.n_states
+        stop = len(self.recursion.components) if stop is None else stop
+        while self.done < stop:
+            self.done, used, hard = solving.solve_components(
+                self.done,
+                stop,
+                indptr,
+                self.recursion.arranged,
+                self.values,
+                self._chosen,
+                *self._room,
+                self.tolerance,
+                CHUNK,
+            )
+            self.sweeps += used
+            if hard:
+                low, high = int(indptr[self.done]), int(indptr[self.done + 1])
+                found = (self.values, self._chosen, self.tolerance, progress)
+                used, converged = _solve_hard(self.recursion, low, high, *found)
+                self.sweeps += used
+                self.converged &= converged
+                self.done += 1
+            if progress is not None:
+                progress(int(indptr[self.done]), n)
+            yield self.done
+
+    def run(
+        self, stop: int | None = None, progress: Callable[[int, int], None] | None = None
+    ) -> Search:
+        """The same in one go."""
+        for _ in self.steps(stop, progress):
+            pass
+        return self
+
+
+def _room_to_condense(recursion: Recursion) -> Condensed:
+    """Room for the chosen actions of any component; what isn't used takes no memory."""
+    indptr, arranged = recursion.components.indptr, recursion.arranged
+    states = recursion.components.largest
+    begin = arranged.outcome_indptr[arranged.action_indptr[indptr]].astype(np.int64)
+    outcomes = int(np.diff(begin).max())
+    return Condensed(
+        row=np.empty(states, np.uint32),
+        factor=np.empty(states),
+        offset=np.empty(states),
+        kept=np.empty(states, np.uint32),
+        x=np.zeros(states),
+        constant=np.empty(states),
+        indptr=np.empty(states + 1, np.uint32),
+        column=np.empty(outcomes, np.uint32),
+        coefficient=np.empty(outcomes),
+        cut=np.empty(states, np.uint32),
+        is_cut=np.empty(states, np.bool_),
+    )
 
 
 def _solve_hard(
@@ -213,7 +249,7 @@ def _solve_hard(
     sweeps = 0
     for _ in range(MOST_NEWTON_STEPS):
         before = values[low:high].copy()
-        change, scale = kernels.sweep(low, high, recursion.arranged, values, chosen)
+        change, scale, _ = kernels.sweep(low, high, recursion.arranged, values, chosen)
         sweeps += 1
         if progress is not None:
             progress(low, recursion.n_states)
@@ -256,15 +292,15 @@ def _krylov(
     """Solve ``(1 - J) step = moved`` by GMRES, J being the slope of a sweep."""
     from scipy.sparse.linalg import LinearOperator, gmres
 
-    slope = np.zeros(recursion.n_states)
+    slope = np.empty(high - low)
     sweeps = 0
 
     def apply(step: NDArray[np.float64]) -> NDArray[np.float64]:
         nonlocal sweeps
         sweeps += 1
-        slope[low:high] = step.reshape(-1)
+        slope[:] = step.reshape(-1)
         kernels.slope_sweep(low, high, recursion.arranged, chosen, slope)
-        return step.reshape(-1) - slope[low:high]
+        return step.reshape(-1) - slope
 
     size = high - low
     operator = LinearOperator((size, size), matvec=apply, dtype=np.float64)
@@ -284,7 +320,7 @@ def _evaluate_directly(
     from scipy.sparse.linalg import MatrixRankWarning, spsolve
 
     arranged = recursion.arranged
-    actions = chosen[low:high]
+    actions = chosen[: high - low]
     begin = arranged.outcome_indptr[actions].astype(np.int64)
     counts = arranged.outcome_indptr[actions + 1] - begin
     rows = np.repeat(np.arange(high - low), counts)

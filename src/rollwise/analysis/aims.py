@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.distributions import Distributions, distributions
-from rollwise.certificate import action_gaps, certify
-from rollwise.methods.strategy_iteration import strategy_iteration
+from rollwise.certificate import action_gaps
+from rollwise.certified import solve_and_certify
 from rollwise.policies import Policy
 from rollwise.recursion import Recursion
 from rollwise.scores import Ints, ScoredGraph, whole_points
@@ -60,10 +60,8 @@ class Aims:
             How far each payoff can be off; part of the certified error.
         """
         graph = self.scored.graph
-        found = strategy_iteration(graph, border_values=payoffs, arranged=self._arranged)
-        certificate = certify(
+        found, certificate, _ = solve_and_certify(
             graph,
-            found.values,
             border_values=payoffs,
             border_bounds=payoff_bounds,
             arranged=self._arranged,

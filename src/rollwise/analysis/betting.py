@@ -22,10 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.contest import Contest, ContestSolution, Situation, solve_contest
-from rollwise.certificate import certify
+from rollwise.certified import solve_and_certify
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.policies import Policy
 
 Reals = NDArray[np.float64]
@@ -198,8 +197,7 @@ def _turn(plain: ContestSolution, graph: StateGraph, payoffs: Reals, bound: floa
     without_bound = float(aim.error_bounds.max())
     border = np.concatenate([payoffs, np.minimum(1.0, 2 * aim.values)])
     bounds = np.concatenate([np.full(len(payoffs), bound), np.full(n_states, 2 * without_bound)])
-    found = strategy_iteration(graph, border_values=border)
-    certificate = certify(graph, found.values, border_values=border, border_bounds=bounds)
+    found, certificate, _ = solve_and_certify(graph, border_values=border, border_bounds=bounds)
     # One look ahead without the last action of each state, which is the offer.
     known = np.concatenate([found.values, border])
     weight = graph.outcome_weight.astype(np.float64)

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.certificate import certify
+from rollwise.certified import solve_and_certify
 from rollwise.errors import RollwiseError
 from rollwise.graph import StateGraph
 from rollwise.methods import METHODS, find_method, run_method
 from rollwise.methods.result import MethodResult
-from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import action_values, greedy_actions
 
 TIME_LIMIT = 60.0
@@ -86,8 +85,8 @@ def compare(
     EndlessPlay
     """
     chosen = [find_method(name) for name in (METHODS if methods is None else methods)]
-    values = strategy_iteration(graph).values
-    certificate = certify(graph, values)
+    truth, certificate, _ = solve_and_certify(graph)
+    values = truth.values
     rows = []
     for method in chosen:
         if progress is not None:

@@ -15,12 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders import build
-from rollwise.certificate import certify
+from rollwise.certified import solve_and_certify
 from rollwise.errors import RulesError, TooManyStates, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
-from rollwise.methods.strategy_iteration import strategy_iteration
-from rollwise.recursion import Recursion
 from rollwise.scores import MOST_PAIRS, by_score
 from rollwise.solution import Solution
 
@@ -124,9 +122,7 @@ def contest_graph(game: Game, ties: str = "shared") -> ContestGraph:
 
 def solve_contest_graph(contest: ContestGraph) -> Solution:
     """Solve a contest like any other game, and certify the answer."""
-    arranged = Recursion.of_values(contest.graph)
-    found = strategy_iteration(contest.graph, arranged=arranged)
-    certificate = certify(contest.graph, found.values, arranged=arranged)
+    found, certificate, _ = solve_and_certify(contest.graph)
     return Solution(
         contest.graph,
         None,

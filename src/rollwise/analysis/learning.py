@@ -30,14 +30,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.certificate import certify
+from rollwise.certified import solve_and_certify
 from rollwise.errors import UsageError
 from rollwise.evaluation import best_response, evaluate
 from rollwise.graph import StateGraph
 from rollwise.kernels.occupancy import expected_visits
 from rollwise.kernels.play import reach
 from rollwise.learn.learned import Learned
-from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.policies import Policy
 from rollwise.seats import with_policy
 from rollwise.solution import Solution
@@ -122,9 +121,9 @@ class Reference:
     @classmethod
     def of_graph(cls, graph: StateGraph, near_tie: float = NEAR_TIE) -> Reference:
         """Solve and certify a graph, and make the reference of that."""
-        found = strategy_iteration(graph)
-        bounds = certify(graph, found.values).bounds
-        return cls.of(Solution(graph, None, found.method, found.values, bounds), near_tie)
+        found, certificate, _ = solve_and_certify(graph)
+        solution = Solution(graph, None, found.method, found.values, certificate.bounds)
+        return cls.of(solution, near_tie)
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,10 +58,31 @@ def _prologue(scope: dict[str, Any]) -> str:
 def expand_source(rules: Rules, scope: dict[str, Any]) -> str:
     """The adapter that expands a state, for the fields of one game."""
     n_fields = len(rules.field_names)
-    state = ", ".join(f"int64(fields[{k}])" for k in range(n_fields))
+    fields = range(n_fields)
+    state = ", ".join(f"int64(fields[{k}])" for k in fields)
+    frame = "".join(
+        f"\n    low{k}, span{k}, stride{k} = "
+        f"frame[{k}], uint64(frame[{n_fields + k}]), frame[{2 * n_fields + k}]"
+        for k in fields
+    )
     puts = "\n                ".join(
-        f"next_states[n, {k}] = as_whole(then_state.{name})"
+        line
         for k, name in enumerate(rules.field_names)
+        for line in (
+            f"field{k} = as_whole(then_state.{name})",
+            f"next_states[n, {k}] = field{k}",
+            f"over{k} = field{k} - low{k}",
+        )
+    )
+    inside = " and ".join(f"uint64(over{k}) < span{k}" for k in fields)
+    place = " + ".join(f"over{k} * stride{k}" for k in fields)
+    hashing = "\n                    ".join(
+        line
+        for k in fields
+        for line in (
+            f"h = (h ^ uint64(field{k})) * uint64({explore.HASH_FACTOR})",
+            "h ^= h >> uint64(32)",
+        )
     )
     reward = "reward(game, s, action)" if rules.has_reward else "0.0"
     return f"""
@@ -75,6 +96,9 @@ def walk(address):{_prologue(scope)}
     real_weights = carray(pointer(context[{explore.CONTEXT_WEIGHT}]), (most,), float64)
     thens = carray(pointer(context[{explore.CONTEXT_THEN}]), (most,), int64)
     next_states = carray(pointer(context[{explore.CONTEXT_NEXT}]), (most, {n_fields}), int64)
+    places = carray(pointer(context[{explore.CONTEXT_PLACE}]), (most,), int64)
+    frame = carray(pointer(context[{explore.CONTEXT_FRAME}]), ({3 * n_fields},), int64){frame}
+    mask = uint64(context[{explore.CONTEXT_MASK}])
     s = State({state})
     found = 0
     n = 0
@@ -83,12 +107,22 @@ def walk(address):{_prologue(scope)}
             return {explore.BUFFERS_FULL}
         begin = n
         for weight, then, then_state in outcomes(game, s, action):
+            if weight == 0:
+                continue
             if n >= most:
                 return {explore.BUFFERS_FULL}
             put_weight(weights, real_weights, context, n, weight)
             thens[n] = as_whole(then)
             if then <= 1:
                 {puts}
+                if not ({inside}):
+                    context[{explore.CONTEXT_OUTSIDE}] = 1
+                elif mask == uint64(0):
+                    places[n] = {place}
+                else:
+                    h = uint64({explore.HASH_START})
+                    {hashing}
+                    places[n] = int64(h & mask)
             n += 1
         if n == begin:
             return 0

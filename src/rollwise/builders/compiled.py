@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rollwise import large_pages
 from rollwise.builders.compiling import CompiledRules
 from rollwise.builders.interpreted import Arrays, expand, too_many_states
 from rollwise.builders.rules import LEAST, MOST, Rules
@@ -25,7 +26,8 @@ DENSE_PLACES_PER_STATE = 16
 class StateTable:
     """Where the kernel looks up the number of a state: dense if it can be, else hashed."""
 
-    def __init__(self, roots: np.ndarray) -> None:
+    def __init__(self, roots: np.ndarray, context: np.ndarray) -> None:
+        self._context = context  # of the rules, which are told where to look up states
         self.box = np.array([roots.min(axis=0), roots.max(axis=0)], np.int64)
         self.dense = True
         self.lookup: explore.Lookup
@@ -46,8 +48,14 @@ class StateTable:
             low, span = np.full(n_fields, LEAST), np.full(n_fields, MOST - LEAST + 1)
             stride = np.zeros(n_fields, np.int64)
             places = 1 << (2 * len(states) - 1).bit_length()
-        self.lookup = explore.Lookup(np.full(places, -1, np.int32), low, span, stride)
-        return int(explore.add_rows(rows, states, self.lookup))
+        frame = np.array([low, span, stride], np.int64)
+        mask = 0 if self.dense else places - 1
+        table = large_pages.empty(places, np.int32)
+        table.fill(-1)
+        self.lookup = explore.Lookup(table, frame, mask)
+        self._context[explore.CONTEXT_FRAME] = frame.ctypes.data
+        self._context[explore.CONTEXT_MASK] = mask
+        return int(explore.add_rows(rows, states, *self.lookup))
 
     def widen(self, before: np.ndarray) -> None:
         """Grow the box, where it had to grow, by a quarter: a small table is a fast one."""
@@ -61,14 +69,14 @@ def _roomier(array: np.ndarray, rows: int, used: int) -> np.ndarray:
     """The array with room for `rows`; memory past the used part is not touched."""
     if len(array) >= rows:
         return array
-    grown = np.empty((rows, *array.shape[1:]), array.dtype)
+    grown = large_pages.empty((rows, *array.shape[1:]), array.dtype)
     grown[:used] = array[:used]
     return grown
 
 
 def _buffers(context: np.ndarray, most: int, n_fields: int) -> explore.Buffers:
     """Scratch room for the outcomes of one state, entered in the context."""
-    label, end, weight, then, row, place = np.zeros((6, most), np.int64)
+    label, end, weight, then, place = np.zeros((5, most), np.int64)
     reward = np.zeros(most)
     next_state = np.zeros((most, n_fields), np.int64)
     context[explore.CONTEXT_ACTION] = label.ctypes.data
@@ -77,9 +85,10 @@ def _buffers(context: np.ndarray, most: int, n_fields: int) -> explore.Buffers:
     context[explore.CONTEXT_THEN] = then.ctypes.data
     context[explore.CONTEXT_REWARD] = reward.ctypes.data
     context[explore.CONTEXT_NEXT] = next_state.ctypes.data
+    context[explore.CONTEXT_PLACE] = place.ctypes.data
     context[explore.CONTEXT_MOST_ACTIONS] = most
     context[explore.CONTEXT_MOST_OUTCOMES] = most
-    return explore.Buffers(label, end, reward, weight, then, next_state, row, place)
+    return explore.Buffers(label, end, reward, weight, then, next_state, place)
 
 
 def _lottery_room(
@@ -143,15 +152,16 @@ class Explorer:
         # Room that is never touched takes no memory; arrays that needn't grow take less time.
         rows = max(1 << 20, 2 * len(roots))
         self.room = explore.Room(
-            np.empty((rows, n_fields), np.int32),
-            np.zeros(rows + 1, np.int64),
-            np.empty(2 * rows, np.int32),
-            np.empty(2 * rows, np.int32),
-            np.zeros(2 * rows + 1, np.int64),
-            np.empty(8 * rows, np.int32),
+            large_pages.empty((rows, n_fields), np.int32),
+            large_pages.empty(rows + 1, np.int64),
+            large_pages.empty(2 * rows, np.int32),
+            large_pages.empty(2 * rows, np.int32),
+            large_pages.empty(2 * rows + 1, np.int64),
+            large_pages.empty(8 * rows, np.int32),
         )
+        self.room.action_indptr[0] = self.room.outcome_indptr[0] = 0
         self._lotteries = _lottery_room(None, 0, 0, self._most)
-        self._table = StateTable(roots)
+        self._table = StateTable(roots, self._context)
         self.n_roots = self._table.make(roots, self.room.states)
         self.counters[explore.STATES] = self.n_roots
 

@@ -460,6 +460,7 @@ def _scope(
         "State": rules.state_type,
         "int64": np.int64,
         "int32": np.int32,
+        "uint64": np.uint64,
         "float64": np.float64,
         **{
             name: numba.njit(**OPTIONS)(_renamed(function, key))
@@ -482,7 +483,7 @@ def _compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
     """
     scope = {**scope, "__name__": __name__}
     exec(source, scope)
-    scope["walk"] = numba.njit(**OPTIONS)(_renamed(scope["walk"], scope["key"]))
+    scope["walk"] = numba.njit()(_renamed(scope["walk"], scope["key"]))
     exec(
         f"def {name}_{scope['key']}(address):\n"
         "    try:\n"

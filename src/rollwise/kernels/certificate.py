@@ -92,10 +92,8 @@ def residuals(action_indptr, lottery, outcome_indptr, state, chances, values, si
 
 
 @kernel
-def error_terms(
-    action_indptr, lottery, outcome_indptr, state, chances, values, sign, slack, least, terms
-):
-    """What each action adds to the error of its state, by one look ahead.
+def error_terms(low, high, arranged, chances, values, sign, slack, least, terms):
+    """What each action of the positions `low` to `high` adds to the error, by one look ahead.
 
     That is what it can be worth beyond the value, and for the best one also what
     it can fall short. A state's actions get a little more, `slack` times that of the
@@ -103,16 +101,24 @@ def error_terms(
 
     Parameters
     ----------
+    values : (n_states + n_border,) float64
+        By position.
     terms : (n_actions,) float64, filled
     """
-    for s in range(action_indptr.shape[0] - 1):
-        first, last = action_indptr[s], action_indptr[s + 1]
+    for i in range(low, high):
+        first, last = arranged.action_indptr[i], arranged.action_indptr[i + 1]
         best = first
         best_gap = -np.inf
         best_rounding = 0.0
         for a in range(first, last):
             gap, rounding = look_ahead(
-                chances, lottery[a], state, outcome_indptr[a], values, values[s], sign
+                chances,
+                arranged.lottery[a],
+                arranged.target,
+                arranged.outcome_indptr[a],
+                values,
+                values[i],
+                sign,
             )
             terms[a] = gap + rounding
             if gap > best_gap:
@@ -124,8 +130,10 @@ def error_terms(
 
 
 @kernel
-def count_unproven(action_indptr, lottery, outcome_indptr, state, chances, values, sign, bound):
-    """How many states don't prove their bound from the bounds of what follows.
+def count_unproven(
+    low, high, action_indptr, lottery, outcome_indptr, state, chances, values, sign, bound
+):
+    """How many of some states don't prove their bound from the bounds of what follows.
 
     A state does, if no action can be worth more than v + bound when everything
     that follows is better by its own bound, and some action is worth at least
@@ -133,6 +141,8 @@ def count_unproven(action_indptr, lottery, outcome_indptr, state, chances, value
 
     Parameters
     ----------
+    low, high : int
+        Which states: from `low` to below `high`.
     bound : (n_states + n_border,) float64
 
     Returns
@@ -143,7 +153,7 @@ def count_unproven(action_indptr, lottery, outcome_indptr, state, chances, value
     """
     unproven = 0
     residual = 0.0
-    for s in range(action_indptr.shape[0] - 1):
+    for s in range(low, high):
         above = True
         below = False
         best = -np.inf

@@ -3,11 +3,13 @@
 The rules arrive as one compiled function, ``expand(context) -> n_actions``. The
 context is an array of machine addresses and numbers (the ``CONTEXT_...`` slots
 below): the state to expand is read through it, and what the rules say of the
-state is written through it into scratch buffers, whence this module checks it,
-numbers new states by a table, and appends it to the arrays of the graph. Actions
-whose outcomes have the same weights and lead on in the same way share a lottery,
-which is checked once. Because the rules are a pointer, the kernel is compiled
-once for all games.
+state is written through it into scratch buffers, with the place where each next
+state is to be looked up (the rules' side knows the number of fields when it is
+compiled, and is faster at that). This module checks what it finds
+there, numbers new states by the table, and appends it all to the arrays of the
+graph. Actions whose outcomes have the same weights and lead on in the same way
+share a lottery, which is checked once. Because the rules are a pointer, the kernel
+is compiled once for all games.
 """
 
 from __future__ import annotations
@@ -31,7 +33,15 @@ CONTEXT_NEXT = 8  # address: fields of the next states, int64, row by row
 CONTEXT_MOST_ACTIONS = 9  # room in the buffers
 CONTEXT_MOST_OUTCOMES = 10
 CONTEXT_REAL_WEIGHTS = 11  # set to 1 by rules whose weights are floats
-CONTEXT_SLOTS = 12
+CONTEXT_PLACE = 12  # address: where to look up next states, int64
+CONTEXT_FRAME = 13  # address: the frame of the table of states, int64
+CONTEXT_MASK = 14  # size of a hash table less 1; 0 where the table is dense
+CONTEXT_OUTSIDE = 15  # set to 1 where a next state lies outside the table's box
+CONTEXT_SLOTS = 16
+
+# How a state is hashed; outcomes of weight 0 are left out by the rules' side.
+HASH_START = 0x9E3779B97F4A7C15
+HASH_FACTOR = 0xFF51AFD7ED558CCD
 
 # What `expand` returns instead of a number of actions.
 BUFFERS_FULL = -1
@@ -45,6 +55,7 @@ PLACE, STATES, ACTIONS, OUTCOMES, LOTTERIES, LOTTERY_OUTCOMES, REAL_WEIGHTS = ra
 FIRST = 7  # the state where the arrays of the graph begin
 COUNTERS = 8
 
+RECENT = 64  # actions whose lotteries are remembered, by label
 MAX_TOTAL_WEIGHT = 1 << 62
 
 
@@ -57,7 +68,6 @@ class Buffers(NamedTuple):
     weight: Any  # (most,) int64, or the bits of float64
     then: Any  # (most,) int64
     next_state: Any  # (most, n_fields) int64
-    row: Any  # (most,) int64: scratch of the kernel, as is `place`
     place: Any  # (most,) int64
 
 
@@ -66,14 +76,13 @@ class Lookup(NamedTuple):
 
     In a dense table a state has a place of its own, the sum of
     ``(field - low) * stride``; it has room for fields from `low` to below
-    ``low + span``. Strides of 0 mark a hash table, whose size is a power of two
-    and whose states are found by linear probing.
+    ``low + span``. In a hash table, whose size is a power of two, states are found
+    by linear probing.
     """
 
     table: Any  # (size,) int32: numbers of states, -1 where free
-    low: Any  # (n_fields,) int64
-    span: Any  # (n_fields,) int64
-    stride: Any  # (n_fields,) int64
+    frame: Any  # (3, n_fields) int64: low, span and stride
+    mask: Any  # int: 0 if the table is dense, else its size less 1
 
 
 class Room(NamedTuple):
@@ -99,66 +108,40 @@ class LotteryRoom(NamedTuple):
 
 
 @kernel
-def hash_row(rows, row):
-    """Mix the fields of a row into 64 bits (multiply and fold, as in MurmurHash3)."""
-    h = np.uint64(0x9E3779B97F4A7C15)
-    for k in range(rows.shape[1]):
-        h ^= np.uint64(rows[row, k])
-        h *= np.uint64(0xFF51AFD7ED558CCD)
-        h ^= h >> np.uint64(32)
-    return h
-
-
-@kernel
-def place_in_table(rows, row, lookup):
-    """Where to look for the state in a row first."""
-    n_fields = rows.shape[1]
-    if lookup.stride[n_fields - 1] == 0:
-        return np.int64(hash_row(rows, row) & np.uint64(lookup.table.shape[0] - 1))
-    place = np.int64(0)
-    for k in range(n_fields):
-        place += (rows[row, k] - lookup.low[k]) * lookup.stride[k]
-    return place
-
-
-@kernel
-def find_or_add(rows, row, place, states, n_states, table, dense):
-    """The number of the state in a row; `n_states` where it is new, and it is then entered.
-
-    `place` is where to look first, and `states` needs room for one more row.
-    """
-    n_fields = states.shape[1]
-    mask = table.shape[0] - 1
-    while True:
-        i = table[place]
-        if i < 0:
-            table[place] = n_states
-            for k in range(n_fields):
-                states[n_states, k] = rows[row, k]
-            return n_states
-        if dense:
-            return np.int64(i)
-        same = True
-        for k in range(n_fields):
-            if states[i, k] != rows[row, k]:
-                same = False
-                break
-        if same:
-            return np.int64(i)
-        place = (place + 1) & mask
-
-
-@kernel
-def add_rows(rows, states, lookup):
+def add_rows(rows, states, table, frame, mask):
     """Number the rows from 0, leaving out repeats; returns how many there are.
 
-    `states` may be `rows` itself, to enter states into another table.
+    `states` may be `rows` itself, to enter states into another table. The other
+    arguments are those of a `Lookup`. What hashes here, as in MurmurHash3, hashes in
+    the same way on the side of the rules (see `rollwise.builders.adapters`).
     """
-    dense = lookup.stride[lookup.stride.shape[0] - 1] != 0
+    n_fields = rows.shape[1]
     n = np.int64(0)
     for i in range(rows.shape[0]):
-        place = place_in_table(rows, i, lookup)
-        if find_or_add(rows, i, place, states, n, lookup.table, dense) == n:
+        if mask == 0:
+            place = np.int64(0)
+            for k in range(n_fields):
+                place += (rows[i, k] - frame[0, k]) * frame[2, k]
+        else:
+            h = np.uint64(HASH_START)
+            for k in range(n_fields):
+                h = (h ^ np.uint64(rows[i, k])) * np.uint64(HASH_FACTOR)
+                h ^= h >> np.uint64(32)
+            place = np.int64(h & np.uint64(mask))
+        spot = np.uint64(place)
+        number = table[spot]
+        while number >= 0:
+            same = True
+            for k in range(n_fields):
+                same &= states[number, k] == rows[i, k]
+            if same:
+                break
+            spot = (spot + np.uint64(1)) & np.uint64(mask)
+            number = table[spot]
+        if number < 0:
+            table[spot] = n
+            for k in range(n_fields):
+                states[n, k] = rows[i, k]
             n += 1
     return n
 
@@ -172,6 +155,51 @@ def enter_lotteries(lotteries, n):
         while lotteries.table[place] >= 0:
             place = (place + np.uint64(1)) & mask
         lotteries.table[place] = i
+
+
+@kernel
+def find_lottery(buffers, begin, end, reward, reward_bits, lotteries):
+    """The number of a lottery; -1 minus the place where to enter it, and its key, if it is new."""
+    key = np.uint64(reward_bits) + np.uint64(end - begin)
+    power = np.uint64(HASH_FACTOR)
+    for k in range(begin, end):
+        how = np.uint64(buffers.weight[k]) * np.uint64(HASH_START) + np.uint64(buffers.then[k])
+        key += (how ^ (how >> np.uint64(32))) * power
+        power *= np.uint64(HASH_FACTOR)
+    key ^= key >> np.uint64(32)
+    mask = np.uint64(lotteries.table.shape[0] - 1)
+    place = key & mask
+    lottery = np.int64(lotteries.table[place])
+    while lottery >= 0:
+        first = lotteries.indptr[lottery] - begin
+        same = (
+            lotteries.key[lottery] == key
+            and lotteries.reward[lottery] == reward
+            and lotteries.indptr[lottery + 1] - first == end
+        )
+        if same:
+            for k in range(begin, end):
+                same &= buffers.weight[k] == lotteries.weight[first + k]
+                same &= buffers.then[k] == lotteries.then[first + k]
+            if same:
+                return lottery, key
+        place = (place + np.uint64(1)) & mask
+        lottery = np.int64(lotteries.table[place])
+    return -1 - np.int64(place), key
+
+
+@kernel
+def widen_box(buffers, n, box):
+    """Let a box hold the next states; False where a field of one doesn't fit 32 bits."""
+    for k in range(n):
+        if buffers.then[k] <= 1:
+            for j in range(box.shape[1]):
+                field = buffers.next_state[k, j]
+                if field < -2147483648 or field > 2147483647:
+                    return False
+                box[0, j] = min(box[0, j], field)
+                box[1, j] = max(box[1, j], field)
+    return True
 
 
 @kernel
@@ -242,8 +270,14 @@ def explore(
     """
     real_weight = buffers.weight.view(np.float64)
     reward_bits = buffers.reward.view(np.int64)
-    n_fields = room.states.shape[1]
-    dense = lookup.stride[n_fields - 1] != 0
+    states_address = room.states.ctypes.data
+    state_size = room.states.itemsize * room.states.shape[1]
+    recent = np.zeros(RECENT, np.int64)
+    states = room.states
+    n_fields = states.shape[1]
+    table = lookup.table
+    dense = lookup.mask == 0
+    mask = np.uint64(lookup.mask)
     place = counters[PLACE]
     first_place = counters[FIRST]
     n_states = counters[STATES]
@@ -260,7 +294,7 @@ def explore(
         if place >= stop:
             ending = PAUSED
             break
-        context[CONTEXT_STATE] = room.states[place].ctypes.data
+        context[CONTEXT_STATE] = states_address + place * state_size
         found = expand(np.int64(context_address))
         if found <= 0:
             ending = BUFFERS_NEEDED if found == BUFFERS_FULL else ODD_STATE
@@ -268,8 +302,8 @@ def explore(
         real = context[CONTEXT_REAL_WEIGHTS] == 1
         added = buffers.end[found - 1]
         if (
-            n_states + added > room.states.shape[0]
-            or (not dense and 2 * (n_states + added) > lookup.table.shape[0])
+            n_states + added > states.shape[0]
+            or (not dense and 2 * (n_states + added) > table.shape[0])
             or n_actions + found > room.action_label.shape[0]
             or n_outcomes + added > room.outcome_state.shape[0]
             or 2 * (n_lotteries + found) > lotteries.table.shape[0]
@@ -277,127 +311,89 @@ def explore(
         ):
             ending = ROOM_NEEDED
             break
-        # Outcomes of weight 0 are left out.
-        begin = 0
-        kept = 0
-        boxed = True
+        if context[CONTEXT_OUTSIDE] == 1:
+            context[CONTEXT_OUTSIDE] = 0
+            ending = BOX_NEEDED if widen_box(buffers, added, box) else ODD_STATE
+            break
+        begin = np.int64(0)
         for a in range(found):
+            end = buffers.end[a]
             label = buffers.label[a]
             if label < 0 or label > 2147483647:
                 ending = ODD_STATE
             for b in range(a):
                 if buffers.label[b] == label:
                     ending = ODD_STATE
-            first = kept
             buffers.reward[a] += 0.0  # one kind of zero
             reward = buffers.reward[a]
-            key = np.uint64(reward_bits[a]) ^ np.uint64(0x9E3779B97F4A7C15)
-            for k in range(begin, buffers.end[a]):
-                weight = buffers.weight[k]
-                then = buffers.then[k]
-                if weight == 0 or (real and real_weight[k] == 0.0):
-                    continue
-                key = (key ^ np.uint64(weight)) * np.uint64(0xFF51AFD7ED558CCD)
-                key = (key ^ (key >> np.uint64(32)) ^ np.uint64(then)) * np.uint64(
-                    0xC4CEB9FE1A85EC53
-                )
-                buffers.weight[kept] = weight
-                buffers.then[kept] = then
-                buffers.row[kept] = k
-                if then <= 1:
-                    spot = np.int64(0)
-                    inside = True
-                    for j in range(n_fields):
-                        over = buffers.next_state[k, j] - lookup.low[j]
-                        inside &= over >= 0
-                        inside &= over < lookup.span[j]
-                        spot += over * lookup.stride[j]
-                    if not inside:
-                        boxed = False
-                        for j in range(n_fields):
-                            field = buffers.next_state[k, j]
-                            if field < -2147483648 or field > 2147483647:
-                                ending = ODD_STATE
-                            box[0, j] = min(box[0, j], field)
-                            box[1, j] = max(box[1, j], field)
-                    elif dense:
-                        buffers.place[kept] = spot
-                    else:
-                        buffers.place[kept] = place_in_table(buffers.next_state, k, lookup)
-                kept += 1
-            key ^= key >> np.uint64(32)
-            begin = buffers.end[a]
-            # Calls of compiled functions take their time, so this is written out here.
-            mask = np.uint64(lotteries.table.shape[0] - 1)
-            spot_of_key = key & mask
-            lottery = np.int64(lotteries.table[spot_of_key])
-            while lottery >= 0:
-                other = lotteries.indptr[lottery] - first
-                same = (
-                    lotteries.key[lottery] == key
-                    and lotteries.reward[lottery] == reward
-                    and lotteries.indptr[lottery + 1] - other == kept
-                )
-                if same:
-                    for k in range(first, kept):
-                        same &= buffers.weight[k] == lotteries.weight[other + k]
-                        same &= buffers.then[k] == lotteries.then[other + k]
-                    if same:
-                        break
-                spot_of_key = (spot_of_key + np.uint64(1)) & mask
-                lottery = np.int64(lotteries.table[spot_of_key])
+            # Calls take their time, so the lottery of the last action with such a label is
+            # tried first.
+            recently = np.uint64(label) & np.uint64(RECENT - 1)
+            lottery = recent[recently]
+            first = lotteries.indptr[lottery]
+            if lotteries.indptr[lottery + 1] - first == end - begin:
+                same = lotteries.reward[lottery] == reward
+                for k in range(end - begin):
+                    same &= buffers.weight[begin + k] == lotteries.weight[first + k]
+                    same &= buffers.then[begin + k] == lotteries.then[first + k]
+            else:
+                same = False
+            key = np.uint64(0)
+            if not same:
+                lottery, key = find_lottery(buffers, begin, end, reward, reward_bits[a], lotteries)
             if lottery < 0:
                 if is_odd(
                     reward,
                     buffers.weight,
                     real_weight,
                     buffers.then,
-                    first,
-                    kept,
+                    begin,
+                    end,
                     real,
                     allowed,
                     rewards_allowed,
                 ):
                     ending = ODD_STATE
                     break
-                lotteries.table[spot_of_key] = n_lotteries
+                lotteries.table[-1 - lottery] = n_lotteries
                 lottery = n_lotteries
                 lotteries.key[lottery] = key
                 lotteries.reward[lottery] = reward
-                for k in range(first, kept):
+                for k in range(begin, end):
                     lotteries.weight[n_lottery_outcomes] = buffers.weight[k]
                     lotteries.then[n_lottery_outcomes] = buffers.then[k]
                     n_lottery_outcomes += 1
                 n_lotteries += 1
                 lotteries.indptr[n_lotteries] = n_lottery_outcomes
+            recent[recently] = lottery
             room.action_label[n_actions + a] = label
             room.action_lottery[n_actions + a] = lottery
-            room.outcome_indptr[n_actions + a + 1] = n_outcomes + kept
+            room.outcome_indptr[n_actions + a + 1] = n_outcomes + end
+            begin = end
         if ending != DONE:
             break
-        if not boxed:
-            ending = BOX_NEEDED
-            break
-        for k in range(kept):
+        for k in range(added):
             number = np.int64(-1)
-            goes_on = buffers.then[k] <= 1
-            if goes_on and dense:
-                number = np.int64(lookup.table[np.uint64(buffers.place[k])])
-            if goes_on and number < 0:
-                number = find_or_add(
-                    buffers.next_state,
-                    buffers.row[k],
-                    buffers.place[k],
-                    room.states,
-                    n_states,
-                    lookup.table,
-                    dense,
-                )
-                if number == n_states:
+            if buffers.then[k] <= 1:
+                spot = np.uint64(buffers.place[k])
+                number = np.int64(table[spot])
+                while number >= 0 and not dense:
+                    same = True
+                    for j in range(n_fields):
+                        same &= states[number, j] == buffers.next_state[k, j]
+                    if same:
+                        break
+                    spot = (spot + np.uint64(1)) & mask
+                    number = np.int64(table[spot])
+                if number < 0:
+                    number = n_states
+                    table[spot] = number
+                    for j in range(n_fields):
+                        states[number, j] = buffers.next_state[k, j]
                     n_states += 1
             room.outcome_state[n_outcomes + k] = number
         n_actions += found
-        n_outcomes += kept
+        n_outcomes += added
         place += 1
         room.action_indptr[place - first_place] = n_actions
         if real:

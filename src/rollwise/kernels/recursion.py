@@ -24,6 +24,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rollwise.kernels.jit import kernel
+from rollwise.kernels.prefetch import prefetch
+
+AHEAD = 8  # states between a line's being asked for and its being read
+LINE = 16  # outcomes in a line of memory
 
 
 class Arranged(NamedTuple):
@@ -74,11 +78,21 @@ def arrange(
         Number of outcomes written.
     """
     n = order.shape[0]
+    last_outcome = outcome_state.shape[0] - 1
     n_actions = 0
     n_outcomes = 0
     arranged.action_indptr[0] = 0
     arranged.outcome_indptr[0] = 0
     for i in range(n):
+        # ask for what comes soon, each line with the help of one asked for before it
+        if i + 3 * AHEAD < n:
+            prefetch(action_indptr, order[i + 3 * AHEAD])
+            a = action_indptr[order[i + 2 * AHEAD]]
+            prefetch(outcome_indptr, a)
+            prefetch(action_lottery, a)
+            k = outcome_indptr[action_indptr[order[i + AHEAD]]]
+            prefetch(outcome_state, k)
+            prefetch(outcome_state, min(k + LINE, last_outcome))
         s = order[i]
         for a in range(action_indptr[s], action_indptr[s + 1]):
             for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
@@ -99,13 +113,16 @@ def arrange(
 def sweep(low, high, arranged, values, chosen):
     """Update the values at positions `low` to `high`, in place and in order.
 
-    `chosen` receives the action taken at each position (the first of the best).
+    ``chosen[i - low]`` receives the action taken at the position i (the first of the best).
 
     Returns
     -------
     change, scale : float
         The largest change of a value, and the largest value in size.
+    switched : int
+        Number of positions whose action is another than it was.
     """
+    switched = 0
     change = 0.0
     scale = 0.0
     for i in range(low, high):
@@ -120,30 +137,31 @@ def sweep(low, high, arranged, values, chosen):
             if q > best:
                 best = q
                 best_action = np.uint32(a)
-        chosen[i] = best_action
+        switched += chosen[i - low] != best_action
+        chosen[i - low] = best_action
         change = max(change, abs(best - values[i]))
         scale = max(scale, abs(best))
         values[i] = best
-    return change, scale
+    return change, scale, switched
 
 
 @kernel
 def slope_sweep(low, high, arranged, chosen, slope):
     """How a sweep answers to a change of the values that it reads before writing.
 
-    `slope` holds the change at positions `low` to `high`, and is overwritten, in
+    ``slope[i - low]`` holds the change at the position i, and is overwritten, in
     place and in order, by what follows from it under the `chosen` actions.
     """
     for i in range(low, high):
-        a = chosen[i]
+        a = chosen[i - low]
         d = 0.0
         c = arranged.lottery_indptr[arranged.lottery[a]]
         for k in range(arranged.outcome_indptr[a], arranged.outcome_indptr[a + 1]):
             t = arranged.target[k]
             if low <= t < high:
-                d += arranged.coefficient[c] * slope[t]
+                d += arranged.coefficient[c] * slope[t - low]
             c += np.uint32(1)
-        slope[i] = d
+        slope[i - low] = d
 
 
 @kernel
@@ -154,8 +172,8 @@ def sweep_with_slope(low, high, cut, arranged, values, slope):
     ----------
     cut : int
         Position of the cut state.
-    slope : (n_states + n_border,) float64
-        Zero outside the component; the derivatives of its values on return.
+    slope : (at least high - low,) float64
+        The derivatives of the component's values on return.
 
     Returns
     -------
@@ -163,7 +181,8 @@ def sweep_with_slope(low, high, cut, arranged, values, slope):
         The largest value in size.
     """
     scale = 0.0
-    slope[cut] = 1.0
+    size = np.uint32(high - low)
+    slope[cut - low] = 1.0
     for i in range(low, high):
         best = -np.inf
         best_slope = 0.0
@@ -175,13 +194,15 @@ def sweep_with_slope(low, high, cut, arranged, values, slope):
                 t = arranged.target[k]
                 coefficient = arranged.coefficient[c]
                 q += coefficient * values[t]
-                d += coefficient * slope[t]
+                inside = np.uint32(t - np.uint32(low))
+                if inside < size:
+                    d += coefficient * slope[inside]
                 c += np.uint32(1)
             if q > best:
                 best = q
                 best_slope = d
         values[i] = best
-        slope[i] = best_slope
+        slope[i - low] = best_slope
         scale = max(scale, abs(best))
     return scale
 
@@ -192,7 +213,7 @@ def sweep_with_slopes(low, high, m, arranged, values, cut_index, slopes):
 
     Parameters
     ----------
-    cut_index : (n_states,) int32
+    cut_index : (at least high - low,) int32
         The number of a cut state; -1 for other states of the component.
     slopes : (at least m * (high - low),) float64
         The derivatives on return, state by state.
@@ -217,7 +238,7 @@ def sweep_with_slopes(low, high, m, arranged, values, cut_index, slopes):
                 q += coefficient * values[t]
                 if low <= t < high:
                     if t >= i:
-                        slope[cut_index[t]] += coefficient
+                        slope[cut_index[t - low]] += coefficient
                     else:
                         for j in range(m):
                             slope[j] += coefficient * slopes[(t - low) * m + j]
@@ -235,18 +256,18 @@ def sweep_with_slopes(low, high, m, arranged, values, cut_index, slopes):
 def find_cut(low, high, arranged, cut_index, cut_state):
     """Number the states of a component that are read before they are written.
 
-    ``cut_index[i]`` becomes their number, or -1, and ``cut_state[low + number]`` their
+    ``cut_index[i - low]`` becomes their number, or -1, and ``cut_state[number]`` their
     position. Returns how many there are.
     """
-    for i in range(low, high):
+    for i in range(high - low):
         cut_index[i] = -1
     n = 0
     for i in range(low, high):
         first, last = arranged.action_indptr[i], arranged.action_indptr[i + 1]
         for k in range(arranged.outcome_indptr[first], arranged.outcome_indptr[last]):
             t = arranged.target[k]
-            if i <= t < high and cut_index[t] < 0:
-                cut_index[t] = n
-                cut_state[low + n] = t
+            if i <= t < high and cut_index[t - low] < 0:
+                cut_index[t - low] = n
+                cut_state[n] = t
                 n += 1
     return n

@@ -63,6 +63,9 @@ METHODS: dict[str, Method] = {
 }
 
 
+DEFAULT = "strategy-iteration"
+
+
 def find_method(name: str) -> Method:
     """The method of this name.
 

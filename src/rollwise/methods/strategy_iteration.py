@@ -14,10 +14,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise import large_pages
 from rollwise.graph import StateGraph
 from rollwise.kernels.solving import EPSILON
 from rollwise.methods.result import MethodResult, Status
-from rollwise.recursion import Recursion, solve_recursion
+from rollwise.recursion import Recursion, Search
 
 
 def strategy_iteration(
@@ -44,13 +45,24 @@ def strategy_iteration(
     MethodResult
         Values by the numbers of the states.
     """
-    border = np.zeros(graph.n_border) if border_values is None else border_values
-    sign = -1.0 if graph.objective == "minimize" else 1.0
     recursion = Recursion.of_values(graph) if arranged is None else arranged
-    found = solve_recursion(recursion, sign * border, progress=progress)
-    values = np.empty(graph.n_states)
-    values[recursion.components.order] = sign * found.values[: graph.n_states]
-    status = Status.CONVERGED if found.converged else Status.STALLED
+    return as_result(graph, begin(graph, recursion, border_values).run(progress=progress))
+
+
+def begin(
+    graph: StateGraph, arranged: Recursion, border_values: NDArray[np.float64] | None
+) -> Search:
+    """The search for the values of a graph; for their negatives, to minimize."""
+    border = np.zeros(graph.n_border) if border_values is None else border_values
+    return Search(arranged, -border if graph.objective == "minimize" else border)
+
+
+def as_result(graph: StateGraph, search: Search) -> MethodResult:
+    """What a search that has come to its end says of the graph."""
+    values = large_pages.take(search.values, search.recursion.components.position)
+    if graph.objective == "minimize":
+        np.negative(values, out=values)
+    status = Status.CONVERGED if search.converged else Status.STALLED
     # each component came to rest within this of its largest value
-    claimed = 4 * EPSILON * float(np.max(np.abs(values)))
-    return MethodResult("strategy-iteration", values, found.sweeps, status, claimed_error=claimed)
+    claimed = 4 * EPSILON * float(max(values.max(), -values.min()))
+    return MethodResult("strategy-iteration", values, search.sweeps, status, claimed_error=claimed)

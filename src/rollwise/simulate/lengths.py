@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rollwise.certificate import certify
+from rollwise.certified import solve_and_certify
 from rollwise.graph import StateGraph
-from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.policies import Policy
 from rollwise.seats import take_seats
 
@@ -64,9 +63,8 @@ def expected_lengths(
     turns = replace(moves, action_reward=passing / total)
     found = []
     for counted in (turns, moves):
-        values = strategy_iteration(counted).values
-        bounds = certify(counted, values).bounds
-        found.append((values, bounds))
+        counts, certificate, _ = solve_and_certify(counted)
+        found.append((counts.values, certificate.bounds))
     # The chance to pass is rounded once a move; the first turn passes nowhere.
     rounding = 2.0**-52 * np.abs(found[1][0])
     return [

@@ -1,0 +1,54 @@
+"""Asking the processor for memory before it is needed.
+
+A loop that reads a graph in another order than it lies in memory waits for each line
+of it, unless it has asked for the line some rounds ahead.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from rollwise.kernels.jit import JIT_DISABLED
+
+
+def _prefetch(typingctx: Any, array: Any, index: Any) -> Any:
+    """Ask for the line of memory that holds ``array[index]``; nothing else happens.
+
+    The index has to lie in the array, which has one dimension.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array_type, index_type = signature.args
+        items = context.make_array(array_type)(context, builder, args[0])
+        place = context.cast(builder, args[1], index_type, types.intp)
+        address = cgutils.get_item_pointer2(
+            context,
+            builder,
+            items.data,
+            cgutils.unpack_tuple(builder, items.shape),
+            cgutils.unpack_tuple(builder, items.strides),
+            array_type.layout,
+            [place],
+        )
+        byte = ir.IntType(8).as_pointer()
+        number = ir.IntType(32)
+        ask = builder.module.declare_intrinsic(
+            "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        )
+        # to be read, kept close, data
+        builder.call(ask, [builder.bitcast(address, byte), number(0), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, index), codegen
+
+
+def _nothing(array: Any, index: Any) -> None:
+    """Interpreted code has no use for it."""
+
+
+prefetch = _nothing if JIT_DISABLED else intrinsic(_prefetch)
