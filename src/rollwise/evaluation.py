@@ -24,15 +24,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.certificate import Certificate, certify
+from rollwise.certified import solve_and_certify
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.methods.result import MethodResult, Status
-from rollwise.methods.strategy_iteration import strategy_iteration
+from rollwise.methods.result import Status
 from rollwise.methods.sweeping import greedy_actions
 from rollwise.methods.value_iteration import value_iteration
 from rollwise.policies import Policy
-from rollwise.recursion import Recursion
 from rollwise.seats import take_seats
 
 METHODS = ("exact", "iterative")
@@ -176,7 +174,7 @@ def evaluate(
         raise UsageError(f"{graph.game} is a game for one: there is no opponent")
     seats = take_seats(graph, [policy] if against is None else [policy, against], starts)
     if method == "exact":
-        found, certificate = _solved(seats.graph)
+        found, certificate, _ = solve_and_certify(seats.graph)
         history: list[float] = []
     else:
         # The chance to win is (1 + value) / 2: its 0 is -1, its changes are half as large.
@@ -244,7 +242,7 @@ def best_response(
         The response can make play go round for ever, from the starts.
     """
     seats = take_seats(graph, [None, policy], starts)
-    found, certificate = _solved(seats.graph)
+    found, certificate, _ = solve_and_certify(seats.graph)
     mine, theirs = seats.spread(found.values)
     bounds, bounds_second = seats.spread(certificate.bounds)
     name = f"best response to {policy.name}"
@@ -265,9 +263,3 @@ def best_response(
         n_solved=seats.graph.n_states,
         find_response=find_response,
     )
-
-
-def _solved(graph: StateGraph) -> tuple[MethodResult, Certificate]:
-    arranged = Recursion.of_values(graph)
-    found = strategy_iteration(graph, arranged=arranged)
-    return found, certify(graph, found.values, arranged=arranged)
