@@ -1,6 +1,6 @@
 """How time and memory grow with the number of states, and the exponents.
 
-    python -m benchmarks.growth GAME NAME VALUE MEMORY
+    python -m benchmarks.growth FAMILY SIZE MEMORY
 
 solves one size in a process of its own; `rows` does all of them, `fit` finds the
 exponents, `draw` the picture.
@@ -8,26 +8,64 @@ exponents, `draw` the picture.
 
 from __future__ import annotations
 
-import os
 import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.measure import Settings, ask
-from benchmarks.memory import limit_memory, peak_bytes
-from benchmarks.worker import say
+from benchmarks.memory import peak_bytes
+from benchmarks.worker import say_once
 
-# The game, its parameter, its sizes, and a size that only warms up.
-FAMILIES: list[tuple[str, str, list[int], int]] = [
-    ("pig", "target", [50, 70, 100, 140, 200, 280, 400], 45),
-    ("super-six", "sticks", [50, 100, 200, 400, 700, 1000, 1400, 2000, 3000], 60),
-]
-QUICK_SIZES = {"pig": 100, "super-six": 200}
+
+@dataclass(frozen=True)
+class Family:
+    """A game in several sizes.
+
+    Attributes
+    ----------
+    name : str
+        As in the table.
+    sizes : tuple of int
+        Of the game's `parameter`.
+    warm : int
+        A size that only warms up.
+    quick : int
+        The largest size that `--quick` measures.
+    by_layer : bool
+        Whether it is solved by layers, and not with the whole graph in memory.
+    """
+
+    name: str
+    game: str
+    parameter: str
+    sizes: tuple[int, ...]
+    warm: int
+    quick: int
+    by_layer: bool = False
+
+
+LARGEST = "super-six by layer"  # of these one has a goal
+FAMILIES = {
+    family.name: family
+    for family in (
+        Family("pig", "pig", "target", (50, 70, 100, 140, 200, 280, 400), 45, 100),
+        Family(
+            "super-six",
+            "super-six",
+            "sticks",
+            (50, 100, 200, 400, 700, 1000, 1400, 2000),
+            60,
+            200,
+        ),
+        Family(LARGEST, "super-six", "sticks", (200, 1000, 2000, 3000), 60, 200, by_layer=True),
+    )
+}
 FEW_STATES = 30_000  # below, fixed costs hide how time grows
 LEAST_GROWN = 32 * 2**20
 MOST_STATES = 1_000_000_000
@@ -36,40 +74,48 @@ MOST_STATES = 1_000_000_000
 def rows(settings: Settings, quick: bool, report: Callable[[str], None]) -> list[dict[str, Any]]:
     """Seconds, peak memory and states of each size; a family ends where one doesn't finish."""
     found = []
-    for game, name, sizes, _ in FAMILIES:
-        for size in sizes:
-            if quick and size > QUICK_SIZES[game]:
+    for family in FAMILIES.values():
+        for size in family.sizes:
+            if quick and size > family.quick:
                 continue
-            given = [game, name, str(size), str(settings.memory)]
-            said = ask(["benchmarks.growth", *given], 6 * settings.limit)
-            found.append({"game": game, "parameter": name, "size": size, **said})
-            report(f"  {game} {name}={size}: {said.get('fault', 'done')}")
+            given = [family.name, str(size), str(settings.memory)]
+            said = ask(["benchmarks.growth", *given], 10 * settings.limit)
+            about = {"family": family.name, "parameter": family.parameter, "size": size}
+            found.append({**about, **said})
+            report(f"  {family.name}, {family.parameter}={size}: {said.get('fault', 'done')}")
             if "fault" in said:
                 break
     return found
 
 
-def measured(game: str, name: str, size: int) -> dict[str, Any]:
-    """Solve one size, after a small one that loads all code."""
+def solved(family: Family, size: int) -> dict[str, Any]:
+    """Solve one size; how large it was, and what came out."""
     import rollwise
     from rollwise.games import find
 
-    kind = find(game)
-    warm = next(warm for other, _, _, warm in FAMILIES if other == game)
-    rollwise.solve(kind(**{name: warm}))
+    game = find(family.game)(**{family.parameter: size})
+    if family.by_layer:
+        layered = rollwise.solve_by_layers(game, max_states=MOST_STATES)
+        n_states, n_outcomes = len(layered.states), layered.n_outcomes
+        return _facts(n_states, n_outcomes, layered.error_bound, layered.value)
+    whole = rollwise.solve(game, max_states=MOST_STATES)
+    graph = whole.graph
+    return _facts(graph.n_states, graph.n_outcomes, whole.error_bound, whole.value)
+
+
+def _facts(n_states: int, n_outcomes: int, bound: float, start: float) -> dict[str, Any]:
+    return {"n_states": n_states, "n_outcomes": n_outcomes, "bound": bound, "start": start}
+
+
+def measured(family: Family, size: int) -> dict[str, Any]:
+    """Solve one size, after a small one that loads all code."""
+    solved(family, family.warm)
     before = peak_bytes()
     times: list[float] = []
     while len(times) < 5 and sum(times) < 3:
         started = time.perf_counter()
-        solution = rollwise.solve(kind(**{name: size}), max_states=MOST_STATES)
+        facts = solved(family, size)
         times.append(time.perf_counter() - started)
-        facts = {
-            "n_states": solution.graph.n_states,
-            "n_outcomes": solution.graph.n_outcomes,
-            "bound": solution.error_bound,
-            "start": solution.value,
-        }
-        del solution
     return {
         **facts,
         "seconds": statistics.median(times),
@@ -89,12 +135,12 @@ def fit(states: Sequence[float], amounts: Sequence[float]) -> float | None:
 
 
 def exponents(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, float | None]]:
-    """By game: the exponents of time, and of memory beyond what the process began with."""
+    """By family: the exponents of time, and of memory beyond what the process began with."""
     found = {}
-    for game in dict.fromkeys(row["game"] for row in rows):
-        own = [row for row in rows if row["game"] == game and "fault" not in row]
+    for family in dict.fromkeys(row["family"] for row in rows):
+        own = [row for row in rows if row["family"] == family and "fault" not in row]
         states = [row["n_states"] for row in own]
-        found[game] = {
+        found[family] = {
             "time": fit(states, [row["seconds"] for row in own]),
             "memory": fit(states, [_grown(row) for row in own]),
         }
@@ -124,7 +170,7 @@ def draw(rows: Sequence[dict[str, Any]], path: Path) -> str:
 
 
 def picture(rows: Sequence[dict[str, Any]]) -> Any:
-    """Two panels, time and memory against states, a line a game, all on logarithms."""
+    """Two panels, time and memory against states, a line a family, all on logarithms."""
     import plotly.graph_objects as go
 
     from rollwise.plot.style import COLOURS, Sheet, axis
@@ -132,12 +178,12 @@ def picture(rows: Sequence[dict[str, Any]]) -> Any:
     figure = go.Figure()
     powers = exponents(rows)
     key = []
-    for colour, game in zip(COLOURS, powers, strict=False):
-        own = [row for row in rows if row["game"] == game and "fault" not in row]
+    for colour, family in zip(COLOURS, powers, strict=False):
+        own = [row for row in rows if row["family"] == family and "fault" not in row]
         words = ", ".join(
-            f"{what} ∝ states^{p:.2f}" for what, p in powers[game].items() if p is not None
+            f"{what} ∝ states^{p:.2f}" for what, p in powers[family].items() if p is not None
         )
-        key.append(f"{game}: {words}" if words else game)
+        key.append(f"{family}: {words}" if words else family)
         states = [row["n_states"] for row in own]
         amounts = (
             [row["seconds"] for row in own],
@@ -149,7 +195,7 @@ def picture(rows: Sequence[dict[str, Any]]) -> Any:
                     x=states,
                     y=amount,
                     name=key[-1],
-                    legendgroup=game,
+                    legendgroup=family,
                     showlegend=panel == 0,
                     mode="lines+markers",
                     line={"color": colour},
@@ -190,14 +236,8 @@ def picture(rows: Sequence[dict[str, Any]]) -> Any:
 
 
 def main() -> None:
-    game, name, size, memory = sys.argv[1:]
-    out = os.dup(1)
-    os.dup2(2, 1)
-    limit_memory(int(float(memory) * 2**30))
-    try:
-        say(out, **measured(game, name, int(size)))
-    except MemoryError:
-        say(out, fault=f"ran out of memory ({memory} GB)")
+    name, size, memory = sys.argv[1:]
+    say_once(memory, lambda: measured(FAMILIES[name], int(size)))
 
 
 if __name__ == "__main__":

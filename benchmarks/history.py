@@ -18,6 +18,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.tables import markdown_table
+
 FILE = Path(__file__).with_name("history.jsonl")
 NOISE = 1.5
 SAME_VALUE = 1e-9
@@ -85,11 +87,11 @@ def table(lines: Sequence[Line], most: int = 12) -> Iterator[str]:
         yield "No run so far."
         return
     names = list(dict.fromkeys(name for line in lines for name in line["ratios"]))
-    yield "| date | commit | machine | " + " | ".join(names) + " |"
-    yield "|---" * (3 + len(names)) + "|"
+    rows = []
     for line in lines[-most:]:
-        cells = [f"{line['ratios'][name]:.3g}" if name in line["ratios"] else "" for name in names]
-        yield f"| {line['date']} | {line['commit']} | {line['machine']} | {' | '.join(cells)} |"
+        ratios = [f"{line['ratios'][name]:.3g}" if name in line["ratios"] else "" for name in names]
+        rows.append([line["date"], line["commit"], line["machine"], *ratios])
+    yield from markdown_table(["date", "commit", "machine", *names], rows)
 
 
 def main() -> int:

@@ -20,7 +20,7 @@ import numba
 import numpy as np
 
 from benchmarks.measure import Settings, ask
-from benchmarks.worker import say
+from benchmarks.worker import own_output, say
 
 
 class Loop(NamedTuple):
@@ -63,10 +63,25 @@ def rows(settings: Settings, quick: bool) -> dict[str, Any]:
     return ask(["benchmarks.rates", str(int(quick))], 10 * settings.limit)
 
 
-# Dice blackjack, 6 sides, 15 to 17, at most 2 dice, M = 100.
-
-
 BY_HAND = "a loop by hand for this game, Numba"
+GAMMA = np.uint64(0x9E3779B97F4A7C15)
+
+
+@numba.njit(error_model="numpy")
+def mixed(state):
+    """The random word of a state, which grows by `GAMMA` from word to word (SplitMix64)."""
+    z = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def on_all_cores(play: Callable[[int], Callable[[int], Any]], games: int) -> list[Loop]:
+    """What a number of workers plays, with one for each core, where there are several."""
+    cores = os.cpu_count() or 1
+    return [Loop(f"the same, {cores} workers", play(cores), games, cores)] if cores > 1 else []
+
+
+# Dice blackjack, 6 sides, 15 to 17, at most 2 dice, M = 100.
 
 
 def blackjack_in_python(games: int) -> None:
@@ -98,10 +113,8 @@ def blackjack_by_hand(games, counts, rates, chance, words):
     for _ in range(games):
         mine, theirs, length = 0, 0, 0
         while True:
-            state += np.uint64(0x9E3779B97F4A7C15)
-            z = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            z ^= z >> np.uint64(31)
+            state += GAMMA
+            z = mixed(state)
             j = np.int64(np.float64(z >> np.uint64(40)) * 2.0**-24 >= chance[mine, theirs])
             path[length, 0], path[length, 1], path[length, 2] = mine, theirs, j
             length += 1
@@ -146,11 +159,9 @@ def learning() -> list[Loop]:
         loops.append(Loop(f"rollwise, {method}", one_core(graph, method, Learner), 100_000))
     whole = Learner(graph, explore=100, seed=1)
     loops.append(Loop("rollwise, counts, `Learner.play`", whole.play, 500_000))
-    cores = os.cpu_count() or 1
-    if cores > 1:
-        shared = Learner(graph, explore=100, seed=1, workers=cores)
-        loops.append(Loop(f"the same, {cores} workers", shared.play, 1_000_000, cores))
-    return loops
+    return loops + on_all_cores(
+        lambda workers: Learner(graph, explore=100, seed=1, workers=workers).play, 1_000_000
+    )
 
 
 def one_core(graph: Any, method: str, learner_class: Any) -> Callable[[int], Any]:
@@ -197,9 +208,8 @@ def pig_by_hand(games, words):
         while True:
             turn = 0
             while turn < 20 and banked + turn < 100:
-                state += np.uint64(0x9E3779B97F4A7C15)
-                z = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-                z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+                state += GAMMA
+                z = mixed(state)
                 face = 1 + np.int64(((z >> np.uint64(32)) * np.uint64(6)) >> np.uint64(32))
                 if face == 1:
                     turn = 0
@@ -228,34 +238,22 @@ def simulating() -> list[Loop]:
     policy = find_policy(graph, game, "hold-at-20")
     words, own = stream_words(), stream_words()
     table = PlayTable.of(graph, policy)
-    loops = [
+
+    def simulated(workers: int) -> Callable[[int], Any]:
+        return lambda n: simulate(graph, policy, games=n, seed=1, exact=False, workers=workers)
+
+    return [
         Loop("plain Python", pig_in_python, 500),
         Loop(BY_HAND, lambda n: pig_by_hand(n, words), 20_000),
         Loop("rollwise, one core", lambda n: table.play(n, own), 20_000),
-        Loop(
-            "rollwise, `simulate`, with all its statistics",
-            lambda n: simulate(graph, policy, games=n, seed=1, exact=False),
-            200_000,
-        ),
+        Loop("rollwise, `simulate`, with all its statistics", simulated(1), 200_000),
+        *on_all_cores(simulated, 500_000),
     ]
-    cores = os.cpu_count() or 1
-    if cores > 1:
-        loops.append(
-            Loop(
-                f"the same, {cores} workers",
-                lambda n: simulate(graph, policy, games=n, seed=1, exact=False, workers=cores),
-                500_000,
-                cores,
-            )
-        )
-    return loops
 
 
 def main() -> None:
     turns = 3 if sys.argv[1] == "1" else 9
-    out = os.dup(1)
-    os.dup2(2, 1)
-    say(out, learning=in_turn(learning(), turns), simulating=in_turn(simulating(), turns))
+    say(own_output(), learning=in_turn(learning(), turns), simulating=in_turn(simulating(), turns))
 
 
 if __name__ == "__main__":

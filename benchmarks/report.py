@@ -9,6 +9,7 @@ from benchmarks import growth, history, stages
 from benchmarks.goals import goals
 from benchmarks.measure import Row
 from benchmarks.results import REFERENCE, Results
+from benchmarks.tables import markdown_table, seconds
 from benchmarks.work import find_work
 
 PICTURE = "growth.svg"
@@ -82,7 +83,8 @@ def works(results: Results) -> Iterator[str]:
         "certified answer over all positions that the tool gives (*start*: over the start alone); "
         "rollwise's own is at most what it claims, since that is proved. "
         "`build` makes the tool's own model from its input; `memory` is the peak of the whole "
-        "process. Tools that take arrays got rollwise's, and making these isn't counted."
+        "process. Tools that take arrays got rollwise's, and making these isn't counted. Where a "
+        "tool solves only what play from the start comes to, it says how many states these are."
     )
     yield ""
     for name, facts in results.problems.items():
@@ -100,26 +102,28 @@ def works(results: Results) -> Iterator[str]:
             )
         )
         yield ""
-        yield f"| {' | '.join(COLUMNS)} |"
-        yield "|---" * len(COLUMNS) + "|"
         own = [row for row in results.rows if row.work == name]
         ours = results.seconds(name, REFERENCE)
+        limit = results.settings.limit
+        cells = []
         for row in own:
             if row.finished:
-                yield "| " + " | ".join(finished_cells(row, ours)) + " |"
+                cells.append(finished_cells(row, ours, facts["n_states"]))
             elif row.why_not.startswith("didn't finish"):
-                least = "" if ours is None else f"> {results.settings.limit / ours:,.0f}"
-                cells = [row.tool, row.label, "", "", "", f"> {results.settings.limit:.0f} s"]
-                yield "| " + " | ".join([*cells, "", "0", least, "", "", ""]) + " |"
+                least = "" if ours is None else f"> {limit / ours:,.0f}"
+                cells.append([row.tool, row.label, *3 * [""], f"> {limit:.0f} s", "", "0", least])
+        yield from markdown_table(COLUMNS, cells)
         yield ""
         yield from absent(own)
     for name, why in results.skipped.items():
         yield from (f"### {name}: {find_work(name).title}", "", f"Not measured: {why}.", "")
 
 
-def finished_cells(row: Row, ours: float | None) -> list[str]:
+def finished_cells(row: Row, ours: float | None, n_states: int) -> list[str]:
     """The cells of a row with an answer."""
     run = row.runs[0]
+    states = run.get("states", n_states)
+    label = row.label if states == n_states else f"{row.label}, {states:,} states"
     stages_ = [
         seconds(row.median(stage)) if stage in run["seconds"] else ""
         for stage in ("build", "solve", "certify")
@@ -132,7 +136,7 @@ def finished_cells(row: Row, ours: float | None) -> list[str]:
         claim = f"± {run['claimed']:.1e}, {claim}"
     return [
         row.tool,
-        row.label,
+        label,
         *stages_,
         f"**{seconds(row.median())}**",
         f"{seconds(low)}–{seconds(high)}" if len(row.runs) > 1 else "",
@@ -140,8 +144,13 @@ def finished_cells(row: Row, ours: float | None) -> list[str]:
         "" if not ours else f"{row.median() / ours:.3g}",
         claim,
         "at most that" if row.peer == REFERENCE else f"{error:.1e}{where}",
-        f"{row.peak / MEGA:,.0f} MB",
+        megabytes(row.peak),
     ]
+
+
+def megabytes(bytes_: float) -> str:
+    """Bytes as whole megabytes."""
+    return f"{bytes_ / MEGA:,.0f} MB"
 
 
 def absent(rows: Sequence[Row]) -> Iterator[str]:
@@ -155,15 +164,6 @@ def absent(rows: Sequence[Row]) -> Iterator[str]:
         yield f"- {tool}{'' if every else ' (' + '; '.join(labels) + ')'}: {why}."
     if reasons:
         yield ""
-
-
-def seconds(amount: float) -> str:
-    """Seconds with three digits that matter."""
-    if amount < 1e-3:
-        return f"{amount * 1e6:.3g} µs"
-    if amount < 1:
-        return f"{amount * 1e3:.3g} ms"
-    return f"{amount:.3g} s"
 
 
 def stage_table(results: Results) -> Iterator[str]:
@@ -180,12 +180,11 @@ def stage_table(results: Results) -> Iterator[str]:
     yield ""
     names = stages.STAGES
     columns = ["game", "states", "graph", *names, "first use in a process", "warm", "memory"]
-    yield f"| {' | '.join(columns)} |"
-    yield "|---" * len(columns) + "|"
+    rows = []
     for row in results.stages:
         title = " ".join([row["game"], *(f"{k}={v}" for k, v in row["parameters"].items())])
         if "fault" in row:
-            yield f"| {title} | {row['fault']} |" + " |" * (len(names) + 4)
+            rows.append([title, row["fault"]])
             continue
         took, bytes_ = row["seconds"], row["least_bytes"]
         cells = [
@@ -194,11 +193,18 @@ def stage_table(results: Results) -> Iterator[str]:
             for name in names
         ]
         warm = sum(took[name] for name in names if name != "table")
-        yield (
-            f"| {title} | {row['n_states']:,} | {row['graph_bytes'] / MEGA:,.1f} MB | "
-            f"{' | '.join(cells)} | {seconds(row['first'])} | {seconds(warm)} | "
-            f"{row['peak'] / MEGA:,.0f} MB |"
+        rows.append(
+            [
+                title,
+                f"{row['n_states']:,}",
+                f"{row['graph_bytes'] / MEGA:,.1f} MB",
+                *cells,
+                seconds(row["first"]),
+                seconds(warm),
+                megabytes(row["peak"]),
+            ]
         )
+    yield from markdown_table(columns, rows)
     yield ""
 
 
@@ -212,23 +218,35 @@ def growth_table(results: Results) -> Iterator[str]:
     else:
         yield f"![Time and memory against the number of states]({PICTURE})"
     yield ""
-    for game, powers in growth.exponents(results.growth).items():
+    yield (
+        "With the whole graph in memory; where the table says *by layer*, with that of one layer, "
+        "certified on a second core (`rollwise solve --by-layer`)."
+    )
+    yield ""
+    for family, powers in growth.exponents(results.growth).items():
         words = [f"{what} ∝ states^{p:.2f}" for what, p in powers.items() if p is not None]
         if words:
-            yield f"- {game}: {', '.join(words)} (from {growth.FEW_STATES:,} states on)"
+            yield f"- {family}: {', '.join(words)} (from {growth.FEW_STATES:,} states on)"
     yield ""
-    yield "| game | size | states | outcomes | seconds | runs | peak memory | certified ± |"
-    yield "|---|---|---|---|---|---|---|---|"
+    columns = ["", "size", "states", "outcomes", "seconds", "runs", "peak memory", "certified ±"]
+    rows = []
     for row in results.growth:
-        size = f"{row['parameter']}={row['size']}"
+        about = [row["family"], f"{row['parameter']}={row['size']}"]
         if "fault" in row:
-            yield f"| {row['game']} | {size} | {row['fault']} | | | | | |"
+            rows.append([*about, row["fault"]])
             continue
-        yield (
-            f"| {row['game']} | {size} | {row['n_states']:,} | {row['n_outcomes']:,} | "
-            f"{seconds(row['seconds'])} | {row['runs']} | {row['peak'] / MEGA:,.0f} MB | "
-            f"{row['bound']:.1e} |"
+        rows.append(
+            [
+                *about,
+                f"{row['n_states']:,}",
+                f"{row['n_outcomes']:,}",
+                seconds(row["seconds"]),
+                str(row["runs"]),
+                megabytes(row["peak"]),
+                f"{row['bound']:.1e}",
+            ]
         )
+    yield from markdown_table(columns, rows)
     yield ""
 
 
@@ -237,13 +255,14 @@ def command_table(results: Results) -> Iterator[str]:
     if not results.commands:
         return
     yield from ("## Whole commands", "")
-    yield "| command | first use ever, empty caches | again (median) | peak memory |"
-    yield "|---|---|---|---|"
+    rows = []
     for row in results.commands:
         first = row["first"]
         begun = seconds(first["seconds"]) if "seconds" in first else first["fault"]
         again = seconds(row["again"]) if row["again"] else "failed"
-        yield f"| `{row['command']}` | {begun} | {again} | {row['peak'] / MEGA:,.0f} MB |"
+        rows.append([f"`{row['command']}`", begun, again, megabytes(row["peak"])])
+    columns = ["command", "first use ever, empty caches", "again (median)", "peak memory"]
+    yield from markdown_table(columns, rows)
     yield ""
 
 
@@ -258,14 +277,19 @@ def rate_tables(results: Results) -> Iterator[str]:
         if not rows:
             continue
         yield from (f"## {title}", "")
-        yield "| | million games a second | a core | times plain Python |"
-        yield "|---|---|---|---|"
         slow = rows[0]["rate"]
-        for row in rows:
-            yield (
-                f"| {row['name']} | {row['rate'] / 1e6:.4g} | "
-                f"{row['rate'] / row['cores'] / 1e6:.4g} | {row['rate'] / slow:,.0f} |"
-            )
+        yield from markdown_table(
+            ["", "million games a second", "a core", "times plain Python"],
+            [
+                [
+                    row["name"],
+                    f"{row['rate'] / 1e6:.4g}",
+                    f"{row['rate'] / row['cores'] / 1e6:.4g}",
+                    f"{row['rate'] / slow:,.0f}",
+                ]
+                for row in rows
+            ],
+        )
         yield ""
     if "fault" in results.rates:
         yield f"Learning and simulating: {results.rates['fault']}."

@@ -9,7 +9,6 @@ rate at which one core moves bytes (`benchmarks.memory.bandwidth`).
 from __future__ import annotations
 
 import json
-import os
 import statistics
 import sys
 import time
@@ -17,8 +16,8 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks.measure import Settings, ask
-from benchmarks.memory import limit_memory, peak_bytes
-from benchmarks.worker import say
+from benchmarks.memory import peak_bytes
+from benchmarks.worker import say_once
 
 STAGES = ("compile", "build", "components", "solve", "certify", "table")
 GAMES: list[tuple[str, dict[str, Any], bool]] = [  # the last: whether `--quick` has it
@@ -111,13 +110,7 @@ def measured(game: str, parameters: dict[str, Any], turns: int) -> dict[str, Any
 
 def main() -> None:
     game, parameters, turns, memory = sys.argv[1:]
-    out = os.dup(1)
-    os.dup2(2, 1)
-    limit_memory(int(float(memory) * 2**30))
-    try:
-        say(out, **measured(game, json.loads(parameters), int(turns)))
-    except MemoryError:
-        say(out, fault=f"ran out of memory ({memory} GB)")
+    say_once(memory, lambda: measured(game, json.loads(parameters), int(turns)))
 
 
 if __name__ == "__main__":

@@ -225,8 +225,8 @@ def check_known(work: Work, states: NDArray[np.int32], worth: NDArray[np.float64
         allowed = 1e-12 if "/" in text else 0.5 * 10.0**-digits
         assert abs(worth[0] - float(Fraction(text))) <= allowed, f"{work.name}: {worth[0]}"
         checked += 1
-    table = known.get(work.name)
-    if table is not None:
+    table = known.get(work.name, {})
+    if "rows" in table:  # of some only figures are known
         columns = table["columns"]
         fields, at = states.shape[1], columns.index("prob")
         rows = {tuple(row): w for row, w in zip(states.tolist(), worth.tolist(), strict=True)}

@@ -13,6 +13,7 @@ import gc
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,26 @@ def say(to: int, **facts: Any) -> None:
     os.write(to, (json.dumps(facts) + "\n").encode())
 
 
-def main() -> None:
-    name, way, work_name, folder, memory = sys.argv[1:]
+def own_output() -> int:
+    """Where to `say` things: the output, while whatever is printed goes to the error output."""
     out = os.dup(1)
     os.dup2(2, 1)
+    return out
+
+
+def say_once(memory: str, measure: Callable[[], dict[str, Any]]) -> None:
+    """Say what a function measures in so many gibibytes."""
+    out = own_output()
+    limit_memory(int(float(memory) * 2**30))
+    try:
+        say(out, **measure())
+    except MemoryError:
+        say(out, fault=f"ran out of memory ({memory} GB)")
+
+
+def main() -> None:
+    name, way, work_name, folder, memory = sys.argv[1:]
+    out = own_output()
     limit_memory(int(float(memory) * 2**30))
     try:
         from benchmarks.work import Problem, find_work, prepare

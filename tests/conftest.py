@@ -16,6 +16,8 @@ needs_jit = pytest.mark.skipif(JIT_DISABLED, reason="NUMBA_DISABLE_JIT leaves no
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "needs_jit: compiles rules, so it needs Numba's JIT")
+    if JIT_DISABLED:  # kernels hash with numbers that wrap, of which NumPy's scalars warn
+        config.addinivalue_line("filterwarnings", "ignore:overflow encountered:RuntimeWarning")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

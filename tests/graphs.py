@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN
 from rollwise.graph import StateGraph
+from rollwise.policies import Policy
 
 PAYOFF = {WIN: 1.0, LOSE: -1.0}
 
@@ -49,6 +50,7 @@ def assemble(
     )
 
 
+FOR_TWO = ((2, "win"),)
 KINDS = ((2, "win"), (1, "win"), (1, "maximize"), (1, "minimize"))
 
 
@@ -83,6 +85,21 @@ def ending_graphs(draw, kinds=KINDS, max_states=7, n_border=0):
         ways = st.tuples(ahead, st.lists(anywhere, max_size=3)).map(lambda w: [w[0], *w[1]])
         table.append(draw(st.lists(st.tuples(rewards, ways), min_size=1, max_size=3)))
     return assemble(table, objective=objective, players=players, n_border=n_border)
+
+
+@st.composite
+def graph_and_policies(draw, kinds=FOR_TWO, n_policies=2):
+    """A graph and policies on it, pure in some states and mixed in others."""
+    graph = draw(ending_graphs(kinds=kinds, max_states=5))
+    policies = []
+    for i in range(n_policies):
+        weights = [draw(st.integers(0, 4)) for _ in range(graph.n_actions)]
+        chances = np.array(weights, np.float64)
+        total = np.add.reduceat(chances, graph.action_indptr[:-1])
+        chances[graph.action_indptr[:-1][total == 0]] = 1.0
+        total = np.maximum(total, 1.0)
+        policies.append(Policy(f"p{i}", chances / total[graph.action_state]))
+    return graph, policies
 
 
 def chain(n: int, *, ahead: int = 1, back: int = 1, seats: int = 1) -> StateGraph:

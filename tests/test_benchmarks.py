@@ -23,7 +23,7 @@ from benchmarks.peers import PEERS, by_hand, open_spiel, peer, plain_python
 from benchmarks.peers.decision_process import decision_process, worth
 from benchmarks.report import markdown
 from benchmarks.results import Results
-from benchmarks.work import WORK, Problem, Work, certified_answer, check_known, prepare
+from benchmarks.work import WORK, Problem, Work, certified_answer, check_known, find_work, prepare
 from conftest import needs_jit
 
 SMALL = {
@@ -125,6 +125,12 @@ def test_answers_are_held_against_those_known_from_outside():
     assert check_known(SMALL["response"], graph.states, worth_) == 0
 
 
+def test_of_a_problem_whose_figures_alone_are_known_nothing_is_checked():
+    forty = find_work("super-six-40")
+    graph, worth_, _ = certified_answer(forty)
+    assert check_known(forty, graph.states, worth_) == 0
+
+
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory):
     """One small problem, measured as `make bench` does it."""
@@ -200,11 +206,11 @@ def test_the_page_shows_what_was_measured(measured):
         {work.name: facts},
         [*rows, slow, missing],
         growth=[
-            {"game": "pig", "parameter": "target", "size": n, "n_states": 50_000 * n**3,
+            {"family": "pig", "parameter": "target", "size": n, "n_states": 50_000 * n**3,
              "n_outcomes": 1, "seconds": 2.0 * n**3, "runs": 1, "bound": 1e-13,
              "peak": 10**8 + 10**8 * n**3, "peak_before": 10**8}
             for n in (1, 2, 4)
-        ] + [{"game": "pig", "parameter": "target", "size": 9, "fault": "ran out of memory"}],
+        ] + [{"family": "pig", "parameter": "target", "size": 9, "fault": "ran out of memory"}],
     )  # fmt: skip
     page = markdown(results, [])
     assert "± " in page
@@ -337,7 +343,7 @@ def test_growth_says_why_there_is_no_picture(tmp_path, monkeypatch):
     pytest.importorskip("plotly")
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr("rollwise.plot.browser.find_browser", no_browser)
-    rows = [{"game": "pig", "parameter": "target", "size": 9, "n_states": 10, "seconds": 1.0,
+    rows = [{"family": "pig", "parameter": "target", "size": 9, "n_states": 10, "seconds": 1.0,
              "peak": 2, "peak_before": 1}]  # fmt: skip
     assert "no browser" in growth.draw(rows, tmp_path / "growth.svg")
     assert growth.draw(rows, tmp_path / "growth.html") == ""

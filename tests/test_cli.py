@@ -6,6 +6,7 @@ import contextlib
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -96,6 +97,11 @@ def test_solve_prints_the_documented_keys():
     assert document["status"] == "certified"
     assert document["win_probability"] == (1 + document["value"]) / 2
     assert 0 < document["error_bound"] < 1e-12
+
+
+def test_solve_says_how_positions_hang_together():
+    assert "; each state a component\n" in output("solve", "threes", "dice=2")
+    assert re.search(r"; \d+ components, the largest of \d+ states\n", output("solve", "piglet"))
 
 
 def test_solve_for_people():

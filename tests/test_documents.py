@@ -12,6 +12,7 @@ import blocks
 import cards
 import command_line
 import links
+import milp
 import pytest
 from test_cli import output, refusal
 
@@ -108,6 +109,16 @@ def test_the_games_of_the_documents_are_those_in_examples(tmp_path):
 )
 def test_the_cards_are_up_to_date(name):
     assert (DOCS / "games" / f"{name}.md").read_text() == cards.card(name), "run make docs"
+
+
+def test_the_table_of_mixed_integer_programs_is_what_was_measured():
+    page, measured = (DOCS / "methods.md").read_text(), milp.MEASURED.read_text()
+    assert milp.table(measured) in page, "run make docs"
+    row = "| scip | 20 | converged | 1.14 |"
+    assert row in measured
+    again = milp.refreshed(page, measured.replace(row, row.replace("1.14", "77.7")))
+    assert "(the default) | SCIP | 78 |" in again
+    assert len(again) == len(page) - 1
 
 
 def test_no_card_is_left_over():

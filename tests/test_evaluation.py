@@ -8,9 +8,8 @@ import naive
 import naive_methods
 import numpy as np
 import pytest
-from graphs import assemble, ending_graphs
+from graphs import FOR_TWO, assemble, ending_graphs, graph_and_policies
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from rollwise.builders import build
 from rollwise.errors import EndlessPlay, UsageError
@@ -25,22 +24,6 @@ from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import greedy_actions
 from rollwise.policies import Policy, find_policy
 from rollwise.seats import two_seats, with_policy
-
-FOR_TWO = ((2, "win"),)
-
-
-@st.composite
-def graph_and_policies(draw, kinds=FOR_TWO, n_policies=2):
-    graph = draw(ending_graphs(kinds=kinds, max_states=5))
-    policies = []
-    for i in range(n_policies):
-        weights = [draw(st.integers(0, 4)) for _ in range(graph.n_actions)]
-        chances = np.array(weights, np.float64)
-        total = np.add.reduceat(chances, graph.action_indptr[:-1])
-        chances[graph.action_indptr[:-1][total == 0]] = 1.0
-        total = np.maximum(total, 1.0)
-        policies.append(Policy(f"p{i}", chances / total[graph.action_state]))
-    return graph, policies
 
 
 def passes_of(graph):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from rollwise import large_pages
+from rollwise.kernels.reorder import gather
 
 
 @pytest.mark.parametrize("shape", [0, 5, 70_000, (3, 60_000), (1_000_000, 2)])
@@ -29,7 +30,10 @@ def test_they_begin_with_a_page():
     assert large_pages.empty(100_000).ctypes.data % large_pages.LARGE_PAGE == 0
 
 
-def test_take():
-    values = np.arange(200_000.0)
-    places = np.random.default_rng(1).integers(0, len(values), 150_000).astype(np.int32)
-    assert np.array_equal(large_pages.take(values, places), values[places])
+@pytest.mark.parametrize("n", [0, 1, 40, 150_000])
+def test_gather(n):
+    values = np.arange(2.0 * n)
+    places = np.random.default_rng(1).permutation(2 * n)[:n].astype(np.int32)
+    taken = gather(values, places, room=3)
+    assert taken.shape == (n + 3,)
+    assert np.array_equal(taken[:n], values[places])

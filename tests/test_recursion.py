@@ -146,23 +146,23 @@ def test_random_graphs_by_gmres(graph):
         solve_hard(graph, monkeypatch, lu_first=0)
 
 
-def improved(graph: StateGraph) -> tuple[int, np.ndarray]:
+def improved(graph: StateGraph, *, guesses: bool = True) -> tuple[int, np.ndarray]:
     """The whole graph, as if one component, by condensed evaluations: sweeps, and values."""
     arranged = Recursion.of_values(graph)
     whole = replace(arranged.components, indptr=np.array([0, graph.n_states]))
     room = recursion._room_to_condense(Recursion(whole, arranged.arranged))
     values, chosen = np.zeros(graph.n_states), np.zeros(graph.n_states, np.uint32)
     sweeps = solving.improve(
-        0, graph.n_states, arranged.arranged, values, chosen, room, 4 * solving.EPSILON
+        0, graph.n_states, arranged.arranged, values, chosen, room, guesses, 4 * solving.EPSILON
     )
     found = np.empty(graph.n_states)
     found[arranged.components.order] = -values if graph.objective == "minimize" else values
     return sweeps, found
 
 
-@given(ending_graphs())
-def test_random_graphs_by_condensed_evaluations(graph):
-    sweeps, found = improved(graph)
+@given(ending_graphs(), st.booleans())
+def test_random_graphs_by_condensed_evaluations(graph, guesses):
+    sweeps, found = improved(graph, guesses=guesses)
     if sweeps > 0:  # else they converge too slowly, and it says so
         truth = exact(graph)
         assert np.abs(found - truth).max() <= CLOSE * max(1.0, np.abs(truth).max())

@@ -46,6 +46,7 @@ def test_any_game_has_a_report(game):
     text = report(rollwise.solve(game))
     assert text.count("<section") == text.count("</section>") >= 5
     assert "nan" not in re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+    assert ("here none leads back to another" in text) == (game.players == 1)
 
 
 def unfolded(document):

@@ -177,7 +177,7 @@ def test_a_wrong_graph_is_noticed(monkeypatch):
     import rollwise.simulate.match as module
 
     right = module.evaluate
-    monkeypatch.setattr(module, "evaluate", lambda g, p, q=None: right(g, other))
+    monkeypatch.setattr(module, "evaluate", lambda g, p, q=None, **how: right(g, other, **how))
     with pytest.warns(Disagreement, match="standard errors from the exact"):
         simulate(graph, policy, games=cheap(60_000), seed=1)
 

@@ -1,7 +1,8 @@
 """Write the generated parts of the documentation: ``python docs/generate``.
 
-The cards of the games, the page on the command line, the picture of the tutorial
-(where a browser is installed), and on every page the outputs that it shows.
+The cards of the games, the page on the command line, the table of mixed-integer programs,
+the picture of the tutorial (where a browser is installed), and on every page the outputs
+that it shows.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import blocks
 import cards
 import command_line
 import links
+import milp
 
 from rollwise.games import available
 
@@ -26,6 +28,8 @@ def main() -> None:
     _write(DOCS / "games" / "README.md", cards.index())
     for name in available():
         _write(DOCS / "games" / f"{name}.md", cards.card(name))
+    methods = DOCS / "methods.md"
+    _write(methods, milp.refreshed(methods.read_text(), milp.MEASURED.read_text()))
     _picture(DOCS / "images" / "dragon.png")
     for page in links.pages(ROOT):
         if any(block.shown for block in blocks.blocks_of(page.read_text())):

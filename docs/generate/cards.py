@@ -189,19 +189,19 @@ def _policies(game: Game, solution: rollwise.Solution) -> str:
         about = (inspect.getdoc(function) or "").partition("\n")[0].removesuffix(".")
         rule = f"`{name}`: {about[0].lower()}{about[1:]}"
         if not two:
-            found = evaluate(graph, policy)
+            found = evaluate(graph, policy, starts=[0])
             assert found.bounds is not None
             bound = float(found.bounds[0]) + solution.error_bound
             score = float(found.values[0])
             worse = abs(score - solution.value)
             rows.append(f"| {rule} | {digits(score, bound, 6)} | {digits(worse, bound, 6)} |")
             continue
-        found = evaluate(graph, policy, solution.policy)
+        found = evaluate(graph, policy, solution.policy, starts=[0])
         assert found.bounds is not None
         assert found.bounds_second is not None
         bound = float(max(found.bounds[0], found.bounds_second[0]))
         first, second = (50 * (1 + float(v[0])) for v in (found.values, found.values_second))
-        response = best_response(graph, policy)
+        response = best_response(graph, policy, starts=[0])
         known = 50 * response.exploitability()
         rows.append(
             f"| {rule} | {digits(first, 50 * bound, 4)} % | {digits(second, 50 * bound, 4)} % "

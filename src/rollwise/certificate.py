@@ -31,6 +31,7 @@ from rollwise import large_pages
 from rollwise.errors import EndlessPlay
 from rollwise.graph import Lotteries, StateGraph
 from rollwise.kernels import certificate as kernels
+from rollwise.kernels.reorder import gather
 from rollwise.recursion import Recursion, Search
 from rollwise.second_core import second_core
 
@@ -139,7 +140,7 @@ def certify(
     arranged = Recursion.of_values(graph) if arranged is None else arranged
     require_ending(graph, arranged)
     bounding = Bounding(graph, arranged, border_values, border_bounds)
-    in_order = large_pages.take(values, arranged.components.order)
+    in_order = gather(values, arranged.components.order)
     return bounding.certified(bounding.with_border(in_order), values, progress)
 
 
@@ -180,7 +181,7 @@ class Bounding:
 
     def _begin(self, number: int) -> None:
         self._slack, tolerance = TRIES[number]
-        self._search = Search(self._errors, self._border_bounds, tolerance)
+        self._search = Search(self._errors, self._border_bounds, tolerance, guesses=False)
 
     def follow(
         self,
@@ -237,17 +238,16 @@ class Bounding:
             The same as the states are numbered.
         """
         n, components = self._graph.n_states, self._arranged.components
-        bounds = large_pages.empty(n + self._graph.n_border)
-        bounds[:n], bounds[n:] = np.inf, self._border_bounds
         residual = np.inf
         if not np.all(np.isfinite(values)):
-            return Certificate(bounds[:n], residual)
+            return Certificate(np.full(n, np.inf), residual)
         known = self.with_border(values)
         for number in range(len(TRIES)):
             if number:
                 self._begin(number)
             self.follow(in_order, len(components), progress)
-            np.take(self._search.values, components.position, out=bounds[:n], mode="clip")
+            bounds = gather(self._search.values, components.position, self._graph.n_border)
+            bounds[n:] = self._border_bounds
             np.maximum(bounds, 0.0, out=bounds)
             unproven, residual = self._count_unproven(known, bounds)
             if unproven == 0:

@@ -10,33 +10,38 @@ A best response to a policy is an optimal policy of the game in which one seat
 plays it, and its exploitability is what that response wins against it, on average
 over the two seats, with +1 for a win and -1 for a loss (half the NashConv of
 Lanctot et al. 2017).
+
+Whoever asks about one position, or the start, says so (`starts`): then only what play
+between the two comes to from there is solved, which may be much less than the game.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.certificate import Certificate, certify
+from rollwise.certified import solve_and_certify
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.methods.result import MethodResult, Status
-from rollwise.methods.strategy_iteration import strategy_iteration
+from rollwise.methods.result import Status
 from rollwise.methods.sweeping import greedy_actions
 from rollwise.methods.value_iteration import value_iteration
 from rollwise.policies import Policy
-from rollwise.recursion import Recursion
-from rollwise.seats import two_seats, with_policy
+from rollwise.seats import take_seats
 
 METHODS = ("exact", "iterative")
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What a policy is worth in every state.
+    """What a policy is worth in every state, or in those that play comes to.
+
+    Values and bounds are NaN where play from the `starts` that were asked for doesn't
+    come.
 
     Attributes
     ----------
@@ -56,6 +61,8 @@ class Evaluation:
         The largest change in each sweep: of a win probability, or of the points.
     theta : float, optional
         The stopping threshold of the iterative method.
+    n_solved : int
+        Number of positions that were solved for this, the seats counted apart.
     """
 
     policy: str
@@ -69,6 +76,7 @@ class Evaluation:
     sweeps: int
     history: Sequence[float] = ()
     theta: float | None = None
+    n_solved: int = 0
 
     @property
     def win_probability(self) -> NDArray[np.float64]:
@@ -87,11 +95,19 @@ class BestResponse(Evaluation):
 
     Attributes
     ----------
-    response : Policy
-        What it does where it is to move (the first of the best actions).
+    find_response : callable
+        Makes `response`.
     """
 
-    response: Policy | None = None
+    find_response: Callable[[], Policy] = field(kw_only=True, repr=False)
+
+    @cached_property
+    def response(self) -> Policy:
+        """What it does where it is to move: the first of the best actions.
+
+        Where play from the `starts` doesn't come, it does as the policy does.
+        """
+        return self.find_response()
 
     def exploitability(self, state: int = 0) -> float:
         """Mean payoff of the response against the policy, over the two seats."""
@@ -109,6 +125,7 @@ def evaluate(
     policy: Policy,
     against: Policy | None = None,
     *,
+    starts: Sequence[int] | None = None,
     method: str = "exact",
     theta: float = 1e-10,
     order: str = "reversed",
@@ -124,6 +141,9 @@ def evaluate(
     policy : Policy
     against : Policy, optional
         What the opponent plays; the same policy unless given.
+    starts : sequence of int, optional
+        States that play begins in, with either player to move. Only what play comes to
+        from there is evaluated, which is faster; all states unless given.
     method : {"exact", "iterative"}
         Exact: linear systems, certified. Iterative: sweeps from a win probability
         (or a value) of 0 everywhere.
@@ -144,19 +164,17 @@ def evaluate(
     Raises
     ------
     UsageError
-        No such method; an opponent in a solitaire game.
+        No such method; an opponent in a solitaire game; no such start.
     EndlessPlay
-        The policies can go round for ever (exact only).
+        The policies can go round for ever, from the starts (exact only).
     """
     if method not in METHODS:
         raise UsageError(f"there is no method {method!r} of evaluation (exact, iterative)")
     if against is not None and graph.players != 2:
         raise UsageError(f"{graph.game} is a game for one: there is no opponent")
-    alone = against is None
-    played = with_policy(graph, policy) if alone else two_seats(graph, policy, against)
+    seats = take_seats(graph, [policy] if against is None else [policy, against], starts)
     if method == "exact":
-        found, certificate = _solved(played)
-        bounds: NDArray[np.float64] | None = certificate.bounds
+        found, certificate, _ = solve_and_certify(seats.graph)
         history: list[float] = []
     else:
         # The chance to win is (1 + value) / 2: its 0 is -1, its changes are half as large.
@@ -167,7 +185,7 @@ def evaluate(
                 on_sweep(sweep, change / scale)
 
         found = value_iteration(
-            played,
+            seats.graph,
             epsilon=scale * theta,
             order=order,
             start=1.0 - scale,
@@ -175,26 +193,30 @@ def evaluate(
             time_limit=time_limit,
             on_sweep=report,
         )
-        bounds = None
+        certificate = None
         history = [change / scale for change in found.history]
-    mine, theirs = _seats(graph, found.values, alone)
-    bounds_mine, bounds_theirs = (None, None) if bounds is None else _seats(graph, bounds, alone)
+    values = seats.spread(found.values)
+    spread = [None] if certificate is None else seats.spread(certificate.bounds)
+    # one seat is both: who moves next plays the same policy
     return Evaluation(
         policy.name,
         policy.name if against is None else against.name,
-        mine,
-        theirs if graph.players == 1 else -theirs,
-        bounds_mine,
-        bounds_theirs,
+        values[0],
+        values[-1] if graph.players == 1 else -values[-1],
+        spread[0],
+        spread[-1],
         method,
         found.status,
         found.sweeps,
         history,
         None if method == "exact" else theta,
+        seats.graph.n_states,
     )
 
 
-def best_response(graph: StateGraph, policy: Policy) -> BestResponse:
+def best_response(
+    graph: StateGraph, policy: Policy, *, starts: Sequence[int] | None = None
+) -> BestResponse:
     """The best that an opponent who knows the policy can do, certified.
 
     Parameters
@@ -202,6 +224,10 @@ def best_response(graph: StateGraph, policy: Policy) -> BestResponse:
     graph : StateGraph
         Of a game for two.
     policy : Policy
+    starts : sequence of int, optional
+        States that play begins in, with either player to move. Only what play against
+        the policy comes to from there is solved, which is faster; all states unless
+        given. ``starts=[0]`` is enough for the policy's exploitability.
 
     Returns
     -------
@@ -211,17 +237,21 @@ def best_response(graph: StateGraph, policy: Policy) -> BestResponse:
     Raises
     ------
     UsageError
-        The game has one player.
+        The game has one player; no such start.
     EndlessPlay
-        The response can make play go round for ever.
+        The response can make play go round for ever, from the starts.
     """
-    seats = two_seats(graph, None, policy)
-    found, certificate = _solved(seats)
-    mine, theirs = _seats(graph, found.values, alone=False)
-    bounds, bounds_second = _seats(graph, certificate.bounds, alone=False)
-    best = greedy_actions(seats, found.values)[: graph.n_states]
+    seats = take_seats(graph, [None, policy], starts)
+    found, certificate, _ = solve_and_certify(seats.graph)
+    mine, theirs = seats.spread(found.values)
+    bounds, bounds_second = seats.spread(certificate.bounds)
+    name = f"best response to {policy.name}"
+
+    def find_response() -> Policy:
+        return seats.respond(policy, name, greedy_actions(seats.graph, found.values))
+
     return BestResponse(
-        f"best response to {policy.name}",
+        name,
         policy.name,
         mine,
         -theirs,
@@ -230,19 +260,6 @@ def best_response(graph: StateGraph, policy: Policy) -> BestResponse:
         "exact",
         found.status,
         found.sweeps,
-        response=Policy.of_actions(graph, f"best response to {policy.name}", best),
+        n_solved=seats.graph.n_states,
+        find_response=find_response,
     )
-
-
-def _solved(graph: StateGraph) -> tuple[MethodResult, Certificate]:
-    arranged = Recursion.of_values(graph)
-    found = strategy_iteration(graph, arranged=arranged)
-    return found, certify(graph, found.values, arranged=arranged)
-
-
-def _seats(
-    graph: StateGraph, values: NDArray[np.float64], alone: bool
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What belongs to the states where the policy moves, and where its opponent does."""
-    n = graph.n_states
-    return (values, values) if alone else (values[:n], values[n:])

@@ -37,8 +37,3 @@ def zeros(shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
     array = empty(shape, dtype)
     array.fill(0)
     return array
-
-
-def take(values: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """``values[places]``; all of these are places of it."""
-    return np.take(values, places, out=empty(len(places), values.dtype), mode="clip")

@@ -138,19 +138,21 @@ def _of_compiled_function(
     from rollwise.builders.compiling import NotCompilable
     from rollwise.builders.questions import ask
     from rollwise.builders.rules import Rules
+    from rollwise.kernels import questions
 
     rules = Rules(game)
     if rules.field_names != graph.field_names:
         return None
-    wanted = graph.action_label[graph.action_indptr[:-1]].astype(np.int64)
     try:
-        wanted[choices], failed = ask(rules, function, graph.states[choices])
+        answers, failed = ask(rules, function, graph.states[choices])
     except NotCompilable:  # it may mix actions, or do what only Python can
         return None
-    taken = graph.action_label == wanted[graph.action_state]
-    if failed >= 0 or np.count_nonzero(taken) != graph.n_states:
+    probability = np.zeros(graph.n_actions)
+    if failed >= 0 or not questions.take_answers(
+        graph.action_indptr, graph.action_label, answers, probability
+    ):
         return None  # interpreted, it tells what is wrong
-    return Policy(name, taken.astype(np.float64))
+    return Policy(name, probability)
 
 
 def _from_file(graph: StateGraph, path: Path) -> Policy:

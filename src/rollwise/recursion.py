@@ -135,6 +135,9 @@ class Search:
     tolerance : float
         A component is done when a sweep changes none of its values by more than
         this, relative to the largest of them.
+    guesses : bool
+        Whether what a component leads to tells what its own values are like. Where
+        terms of some actions are far below all values, it doesn't.
     """
 
     def __init__(
@@ -142,6 +145,8 @@ class Search:
         recursion: Recursion,
         border: NDArray[np.float64],
         tolerance: float = 4 * solving.EPSILON,
+        *,
+        guesses: bool = True,
     ) -> None:
         n, largest = recursion.n_states, recursion.components.largest
         self.recursion, self.tolerance = recursion, tolerance
@@ -156,6 +161,7 @@ class Search:
             np.empty(largest),  # slope
             np.empty(min(solving.MOST_CUT * largest, solving.SLOPES_ROOM)),  # slopes
             _room_to_condense(recursion),
+            guesses,
         )
 
     def steps(

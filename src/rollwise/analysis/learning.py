@@ -292,7 +292,7 @@ def compare(learned: Learned, reference: Reference, earlier: Learned | None = No
     if earlier is not None and learned.standard_errors is not None:
         recent = learned.since(earlier)
     if graph.players == 2:
-        response = best_response(graph, learned.policy)
+        response = best_response(graph, learned.policy, starts=[0])
         return Comparison(
             learned,
             reference,
@@ -300,7 +300,7 @@ def compare(learned: Learned, reference: Reference, earlier: Learned | None = No
             response.exploitability_bound() / 2,
             recent,
         )
-    found = evaluate(graph, learned.policy)
+    found = evaluate(graph, learned.policy, starts=[0])
     sign = -1.0 if graph.objective == "minimize" else 1.0
     unit = 1.0 if learned.is_score else 0.5
     bound = float("inf") if found.bounds is None else float(found.bounds[0])

@@ -28,7 +28,7 @@ class StateTable:
 
     def __init__(self, roots: np.ndarray, context: np.ndarray) -> None:
         self._context = context  # of the rules, which are told where to look up states
-        self.box = np.array([roots.min(axis=0), roots.max(axis=0)], np.int64)
+        self.box = explore.box_of(roots)
         self.dense = True
         self.lookup: explore.Lookup
 

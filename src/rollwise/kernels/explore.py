@@ -108,6 +108,19 @@ class LotteryRoom(NamedTuple):
 
 
 @kernel
+def box_of(rows):
+    """Smallest and largest value of each field: (2, n_fields) int64."""
+    box = np.empty((2, rows.shape[1]), np.int64)
+    for k in range(rows.shape[1]):
+        box[0, k] = box[1, k] = rows[0, k]
+    for i in range(rows.shape[0]):
+        for k in range(rows.shape[1]):
+            box[0, k] = min(box[0, k], rows[i, k])
+            box[1, k] = max(box[1, k], rows[i, k])
+    return box
+
+
+@kernel
 def add_rows(rows, states, table, frame, mask):
     """Number the rows from 0, leaving out repeats; returns how many there are.
 

@@ -19,7 +19,7 @@ EPSILON = 2.0**-52
 
 MOST_CUT = 16  # cut states that Newton's method carries slopes for
 SLOPES_ROOM = 1 << 22  # and slopes altogether
-PLAIN_FIRST = 1  # sweeps before the first evaluation
+LEAVES = 1e-3  # the least chance to leave a component that a guess is made of
 MOST_PLAIN = 256  # plain sweeps in a row, and none of them helped: too hard
 ROUGHLY = 1e-3  # what is left of a change when choices that may not last are evaluated
 
@@ -87,7 +87,32 @@ def newton(low, high, m, arranged, values, cut_index, cut_state, slope, slopes, 
 
 
 @kernel
-def improve(low, high, arranged, values, chosen, condensed, tolerance):
+def guess(low, high, arranged, values):
+    """Begin the values of a component with those of what it leads to.
+
+    A state gets what it would be worth if play that stays in the component came back to
+    it: that is near, and like states get like values, so that good actions are chosen.
+    """
+    for i in range(low, high):
+        best = -np.inf
+        for a in range(arranged.action_indptr[i], arranged.action_indptr[i + 1]):
+            q = arranged.constant[a]
+            leaves = 1.0
+            c = arranged.lottery_indptr[arranged.lottery[a]]
+            for k in range(arranged.outcome_indptr[a], arranged.outcome_indptr[a + 1]):
+                t = arranged.target[k]
+                if low <= t < high:
+                    leaves -= abs(arranged.coefficient[c])
+                else:
+                    q += arranged.coefficient[c] * values[t]
+                c += np.uint32(1)
+            if leaves > LEAVES:
+                best = max(best, q / leaves)
+        values[i] = best if best > -np.inf else 0.0
+
+
+@kernel
+def improve(low, high, arranged, values, chosen, condensed, guesses, tolerance):
     """Solve a component by strategy iteration whose evaluations are sweeps.
 
     A sweep chooses the best actions, and these are evaluated (see
@@ -102,9 +127,12 @@ def improve(low, high, arranged, values, chosen, condensed, tolerance):
     """
     best = np.inf
     last = np.inf
-    plain = PLAIN_FIRST - 1
+    plain = 0
     plain_next = 2
     sweeps = 0
+    rows, cuts = 0, 0
+    if guesses:
+        guess(low, high, arranged, values)
     while plain_next <= MOST_PLAIN:
         change, scale, switched = sweep(low, high, arranged, values, chosen)
         sweeps += 1
@@ -121,9 +149,9 @@ def improve(low, high, arranged, values, chosen, condensed, tolerance):
             plain_next *= 2
             continue
         best = change
-        rows, cuts = condense(low, high, arranged, values, chosen, condensed)
         enough = 0.5 * tolerance * scale
-        if switched > 0:
+        if switched > 0 or rows == 0:
+            rows, cuts = condense(low, high, arranged, values, chosen, condensed)
             enough = max(enough, ROUGHLY * change)
         used = settle(rows, cuts, condensed, enough, 64 * tolerance * scale)
         sweeps += abs(used)
@@ -146,13 +174,14 @@ def solve_components(
     slope,
     slopes,
     condensed,
+    guesses,
     tolerance,
     stop_after,
 ):
     """Solve components `first` to `last`, whose successors have their values.
 
     Components are solved by one look ahead (no cycle), by `newton` (few cut
-    states) or by `improve` (many).
+    states) or by `improve` (many), which may begin with a `guess` at the values.
 
     Returns
     -------
@@ -189,7 +218,7 @@ def solve_components(
                 tolerance,
             )
         else:
-            used = improve(low, high, arranged, values, chosen, condensed, tolerance)
+            used = improve(low, high, arranged, values, chosen, condensed, guesses, tolerance)
         sweeps += abs(used)
         if used < 0:
             return component, sweeps, True

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from rollwise.kernels.certificate import UNIT
+from rollwise.kernels.certificate import look_ahead as gap_of
 from rollwise.kernels.jit import kernel
 
 
@@ -207,18 +208,25 @@ def count_moves(action_indptr, outcome_indptr, outcome_state, outcome_weight, ol
 
 
 @kernel
-def first_best(action_indptr, gap, chosen):
-    """The first of the actions with the largest gap.
+def first_best(action_indptr, lottery, outcome_indptr, state, chances, values, sign, chosen):
+    """The first best action of each state, one look ahead.
 
     Parameters
     ----------
-    action_indptr : (n_states + 1,) int64
-    gap : (n_actions,) float64
+    action_indptr, lottery, outcome_indptr, state : of a StateGraph
+    chances : rollwise.kernels.certificate.Chances
+    values : (n_states + n_border,) float64
+    sign : 1 to make values large, -1 for small
     chosen : (n_states,) int64, filled
     """
     for s in range(action_indptr.shape[0] - 1):
-        best = action_indptr[s]
-        for a in range(best + 1, action_indptr[s + 1]):
-            if gap[a] > gap[best]:
-                best = a
-        chosen[s] = best
+        first, last = action_indptr[s], action_indptr[s + 1]
+        chosen[s] = first
+        if last - first == 1:
+            continue
+        most = 0.0
+        for a in range(first, last):
+            gap, _ = gap_of(chances, lottery[a], state, outcome_indptr[a], values, values[s], sign)
+            if a == first or gap > most:
+                most = gap
+                chosen[s] = a

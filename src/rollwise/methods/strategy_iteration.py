@@ -14,8 +14,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise import large_pages
 from rollwise.graph import StateGraph
+from rollwise.kernels.reorder import gather
 from rollwise.kernels.solving import EPSILON
 from rollwise.methods.result import MethodResult, Status
 from rollwise.recursion import Recursion, Search
@@ -59,7 +59,7 @@ def begin(
 
 def as_result(graph: StateGraph, search: Search) -> MethodResult:
     """What a search that has come to its end says of the graph."""
-    values = large_pages.take(search.values, search.recursion.components.position)
+    values = gather(search.values, search.recursion.components.position)
     if graph.objective == "minimize":
         np.negative(values, out=values)
     status = Status.CONVERGED if search.converged else Status.STALLED

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.certificate import action_gaps
+from rollwise.certificate import chances_of
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.kernels import sweeps as kernels
@@ -170,12 +170,24 @@ def action_values(graph: StateGraph, values: NDArray[np.float64]) -> NDArray[np.
 
 
 def greedy_actions(graph: StateGraph, values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The first best action of each state, one look ahead: (n_states,) int64."""
+    """The first best action of each state, one look ahead: (n_states,) int64.
+
+    Parameters
+    ----------
+    values : (n_states + n_border,) float64
+    """
     sign = -1.0 if graph.objective == "minimize" else 1.0
-    n = graph.n_states
-    gap = sign * action_gaps(graph, values[:n], values[n:])
-    chosen = np.empty(n, np.int64)
-    kernels.first_best(graph.action_indptr, gap, chosen)
+    chosen = np.empty(graph.n_states, np.int64)
+    kernels.first_best(
+        graph.action_indptr,
+        graph.action_lottery,
+        graph.outcome_indptr,
+        graph.outcome_state,
+        chances_of(graph.lotteries),
+        values,
+        sign,
+        chosen,
+    )
     return chosen
 
 

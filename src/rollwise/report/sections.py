@@ -211,6 +211,12 @@ def certainty(facts: Facts) -> str:
     )
     if not np.isfinite(bound):
         proof = "For this answer no bound on the error could be proved"
+    components = graph.components
+    circles = (
+        f"{len(components):,} groups of positions, the largest of {components.largest:,}"
+        if components.largest > 1
+        else "here none leads back to another"
+    )
     return f"""
 <p>No games were played to find this. The rules were unfolded into all
 <b>{graph.n_states:,}</b> positions that can arise, with {graph.n_actions:,} moves and
@@ -218,8 +224,7 @@ def certainty(facts: Facts) -> str:
 Where the next move ends the game, the chance to win is plain. One step earlier it is an average of
 chances that are known by now, and the best move is the one with the best average; and so on, back
 to the start. Where positions lead round in a circle, the equations of the whole circle are solved
-together ({len(graph.components):,} groups of positions, the largest of
-{graph.components.largest:,}).
+together ({circles}).
 This is called dynamic programming.</p>
 <p>The method was <b>{html.escape(solution.method)}</b>; it took {seconds:.1f} seconds.</p>
 <p>{proof}. That is a proof and no guess: a separate program, which knows only the positions and

@@ -15,7 +15,7 @@ import numpy as np
 from rollwise.certified import solve_and_certify
 from rollwise.graph import StateGraph
 from rollwise.policies import Policy
-from rollwise.seats import two_seats, with_policy
+from rollwise.seats import take_seats
 
 
 class Certified(NamedTuple):
@@ -47,8 +47,8 @@ def expected_lengths(
     EndlessPlay
         The policies can go round for ever.
     """
-    alone = against is None
-    played = with_policy(graph, policy) if alone else two_seats(graph, policy, against)
+    policies = [policy] if against is None else [policy, against]
+    played = take_seats(graph, policies, [0]).graph
     first = played.outcome_indptr[:-1]
     total = np.add.reduceat(played.outcome_weight, first)
     passing = np.add.reduceat(np.where(played.outcome_passes, played.outcome_weight, 0), first)
@@ -61,7 +61,6 @@ def expected_lengths(
         outcome_payoff=np.zeros(played.n_outcomes),
     )
     turns = replace(moves, action_reward=passing / total)
-    starts = [0] if alone else [0, graph.n_states]
     found = []
     for counted in (turns, moves):
         counts, certificate, _ = solve_and_certify(counted)
@@ -73,5 +72,5 @@ def expected_lengths(
             Certified(1 + float(found[0][0][s]), float(found[0][1][s] + rounding[s]) + 2.0**-52),
             Certified(float(found[1][0][s]), float(found[1][1][s])),
         )
-        for s in starts
+        for s in range(played.n_roots)
     ]

@@ -166,7 +166,7 @@ def _with_exact(
     if graph.n_outcomes > MOST_EXACT:
         return sides, [f"no exact figures: the game has over {MOST_EXACT:,} outcomes"]
     try:
-        found = evaluate(graph, policy, against)
+        found = evaluate(graph, policy, against, starts=[0])
         lengths = expected_lengths(graph, policy, against)
     except EndlessPlay as error:
         return sides, [f"no exact figures: {error}"]

@@ -174,7 +174,7 @@ def _pair(
 ) -> tuple[tuple[float, float], tuple[float, float]]:
     """How often each wins when it moves first, and the errors of that."""
     if seed is None:
-        found = evaluate(graph, one, None if alone else other)
+        found = evaluate(graph, one, None if alone else other, starts=[0])
         if found.bounds is None or found.bounds_second is None:
             raise EndlessPlay(f"{graph.game}: the evaluation isn't certified")
         rates = ((1 + float(found.values[0])) / 2, (1 - float(found.values_second[0])) / 2)
@@ -201,7 +201,7 @@ def _pair(
 def _alone(graph: StateGraph, policy: Policy, seed: int | None, games: int, workers: int) -> Entry:
     for_points = graph.objective != "win"
     if seed is None:
-        found = evaluate(graph, policy)
+        found = evaluate(graph, policy, starts=[0])
         if found.bounds is None:
             raise EndlessPlay(f"{graph.game}: the evaluation isn't certified")
         value, bound = float(found.values[0]), float(found.bounds[0])

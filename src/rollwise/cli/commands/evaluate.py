@@ -111,6 +111,8 @@ def evaluate(
             mine,
             theirs,
             method=method,
+            # sweeps are counted as the textbooks do it: over the whole game
+            starts=[s] if method == "exact" else None,
             on_sweep=printing_sweeps(json) if print_sweeps else None,
             **options,
         )

@@ -49,7 +49,7 @@ def respond(
         s = 0 if position is None else graph.find(position)
         policy = resolve_policy(graph, chosen, to)
         progress("responding", 0, None)
-        found = best_response(graph, policy)
+        found = best_response(graph, policy, starts=[s])
     document = describe(graph, found, s)
     document["to"] = found.against
     document["exploitability"] = found.exploitability(s)

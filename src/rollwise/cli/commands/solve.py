@@ -238,12 +238,15 @@ def _print(document: dict[str, Any], title: str, is_score: bool) -> None:
             exact = document[name]
             shown = exact if len(exact) <= 200 else f"{exact[:90]}... ({len(exact):,} characters)"
             typer.echo(f"  {name.removesuffix('_exact').replace('_', ' ')} exactly: {shown}")
-    components = (
-        "one component"
-        if document["components"] == 1
-        else f"{document['components']:,} components, the largest of "
-        f"{document['largest_component']:,} states"
-    )
+    if document["components"] == 1:
+        components = "one component"
+    elif document["largest_component"] == 1:
+        components = "each state a component"
+    else:
+        components = (
+            f"{document['components']:,} components, the largest of "
+            f"{document['largest_component']:,} states"
+        )
     typer.echo(
         f"  {document['states']:,} states, {document['actions']:,} actions, "
         f"{document['outcomes']:,} outcomes; {components}"

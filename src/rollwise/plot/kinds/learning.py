@@ -103,9 +103,9 @@ def learn_curve(solution: Solution, games: int) -> tuple[list[int], list[float],
         learner.play(mark - learner.games)
         policy = learner.result().policy
         if graph.players == 1:
-            loss = abs(solution.value - float(evaluate(graph, policy).values[0]))
+            loss = abs(solution.value - float(evaluate(graph, policy, starts=[0]).values[0]))
         else:
-            found = evaluate(graph, policy, solution.policy)
+            found = evaluate(graph, policy, solution.policy, starts=[0])
             loss = -float(found.values[0] + found.values_second[0]) / 2
         losses.append(float(shown_costs(solution, np.array([loss]))[0]))
     return marks, losses, learner.result()
