@@ -37,3 +37,33 @@ def test_gather(n):
     taken = gather(values, places, room=3)
     assert taken.shape == (n + 3,)
     assert np.array_equal(taken[:n], values[places])
+
+
+def test_memory_is_used_again_once_nobody_looks_at_it():
+    large_pages._waiting.clear()
+    array = large_pages.empty((3, 100_000))
+    where = array.ctypes.data
+    view = array[1:].T[::2]
+    del array
+    assert not large_pages._waiting  # the view still needs it
+    other = large_pages.empty((3, 100_000))
+    assert other.ctypes.data != where
+    del view
+    assert len(large_pages._waiting) == 1
+    assert large_pages.empty(250_000).ctypes.data == where
+
+
+def test_not_too_much_waits():
+    large_pages._waiting.clear()
+    arrays = [large_pages.empty(1 << 23) for _ in range(6)]
+    del arrays
+    assert 0 < sum(b.nbytes for b in large_pages._waiting) <= large_pages.MOST_WAITING
+
+
+def test_what_waits_is_not_far_too_large():
+    large_pages._waiting.clear()
+    large = large_pages.empty(1 << 23)
+    del large
+    small = large_pages.empty(1 << 17)
+    assert len(large_pages._waiting) == 1
+    del small

@@ -1,13 +1,16 @@
-"""Arrays that come in large pages of memory.
+"""Large arrays whose memory is ready: in large pages, and used again.
 
-The first touch of a page takes the system some microseconds, so that an array of a few
-megabytes in pages of 4 KB takes milliseconds before any work is done. NumPy asks for
-large pages from 4 MB on, and gets them where they are aligned: not at the ends. Most
-arrays of rollwise are hardly larger than these ends.
+The first touch of a page takes the system some microseconds, and far more where a machine
+has given unused memory away, so that touching fresh memory can take longer than solving
+a game in it. NumPy asks for large pages from 4 MB on, and gets them where they are aligned:
+not at the ends, and most arrays of rollwise are hardly larger than these ends. So arrays are
+cut from aligned blocks; and a block that is no longer used waits for the next array, in the
+next stage or the next game.
 """
 
 from __future__ import annotations
 
+import weakref
 from math import prod
 from typing import Any
 
@@ -15,25 +18,52 @@ import numpy as np
 
 LARGE_PAGE = 1 << 21  # bytes
 WORTHWHILE = 1 << 19  # bytes; below, small pages do
+MOST_WAITING = 1 << 28  # bytes of blocks that wait, at most
+
+_waiting: list[np.ndarray] = []  # blocks that nobody uses, the last used last
 
 
 def empty(shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
     """An array to be filled, as by ``numpy.empty``.
 
-    It lies within a larger block, whose rest is never touched and so takes no memory.
+    It lies within a larger block, whose rest takes no memory until it is touched.
     """
     shape = (shape,) if isinstance(shape, int) else shape
     dtype = np.dtype(dtype)
     size = prod(shape) * dtype.itemsize
     if size < WORTHWHILE:
         return np.empty(shape, dtype)
-    block = np.empty(size + 2 * LARGE_PAGE, np.uint8)
+    block = _block(size)
+    # Views of this array keep it alive, so that the block is free when it is gone. (Of an
+    # array made from the block itself they would keep the block alive, and not the array.)
     begin = -block.ctypes.data % LARGE_PAGE
-    return np.ndarray(shape, dtype, block, begin)
+    array = np.frombuffer(block.data, dtype, prod(shape), begin)
+    weakref.finalize(array, _give_back, block).atexit = False
+    return array.reshape(shape)
 
 
 def zeros(shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
     """The same, filled with zeros."""
+    return full(shape, 0, dtype)
+
+
+def full(shape: int | tuple[int, ...], value: float, dtype: Any = np.float64) -> np.ndarray:
+    """The same, filled with a value."""
     array = empty(shape, dtype)
-    array.fill(0)
+    array.fill(value)
     return array
+
+
+def _block(size: int) -> np.ndarray:
+    """A block with room for an aligned array: one that waits, unless it is far too large."""
+    needed = size + 2 * LARGE_PAGE
+    fitting = [i for i, block in enumerate(_waiting) if needed <= block.nbytes <= 2 * needed]
+    if fitting:
+        return _waiting.pop(min(fitting, key=lambda i: _waiting[i].nbytes))
+    return np.empty(needed, np.uint8)
+
+
+def _give_back(block: np.ndarray) -> None:
+    _waiting.append(block)
+    while sum(block.nbytes for block in _waiting) > MOST_WAITING:
+        _waiting.pop(0)

@@ -24,6 +24,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise import large_pages
 from rollwise.errors import UsageError
 from rollwise.graph import Lotteries, StateGraph
 from rollwise.kernels import seats as kernels
@@ -66,7 +67,7 @@ class Seats:
         list of (n_before,) float64
             One a seat: where it is to move.
         """
-        everywhere = np.full(self.n_seats * self.n_before, np.nan)
+        everywhere = large_pages.full(self.n_seats * self.n_before, np.nan)
         everywhere[self.key] = values
         return np.split(everywhere, self.n_seats)
 
@@ -159,16 +160,17 @@ def take_seats(
     begin = np.arange(n_seats * n) if starts is None else _beginnings(graph, starts, n_seats)
     chances = [_chances(graph, policy) for policy in policies]
     most_states = n_seats * n
-    most_actions = sum(np.count_nonzero(c) if len(c) else graph.n_actions for c in chances)
+    most_actions = sum(int(np.count_nonzero(c)) if len(c) else graph.n_actions for c in chances)
     n_fields = graph.states.shape[1]
-    key, action = np.empty(most_states, np.int32), np.empty(most_actions, np.int32)
+    key = large_pages.empty(most_states, np.int32)
+    action = large_pages.empty(most_actions, np.int32)
     seated = kernels.Seated(
-        np.empty((most_states, n_fields + (n_seats == 2)), np.int32),
-        np.empty(most_states + 1, np.int64),
-        np.empty(most_actions, np.int32),
-        np.empty(most_actions, np.int32),
-        np.empty(most_actions + 1, np.int64),
-        np.empty(n_seats * graph.n_outcomes, np.int32),
+        large_pages.empty((most_states, n_fields + (n_seats == 2)), np.int32),
+        large_pages.empty(most_states + 1, np.int64),
+        large_pages.empty(most_actions, np.int32),
+        large_pages.empty(most_actions, np.int32),
+        large_pages.empty(most_actions + 1, np.int64),
+        large_pages.empty(n_seats * graph.n_outcomes, np.int32),
     )
     n_states, n_actions, n_outcomes = kernels.take_seats(
         begin,
@@ -183,18 +185,15 @@ def take_seats(
         graph.outcome_state,
         graph.lotteries.indptr,
         graph.lotteries.passes,
-        np.full(most_states, -1, np.int32),
+        large_pages.full(most_states, -1, np.int32),
         key,
         action,
         seated,
     )
     lengths = (n_states, n_states + 1, n_actions, n_actions, n_actions + 1, n_outcomes)
-    filled = zip((*seated, key, action), (*lengths, n_states, n_actions), strict=True)
-    for array, length in filled:
-        # what wasn't written never took memory: only its addresses are given back
-        array.resize((length, *array.shape[1:]), refcheck=False)
+    filled = zip(kernels.Seated._fields, seated, lengths, strict=True)
     taken = StateGraph.of_lotteries(
-        **seated._asdict(),
+        **{name: array[:length] for name, array, length in filled},
         lotteries=graph.lotteries,
         field_names=(*graph.field_names, "seat") if n_seats == 2 else graph.field_names,
         action_names=graph.action_names,
@@ -205,7 +204,7 @@ def take_seats(
         n_roots=graph.n_roots if starts is None else len(begin),
         n_border=0,
     )
-    seats = Seats(taken, key, action, n, n_seats)
+    seats = Seats(taken, key[:n_states], action[:n_actions], n, n_seats)
     mixes = any(len(chance) and np.count_nonzero(chance) > n for chance in chances)
     return _with_mixtures(seats, chances) if mixes else seats
 
