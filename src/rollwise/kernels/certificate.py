@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rollwise.kernels.jit import kernel
+from rollwise.kernels.jit import inner_kernel, kernel
 
 UNIT = 2.0**-53  # half the distance from 1 to the next double
 
@@ -33,7 +33,7 @@ class Chances(NamedTuple):
     error: Any  # (n_lotteries,) float64: see `look_ahead`
 
 
-@kernel
+@inner_kernel
 def look_ahead(chances, lottery, state, begin, values, value, sign):
     """How much better an action looks than the value of its state.
 

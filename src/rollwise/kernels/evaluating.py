@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rollwise.kernels.jit import kernel
+from rollwise.kernels.jit import inner_kernel, kernel
 
 MEMORY = 4  # sweeps that the acceleration looks back on; written out below
 FARTHEST = 1e6  # what a mixture may weigh a sweep with: more is rounding
@@ -127,7 +127,7 @@ def condense(low, high, arranged, values, chosen, condensed):
     return rows, cuts
 
 
-@kernel
+@inner_kernel
 def sweep_rows(rows, condensed):
     """One sweep over the unknowns, in place and in order."""
     x = condensed.x
@@ -145,7 +145,7 @@ def spread(low, high, condensed, values):
         values[low + i] = condensed.factor[i] * condensed.x[condensed.row[i]] + condensed.offset[i]
 
 
-@kernel
+@inner_kernel
 def solve_small(matrix, right):
     """Solve a small linear system in place by elimination; False if it is singular."""
     n = right.shape[0]
@@ -173,7 +173,18 @@ def solve_small(matrix, right):
     return True
 
 
-@kernel
+@inner_kernel
+def forget(changes, products):
+    """Drop the memory of the acceleration."""
+    for j in range(changes.shape[0]):
+        for i in range(MEMORY):
+            changes[j, i] = 0.0
+    for i in range(MEMORY):
+        for j in range(MEMORY):
+            products[i, j] = 0.0
+
+
+@inner_kernel
 def settle(rows, cuts, condensed, enough, rounding):
     """Solve a condensed system by sweeps, accelerated, if they converge soon enough.
 
@@ -202,6 +213,9 @@ def settle(rows, cuts, condensed, enough, rounding):
     changes = np.zeros((cuts, MEMORY))
     afters = np.zeros((cuts, MEMORY))
     products = np.zeros((MEMORY, MEMORY))
+    matrix = np.empty((MEMORY, MEMORY))
+    row = np.empty(MEMORY)
+    mixture = np.empty(MEMORY)
     newest = -1
     early = np.inf
     last = np.inf
@@ -229,8 +243,7 @@ def settle(rows, cuts, condensed, enough, rounding):
         last = change
         if not remembers:
             if newest >= 0:
-                changes[:] = 0.0
-                products[:] = 0.0
+                forget(changes, products)
                 newest = -1
             for j in range(cuts):
                 after = x[cut[j]]
@@ -257,19 +270,22 @@ def settle(rows, cuts, condensed, enough, rounding):
             q1 += moved * c1
             q2 += moved * c2
             q3 += moved * c3
-        products[newest] = products[:, newest] = np.array([p0, p1, p2, p3])
-        matrix = products.copy()
-        mixture = np.array([q0, q1, q2, q3])
+        row[0], row[1], row[2], row[3] = p0, p1, p2, p3
+        mixture[0], mixture[1], mixture[2], mixture[3] = q0, q1, q2, q3
         for i in range(MEMORY):
+            products[newest, i] = products[i, newest] = row[i]
+        for i in range(MEMORY):
+            for k in range(MEMORY):
+                matrix[i, k] = products[i, k]
             matrix[i, i] = matrix[i, i] * (1.0 + 1e-12) if matrix[i, i] > 0.0 else 1.0
         usable = solve_small(matrix, mixture)
         for i in range(MEMORY):
             usable &= abs(mixture[i]) <= FARTHEST  # false where it is no number
         if not usable:
-            changes[:] = 0.0
-            products[:] = 0.0
+            forget(changes, products)
             newest = -1
-            mixture[:] = 0.0
+            for i in range(MEMORY):
+                mixture[i] = 0.0
         m0, m1, m2, m3 = mixture[0], mixture[1], mixture[2], mixture[3]
         for j in range(cuts):
             next_x = after_before[j] - (

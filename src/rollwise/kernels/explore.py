@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rollwise.kernels.jit import kernel
+from rollwise.kernels.jit import inner_kernel, kernel
 
 # Slots of the context.
 CONTEXT_STATE = 0  # address of the fields of the state to expand, int32
@@ -170,7 +170,7 @@ def enter_lotteries(lotteries, n):
         lotteries.table[place] = i
 
 
-@kernel
+@inner_kernel
 def find_lottery(buffers, begin, end, reward, reward_bits, lotteries):
     """The number of a lottery; -1 minus the place where to enter it, and its key, if it is new."""
     key = np.uint64(reward_bits) + np.uint64(end - begin)
@@ -201,7 +201,7 @@ def find_lottery(buffers, begin, end, reward, reward_bits, lotteries):
     return -1 - np.int64(place), key
 
 
-@kernel
+@inner_kernel
 def widen_box(buffers, n, box):
     """Let a box hold the next states; False where a field of one doesn't fit 32 bits."""
     for k in range(n):
@@ -215,7 +215,7 @@ def widen_box(buffers, n, box):
     return True
 
 
-@kernel
+@inner_kernel
 def is_odd(reward, weight, real_weight, then, begin, end, real, allowed, rewards_allowed):
     """Whether a lottery breaks a rule."""
     if not np.isfinite(reward) or (reward != 0.0 and not rewards_allowed):

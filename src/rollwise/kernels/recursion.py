@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rollwise.kernels.jit import kernel
+from rollwise.kernels.jit import inner_kernel, kernel
 from rollwise.kernels.prefetch import prefetch
 
 AHEAD = 8  # states between a line's being asked for and its being read
@@ -164,7 +164,7 @@ def slope_sweep(low, high, arranged, chosen, slope):
         slope[i - low] = d
 
 
-@kernel
+@inner_kernel
 def sweep_with_slope(low, high, cut, arranged, values, slope):
     """A sweep of a component with one cut state, and its derivative by that state's value.
 
@@ -207,7 +207,7 @@ def sweep_with_slope(low, high, cut, arranged, values, slope):
     return scale
 
 
-@kernel
+@inner_kernel
 def sweep_with_slopes(low, high, m, arranged, values, cut_index, slopes):
     """A sweep of a component with `m` cut states, and its derivatives by their values.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from rollwise.kernels.evaluating import condense, settle, solve_small, spread
-from rollwise.kernels.jit import kernel
+from rollwise.kernels.jit import inner_kernel, kernel
 from rollwise.kernels.recursion import find_cut, sweep, sweep_with_slope, sweep_with_slopes
 
 EPSILON = 2.0**-52
@@ -24,7 +24,7 @@ MOST_PLAIN = 256  # plain sweeps in a row, and none of them helped: too hard
 ROUGHLY = 1e-3  # what is left of a change when choices that may not last are evaluated
 
 
-@kernel
+@inner_kernel
 def newton(low, high, m, arranged, values, cut_index, cut_state, slope, slopes, tolerance):
     """Solve a component with `m` cut states by strategy iteration, slopes carried along.
 
@@ -86,7 +86,7 @@ def newton(low, high, m, arranged, values, cut_index, cut_state, slope, slopes, 
     return -sweeps
 
 
-@kernel
+@inner_kernel
 def guess(low, high, arranged, values):
     """Begin the values of a component with those of what it leads to.
 
