@@ -100,9 +100,10 @@ def arguments() -> argparse.Namespace:
 
 
 def settings_of(given: argparse.Namespace) -> Settings:
-    usual = Settings(limit=20.0, share=3.0, turns=3) if given.quick else Settings()
+    usual = Settings(limit=20.0, patience=0.0, share=3.0, turns=3) if given.quick else Settings()
     return Settings(
         limit=given.limit or usual.limit,
+        patience=0.0 if given.limit else usual.patience,
         share=usual.share,
         turns=usual.turns,
         memory=given.memory or usual.memory,

@@ -100,7 +100,7 @@ def _against_open_spiel(results: Results) -> Iterator[Goal]:
                     times >= 1000,
                 )
             elif row.why_not.startswith("didn't finish"):
-                least = results.settings.limit / ours
+                least = row.limit / ours
                 yield (
                     "pig-100, times faster than OpenSpiel",
                     "thousands",

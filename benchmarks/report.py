@@ -33,7 +33,13 @@ def markdown(results: Results, lines: Sequence[history.Line]) -> str:
         "in which code is compiled and loaded, isn't counted; where one took more than "
         f"{results.settings.limit / 2:.0f} s it is the only one (but rollwise and the kernels by "
         "hand always have more). Seconds are medians. A run may "
-        f"take {results.settings.limit:.0f} s.",
+        f"take {results.settings.limit:.0f} s"
+        + "".join(
+            f", of {row.tool} with {row.work} {row.limit:.0f} s"
+            for row in results.rows
+            if row.limit > results.settings.limit
+        )
+        + ".",
         "",
         *goals(results),
         *works(results),
@@ -104,14 +110,14 @@ def works(results: Results) -> Iterator[str]:
         yield ""
         own = [row for row in results.rows if row.work == name]
         ours = results.seconds(name, REFERENCE)
-        limit = results.settings.limit
         cells = []
         for row in own:
             if row.finished:
                 cells.append(finished_cells(row, ours, facts["n_states"]))
             elif row.why_not.startswith("didn't finish"):
-                least = "" if ours is None else f"> {limit / ours:,.0f}"
-                cells.append([row.tool, row.label, *3 * [""], f"> {limit:.0f} s", "", "0", least])
+                least = "" if ours is None else f"> {row.limit / ours:,.0f}"
+                took = f"> {row.limit:.0f} s"
+                cells.append([row.tool, row.label, *3 * [""], took, "", "0", least])
         yield from markdown_table(COLUMNS, cells)
         yield ""
         yield from absent(own)

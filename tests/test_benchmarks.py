@@ -188,7 +188,7 @@ def test_a_tool_that_is_too_slow_is_ended(tmp_path):
 def test_the_page_shows_what_was_measured(measured):
     work, settings, facts, rows = measured
     slow = Row(work.name, "open_spiel", "value-iteration", "OpenSpiel", "value iteration")
-    slow.why_not = "didn't finish in 120 s"
+    slow.why_not, slow.limit = "didn't finish in 120 s", 120.0
     missing = Row(work.name, "storm", "prism/default", "Storm", "PRISM program, default")
     missing.why_not = "not installed: pip install stormpy"
     results = Results(
@@ -266,10 +266,14 @@ def test_goals_are_held_against_what_was_measured():
                "claimed": claimed}  # fmt: skip
         return Row(work, tool, "", tool, "", [run])
 
-    slow = Row("pig-100", "open_spiel", "", "OpenSpiel", "", why_not="didn't finish in 45 s")
+    assert Settings(limit=30, patience=45).limit_of("pig-100", "open_spiel") == 45
+    assert Settings(limit=30, patience=45).limit_of("pig-100", "quantecon") == 30
+    assert Settings(limit=60, patience=45).limit_of("pig-100", "open_spiel") == 60
+    slow = Row("pig-100", "open_spiel", "", "OpenSpiel", "", limit=45)
+    slow.why_not = "didn't finish in 45 s"
     results = Results(
         {},
-        Settings(limit=45),
+        Settings(limit=30),
         {"pig-100": {}, "pig-100-response": {}},
         [
             row("pig-100", "rollwise_itself", 0.2),
