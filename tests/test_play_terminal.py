@@ -88,8 +88,13 @@ def test_a_stopped_game_is_kept_and_taken_up_again(tmp_path, how, code):
     elif how == "eof":
         child.sendeof()
     else:
-        child.sendintr()
-    child.expect("--resume pig.game")
+        # Between its prompt and its wait Python's readline misses a signal: people press again.
+        for _ in range(6):
+            child.sendintr()
+            if child.expect(["--resume pig.game", pexpect.TIMEOUT], timeout=20) == 0:
+                break
+    if how != "interrupt":
+        child.expect("--resume pig.game")
     child.expect(pexpect.EOF)
     assert "Traceback" not in COLOUR.sub("", child.before or "")
     child.close()
