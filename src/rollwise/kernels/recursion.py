@@ -181,7 +181,6 @@ def sweep_with_slope(low, high, cut, arranged, values, slope):
         The largest value in size.
     """
     scale = 0.0
-    size = np.uint32(high - low)
     slope[cut - low] = 1.0
     for i in range(low, high):
         best = -np.inf
@@ -194,9 +193,8 @@ def sweep_with_slope(low, high, cut, arranged, values, slope):
                 t = arranged.target[k]
                 coefficient = arranged.coefficient[c]
                 q += coefficient * values[t]
-                inside = np.uint32(t - np.uint32(low))
-                if inside < size:
-                    d += coefficient * slope[inside]
+                if low <= t < high:
+                    d += coefficient * slope[t - low]
                 c += np.uint32(1)
             if q > best:
                 best = q
