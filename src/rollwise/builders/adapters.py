@@ -4,7 +4,7 @@ An adapter is a function ``walk(address)``, written out for the fields of one ga
 and compiled with its rules. It reads its arguments through the context that
 `rollwise.kernels.explore` describes, and writes what the rules yield through it.
 The names that the source refers to are those of the scope made in
-`rollwise.builders.compiling`.
+`rollwise.builders.adapting`.
 """
 
 from __future__ import annotations

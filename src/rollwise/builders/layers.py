@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders import as_graph
+from rollwise.builders.adapting import NotCompilable
 from rollwise.builders.compiled import Explorer
-from rollwise.builders.compiling import NotCompilable, compiled_question, compiled_rules
+from rollwise.builders.compiling import compiled_question, compiled_rules
 from rollwise.builders.interpreted import Arrays
 from rollwise.builders.questions import ask
 from rollwise.builders.rules import Rules

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.builders.compiling import compiled_question, context_of
+from rollwise.builders.compiling import compiled_question
+from rollwise.builders.record import context_of
 from rollwise.builders.rules import Rules
 from rollwise.kernels import explore
 from rollwise.kernels.questions import answer_all

@@ -56,7 +56,7 @@ def fingerprint(functions: Iterable[Callable[..., Any]], *facts: Any) -> str | N
         platform.python_version(),
         codegen.magic_tuple(),
         [_source(Path(str(module.__file__))) for module in (adapters, explore)],
-        _source(Path(__file__).parent / "compiling.py"),
+        [_source(Path(__file__).parent / name) for name in ("adapting.py", "record.py")],
     )
     digest.update(repr((versions, facts)).encode())
     seen: set[int] = set()

@@ -1,0 +1,281 @@
+"""Compiling what stands between a game's functions and the kernels that call them.
+
+The functions are compiled by Numba with ``self`` replaced by a record of what they read
+from it (see `rollwise.builders.record`), which is filled in at run time: other parameters
+of the same game need no compiling. An adapter (see `rollwise.builders.adapters`), written
+out for the game's fields, becomes a function pointer.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import re
+import types as python_types
+from collections import namedtuple
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numba
+import numpy as np
+from numba import carray, types
+from numba.core import cgutils
+from numba.core.ccallback import CFunc
+from numba.core.errors import NumbaError, TypingError
+from numba.extending import (
+    intrinsic,
+    models,
+    overload,
+    overload_method,
+    register_jitable,
+    register_model,
+)
+
+from rollwise.builders.adapters import record_source
+from rollwise.builders.record import array_dtype, numba_type
+from rollwise.builders.rules import LEAST, MOST, Rules
+from rollwise.builders.rules_cache import RulesCache, fingerprint
+from rollwise.game import marked_rules
+from rollwise.kernels import explore
+from rollwise.kernels.jit import before_compiling
+
+OPTIONS = {"boundscheck": True}
+
+_JITABLE: set[Callable[..., Any]] = set()
+_SERIAL = itertools.count()
+
+
+class NotCompilable(Exception):
+    """Numba can't compile these rules; the message says why, in a line."""
+
+
+@intrinsic
+def _pointer(typingctx: Any, address: Any) -> Any:
+    """An integer as the address that it is."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], cgutils.voidptr_t)
+
+    return types.voidptr(address), codegen
+
+
+def _put_weight(whole: Any, real: Any, context: Any, n: int, weight: Any) -> None:
+    raise NotImplementedError
+
+
+@overload(_put_weight)
+def _put_weight_typed(whole, real, context, n, weight):  # type: ignore[no-untyped-def]
+    slot = explore.CONTEXT_REAL_WEIGHTS
+    if isinstance(weight, types.Integer | types.Boolean):
+
+        def put(whole, real, context, n, weight):  # type: ignore[no-untyped-def]
+            whole[n] = weight
+
+        return put
+    if isinstance(weight, types.Float):
+
+        def put_real(whole, real, context, n, weight):  # type: ignore[no-untyped-def]
+            real[n] = weight
+            context[slot] = 1
+
+        return put_real
+    raise TypingError(f"a weight is a {weight}, not a number")
+
+
+def _whole(number: Any) -> int:
+    raise NotImplementedError
+
+
+@overload(_whole)
+def _whole_typed(number):  # type: ignore[no-untyped-def]
+    if isinstance(number, types.Integer | types.Boolean):
+        return lambda number: np.int64(number)
+    raise TypingError(f"a field of a state or an action is a {number}, not a whole number")
+
+
+def _short(number: Any) -> int:
+    raise NotImplementedError
+
+
+@overload(_short)
+def _short_typed(number):  # type: ignore[no-untyped-def]
+    if isinstance(number, types.Integer | types.Boolean):
+
+        def as_short(number):  # type: ignore[no-untyped-def]
+            if number < LEAST or number > MOST:
+                raise OverflowError("a field doesn't fit 32 bits")
+            return np.int32(number)
+
+        return as_short
+    raise TypingError(f"a field of a state is a {number}, not a whole number")
+
+
+def _game_maker(values: dict[str, Any], methods: dict[str, Any]) -> Any:
+    """What turns a tuple of `values` into the record that stands for ``self``."""
+    record = namedtuple("GameRecord", list(values) or ["nothing"])  # type: ignore[misc]
+    field_types = tuple(numba_type(value) for value in values.values()) or (types.int64,)
+
+    class GameType(types.NamedTuple):  # type: ignore[misc]
+        pass
+
+    register_model(GameType)(models.TupleModel)
+    game_type = GameType(field_types, record)
+    for name, function in methods.items():
+        overload_method(GameType, name, jit_options=OPTIONS)(_typing_twin(function))
+
+    @intrinsic
+    def as_game(typingctx: Any, items: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            values = cgutils.unpack_tuple(builder, args[0])
+            return context.make_tuple(builder, game_type, values)
+
+        return game_type(items), codegen
+
+    return as_game
+
+
+def _renamed(function: Callable[..., Any], key: str) -> Callable[..., Any]:
+    """A copy of a function whose name in machine code holds the key, without annotations.
+
+    Numba numbers functions within a process, so that code read from disk could
+    have the name of other code compiled here. With the key in it, it can't.
+    """
+    copy = python_types.FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    copy.__qualname__ = f"{function.__qualname__}_{key}"
+    return copy
+
+
+def _typing_twin(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What Numba calls with types to get `function`: it wants the same signature."""
+    parameters = inspect.signature(function).parameters.values()
+    arguments = ", ".join(
+        p.name if p.default is p.empty else f"{p.name}=default_{p.name}" for p in parameters
+    )
+    scope: dict[str, Any] = {f"default_{p.name}": p.default for p in parameters}
+    scope["function"] = function
+    exec(f"def typed({arguments}): return function", scope)
+    return scope["typed"]  # type: ignore[no-any-return]
+
+
+def compile_marked_rules() -> None:
+    for function in marked_rules():
+        if function not in _JITABLE:
+            register_jitable(**OPTIONS)(function)
+            _JITABLE.add(function)
+
+
+def scope_of(
+    rules: Rules,
+    functions: dict[str, Callable[..., Any]],
+    values: dict[str, Any],
+    methods: dict[str, Any],
+) -> dict[str, Any]:
+    """What the source of the adapters of some functions refers to."""
+    kinds = [(name, str(numba_type(value))) for name, value in values.items()]
+    known = fingerprint(
+        [*functions.values(), *methods.values()],
+        kinds,
+        rules.field_names,
+        rules.has_reward,
+        OPTIONS,
+    )
+    key = known or f"here{next(_SERIAL)}"
+    scope: dict[str, Any] = {
+        "carray": carray,
+        "pointer": _pointer,
+        "as_game": _game_maker(
+            values, {name: _renamed(function, key) for name, function in methods.items()}
+        ),
+        "put_weight": _put_weight,
+        "as_whole": _whole,
+        "as_short": _short,
+        "State": rules.state_type,
+        "int64": np.int64,
+        "int32": np.int32,
+        "uint64": np.uint64,
+        "float64": np.float64,
+        **{
+            name: numba.njit(**OPTIONS)(_renamed(function, key))
+            for name, function in functions.items()
+        },
+        "record_source": record_source(values),
+        "key": key,
+        "may_be_kept": known is not None,
+    }
+    for name, value in values.items():
+        if isinstance(value, np.ndarray):
+            scope[f"dtype_{name}"] = array_dtype(value).type
+    return scope
+
+
+def compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
+    """Compile the function ``walk`` of a source into a pointer, exceptions caught.
+
+    If the same was compiled before on this machine, it is read from disk.
+    """
+    scope = {**scope, "__name__": __name__}
+    exec(source, scope)
+    scope["walk"] = numba.njit()(_renamed(scope["walk"], scope["key"]))
+    exec(
+        f"def {name}_{scope['key']}(address):\n"
+        "    try:\n"
+        "        return walk(address)\n"
+        "    except Exception:\n"
+        f"        return {explore.RULES_FAILED}\n",
+        scope,
+    )
+    pointer: Any = CFunc(
+        scope[f"{name}_{scope['key']}"], ((types.int64,), types.int64), locals={}, options=OPTIONS
+    )
+    if scope["may_be_kept"]:
+        pointer._cache = RulesCache(f"{name}-{scope['key']}")
+    else:
+        before_compiling()
+    pointer.compile()
+    return pointer
+
+
+@contextmanager
+def reasons_told() -> Iterator[None]:
+    """What Numba raises, as NotCompilable with the reason in a line."""
+    try:
+        yield
+    except NumbaError as error:
+        raise NotCompilable(_reason(error)) from error
+    except Exception as error:  # Numba leaks plain exceptions for some sources
+        raise NotCompilable(f"{type(error).__name__}: {error}".splitlines()[0]) from error
+
+
+# What Numba stumbles over most, and what to write instead.
+REMEDIES = {
+    "Untyped global name": "mark a helper function with @rollwise.rule",
+    "Cannot determine Numba type": "mark a helper function with @rollwise.rule",
+    "'_replace'": "write the state out, giving every field, instead of _replace()",
+    "not enough arguments": "give every field of a state, also those with defaults",
+    "Cannot unify": "a value needs one type throughout; adding 0 makes a truth value a number",
+    "Can't unify": "a value needs one type throughout; adding 0 makes a truth value a number",
+    "yield in a closure": "write a loop instead of a generator expression",
+    "<class 'float'>": "write 1.0 * x instead of float(x) where x is a truth value",
+    "super": "call the parent's method by its class instead of super()",
+}
+
+
+def _reason(error: Exception) -> str:
+    """What Numba stumbled over, in a line, and the remedy."""
+    lines = [line.strip(" -") for line in str(error).splitlines() if line.strip(" -^")]
+    noise = ("Failed in", "During", "File", "Resolution", "None", "There are", "<source")
+    telling = [line for line in lines if not line.startswith(noise)] or lines or [repr(error)]
+    places = re.findall(r'^File "[^<].*, line \d+', "\n".join(lines), re.MULTILINE)
+    where = f" in {places[0].replace('File ', '')}" if places else ""
+    for sign, remedy in REMEDIES.items():
+        for line in lines:
+            if sign in line:
+                return f"{line.rstrip('.:')}{where} ({remedy})"
+    return telling[0].rstrip(".:") + where
