@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -57,7 +59,7 @@ def test_not_too_much_waits():
     large_pages._waiting.clear()
     arrays = [large_pages.empty(1 << 23) for _ in range(6)]
     del arrays
-    assert 0 < sum(b.nbytes for b in large_pages._waiting) <= large_pages.MOST_WAITING
+    assert 0 < sum(b.nbytes for b in large_pages._waiting.values()) <= large_pages.MOST_WAITING
 
 
 def test_what_waits_is_not_far_too_large():
@@ -67,3 +69,22 @@ def test_what_waits_is_not_far_too_large():
     small = large_pages.empty(1 << 17)
     assert len(large_pages._waiting) == 1
     del small
+
+
+def test_threads_do_not_get_the_same_memory():
+    """Arrays made and dropped by several threads at once keep what was written to them."""
+    large_pages._waiting.clear()
+    wrong = []
+
+    def work(mark):
+        for i in range(300):
+            array = large_pages.full(70_000 + 10_000 * (i % 5), mark)
+            if not (array == mark).all():
+                wrong.append(mark)
+
+    threads = [threading.Thread(target=work, args=(mark,)) for mark in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong

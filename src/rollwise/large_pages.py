@@ -20,7 +20,9 @@ LARGE_PAGE = 1 << 21  # bytes
 WORTHWHILE = 1 << 19  # bytes; below, small pages do
 MOST_WAITING = 1 << 28  # bytes of blocks that wait, at most
 
-_waiting: list[np.ndarray] = []  # blocks that nobody uses, the last used last
+# Blocks that nobody uses, by their identity; the last used last. Any thread may come here at
+# any time, since an array may end anywhere: so each step is one that can't be interrupted.
+_waiting: dict[int, np.ndarray] = {}
 
 
 def empty(shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
@@ -57,13 +59,19 @@ def full(shape: int | tuple[int, ...], value: float, dtype: Any = np.float64) ->
 def _block(size: int) -> np.ndarray:
     """A block with room for an aligned array: one that waits, unless it is far too large."""
     needed = size + 2 * LARGE_PAGE
-    fitting = [i for i, block in enumerate(_waiting) if needed <= block.nbytes <= 2 * needed]
+    fitting = [
+        (block.nbytes, key)
+        for key, block in list(_waiting.items())
+        if needed <= block.nbytes <= 2 * needed
+    ]
     if fitting:
-        return _waiting.pop(min(fitting, key=lambda i: _waiting[i].nbytes))
+        found = _waiting.pop(min(fitting)[1], None)
+        if found is not None and needed <= found.nbytes:  # nobody else was faster
+            return found
     return np.empty(needed, np.uint8)
 
 
 def _give_back(block: np.ndarray) -> None:
-    _waiting.append(block)
-    while sum(block.nbytes for block in _waiting) > MOST_WAITING:
-        _waiting.pop(0)
+    _waiting[id(block)] = block
+    while sum(block.nbytes for block in list(_waiting.values())) > MOST_WAITING:
+        _waiting.pop(next(iter(list(_waiting)), 0), None)
