@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +26,7 @@ from rollwise.game import Game
 from rollwise.graph import StateGraph, title_of
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.recursion import Recursion
+from rollwise.second_core import second_core
 
 if TYPE_CHECKING:
     import polars as pl
@@ -249,7 +250,7 @@ def solve_by_layers(
     # A layer's values wait for those of the layers behind it, but not for their bounds: these
     # follow on the second core, in the same order.
     started = clock()
-    with ThreadPoolExecutor(1) as second_core:
+    with second_core() as thread:
         waiting: deque[Future[None]] = deque()
         for layer in layers.last_first():
             seconds["build"] += clock() - started
@@ -259,7 +260,7 @@ def solve_by_layers(
             found = strategy_iteration(graph, border_values=values[border], arranged=arranged)
             values[begin:end] = found.values
             seconds["solve"] += clock() - started
-            waiting.append(second_core.submit(prove, layer, arranged))
+            waiting.append(thread.submit(prove, layer, arranged))
             if len(waiting) > MOST_WAITING:
                 waiting.popleft().result()
             n_actions += graph.n_actions

@@ -128,5 +128,7 @@ class CommandsOnDemand(_ConvertsLittle, typer.core.TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         whole, self.commands = self.commands, _Commands(_outline)
-        super().format_help(ctx, formatter)
-        self.commands = whole
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self.commands = whole
