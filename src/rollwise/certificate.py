@@ -65,11 +65,24 @@ class Certificate:
 def endless_states(graph: StateGraph, arranged: Recursion | None = None) -> NDArray[np.int64]:
     """The states in which the players can go round for ever, if they want to."""
     arranged = Recursion.of_values(graph) if arranged is None else arranged
-    endless = np.empty(graph.n_states, np.bool_)
-    components, lotteries = arranged.components, graph.lotteries
+    endless = np.zeros(graph.n_states, np.bool_)
+    found = _mark_endless(graph, arranged, 0, len(arranged.components), endless)
+    return np.sort(arranged.components.order[endless]) if found else np.empty(0, np.int64)
+
+
+def play_may_not_end(graph: StateGraph, arranged: Recursion, first: int, stop: int) -> bool:
+    """Whether the players can go round for ever in a component from `first` to below `stop`."""
+    return _mark_endless(graph, arranged, first, stop, np.empty(graph.n_states, np.bool_)) > 0
+
+
+def _mark_endless(
+    graph: StateGraph, arranged: Recursion, first: int, stop: int, endless: NDArray[np.bool_]
+) -> int:
+    """Mark the positions of some components where they can; how many there are."""
+    lotteries = graph.lotteries
     ends = np.logical_or.reduceat(lotteries.over, lotteries.indptr[:-1])
-    found = kernels.find_endless(components.indptr, arranged.arranged, ends, endless)
-    return np.sort(components.order[endless]) if found else np.empty(0, np.int64)
+    indptr = arranged.components.indptr[first : stop + 1]
+    return kernels.find_endless(indptr, arranged.arranged, ends, endless)  # type: ignore[no-any-return]
 
 
 def endless_actions(graph: StateGraph, endless: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -169,6 +182,7 @@ class Bounding:
         self._graph, self._arranged = graph, arranged
         self._sign = -1.0 if graph.objective == "minimize" else 1.0
         self._chances = chances_of(graph.lotteries)
+        self._chances_in_order = _compact(self._chances)
         # A little more than the bounds of what follows: for the roundings of the check, and for
         # states that add next to nothing of their own in a component where others add much.
         most_outcomes = int(np.diff(graph.lotteries.indptr).max())
@@ -181,15 +195,11 @@ class Bounding:
 
     def _begin(self, number: int) -> None:
         self._slack, tolerance = TRIES[number]
+        self._measured = 0
         self._search = Search(self._errors, self._border_bounds, tolerance, guesses=False)
 
-    def follow(
-        self,
-        values: NDArray[np.float64],
-        stop: int,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> None:
-        """Find bounds for the components up to `stop`, whose values are known.
+    def measure(self, values: NDArray[np.float64], stop: int) -> None:
+        """Look ahead from the components up to `stop`, whose values are known.
 
         Parameters
         ----------
@@ -197,26 +207,27 @@ class Bounding:
             By position.
         """
         indptr = self._arranged.components.indptr
-        low, high = int(indptr[self._search.done]), int(indptr[stop])
+        low, high = int(indptr[self._measured]), int(indptr[stop])
         if low == high:
             return
-        self._write_terms(low, high, values)
-        self._search.run(stop, progress)
-
-    def _write_terms(self, low: int, high: int, values: NDArray[np.float64]) -> None:
+        self._measured = stop
         # Where value and rounding are exactly zero, there is still room to be had.
         least = kernels.UNIT * float(np.abs(values[low:high]).max())
         kernels.error_terms(
             low,
             high,
             self._arranged.arranged,
-            _compact(self._chances),
+            self._chances_in_order,
             values,
             self._sign,
             self._slack,
             least,
             self._terms,
         )
+
+    def follow(self, stop: int, progress: Callable[[int, int], None] | None = None) -> None:
+        """Find bounds for the components up to `stop`, which have been measured."""
+        self._search.run(stop, progress)
 
     def with_border(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values of states, and those of the border behind them."""
@@ -245,7 +256,8 @@ class Bounding:
         for number in range(len(TRIES)):
             if number:
                 self._begin(number)
-            self.follow(in_order, len(components), progress)
+            self.measure(in_order, len(components))
+            self.follow(len(components), progress)
             bounds = gather(self._search.values, components.position, self._graph.n_border)
             bounds[n:] = self._border_bounds
             np.maximum(bounds, 0.0, out=bounds)
@@ -285,7 +297,7 @@ def rehearse(graph: StateGraph) -> None:
     arranged = Recursion.of_values(graph)
     endless_states(graph, arranged)
     bounding, nothing = Bounding(graph, arranged), np.zeros(graph.n_states)
-    bounding._write_terms(0, graph.n_states, nothing)
+    bounding.measure(nothing, len(arranged.components))
     bounding._count_unproven(nothing, nothing)
 
 

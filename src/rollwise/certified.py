@@ -1,26 +1,29 @@
 """Solving a graph and certifying the answer at once, on two cores.
 
-The certificate of a component asks only for the values of what it leads to, so that it
-follows the solver component by component. What proves it comes at the end.
+A component can be solved as soon as it is found, and its certificate asks only for the
+values of what it leads to. So one core finds components, and the solver follows it; then it
+follows the solver with the bounds. What proves these comes at the end.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.certificate import Bounding, Certificate, require_ending
+from rollwise.certificate import Bounding, Certificate, play_may_not_end, require_ending
+from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph
 from rollwise.methods.result import MethodResult
 from rollwise.methods.strategy_iteration import as_result, begin
-from rollwise.recursion import Recursion
-from rollwise.second_core import second_core
+from rollwise.recursion import Arranging, Search
+from rollwise.second_core import Stage, work_in_stages
+
+STEP = 1 << 14  # states whose components are found at once
 
 
 class CertifiedResult(NamedTuple):
@@ -45,7 +48,7 @@ def solve_and_certify(
     *,
     border_values: NDArray[np.float64] | None = None,
     border_bounds: NDArray[np.float64] | None = None,
-    arranged: Recursion | None = None,
+    arranged: Arranging | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> CertifiedResult:
     """Solve a graph by strategy iteration, and bound the error of every state.
@@ -54,8 +57,8 @@ def solve_and_certify(
     ----------
     border_values, border_bounds : (n_border,) float64, optional
         Values on the border of the graph and how far they can be off.
-    arranged : Recursion, optional
-        The graph in solving order, if it is at hand.
+    arranged : Arranging, optional
+        The graph in solving order, to be used again; it is written as far as it isn't yet.
     progress : callable, optional
         Called now and then as ``progress(stage, states done, states)``.
 
@@ -65,29 +68,73 @@ def solve_and_certify(
         The players can go round for ever.
     """
     started = time.perf_counter()
-    arranged = Recursion.of_values(graph) if arranged is None else arranged
-    require_ending(graph, arranged)
-    sign = -1.0 if graph.objective == "minimize" else 1.0
-    indptr = arranged.components.indptr
+    arranged = Arranging(graph) if arranged is None else arranged
     search = begin(graph, arranged, border_values)
     bounding = Bounding(graph, arranged, border_values, border_bounds)
-    values = search.values if sign > 0 else -search.values
-    before = 0
-    with second_core() as thread:
-        following: list[Future[None]] = []
-        for done in search.steps(progress=_stage(progress, "solving")):
-            if sign < 0:
-                low, high = indptr[before], indptr[done]
-                values[low:high] = -search.values[low:high]
-            if done < len(arranged.components):
-                following.append(thread.submit(bounding.follow, values, done))
-            before = done
-        solved = time.perf_counter()
-        for future in following:
-            future.result()
+    values = search.values if graph.objective != "minimize" else -search.values
+    _work_through(graph, arranged, search, bounding, values, _stage(progress, "solving"))
+    solved = time.perf_counter()
     found = replace(as_result(graph, search), seconds=solved - started)
     certificate = bounding.certified(values, found.values, _stage(progress, "certifying"))
     return CertifiedResult(found, certificate, time.perf_counter() - solved)
+
+
+def _work_through(
+    graph: StateGraph,
+    arranged: Arranging,
+    search: Search,
+    bounding: Bounding,
+    values: NDArray[np.float64],
+    progress: Callable[[int, int], None] | None,
+) -> None:
+    """Find all components, solve them and find their bounds.
+
+    Parameters
+    ----------
+    values : (n_states + n_border,) float64
+        Those of the search itself, or room for their negatives.
+
+    Raises
+    ------
+    EndlessPlay
+    """
+    n = graph.n_states
+    ends = [*range(STEP, n, STEP), n]  # of the pieces, in states
+    stops = np.zeros(len(ends) + 1, np.int64)  # the same in components
+
+    def find_piece(piece: int) -> None:
+        stops[piece + 1] = arranged.components.find(ends[piece])
+
+    def arrange_piece(piece: int) -> None:
+        arranged.write(int(stops[piece + 1]))
+
+    def solve_piece(piece: int) -> None:
+        first, stop = stops[piece : piece + 2]
+        if play_may_not_end(graph, arranged, first, stop):
+            raise EndlessPlay
+        search.run(int(stop), progress)
+        if values is not search.values:
+            low, high = arranged.components.indptr[[first, stop]]
+            values[low:high] = -search.values[low:high]
+
+    def measure_piece(piece: int) -> None:
+        bounding.measure(values, int(stops[piece + 1]))
+
+    def follow_piece(piece: int) -> None:
+        bounding.follow(int(stops[piece + 1]))
+
+    find, arrange, solve = Stage(find_piece), Stage(arrange_piece), Stage(solve_piece)
+    measure, follow = Stage(measure_piece), Stage(follow_piece)
+    try:
+        work_in_stages(
+            [find, arrange, solve, measure, follow],
+            len(ends),
+            first_core=[solve, arrange, measure, follow],  # which may be stopped by Ctrl-C
+            second_core=[find, follow, measure, arrange],
+        )
+    except EndlessPlay:
+        require_ending(graph)  # says where
+        raise
 
 
 def _stage(

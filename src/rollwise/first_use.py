@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from rollwise.components import Components
 from rollwise.garbage import seldom_collected
-from rollwise.graph import Components, StateGraph
+from rollwise.graph import StateGraph
 
 
 def _small_graph() -> StateGraph:
@@ -28,9 +29,7 @@ def beside() -> None:
     graph = _small_graph()
     # all states as one component, so that what finds components isn't compiled here too
     order = np.arange(graph.n_states, dtype=np.int32)
-    vars(graph)["components"] = Components(
-        order=order, indptr=np.array([0, graph.n_states]), position=order
-    )
+    vars(graph)["components_so_far"] = Components(order, np.array([0, graph.n_states]), order)
     run_method(graph, "strategy-iteration")
 
 

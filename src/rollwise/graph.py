@@ -23,6 +23,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.components import Components
 from rollwise.errors import UnknownState
 
 Objective = Literal["win", "maximize", "minimize"]
@@ -73,34 +74,6 @@ def title_of(game: str, parameters: Mapping[str, Any]) -> str:
     for name, value in parameters.items():
         parts.append(f"{name}={str(value).lower() if isinstance(value, bool) else value}")
     return " ".join(parts)
-
-
-@dataclass(frozen=True)
-class Components:
-    """Strongly connected components, those that end every play first.
-
-    Attributes
-    ----------
-    order : (n_states,) int32
-        States, component by component; within one, a state stands after what it
-        leads to wherever the cycles allow.
-    indptr : (n_components + 1,) int64
-        Component c is ``order[indptr[c]:indptr[c + 1]]``.
-    position : (n_states,) int32
-        Where each state stands in `order`.
-    """
-
-    order: NDArray[np.int32]
-    indptr: NDArray[np.int64]
-    position: NDArray[np.int32]
-
-    def __len__(self) -> int:
-        return len(self.indptr) - 1
-
-    @property
-    def largest(self) -> int:
-        """Number of states of the largest component."""
-        return int(np.diff(self.indptr).max())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -248,11 +221,14 @@ class StateGraph:
     @cached_property
     def components(self) -> Components:
         """The strongly connected components, computed once."""
-        from rollwise.kernels.components import strong_components
+        found = self.components_so_far
+        found.find(self.n_states)
+        return found
 
-        return Components(
-            *strong_components(self.action_indptr, self.outcome_indptr, self.outcome_state)
-        )
+    @cached_property
+    def components_so_far(self) -> Components:
+        """The same, found as far as someone has asked for them."""
+        return Components.to_be_found(self.action_indptr, self.outcome_indptr, self.outcome_state)
 
     @cached_property
     def action_state(self) -> NDArray[np.int32]:

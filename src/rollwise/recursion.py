@@ -16,14 +16,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise import large_pages
+from rollwise.components import Components
 from rollwise.errors import TooManyStates
-from rollwise.graph import Components, Lotteries, StateGraph
+from rollwise.graph import Lotteries, StateGraph
 from rollwise.kernels import recursion as kernels
 from rollwise.kernels import solving
 from rollwise.kernels.evaluating import Condensed
@@ -35,7 +36,6 @@ MOST_NEWTON_STEPS = 60
 MOST_PLAIN_SWEEPS = 4_096  # between two steps; where that many don't help, nothing will
 
 
-@dataclass(frozen=True, eq=False)
 class Recursion:
     """``v[i] = max over a of constant[a] + sum of c[k] * v[target[k]]``, in solving order.
 
@@ -44,11 +44,12 @@ class Recursion:
     components : Components
         ``components.order[i]`` is the state at position i.
     arranged : rollwise.kernels.recursion.Arranged
-        The arrays; actions stand in the order of their positions.
+        The arrays; actions stand in the order of their positions. Right as far as they
+        have been written.
     """
 
-    components: Components
-    arranged: Arranged
+    def __init__(self, components: Components, arranged: Arranged) -> None:
+        self.components, self.arranged = components, arranged
 
     @property
     def n_states(self) -> int:
@@ -57,11 +58,36 @@ class Recursion:
     @classmethod
     def of_values(cls, graph: StateGraph) -> Recursion:
         """The recursion of the values of a game; of their negatives, to minimize."""
+        arranging = Arranging(graph)
+        arranging.write(len(graph.components))
+        return arranging
+
+    def with_terms(
+        self, constant: NDArray[np.float64], coefficient: NDArray[np.float64]
+    ) -> Recursion:
+        """The same, with other constants and other coefficients of the lotteries."""
+        arranged = self.arranged._replace(constant=constant, coefficient=coefficient)
+        return Recursion(self.components, arranged)
+
+
+class Arranging(Recursion):
+    """The recursion of the values of a game that is written as its components are found.
+
+    Attributes
+    ----------
+    done : int
+        Number of components that are written.
+
+    Parameters
+    ----------
+    graph : StateGraph
+    """
+
+    def __init__(self, graph: StateGraph) -> None:
         if graph.n_outcomes >= 2**32:
             raise TooManyStates(f"{graph.title}: {graph.n_outcomes:,} outcomes are too many")
-        components, lotteries = graph.components, graph.lotteries
+        constant, coefficient, goes_on = _of_lotteries(graph.lotteries)
         n, n_actions = graph.n_states, graph.n_actions
-        constant, coefficient, goes_on = _of_lotteries(lotteries)
         arranged = Arranged(
             large_pages.empty(n + 1, np.uint32),
             large_pages.empty(n_actions),
@@ -71,24 +97,30 @@ class Recursion:
             goes_on,
             coefficient,
         )
-        n_outcomes = kernels.arrange(
+        arranged.action_indptr[0] = arranged.outcome_indptr[0] = 0
+        super().__init__(graph.components_so_far, arranged)
+        self.done = 0
+        self._graph = graph
+        self._constant = -constant if graph.objective == "minimize" else constant
+
+    def write(self, stop: int) -> None:
+        """Go on to the component `stop`; those before it are found."""
+        if stop <= self.done:
+            return
+        graph, components = self._graph, self.components
+        kernels.arrange(
+            components.indptr[self.done],
+            components.indptr[stop],
             components.order,
             components.position,
             graph.action_indptr,
             graph.action_lottery,
             graph.outcome_indptr,
             graph.outcome_state,
-            -constant if graph.objective == "minimize" else constant,
-            arranged,
+            self._constant,
+            self.arranged,
         )
-        return cls(components, arranged._replace(target=arranged.target[:n_outcomes]))
-
-    def with_terms(
-        self, constant: NDArray[np.float64], coefficient: NDArray[np.float64]
-    ) -> Recursion:
-        """The same, with other constants and other coefficients of the lotteries."""
-        arranged = self.arranged._replace(constant=constant, coefficient=coefficient)
-        return Recursion(self.components, arranged)
+        self.done = stop
 
 
 def _of_lotteries(
@@ -148,21 +180,14 @@ class Search:
         *,
         guesses: bool = True,
     ) -> None:
-        n, largest = recursion.n_states, recursion.components.largest
+        n = recursion.n_states
         self.recursion, self.tolerance = recursion, tolerance
         self.values = large_pages.zeros(n + len(border))
         self.values[n:] = border
         self.done = self.sweeps = 0
         self.converged = True
-        self._chosen = np.zeros(largest, np.uint32)  # of the component at hand, as all of this
-        self._room = (
-            np.empty(largest, np.int32),  # cut_index
-            np.empty(largest, np.int32),  # cut_state
-            np.empty(largest),  # slope
-            np.empty(min(solving.MOST_CUT * largest, solving.SLOPES_ROOM)),  # slopes
-            _room_to_condense(recursion),
-            guesses,
-        )
+        self._guesses = guesses
+        self._room = _room_for(0, 0)
 
     def steps(
         self, stop: int | None = None, progress: Callable[[int, int], None] | None = None
@@ -176,6 +201,7 @@ class Search:
         """
         indptr, n = self.recursion.components.indptr, self.recursion.n_states
         stop = len(self.recursion.components) if stop is None else stop
+        self._make_room(stop)
         while self.done < stop:
             self.done, used, hard = solving.solve_components(
                 self.done,
@@ -183,15 +209,15 @@ class Search:
                 indptr,
                 self.recursion.arranged,
                 self.values,
-                self._chosen,
                 *self._room,
+                self._guesses,
                 self.tolerance,
                 CHUNK,
             )
             self.sweeps += used
             if hard:
                 low, high = int(indptr[self.done]), int(indptr[self.done + 1])
-                found = (self.values, self._chosen, self.tolerance, progress)
+                found = (self.values, self._room.chosen, self.tolerance, progress)
                 used, converged = _solve_hard(self.recursion, low, high, *found)
                 self.sweeps += used
                 self.converged &= converged
@@ -199,6 +225,16 @@ class Search:
             if progress is not None:
                 progress(int(indptr[self.done]), n)
             yield self.done
+
+    def _make_room(self, stop: int) -> None:
+        """Have room for each of the components up to `stop`."""
+        arranged, indptr = self.recursion.arranged, self.recursion.components.indptr
+        ends = indptr[self.done : stop + 1]
+        begin = arranged.outcome_indptr[arranged.action_indptr[ends]].astype(np.int64)
+        states = int(np.diff(ends).max(initial=len(self._room.chosen)))
+        outcomes = int(np.diff(begin).max(initial=len(self._room.condensed.column)))
+        if states > len(self._room.chosen) or outcomes > len(self._room.condensed.column):
+            self._room = _room_for(states, outcomes)
 
     def run(
         self, stop: int | None = None, progress: Callable[[int, int], None] | None = None
@@ -209,24 +245,38 @@ class Search:
         return self
 
 
-def _room_to_condense(recursion: Recursion) -> Condensed:
-    """Room for the chosen actions of any component; what isn't used takes no memory."""
-    indptr, arranged = recursion.components.indptr, recursion.arranged
-    states = recursion.components.largest
-    begin = arranged.outcome_indptr[arranged.action_indptr[indptr]].astype(np.int64)
-    outcomes = int(np.diff(begin).max())
-    return Condensed(
-        row=np.empty(states, np.uint32),
-        factor=np.empty(states),
-        offset=np.empty(states),
-        kept=np.empty(states, np.uint32),
-        x=np.zeros(states),
-        constant=np.empty(states),
-        indptr=np.empty(states + 1, np.uint32),
-        column=np.empty(outcomes, np.uint32),
-        coefficient=np.empty(outcomes),
-        cut=np.empty(states, np.uint32),
-        is_cut=np.empty(states, np.bool_),
+class _Room(NamedTuple):
+    """Scratch for one component at a time; what isn't used takes no memory."""
+
+    chosen: NDArray[np.uint32]
+    cut_index: NDArray[np.int32]
+    cut_state: NDArray[np.int32]
+    slope: NDArray[np.float64]
+    slopes: NDArray[np.float64]
+    condensed: Condensed
+
+
+def _room_for(states: int, outcomes: int) -> _Room:
+    """Room for components of so many states and outcomes."""
+    return _Room(
+        np.zeros(states, np.uint32),
+        np.empty(states, np.int32),
+        np.empty(states, np.int32),
+        np.empty(states),
+        np.empty(min(solving.MOST_CUT * states, solving.SLOPES_ROOM)),
+        Condensed(
+            row=np.empty(states, np.uint32),
+            factor=np.empty(states),
+            offset=np.empty(states),
+            kept=np.empty(states, np.uint32),
+            x=np.zeros(states),
+            constant=np.empty(states),
+            indptr=np.empty(states + 1, np.uint32),
+            column=np.empty(outcomes, np.uint32),
+            coefficient=np.empty(outcomes),
+            cut=np.empty(states, np.uint32),
+            is_cut=np.empty(states, np.bool_),
+        ),
     )
 
 

@@ -380,15 +380,12 @@ def solve(
     started = clock()
     if progress is not None:
         progress("finding components", 0, None)
-    graph.components  # noqa: B018 (computed once, here, so that its time counts as solving)
-    arranged = Recursion.of_values(graph)
-    solving = clock() - started
     if method == DEFAULT and not options:
-        found, certificate, certifying = solve_and_certify(
-            graph, arranged=arranged, progress=progress
-        )
-        solving += found.seconds
+        found, certificate, certifying = solve_and_certify(graph, progress=progress)
+        solving = found.seconds
     else:
+        arranged = Recursion.of_values(graph)
+        solving = clock() - started
         started = clock()
         require_ending(graph, arranged)  # before a method goes round for ever
         certifying = clock() - started

@@ -12,7 +12,7 @@ from rollwise.analysis.distributions import Distributions, distributions
 from rollwise.certificate import action_gaps
 from rollwise.certified import solve_and_certify
 from rollwise.policies import Policy
-from rollwise.recursion import Recursion
+from rollwise.recursion import Arranging
 from rollwise.scores import Ints, ScoredGraph, whole_points
 
 Reals = NDArray[np.float64]
@@ -42,8 +42,8 @@ class Aims:
         self.scored = scored
 
     @cached_property
-    def _arranged(self) -> Recursion:
-        return Recursion.of_values(self.scored.graph)
+    def _arranged(self) -> Arranging:
+        return Arranging(self.scored.graph)
 
     @cached_property
     def _points(self) -> Ints:

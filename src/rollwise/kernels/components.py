@@ -11,103 +11,73 @@ everything it leads to, unless the two lie on a cycle.
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, NamedTuple
 
-from rollwise import large_pages
 from rollwise.kernels.jit import kernel
 from rollwise.kernels.prefetch import prefetch
 
 SIBLINGS = 6  # outcomes beside the one followed whose memory is asked for
+NOT_MET = -(2**31)
+
+# Counters kept between calls.
+ROOT, DEPTH, DISCOVERED, WAITING, ORDERED, COMPONENTS = range(6)
+COUNTERS = 6
 
 
-def strong_components(
-    action_indptr: NDArray[np.int64],
-    outcome_indptr: NDArray[np.int64],
-    outcome_state: NDArray[np.int32],
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
-    """Find the components of a graph given as two stacked CSR levels.
+class Walk(NamedTuple):
+    """A depth-first search, as far as it has come."""
 
-    Parameters
-    ----------
-    action_indptr : (n_states + 1,) int64
-    outcome_indptr : (n_actions + 1,) int64
-    outcome_state : (n_outcomes,) int32
-        Next states; what is negative or at least ``n_states`` is outside.
-
-    Returns
-    -------
-    order : (n_states,) int32
-        States, component by component.
-    indptr : (n_components + 1,) int64
-        Component c is ``order[indptr[c]:indptr[c + 1]]``.
-    position : (n_states,) int32
-        Where each state stands in `order`.
-    """
-    n = len(action_indptr) - 1
-    order, number = large_pages.empty(n, np.int32), large_pages.zeros(n, np.int32)
-    indptr = large_pages.empty(n + 1, np.int64)
-    n_components = _search(
-        action_indptr,
-        outcome_indptr,
-        outcome_state,
-        order,
-        indptr,
-        number,
-        large_pages.empty(n + 1, np.int64),
-        large_pages.empty((3, n), np.int32),
-        large_pages.empty(n, np.int64),
-    )
-    return order, indptr[: n_components + 1].copy(), number
+    outcome_state: Any  # (n_outcomes,) int32
+    first_edge: Any  # (n_states + 1,) int64: where the outcomes of a state begin
+    waiting: Any  # (n_states,) int32: finished, but not the component
+    path: Any  # (n_states,) int32: states on the way from the root
+    path_number: Any  # (n_states,) int32: what they were numbered at first
+    path_edge: Any  # (n_states,) int64: the next of their outcomes
+    counters: Any  # (COUNTERS,) int64
 
 
 @kernel
-def _search(
-    action_indptr,
-    outcome_indptr,
-    outcome_state,
-    order,
-    indptr,
-    number,
-    first_edge,
-    stacks,
-    path_edge,
-):
-    """Depth first; the number of components.
+def find_components(stop, walk, order, indptr, position):
+    """Go on until `stop` states have their component; returns the number of components.
 
     Parameters
     ----------
-    order, indptr : filled
-    number : (n_states,) int32
-        0 for a state not met; while it is open, from 1, the number of the first state met
-        that it is known to lead back to; then ``n_states + 1`` plus its position, and at
-        the end the position.
-    first_edge : (n_states + 1,) int64, filled
-        Where the outcomes of a state begin, so that they are one look-up away.
-    stacks : (3, n_states) int32
-    path_edge : (n_states,) int64
+    walk : Walk
+        The depth is -1 between two roots.
+    order, indptr : filled, as far as it has come
+    position : (n_states,) int32
+        NOT_MET at first; while a state is open, from ``-n_states``, the number of the
+        first state met that it is known to lead back to; then its place in `order`.
     """
-    n = action_indptr.shape[0] - 1
-    indptr[0] = 0
-    waiting, path, path_number = stacks[0], stacks[1], stacks[2]
-    for s in range(n + 1):
-        first_edge[s] = outcome_indptr[action_indptr[s]]
-    n_ordered = 0
-    n_waiting = 0
-    n_components = 0
-    discovered = 0
-    for root in range(n):
-        if number[root] != 0:
-            continue
-        depth = 0
-        discovered += 1
-        number[root] = discovered
-        path[0] = root
-        path_number[0] = discovered
-        path_edge[0] = first_edge[root]
-        while depth >= 0:
+    n = order.shape[0]
+    # taken out of the tuple once: the loop would count their references
+    outcome_state, first_edge = walk.outcome_state, walk.first_edge
+    waiting, path, path_number, path_edge = (
+        walk.waiting,
+        walk.path,
+        walk.path_number,
+        walk.path_edge,
+    )
+    counters = walk.counters
+    root = counters[ROOT]
+    depth = counters[DEPTH]
+    discovered = counters[DISCOVERED]
+    n_waiting = counters[WAITING]
+    n_ordered = counters[ORDERED]
+    n_components = counters[COMPONENTS]
+    while n_ordered < stop:
+        if depth < 0:
+            while position[root] != NOT_MET:
+                root += 1
+            depth = 0
+            position[root] = discovered - n
+            path[0] = root
+            path_number[0] = discovered - n
+            path_edge[0] = first_edge[root]
+            discovered += 1
+        while depth >= 0 and n_ordered < stop:
             s = path[depth]
-            low = number[s]
+            low = position[s]
             edge = path_edge[depth]
             end = first_edge[s + 1]
             deeper = False
@@ -116,15 +86,15 @@ def _search(
                 edge += 1
                 if t < 0 or t >= n:
                     continue
-                if number[t] == 0:
-                    number[s] = low
+                if position[t] == NOT_MET:
+                    position[s] = low
                     path_edge[depth] = edge
                     depth += 1
-                    discovered += 1
-                    number[t] = discovered
+                    position[t] = discovered - n
                     path[depth] = t
-                    path_number[depth] = discovered
+                    path_number[depth] = discovered - n
                     path_edge[depth] = first_edge[t]
+                    discovered += 1
                     deeper = True
                     # the search will come to these soon, and wait for their memory
                     for e in range(edge, min(edge + SIBLINGS, end)):
@@ -132,30 +102,35 @@ def _search(
                         if sibling >= 0 and sibling < n:
                             prefetch(outcome_state, first_edge[sibling])
                     break
-                if number[t] < low:
-                    low = number[t]
+                if position[t] < low:
+                    low = position[t]
             if deeper:
                 continue
-            number[s] = low
+            position[s] = low
             if low < path_number[depth]:
                 waiting[n_waiting] = s
                 n_waiting += 1
             else:
                 first = n_waiting
-                while first > 0 and number[waiting[first - 1]] >= low:
+                while first > 0 and position[waiting[first - 1]] >= low:
                     first -= 1
                 for k in range(first, n_waiting):
                     order[n_ordered] = waiting[k]
-                    number[waiting[k]] = n + 1 + n_ordered
+                    position[waiting[k]] = n_ordered
                     n_ordered += 1
                 order[n_ordered] = s
-                number[s] = n + 1 + n_ordered
+                position[s] = n_ordered
                 n_ordered += 1
                 n_waiting = first
                 n_components += 1
                 indptr[n_components] = n_ordered
             depth -= 1
-            if depth >= 0 and low < number[path[depth]]:
-                number[path[depth]] = low
-    number -= np.int32(n + 1)
+            if depth >= 0 and low < position[path[depth]]:
+                position[path[depth]] = low
+    counters[ROOT] = root
+    counters[DEPTH] = depth
+    counters[DISCOVERED] = discovered
+    counters[WAITING] = n_waiting
+    counters[ORDERED] = n_ordered
+    counters[COMPONENTS] = n_components
     return n_components

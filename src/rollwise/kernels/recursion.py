@@ -50,6 +50,8 @@ class Arranged(NamedTuple):
 
 @kernel
 def arrange(
+    low,
+    high,
     order,
     position,
     action_indptr,
@@ -59,33 +61,28 @@ def arrange(
     lottery_constant,
     arranged,
 ):
-    """Write a graph in solving order; outcomes that end the game are left out.
+    """Write some of a graph in solving order; outcomes that end the game are left out.
 
     Parameters
     ----------
+    low, high : int
+        Which positions: from `low` to below `high`. Those before are written already.
     order, position : (n_states,) int32
-        The state at a position, and the position of a state.
+        The state at a position, and the position of a state, as far as what these lead to.
     action_indptr, action_lottery, outcome_indptr, outcome_state : as in a StateGraph
     lottery_constant : (n_lotteries,) float64
         What the outcomes that end the game and the reward of a lottery bring.
     arranged : Arranged
-        The first five arrays are filled. What lies past ``n_states`` (the border)
-        keeps its number.
-
-    Returns
-    -------
-    int
-        Number of outcomes written.
+        The first five arrays are filled; both `indptr` begin with 0. What lies past
+        ``n_states`` (the border) keeps its number.
     """
     n = order.shape[0]
     last_outcome = outcome_state.shape[0] - 1
-    n_actions = 0
-    n_outcomes = 0
-    arranged.action_indptr[0] = 0
-    arranged.outcome_indptr[0] = 0
-    for i in range(n):
+    n_actions = np.int64(arranged.action_indptr[low])
+    n_outcomes = np.int64(arranged.outcome_indptr[n_actions])
+    for i in range(low, high):
         # ask for what comes soon, each line with the help of one asked for before it
-        if i + 3 * AHEAD < n:
+        if i + 3 * AHEAD < high:
             prefetch(action_indptr, order[i + 3 * AHEAD])
             a = action_indptr[order[i + 2 * AHEAD]]
             prefetch(outcome_indptr, a)
@@ -106,7 +103,6 @@ def arrange(
             n_actions += 1
             arranged.outcome_indptr[n_actions] = n_outcomes
         arranged.action_indptr[i + 1] = n_actions
-    return n_outcomes
 
 
 @kernel
