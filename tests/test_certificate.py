@@ -123,6 +123,14 @@ def test_values_of_nought():
     assert certify(assemble(table), np.zeros(2)).bound < 1e-15
 
 
+def test_an_action_as_good_as_an_exact_one():
+    """A draw is worth 0 without rounding; a fair coin has some, and needs room of its own."""
+    coin = [(1, WIN, None), (1, LOSE, None)]
+    graph = assemble([[(0.0, [(1, DRAW, None)]), (0.0, coin)]])
+    assert_covers(graph, np.zeros(1), [Fraction(0)])
+    assert certify(graph, np.zeros(1)).bound < 1e-15
+
+
 @pytest.mark.parametrize("place", [0, 37, 99])
 def test_one_value_is_off(place):
     """The rest of its component is right to the last digit, and the proof still succeeds."""

@@ -19,7 +19,8 @@ ROOT = Path(rollwise.__file__).parent
 FLOORS = (
     ("errors", "interrupts", "garbage", "large_pages", "second_core"),
     ("kernels",),
-    ("graph", "randomness", "atomic_files"),
+    ("components", "randomness", "atomic_files"),
+    ("graph",),
     ("game",),
     ("dice",),
     ("builders", "games", "recursion"),

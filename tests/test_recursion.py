@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import naive
 import numpy as np
 import pytest
@@ -146,14 +144,15 @@ def test_random_graphs_by_gmres(graph):
         solve_hard(graph, monkeypatch, lu_first=0)
 
 
-def improved(graph: StateGraph, *, guesses: bool = True) -> tuple[int, np.ndarray]:
+def improved(graph: StateGraph, *, known: bool = False) -> tuple[int, np.ndarray]:
     """The whole graph, as if one component, by condensed evaluations: sweeps, and values."""
     arranged = Recursion.of_values(graph)
-    whole = replace(arranged.components, indptr=np.array([0, graph.n_states]))
-    room = recursion._room_to_condense(Recursion(whole, arranged.arranged))
+    room = recursion._room_for(graph.n_states, graph.n_outcomes).condensed
     values, chosen = np.zeros(graph.n_states), np.zeros(graph.n_states, np.uint32)
+    if known:
+        chosen[:] = arranged.arranged.action_indptr[:-1]  # any will do
     sweeps = solving.improve(
-        0, graph.n_states, arranged.arranged, values, chosen, room, guesses, 4 * solving.EPSILON
+        0, graph.n_states, arranged.arranged, values, chosen, room, known, 4 * solving.EPSILON
     )
     found = np.empty(graph.n_states)
     found[arranged.components.order] = -values if graph.objective == "minimize" else values
@@ -161,8 +160,8 @@ def improved(graph: StateGraph, *, guesses: bool = True) -> tuple[int, np.ndarra
 
 
 @given(ending_graphs(), st.booleans())
-def test_random_graphs_by_condensed_evaluations(graph, guesses):
-    sweeps, found = improved(graph, guesses=guesses)
+def test_random_graphs_by_condensed_evaluations(graph, known):
+    sweeps, found = improved(graph, known=known)
     if sweeps > 0:  # else they converge too slowly, and it says so
         truth = exact(graph)
         assert np.abs(found - truth).max() <= CLOSE * max(1.0, np.abs(truth).max())
@@ -183,8 +182,7 @@ def test_a_condensed_system_is_the_same_system(graph, random):
     inside = arranged.arranged
     begin, end = inside.action_indptr[:-1].tolist(), inside.action_indptr[1:].tolist()
     chosen = np.array([random.randrange(*span) for span in zip(begin, end, strict=True)], np.uint32)
-    whole = replace(arranged.components, indptr=np.array([0, n]))
-    room = recursion._room_to_condense(Recursion(whole, inside))
+    room = recursion._room_for(n, graph.n_outcomes).condensed
     matrix, right = np.eye(n), inside.constant[chosen].copy()
     for i, a in enumerate(chosen):
         c = inside.lottery_indptr[inside.lottery[a]]

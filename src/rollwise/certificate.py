@@ -191,12 +191,14 @@ class Bounding:
         self._errors = arranged.with_terms(
             self._terms, larger * np.abs(arranged.arranged.coefficient)
         )
+        self._chosen = large_pages.empty(graph.n_states, np.uint32)
         self._begin(0)
 
     def _begin(self, number: int) -> None:
         self._slack, tolerance = TRIES[number]
         self._measured = 0
-        self._search = Search(self._errors, self._border_bounds, tolerance, guesses=False)
+        # errors add up along good play
+        self._search = Search(self._errors, self._border_bounds, tolerance, self._chosen)
 
     def measure(self, values: NDArray[np.float64], stop: int) -> None:
         """Look ahead from the components up to `stop`, whose values are known.
@@ -223,6 +225,7 @@ class Bounding:
             self._slack,
             least,
             self._terms,
+            self._chosen,
         )
 
     def follow(self, stop: int, progress: Callable[[int, int], None] | None = None) -> None:
@@ -262,6 +265,8 @@ class Bounding:
             bounds[n:] = self._border_bounds
             np.maximum(bounds, 0.0, out=bounds)
             unproven, residual = self._count_unproven(known, bounds)
+            if progress is not None:
+                progress(n, n)
             if unproven == 0:
                 return Certificate(bounds[:n], residual)
         return Certificate(np.full(n, np.inf), residual)

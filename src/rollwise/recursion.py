@@ -155,6 +155,9 @@ class Search:
         By position; the border's values at the end. Right as far as the search has come.
     done : int
         Number of components that have their values.
+    chosen : (n_states,) uint32
+        The action taken at each position, but in components that were solved with the help
+        of slopes.
     sweeps : int
         Sweeps over components with cycles.
     converged : bool
@@ -167,9 +170,9 @@ class Search:
     tolerance : float
         A component is done when a sweep changes none of its values by more than
         this, relative to the largest of them.
-    guesses : bool
-        Whether what a component leads to tells what its own values are like. Where
-        terms of some actions are far below all values, it doesn't.
+    chosen : (n_states,) uint32, optional
+        Good actions, known for each component when the search comes to it. They are
+        written over.
     """
 
     def __init__(
@@ -177,8 +180,7 @@ class Search:
         recursion: Recursion,
         border: NDArray[np.float64],
         tolerance: float = 4 * solving.EPSILON,
-        *,
-        guesses: bool = True,
+        chosen: NDArray[np.uint32] | None = None,
     ) -> None:
         n = recursion.n_states
         self.recursion, self.tolerance = recursion, tolerance
@@ -186,7 +188,8 @@ class Search:
         self.values[n:] = border
         self.done = self.sweeps = 0
         self.converged = True
-        self._guesses = guesses
+        self._known = chosen is not None
+        self.chosen = large_pages.zeros(n, np.uint32) if chosen is None else chosen
         self._room = _room_for(0, 0)
 
     def steps(
@@ -209,15 +212,16 @@ class Search:
                 indptr,
                 self.recursion.arranged,
                 self.values,
+                self.chosen,
                 *self._room,
-                self._guesses,
+                self._known,
                 self.tolerance,
                 CHUNK,
             )
             self.sweeps += used
             if hard:
                 low, high = int(indptr[self.done]), int(indptr[self.done + 1])
-                found = (self.values, self._room.chosen, self.tolerance, progress)
+                found = (self.values, self.chosen[low:high], self.tolerance, progress)
                 used, converged = _solve_hard(self.recursion, low, high, *found)
                 self.sweeps += used
                 self.converged &= converged
@@ -231,9 +235,9 @@ class Search:
         arranged, indptr = self.recursion.arranged, self.recursion.components.indptr
         ends = indptr[self.done : stop + 1]
         begin = arranged.outcome_indptr[arranged.action_indptr[ends]].astype(np.int64)
-        states = int(np.diff(ends).max(initial=len(self._room.chosen)))
+        states = int(np.diff(ends).max(initial=len(self._room.slope)))
         outcomes = int(np.diff(begin).max(initial=len(self._room.condensed.column)))
-        if states > len(self._room.chosen) or outcomes > len(self._room.condensed.column):
+        if states > len(self._room.slope) or outcomes > len(self._room.condensed.column):
             self._room = _room_for(states, outcomes)
 
     def run(
@@ -248,7 +252,6 @@ class Search:
 class _Room(NamedTuple):
     """Scratch for one component at a time; what isn't used takes no memory."""
 
-    chosen: NDArray[np.uint32]
     cut_index: NDArray[np.int32]
     cut_state: NDArray[np.int32]
     slope: NDArray[np.float64]
@@ -259,7 +262,6 @@ class _Room(NamedTuple):
 def _room_for(states: int, outcomes: int) -> _Room:
     """Room for components of so many states and outcomes."""
     return _Room(
-        np.zeros(states, np.uint32),
         np.empty(states, np.int32),
         np.empty(states, np.int32),
         np.empty(states),

@@ -92,18 +92,20 @@ def residuals(action_indptr, lottery, outcome_indptr, state, chances, values, si
 
 
 @kernel
-def error_terms(low, high, arranged, chances, values, sign, slack, least, terms):
+def error_terms(low, high, arranged, chances, values, sign, slack, least, terms, chosen):
     """What each action of the positions `low` to `high` adds to the error, by one look ahead.
 
     That is what it can be worth beyond the value, and for the best one also what
-    it can fall short. A state's actions get a little more, `slack` times that of the
-    best and `least`, for the check to have room.
+    it can fall short. Each gets a little more, `slack` times that of the best or its own,
+    and `least`, for the check to have room.
 
     Parameters
     ----------
     values : (n_states + n_border,) float64
         By position.
     terms : (n_actions,) float64, filled
+    chosen : (n_states,) uint32, filled
+        The action that is best at these values.
     """
     for i in range(low, high):
         first, last = arranged.action_indptr[i], arranged.action_indptr[i + 1]
@@ -125,8 +127,9 @@ def error_terms(low, high, arranged, chances, values, sign, slack, least, terms)
                 best, best_gap, best_rounding = np.uint32(a), gap, rounding
         off = abs(best_gap) + best_rounding
         terms[best] = off
+        chosen[i] = best
         for a in range(first, last):
-            terms[a] += slack * off + least
+            terms[a] += slack * max(off, terms[a]) + least
 
 
 @kernel

@@ -185,7 +185,7 @@ def forget(changes, products):
 
 
 @inner_kernel
-def settle(rows, cuts, condensed, enough, rounding):
+def settle(rows, cuts, condensed, enough, share, rounding):
     """Solve a condensed system by sweeps, accelerated, if they converge soon enough.
 
     A sweep takes x, the values on the cut, to g(x). After each, the next x is the
@@ -194,8 +194,9 @@ def settle(rows, cuts, condensed, enough, rounding):
 
     Parameters
     ----------
-    enough : float
-        It is done when a sweep changes no value on the cut by more.
+    enough, share : float
+        It is done when a sweep changes no value on the cut by more than `enough`, and that
+        `share` of the largest of them.
     rounding : float
         Nor does it go on where no sweep gets below that.
 
@@ -224,11 +225,14 @@ def settle(rows, cuts, condensed, enough, rounding):
     for sweeps in range(1, PATIENCE + WORTHWHILE + 1):
         sweep_rows(rows, condensed)
         change = 0.0
+        scale = 0.0
         for j in range(cuts):
             change = max(change, abs(x[cut[j]] - before[j]))
+            scale = max(scale, abs(x[cut[j]]))
+        aim = enough + share * scale
         if not np.isfinite(change):
             return -sweeps
-        if change <= enough or (change >= last and change <= rounding):
+        if change <= aim or (change >= last and change <= rounding):
             return sweeps
         if sweeps == PATIENCE // 2:
             early = change
@@ -237,7 +241,7 @@ def settle(rows, cuts, condensed, enough, rounding):
             early = change
             if rate >= 1.0:
                 return -sweeps
-            if np.log(enough / change) / np.log(rate) > WORTHWHILE:
+            if np.log(aim / change) / np.log(rate) > WORTHWHILE:
                 return -sweeps
         remembers = sweeps > 1 and change < last
         last = change

@@ -112,13 +112,14 @@ def guess(low, high, arranged, values):
 
 
 @kernel
-def improve(low, high, arranged, values, chosen, condensed, guesses, tolerance):
+def improve(low, high, arranged, values, chosen, condensed, known, tolerance):
     """Solve a component by strategy iteration whose evaluations are sweeps.
 
     A sweep chooses the best actions, and these are evaluated (see
     `rollwise.kernels.evaluating`): roughly, as long as choices still change. As in
     `newton`, an evaluation that doesn't lessen the change of a sweep is followed by plain
-    sweeps, twice as many each time.
+    sweeps, twice as many each time. Where good choices are `known`, their evaluation comes
+    first, in the place of a `guess`.
 
     Returns
     -------
@@ -131,7 +132,13 @@ def improve(low, high, arranged, values, chosen, condensed, guesses, tolerance):
     plain_next = 2
     sweeps = 0
     rows, cuts = 0, 0
-    if guesses:
+    if known:
+        rows, cuts = condense(low, high, arranged, values, chosen, condensed)
+        sweeps = settle(rows, cuts, condensed, 0.0, 0.5 * tolerance, 0.0)
+        if sweeps > 0:
+            spread(low, high, condensed, values)
+        sweeps = abs(sweeps)
+    else:
         guess(low, high, arranged, values)
     while plain_next <= MOST_PLAIN:
         change, scale, switched = sweep(low, high, arranged, values, chosen)
@@ -150,10 +157,11 @@ def improve(low, high, arranged, values, chosen, condensed, guesses, tolerance):
             continue
         best = change
         enough = 0.5 * tolerance * scale
+        if switched > 0:
+            enough = max(enough, ROUGHLY * change)
         if switched > 0 or rows == 0:
             rows, cuts = condense(low, high, arranged, values, chosen, condensed)
-            enough = max(enough, ROUGHLY * change)
-        used = settle(rows, cuts, condensed, enough, 64 * tolerance * scale)
+        used = settle(rows, cuts, condensed, enough, 0.0, 64 * tolerance * scale)
         sweeps += abs(used)
         if used < 0:
             return -sweeps
@@ -174,14 +182,15 @@ def solve_components(
     slope,
     slopes,
     condensed,
-    guesses,
+    known,
     tolerance,
     stop_after,
 ):
     """Solve components `first` to `last`, whose successors have their values.
 
     Components are solved by one look ahead (no cycle), by `newton` (few cut
-    states) or by `improve` (many), which may begin with a `guess` at the values.
+    states) or by `improve` (many), which may begin with `known` choices.
+    ``chosen[i]`` is the action taken at the position i, but where `newton` was at work.
 
     Returns
     -------
@@ -202,7 +211,7 @@ def solve_components(
             return component, sweeps, False
         m = find_cut(low, high, arranged, cut_index, cut_state)
         if m == 0:
-            sweep(low, high, arranged, values, chosen)
+            sweep(low, high, arranged, values, chosen[low:high])
             continue
         if m <= MOST_CUT and m * (high - low) <= slopes.shape[0]:
             used = newton(
@@ -218,7 +227,8 @@ def solve_components(
                 tolerance,
             )
         else:
-            used = improve(low, high, arranged, values, chosen, condensed, guesses, tolerance)
+            taken = chosen[low:high]
+            used = improve(low, high, arranged, values, taken, condensed, known, tolerance)
         sweeps += abs(used)
         if used < 0:
             return component, sweeps, True
