@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from little_games import ALL, Spot
 
-from rollwise import AGAIN, LOSE, PASS, WIN, Game, build, certificate, certify, recursion
+from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game, build, certificate, certify, recursion
 from rollwise.certificate import endless_states, require_ending
 from rollwise.certified import solve_and_certify
 from rollwise.errors import EndlessPlay
