@@ -156,8 +156,7 @@ class Search:
     done : int
         Number of components that have their values.
     chosen : (n_states,) uint32
-        The action taken at each position, but in components that were solved with the help
-        of slopes.
+        The action taken at each position.
     sweeps : int
         Sweeps over components with cycles.
     converged : bool
@@ -235,9 +234,9 @@ class Search:
         arranged, indptr = self.recursion.arranged, self.recursion.components.indptr
         ends = indptr[self.done : stop + 1]
         begin = arranged.outcome_indptr[arranged.action_indptr[ends]].astype(np.int64)
-        states = int(np.diff(ends).max(initial=len(self._room.slope)))
+        states = int(np.diff(ends).max(initial=len(self._room.cut_index)))
         outcomes = int(np.diff(begin).max(initial=len(self._room.condensed.column)))
-        if states > len(self._room.slope) or outcomes > len(self._room.condensed.column):
+        if states > len(self._room.cut_index) or outcomes > len(self._room.condensed.column):
             self._room = _room_for(states, outcomes)
 
     def run(
@@ -254,7 +253,7 @@ class _Room(NamedTuple):
 
     cut_index: NDArray[np.int32]
     cut_state: NDArray[np.int32]
-    slope: NDArray[np.float64]
+    reader: NDArray[np.int32]
     slopes: NDArray[np.float64]
     condensed: Condensed
 
@@ -264,7 +263,7 @@ def _room_for(states: int, outcomes: int) -> _Room:
     return _Room(
         np.empty(states, np.int32),
         np.empty(states, np.int32),
-        np.empty(states),
+        np.empty(states, np.int32),
         np.empty(min(solving.MOST_CUT * states, solving.SLOPES_ROOM)),
         Condensed(
             row=np.empty(states, np.uint32),

@@ -161,107 +161,92 @@ def slope_sweep(low, high, arranged, chosen, slope):
 
 
 @inner_kernel
-def sweep_with_slope(low, high, cut, arranged, values, slope):
-    """A sweep of a component with one cut state, and its derivative by that state's value.
-
-    Parameters
-    ----------
-    cut : int
-        Position of the cut state.
-    slope : (at least high - low,) float64
-        The derivatives of the component's values on return.
-
-    Returns
-    -------
-    float
-        The largest value in size.
-    """
-    scale = 0.0
-    slope[cut - low] = 1.0
-    for i in range(low, high):
-        best = -np.inf
-        best_slope = 0.0
-        for a in range(arranged.action_indptr[i], arranged.action_indptr[i + 1]):
-            q = arranged.constant[a]
-            d = 0.0
-            c = arranged.lottery_indptr[arranged.lottery[a]]
-            for k in range(arranged.outcome_indptr[a], arranged.outcome_indptr[a + 1]):
-                t = arranged.target[k]
-                coefficient = arranged.coefficient[c]
-                q += coefficient * values[t]
-                if low <= t < high:
-                    d += coefficient * slope[t - low]
-                c += np.uint32(1)
-            if q > best:
-                best = q
-                best_slope = d
-        values[i] = best
-        slope[i - low] = best_slope
-        scale = max(scale, abs(best))
-    return scale
-
-
-@inner_kernel
-def sweep_with_slopes(low, high, m, arranged, values, cut_index, slopes):
-    """A sweep of a component with `m` cut states, and its derivatives by their values.
+def carry_slopes(low, high, m, arranged, chosen, cut_index, slopes):
+    """The derivatives of a component's values, under the `chosen` actions, by its `m` cut states.
 
     Parameters
     ----------
     cut_index : (at least high - low,) int32
         The number of a cut state; -1 for other states of the component.
     slopes : (at least m * (high - low),) float64
-        The derivatives on return, state by state.
-
-    Returns
-    -------
-    float
-        The largest value in size.
+        State by state; filled.
     """
-    slope = np.empty(m)
-    scale = 0.0
-    for i in range(low, high):
-        best = -np.inf
-        for a in range(arranged.action_indptr[i], arranged.action_indptr[i + 1]):
-            q = arranged.constant[a]
+    if m <= 2:  # in registers, for two of them
+        for i in range(low, high):
+            a = chosen[i - low]
+            first, second = 0.0, 0.0
             c = arranged.lottery_indptr[arranged.lottery[a]]
-            for j in range(m):
-                slope[j] = 0.0
             for k in range(arranged.outcome_indptr[a], arranged.outcome_indptr[a + 1]):
                 t = arranged.target[k]
-                coefficient = arranged.coefficient[c]
-                q += coefficient * values[t]
                 if low <= t < high:
-                    if t >= i:
-                        slope[cut_index[t - low]] += coefficient
+                    coefficient = arranged.coefficient[c]
+                    if t < i:
+                        there = (t - low) * m
+                        first += coefficient * slopes[there]
+                        second += coefficient * slopes[there + m - 1]
+                    elif cut_index[t - low] == 0:
+                        first += coefficient
                     else:
-                        for j in range(m):
-                            slope[j] += coefficient * slopes[(t - low) * m + j]
+                        second += coefficient
                 c += np.uint32(1)
-            if q > best:
-                best = q
-                for j in range(m):
-                    slopes[(i - low) * m + j] = slope[j]
-        values[i] = best
-        scale = max(scale, abs(best))
-    return scale
+            slopes[(i - low) * m + m - 1] = second
+            slopes[(i - low) * m] = first
+        return
+    for i in range(low, high):
+        a = chosen[i - low]
+        here = (i - low) * m
+        for j in range(m):
+            slopes[here + j] = 0.0
+        c = arranged.lottery_indptr[arranged.lottery[a]]
+        for k in range(arranged.outcome_indptr[a], arranged.outcome_indptr[a + 1]):
+            t = arranged.target[k]
+            if low <= t < high:
+                coefficient = arranged.coefficient[c]
+                if t >= i:
+                    slopes[here + cut_index[t - low]] += coefficient
+                else:
+                    there = (t - low) * m
+                    for j in range(m):
+                        slopes[here + j] += coefficient * slopes[there + j]
+            c += np.uint32(1)
 
 
 @kernel
-def find_cut(low, high, arranged, cut_index, cut_state):
+def find_cut(low, high, arranged, cut_index, cut_state, reader):
     """Number the states of a component that are read before they are written.
 
-    ``cut_index[i - low]`` becomes their number, or -1, and ``cut_state[number]`` their
-    position. Returns how many there are.
+    Parameters
+    ----------
+    cut_index : (at least high - low,) int32
+        The number of a cut state, or -1; filled.
+    cut_state, reader : (at least high - low,) int32
+        The position of a cut state, and of a state that reads it and also leads out of the
+        component, if there is one; filled.
+
+    Returns
+    -------
+    int
+        How many there are.
     """
     for i in range(high - low):
         cut_index[i] = -1
     n = 0
     for i in range(low, high):
+        cut = np.int64(-1)
+        leads_out = False
         first, last = arranged.action_indptr[i], arranged.action_indptr[i + 1]
         for k in range(arranged.outcome_indptr[first], arranged.outcome_indptr[last]):
             t = arranged.target[k]
-            if i <= t < high and cut_index[t - low] < 0:
-                cut_index[t - low] = n
-                cut_state[n] = t
-                n += 1
+            if t < low or t >= high:
+                leads_out = True
+            elif t >= i:
+                cut = np.int64(cut_index[t - low])
+                if cut < 0:
+                    cut = n
+                    cut_index[t - low] = n
+                    cut_state[n] = t
+                    reader[n] = i
+                    n += 1
+        if leads_out and cut >= 0:
+            reader[cut] = i
     return n

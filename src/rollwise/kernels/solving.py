@@ -13,7 +13,7 @@ import numpy as np
 
 from rollwise.kernels.evaluating import condense, settle, solve_small, spread
 from rollwise.kernels.jit import inner_kernel, kernel
-from rollwise.kernels.recursion import find_cut, sweep, sweep_with_slope, sweep_with_slopes
+from rollwise.kernels.recursion import carry_slopes, find_cut, sweep
 
 EPSILON = 2.0**-52
 
@@ -25,7 +25,7 @@ ROUGHLY = 1e-3  # what is left of a change when choices that may not last are ev
 
 
 @inner_kernel
-def newton(low, high, m, arranged, values, cut_index, cut_state, slope, slopes, tolerance):
+def newton(low, high, m, arranged, values, chosen, cut_index, cut_state, slopes, tolerance):
     """Solve a component with `m` cut states by strategy iteration, slopes carried along.
 
     Choosing for both players at once can go round in circles where the textbook
@@ -49,10 +49,7 @@ def newton(low, high, m, arranged, values, cut_index, cut_state, slope, slopes, 
     while sweeps < 100_000:
         for j in range(m):
             x[j] = values[cut_state[j]]
-        if m == 1:
-            scale = sweep_with_slope(low, high, cut_state[0], arranged, values, slope)
-        else:
-            scale = sweep_with_slopes(low, high, m, arranged, values, cut_index, slopes)
+        _, scale, _ = sweep(low, high, arranged, values, chosen)
         sweeps += 1
         change = 0.0
         for j in range(m):
@@ -73,17 +70,38 @@ def newton(low, high, m, arranged, values, cut_index, cut_state, slope, slopes, 
             plain_next *= 2
             continue
         best_change = change
+        carry_slopes(low, high, m, arranged, chosen, cut_index, slopes)
         for j in range(m):
             for k in range(m):
-                if m == 1:
-                    matrix[j, k] = -slope[cut_state[0] - low]
-                else:
-                    matrix[j, k] = -slopes[(cut_state[j] - low) * m + k]
+                matrix[j, k] = -slopes[(cut_state[j] - low) * m + k]
             matrix[j, j] += 1.0
         if solve_small(matrix, step):
             for j in range(m):
                 values[cut_state[j]] = x[j] + step[j]
     return -sweeps
+
+
+@inner_kernel
+def guess_cut(low, high, m, arranged, values, cut_state, reader):
+    """Begin the values of the cut states with others that are known.
+
+    A value is like another that the same player can come to from where it is read.
+    """
+    for j in range(m):
+        known = (cut_state[j], cut_state[j])  # of the one player, and of the other
+        passed = False
+        i = reader[j]
+        for a in range(arranged.action_indptr[i], arranged.action_indptr[i + 1]):
+            c = arranged.lottery_indptr[arranged.lottery[a]]
+            for k in range(arranged.outcome_indptr[a], arranged.outcome_indptr[a + 1]):
+                t = np.int64(arranged.target[k])
+                passes = arranged.coefficient[c] < 0.0
+                if t == cut_state[j]:
+                    passed = passes
+                elif t < low or t >= high:
+                    known = (known[0], t) if passes else (t, known[1])
+                c += np.uint32(1)
+        values[cut_state[j]] = values[known[1] if passed else known[0]]
 
 
 @inner_kernel
@@ -179,7 +197,7 @@ def solve_components(
     chosen,
     cut_index,
     cut_state,
-    slope,
+    reader,
     slopes,
     condensed,
     known,
@@ -190,7 +208,7 @@ def solve_components(
 
     Components are solved by one look ahead (no cycle), by `newton` (few cut
     states) or by `improve` (many), which may begin with `known` choices.
-    ``chosen[i]`` is the action taken at the position i, but where `newton` was at work.
+    ``chosen[i]`` is the action taken at the position i.
 
     Returns
     -------
@@ -209,25 +227,16 @@ def solve_components(
         high = component_indptr[component + 1]
         if np.int64(arranged.outcome_indptr[arranged.action_indptr[low]]) - begin > stop_after:
             return component, sweeps, False
-        m = find_cut(low, high, arranged, cut_index, cut_state)
+        taken = chosen[low:high]
+        m = find_cut(low, high, arranged, cut_index, cut_state, reader)
         if m == 0:
-            sweep(low, high, arranged, values, chosen[low:high])
+            sweep(low, high, arranged, values, taken)
             continue
         if m <= MOST_CUT and m * (high - low) <= slopes.shape[0]:
-            used = newton(
-                low,
-                high,
-                m,
-                arranged,
-                values,
-                cut_index,
-                cut_state,
-                slope,
-                slopes,
-                tolerance,
-            )
+            guess_cut(low, high, m, arranged, values, cut_state, reader)
+            room = (cut_index, cut_state, slopes)
+            used = newton(low, high, m, arranged, values, taken, *room, tolerance)
         else:
-            taken = chosen[low:high]
             used = improve(low, high, arranged, values, taken, condensed, known, tolerance)
         sweeps += abs(used)
         if used < 0:
