@@ -31,7 +31,7 @@ from rollwise import large_pages
 from rollwise.errors import EndlessPlay
 from rollwise.graph import Lotteries, StateGraph
 from rollwise.kernels import certificate as kernels
-from rollwise.kernels.reorder import gather
+from rollwise.kernels.reorder import scatter
 from rollwise.recursion import Recursion, Search
 from rollwise.second_core import second_core
 
@@ -153,7 +153,8 @@ def certify(
     arranged = Recursion.of_values(graph) if arranged is None else arranged
     require_ending(graph, arranged)
     bounding = Bounding(graph, arranged, border_values, border_bounds)
-    in_order = gather(values, arranged.components.order)
+    in_order = large_pages.empty(graph.n_states)
+    scatter(0, graph.n_states, values, arranged.components.position, in_order)
     return bounding.certified(bounding.with_border(in_order), values, progress)
 
 
@@ -192,6 +193,8 @@ class Bounding:
             self._terms, larger * np.abs(arranged.arranged.coefficient)
         )
         self._chosen = large_pages.empty(graph.n_states, np.uint32)
+        self._bounds = large_pages.empty(graph.n_states + graph.n_border)  # as states are numbered
+        self._bounds[graph.n_states :] = self._border_bounds
         self._begin(0)
 
     def _begin(self, number: int) -> None:
@@ -230,7 +233,12 @@ class Bounding:
 
     def follow(self, stop: int, progress: Callable[[int, int], None] | None = None) -> None:
         """Find bounds for the components up to `stop`, which have been measured."""
+        components = self._arranged.components
+        low, high = (int(components.indptr[c]) for c in (self._search.done, stop))
         self._search.run(stop, progress)
+        found = self._search.values
+        np.maximum(found[low:high], 0.0, out=found[low:high])
+        scatter(low, high, found, components.order, self._bounds)
 
     def with_border(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values of states, and those of the border behind them."""
@@ -251,7 +259,7 @@ class Bounding:
         values : (n_states,) float64
             The same as the states are numbered.
         """
-        n, components = self._graph.n_states, self._arranged.components
+        n, last = self._graph.n_states, len(self._arranged.components)
         residual = np.inf
         if not np.all(np.isfinite(values)):
             return Certificate(np.full(n, np.inf), residual)
@@ -259,16 +267,13 @@ class Bounding:
         for number in range(len(TRIES)):
             if number:
                 self._begin(number)
-            self.measure(in_order, len(components))
-            self.follow(len(components), progress)
-            bounds = gather(self._search.values, components.position, self._graph.n_border)
-            bounds[n:] = self._border_bounds
-            np.maximum(bounds, 0.0, out=bounds)
-            unproven, residual = self._count_unproven(known, bounds)
+            self.measure(in_order, last)
+            self.follow(last, progress)
+            unproven, residual = self._count_unproven(known, self._bounds)
             if progress is not None:
                 progress(n, n)
             if unproven == 0:
-                return Certificate(bounds[:n], residual)
+                return Certificate(self._bounds[:n], residual)
         return Certificate(np.full(n, np.inf), residual)
 
     def _count_unproven(

@@ -15,9 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise import large_pages
 from rollwise.certificate import Bounding, Certificate, play_may_not_end, require_ending
 from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph
+from rollwise.kernels.reorder import scatter
 from rollwise.methods.result import MethodResult
 from rollwise.methods.strategy_iteration import as_result, begin
 from rollwise.recursion import Arranging, Search
@@ -71,11 +73,12 @@ def solve_and_certify(
     arranged = Arranging(graph) if arranged is None else arranged
     search = begin(graph, arranged, border_values)
     bounding = Bounding(graph, arranged, border_values, border_bounds)
-    values = search.values if graph.objective != "minimize" else -search.values
-    _work_through(graph, arranged, search, bounding, values, _stage(progress, "solving"))
+    in_order = search.values if graph.objective != "minimize" else -search.values
+    values = large_pages.empty(graph.n_states)
+    _work_through(graph, arranged, search, bounding, in_order, values, _stage(progress, "solving"))
     solved = time.perf_counter()
-    found = replace(as_result(graph, search), seconds=solved - started)
-    certificate = bounding.certified(values, found.values, _stage(progress, "certifying"))
+    found = replace(as_result(graph, search, values), seconds=solved - started)
+    certificate = bounding.certified(in_order, values, _stage(progress, "certifying"))
     return CertifiedResult(found, certificate, time.perf_counter() - solved)
 
 
@@ -84,6 +87,7 @@ def _work_through(
     arranged: Arranging,
     search: Search,
     bounding: Bounding,
+    in_order: NDArray[np.float64],
     values: NDArray[np.float64],
     progress: Callable[[int, int], None] | None,
 ) -> None:
@@ -91,8 +95,10 @@ def _work_through(
 
     Parameters
     ----------
-    values : (n_states + n_border,) float64
-        Those of the search itself, or room for their negatives.
+    in_order : (n_states + n_border,) float64
+        By position: the values of the search itself, or room for their negatives.
+    values : (n_states,) float64
+        The same as the states are numbered; filled.
 
     Raises
     ------
@@ -113,12 +119,14 @@ def _work_through(
         if play_may_not_end(graph, arranged, first, stop):
             raise EndlessPlay
         search.run(int(stop), progress)
-        if values is not search.values:
+        if in_order is not search.values:
             low, high = arranged.components.indptr[[first, stop]]
-            values[low:high] = -search.values[low:high]
+            in_order[low:high] = -search.values[low:high]
 
     def measure_piece(piece: int) -> None:
-        bounding.measure(values, int(stops[piece + 1]))
+        low, high = arranged.components.indptr[stops[piece : piece + 2]]
+        scatter(low, high, in_order, arranged.components.order, values)
+        bounding.measure(in_order, int(stops[piece + 1]))
 
     def follow_piece(piece: int) -> None:
         bounding.follow(int(stops[piece + 1]))

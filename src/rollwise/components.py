@@ -65,11 +65,13 @@ class Components:
         first_edge = large_pages.empty(n + 1, np.int64)
         np.take(outcome_indptr, action_indptr, out=first_edge, mode="clip")
         components._walk = kernels.Walk(
-            outcome_state,
-            first_edge,
-            *(large_pages.empty(n, np.int32) for _ in range(3)),
-            large_pages.empty(n, np.int64),
-            counters,
+            outcome_state=outcome_state,
+            first_edge=first_edge,
+            waiting=large_pages.empty(n, np.int32),
+            path=large_pages.empty(n, np.int32),
+            path_number=large_pages.empty(n, np.int32),
+            path_edge=large_pages.empty(n, np.int64),
+            counters=counters,
         )
         return components
 

@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rollwise.kernels.jit import inner_kernel, kernel
+from rollwise.kernels.prefetch import prefetch
 
+AHEAD = 8  # states between a line's being asked for and its being read
 UNIT = 2.0**-53  # half the distance from 1 to the next double
 
 
@@ -157,6 +159,13 @@ def count_unproven(
     unproven = 0
     residual = 0.0
     for s in range(low, high):
+        if s + AHEAD < high:  # what it reads lies anywhere: ask for it in time
+            first, last = action_indptr[s + AHEAD], action_indptr[s + AHEAD + 1]
+            for k in range(outcome_indptr[first], outcome_indptr[last]):
+                t = state[k]
+                if t >= 0:
+                    prefetch(values, t)
+                    prefetch(bound, t)
         above = True
         below = False
         best = -np.inf

@@ -230,7 +230,7 @@ def find_cut(low, high, arranged, cut_index, cut_state, reader):
     """
     for i in range(high - low):
         cut_index[i] = -1
-    n = 0
+    n = np.int64(0)
     for i in range(low, high):
         cut = np.int64(-1)
         leads_out = False
@@ -246,7 +246,7 @@ def find_cut(low, high, arranged, cut_index, cut_state, reader):
                     cut_index[t - low] = n
                     cut_state[n] = t
                     reader[n] = i
-                    n += 1
+                    n += np.int64(1)
         if leads_out and cut >= 0:
             reader[cut] = i
     return n

@@ -1,40 +1,24 @@
-"""Reading an array in another order than it lies in memory."""
+"""Writing an array in another order than it lies in memory."""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
-from rollwise import large_pages
 from rollwise.kernels.jit import kernel
 from rollwise.kernels.prefetch import prefetch
 
-AHEAD = 32  # items between one's being asked for and its being read
+AHEAD = 32  # items between one's being asked for and its being written
 
 
 @kernel
-def _gather(values, places, taken):
-    n = places.shape[0]
-    for i in range(n):
-        prefetch(values, places[min(i + AHEAD, n - 1)])
-        taken[i] = values[np.uint32(places[i])]
-
-
-def gather(
-    values: NDArray[np.float64], places: NDArray[np.int32], room: int = 0
-) -> NDArray[np.float64]:
-    """``values[places]``, with room for some more at the end.
+def scatter(low, high, values, places, taken):
+    """Fill ``taken[places[i]]`` with ``values[i]``, for i from `low` to below `high`.
 
     Parameters
     ----------
-    values : (n,) float64
-    places : (m,) int32
-        From 0 to below n.
-
-    Returns
-    -------
-    (m + room,) float64
+    values : (at least high,) float64
+    places : (at least high,) int32
+        Places in `taken`.
+    taken : float64, filled
     """
-    taken = large_pages.empty(len(places) + room)
-    _gather(values, places, taken)
-    return taken
+    for i in range(low, high):
+        prefetch(taken, places[min(i + AHEAD, high - 1)])
+        taken[places[i]] = values[i]

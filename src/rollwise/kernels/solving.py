@@ -152,7 +152,7 @@ def improve(low, high, arranged, values, chosen, condensed, known, tolerance):
     rows, cuts = 0, 0
     if known:
         rows, cuts = condense(low, high, arranged, values, chosen, condensed)
-        sweeps = settle(rows, cuts, condensed, 0.0, 0.5 * tolerance, 0.0)
+        sweeps = settle(rows, cuts, condensed, 0.0, max(0.5 * tolerance, ROUGHLY), 0.0)
         if sweeps > 0:
             spread(low, high, condensed, values)
         sweeps = abs(sweeps)

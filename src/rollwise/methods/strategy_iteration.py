@@ -14,8 +14,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise import large_pages
 from rollwise.graph import StateGraph
-from rollwise.kernels.reorder import gather
+from rollwise.kernels.reorder import scatter
 from rollwise.kernels.solving import EPSILON
 from rollwise.methods.result import MethodResult, Status
 from rollwise.recursion import Recursion, Search
@@ -46,7 +47,10 @@ def strategy_iteration(
         Values by the numbers of the states.
     """
     recursion = Recursion.of_values(graph) if arranged is None else arranged
-    return as_result(graph, begin(graph, recursion, border_values).run(progress=progress))
+    search = begin(graph, recursion, border_values).run(progress=progress)
+    values = large_pages.empty(graph.n_states)
+    scatter(0, graph.n_states, search.values, recursion.components.order, values)
+    return as_result(graph, search, -values if graph.objective == "minimize" else values)
 
 
 def begin(
@@ -57,11 +61,14 @@ def begin(
     return Search(arranged, -border if graph.objective == "minimize" else border)
 
 
-def as_result(graph: StateGraph, search: Search) -> MethodResult:
-    """What a search that has come to its end says of the graph."""
-    values = gather(search.values, search.recursion.components.position)
-    if graph.objective == "minimize":
-        np.negative(values, out=values)
+def as_result(graph: StateGraph, search: Search, values: NDArray[np.float64]) -> MethodResult:
+    """What a search that has come to its end says of the graph.
+
+    Parameters
+    ----------
+    values : (n_states,) float64
+        What it found, as the states are numbered.
+    """
     status = Status.CONVERGED if search.converged else Status.STALLED
     # each component came to rest within this of its largest value
     claimed = 4 * EPSILON * float(max(values.max(), -values.min()))
