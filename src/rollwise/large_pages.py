@@ -10,6 +10,7 @@ next stage or the next game.
 
 from __future__ import annotations
 
+import os
 import weakref
 from math import prod
 from typing import Any
@@ -18,7 +19,17 @@ import numpy as np
 
 LARGE_PAGE = 1 << 21  # bytes
 WORTHWHILE = 1 << 19  # bytes; below, small pages do
-MOST_WAITING = 1 << 28  # bytes of blocks that wait, at most
+
+
+def _memory() -> int:
+    """Bytes of memory that the machine has, or 0 where it doesn't say."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 0
+
+
+MOST_WAITING = max(1 << 28, _memory() // 16)  # bytes of blocks that wait, at most
 
 # Blocks that nobody uses, by their identity; the last used last. Any thread may come here at
 # any time, since an array may end anywhere: so each step is one that can't be interrupted.
@@ -68,7 +79,11 @@ def _block(size: int) -> np.ndarray:
         found = _waiting.pop(min(fitting)[1], None)
         if found is not None and needed <= found.nbytes:  # nobody else was faster
             return found
-    return np.empty(needed, np.uint8)
+    try:
+        return np.empty(needed, np.uint8)
+    except MemoryError:
+        _waiting.clear()
+        return np.empty(needed, np.uint8)
 
 
 def _give_back(block: np.ndarray) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from rollwise import large_pages
 from rollwise.builders.adapters import expand_source, question_source, roots_source
 from rollwise.builders.adapting import (
     OPTIONS,
@@ -72,7 +73,7 @@ class CompiledRules:
             if found > most:
                 raise rules.too_many_roots(most)
             if found >= len(rows):
-                rows = np.empty((found + 1, len(rules.field_names)), np.int32)
+                rows = large_pages.empty((found + 1, len(rules.field_names)), np.int32)
                 rows[0] = start
         del alive
         return rows
