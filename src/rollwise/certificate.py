@@ -65,24 +65,24 @@ class Certificate:
 def endless_states(graph: StateGraph, arranged: Recursion | None = None) -> NDArray[np.int64]:
     """The states in which the players can go round for ever, if they want to."""
     arranged = Recursion.of_values(graph) if arranged is None else arranged
-    endless = np.zeros(graph.n_states, np.bool_)
-    found = _mark_endless(graph, arranged, 0, len(arranged.components), endless)
-    return np.sort(arranged.components.order[endless]) if found else np.empty(0, np.int64)
+    endless = _marked_as_endless(graph, arranged, 0, len(arranged.components))
+    return np.sort(arranged.components.order[endless])
 
 
 def play_may_not_end(graph: StateGraph, arranged: Recursion, first: int, stop: int) -> bool:
     """Whether the players can go round for ever in a component from `first` to below `stop`."""
-    return _mark_endless(graph, arranged, first, stop, np.empty(graph.n_states, np.bool_)) > 0
+    return bool(_marked_as_endless(graph, arranged, first, stop).any())
 
 
-def _mark_endless(
-    graph: StateGraph, arranged: Recursion, first: int, stop: int, endless: NDArray[np.bool_]
-) -> int:
-    """Mark the positions of some components where they can; how many there are."""
-    lotteries = graph.lotteries
+def _marked_as_endless(
+    graph: StateGraph, arranged: Recursion, first: int, stop: int
+) -> NDArray[np.bool_]:
+    """The positions of some components where they can."""
+    lotteries, indptr = graph.lotteries, arranged.components.indptr[first : stop + 1]
     ends = np.logical_or.reduceat(lotteries.over, lotteries.indptr[:-1])
-    indptr = arranged.components.indptr[first : stop + 1]
-    return kernels.find_endless(indptr, arranged.arranged, ends, endless)  # type: ignore[no-any-return]
+    endless = np.empty(int(indptr[-1] - indptr[0]), np.bool_)
+    kernels.find_endless(indptr, arranged.arranged, ends, endless)
+    return endless
 
 
 def endless_actions(graph: StateGraph, endless: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,8 @@ from rollwise import large_pages
 
 if TYPE_CHECKING:
     from rollwise.kernels.components import Walk
+
+_finding = Lock()  # two threads may want the components of the same graph
 
 
 class Components:
@@ -89,11 +92,12 @@ class Components:
 
     def find(self, n_states: int) -> int:
         """Go on until this many states have their component; the number of their components."""
-        if self._walk is not None:
-            from rollwise.kernels.components import find_components
+        with _finding:
+            if self._walk is not None:
+                from rollwise.kernels.components import find_components
 
-            rest = (self.order, self._indptr, self.position)
-            self._found = find_components(n_states, self._walk, *rest)
-            if self._indptr[self._found] == len(self.order):
-                self._walk = None
+                rest = (self.order, self._indptr, self.position)
+                self._found = find_components(n_states, self._walk, *rest)
+                if self._indptr[self._found] == len(self.order):
+                    self._walk = None
         return int(np.searchsorted(self.indptr, n_states))

@@ -208,25 +208,20 @@ def find_endless(indptr, arranged, ends, endless):
         The graph in solving order.
     ends : (n_lotteries,) bool
         Whether some outcome ends the game.
-    endless : (n_states,) bool, filled
-        By position.
-
-    Returns
-    -------
-    int
-        Number of positions marked.
+    endless : (indptr[-1] - indptr[0],) bool, filled
+        By position, from that of the first component on.
     """
-    found = 0
+    base = indptr[0]
     for c in range(indptr.shape[0] - 1):
         low, high = indptr[c], indptr[c + 1]
         for i in range(low, high):
-            endless[i] = True
+            endless[i - base] = True
         remaining = high - low
         removed = True
         while removed and remaining > 0:
             removed = False
             for i in range(low, high):
-                if not endless[i]:
+                if not endless[i - base]:
                     continue
                 stays = False
                 for a in range(arranged.action_indptr[i], arranged.action_indptr[i + 1]):
@@ -237,14 +232,12 @@ def find_endless(indptr, arranged, ends, endless):
                     last = np.int64(arranged.outcome_indptr[a + 1]) - 1
                     for k in range(last, np.int64(arranged.outcome_indptr[a]) - 1, -1):
                         t = arranged.target[k]
-                        if t < low or t >= high or not endless[t]:
+                        if t < low or t >= high or not endless[t - base]:
                             stays = False
                             break
                     if stays:
                         break
                 if not stays:
-                    endless[i] = False
+                    endless[i - base] = False
                     remaining -= 1
                     removed = True
-        found += remaining
-    return found
