@@ -182,8 +182,8 @@ def stage_table(results: Results) -> Iterator[str]:
         f"One core moves {rate / 1e9:.1f} GB/s here (the triad of STREAM in NumPy, the best of "
         "several runs). In brackets: the time in which a stage's bytes, each touched once, could "
         "be read or written at that rate. `compile` is nothing once a process has the rules. "
-        "`components` are found by themselves here; `solve` finds them too, on the second core, and "
-        "much of what the certificate needs."
+        "`components` are found by themselves here; `solve` finds them too, on the second core, "
+        "and much of what the certificate needs."
     )
     yield ""
     names = stages.STAGES
