@@ -25,7 +25,9 @@ from rollwise.methods.strategy_iteration import as_result, begin
 from rollwise.recursion import Arranging, Search
 from rollwise.second_core import Stage, work_in_stages
 
-STEP = 1 << 14  # states whose components are found at once
+# Pieces of the work: some of them, for two cores to share it, and none so small that handing
+# it over takes longer than doing it.
+PIECES, LEAST, MOST = 16, 1 << 13, 1 << 15  # the last two in states
 
 
 class CertifiedResult(NamedTuple):
@@ -105,7 +107,8 @@ def _work_through(
     EndlessPlay
     """
     n = graph.n_states
-    ends = [*range(STEP, n, STEP), n]  # of the pieces, in states
+    step = min(max(n // PIECES, LEAST), MOST)
+    ends = [*range(step, n, step), n]  # of the pieces, in states
     stops = np.zeros(len(ends) + 1, np.int64)  # the same in components
 
     def find_piece(piece: int) -> None:

@@ -150,40 +150,41 @@ def improve(low, high, arranged, values, chosen, condensed, known, tolerance):
     plain_next = 2
     sweeps = 0
     rows, cuts = 0, 0
-    if known:
-        rows, cuts = condense(low, high, arranged, values, chosen, condensed)
-        sweeps = settle(rows, cuts, condensed, 0.0, max(0.5 * tolerance, ROUGHLY), 0.0)
-        if sweeps > 0:
-            spread(low, high, condensed, values)
-        sweeps = abs(sweeps)
-    else:
+    enough, share, rounding = 0.0, max(0.5 * tolerance, ROUGHLY), 0.0
+    switched = 0
+    choose = not known
+    if choose:
         guess(low, high, arranged, values)
     while plain_next <= MOST_PLAIN:
-        change, scale, switched = sweep(low, high, arranged, values, chosen)
-        sweeps += 1
-        if not np.isfinite(change):
-            return -sweeps
-        if change <= tolerance * scale or (change >= last and change <= 64 * tolerance * scale):
-            return sweeps
-        last = change
-        if plain > 0:
-            plain -= 1
-            continue
-        if change >= best:
-            plain = plain_next
-            plain_next *= 2
-            continue
-        best = change
-        enough = 0.5 * tolerance * scale
-        if switched > 0:
-            enough = max(enough, ROUGHLY * change)
+        if choose:
+            change, scale, switched = sweep(low, high, arranged, values, chosen)
+            sweeps += 1
+            if not np.isfinite(change):
+                return -sweeps
+            rounding = 64 * tolerance * scale
+            if change <= tolerance * scale or (change >= last and change <= rounding):
+                return sweeps
+            last = change
+            if plain > 0:
+                plain -= 1
+                continue
+            if change >= best:
+                plain = plain_next
+                plain_next *= 2
+                continue
+            best = change
+            enough, share = 0.5 * tolerance * scale, 0.0
+            if switched > 0:
+                enough = max(enough, ROUGHLY * change)
         if switched > 0 or rows == 0:
             rows, cuts = condense(low, high, arranged, values, chosen, condensed)
-        used = settle(rows, cuts, condensed, enough, 0.0, 64 * tolerance * scale)
+        used = settle(rows, cuts, condensed, enough, share, rounding)
         sweeps += abs(used)
-        if used < 0:
+        if used > 0:
+            spread(low, high, condensed, values)
+        elif choose:
             return -sweeps
-        spread(low, high, condensed, values)
+        choose = True
     return -sweeps
 
 
