@@ -15,7 +15,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from little_games import ALL, Spot
 
-from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game, build, certificate, certify, recursion
+from rollwise import (
+    AGAIN,
+    DRAW,
+    LOSE,
+    PASS,
+    WIN,
+    Game,
+    build,
+    certificate,
+    certified,
+    certify,
+    recursion,
+)
 from rollwise.certificate import endless_states, require_ending
 from rollwise.certified import solve_and_certify
 from rollwise.errors import EndlessPlay
@@ -208,15 +220,23 @@ def test_a_wrong_candidate_is_not_taken_on_trust(monkeypatch):
     assert certify(graph, values).bound == np.inf
 
 
+def in_pieces(monkeypatch, most=40):
+    """Have also small graphs solved piece by piece, on two cores."""
+    monkeypatch.setattr(certified, "LEAST", 1)
+    monkeypatch.setattr(certified, "MOST", most)
+
+
 @pytest.mark.parametrize("game", [Pig(12), SuperSix(12), Threes()], ids=lambda game: game.name)
 def test_a_certificate_that_follows_the_solver(game, monkeypatch):
-    """On the second core, component by component, it is the one made in one go."""
+    """On two cores, piece by piece as components are found, it is the one made in one go."""
     graph = build(game)
     alone = strategy_iteration(graph)
     whole = certify(graph, alone.values)
+    in_pieces(monkeypatch)
     monkeypatch.setattr(recursion, "CHUNK", 60)
     monkeypatch.setattr(certificate, "WORTH_A_THREAD", 2)
     told = []
+    graph = build(game)  # whose components aren't known
     found, proof, seconds = solve_and_certify(graph, progress=lambda *said: told.append(said))
     assert np.array_equal(found.values, alone.values)
     assert proof.bounds == pytest.approx(whole.bounds, rel=1e-6)
@@ -228,6 +248,7 @@ def test_a_certificate_that_follows_the_solver(game, monkeypatch):
 
 
 def test_what_stops_the_solver_stops_what_follows_it(monkeypatch):
+    in_pieces(monkeypatch)
     monkeypatch.setattr(recursion, "CHUNK", 10)
     graph = build(Pig(8))
 
@@ -239,6 +260,10 @@ def test_what_stops_the_solver_stops_what_follows_it(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         solve_and_certify(graph, progress=stop)
     assert threading.active_count() == before
+    # what was found of the components is still right
+    found, proof, _ = solve_and_certify(graph)
+    assert np.array_equal(found.values, strategy_iteration(build(Pig(8))).values)
+    assert proof.bound < 1e-14
 
 
 def test_a_border_that_is_off_widens_the_bounds():
@@ -296,6 +321,15 @@ class Stalling(Game):
         else:
             yield 1, AGAIN, Spot(s.place + 1)
             yield 1, LOSE, s
+
+
+def test_endless_play_is_named_however_it_is_found(monkeypatch):
+    with pytest.raises(EndlessPlay) as caught:
+        require_ending(build(Stalling()))
+    in_pieces(monkeypatch, most=1)
+    with pytest.raises(EndlessPlay) as in_a_piece:
+        solve_and_certify(build(Stalling()))
+    assert str(in_a_piece.value) == str(caught.value)
 
 
 def test_endless_play_names_states_and_actions():
