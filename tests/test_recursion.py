@@ -216,6 +216,14 @@ def ruin(n: int, odds: float) -> np.ndarray:
     return 2 * np.expm1(place * np.log(odds)) / np.expm1((n + 1) * np.log(odds)) - 1
 
 
+@pytest.mark.parametrize("n", [2, 3, 10])
+def test_where_nobody_chooses_one_step_is_enough(n):
+    """With the right slopes: one sweep, Newton's step, and one or two sweeps to see that."""
+    found = strategy_iteration(chain(n))
+    assert found.values == pytest.approx(ruin(n, 1), abs=1e-14)
+    assert found.sweeps <= 3
+
+
 def test_a_short_ruin_stays_in_compiled_code(calls):
     graph = chain(10)
     assert graph.components.largest == 10
