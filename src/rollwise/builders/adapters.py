@@ -56,16 +56,21 @@ def _prologue(scope: dict[str, Any]) -> str:
 
 
 def expand_source(rules: Rules, scope: dict[str, Any]) -> str:
-    """The adapter that expands a state, for the fields of one game."""
+    """The adapter that expands states, for the fields of one game.
+
+    It returns how many it has expanded; fewer than it was asked to, if the next one doesn't
+    fit in the buffers, breaks a rule or leads out of the box. If that is the first one, it
+    says why.
+    """
     n_fields = len(rules.field_names)
     fields = range(n_fields)
-    state = ", ".join(f"int64(fields[{k}])" for k in fields)
+    state = ", ".join(f"int64(rows[i, {k}])" for k in fields)
     frame = "".join(
         f"\n    low{k}, span{k}, stride{k} = "
         f"frame[{k}], uint64(frame[{n_fields + k}]), frame[{2 * n_fields + k}]"
         for k in fields
     )
-    puts = "\n                ".join(
+    puts = "\n                    ".join(
         line
         for k, name in enumerate(rules.field_names)
         for line in (
@@ -76,7 +81,7 @@ def expand_source(rules: Rules, scope: dict[str, Any]) -> str:
     )
     inside = " and ".join(f"uint64(over{k}) < span{k}" for k in fields)
     place = " + ".join(f"over{k} * stride{k}" for k in fields)
-    hashing = "\n                    ".join(
+    hashing = "\n                        ".join(
         line
         for k in fields
         for line in (
@@ -87,7 +92,9 @@ def expand_source(rules: Rules, scope: dict[str, Any]) -> str:
     reward = "reward(game, s, action)" if rules.has_reward else "0.0"
     return f"""
 def walk(address):{_prologue(scope)}
-    fields = carray(pointer(context[{explore.CONTEXT_STATE}]), ({n_fields},), int32)
+    count = context[{explore.CONTEXT_COUNT}]
+    rows = carray(pointer(context[{explore.CONTEXT_STATE}]), (count, {n_fields}), int32)
+    state_ends = carray(pointer(context[{explore.CONTEXT_STATE_END}]), (count,), int64)
     most_actions = context[{explore.CONTEXT_MOST_ACTIONS}]
     labels = carray(pointer(context[{explore.CONTEXT_ACTION}]), (most_actions,), int64)
     rewards = carray(pointer(context[{explore.CONTEXT_REWARD}]), (most_actions,), float64)
@@ -99,38 +106,49 @@ def walk(address):{_prologue(scope)}
     places = carray(pointer(context[{explore.CONTEXT_PLACE}]), (most,), int64)
     frame = carray(pointer(context[{explore.CONTEXT_FRAME}]), ({3 * n_fields},), int64){frame}
     mask = uint64(context[{explore.CONTEXT_MASK}])
-    s = State({state})
-    found = 0
-    n = 0
-    for action in actions(game, s):
-        if found >= most_actions:
-            return {explore.BUFFERS_FULL}
-        begin = n
-        for weight, then, then_state in outcomes(game, s, action):
-            if weight == 0:
-                continue
-            if n >= most:
-                return {explore.BUFFERS_FULL}
-            put_weight(weights, real_weights, context, n, weight)
-            thens[n] = as_whole(then)
-            if then <= 1:
-                {puts}
-                if not ({inside}):
-                    context[{explore.CONTEXT_OUTSIDE}] = 1
-                elif mask == uint64(0):
-                    places[n] = {place}
-                else:
-                    h = uint64({explore.HASH_START})
-                    {hashing}
-                    places[n] = int64(h & mask)
-            n += 1
-        if n == begin:
-            return 0
-        labels[found] = as_whole(action)
-        rewards[found] = {reward}
-        ends[found] = n
-        found += 1
-    return found
+    found = uint64(0)  # unsigned: what is an index needn't be asked whether it is negative
+    n = uint64(0)
+    for i in range(count):
+        s = State({state})
+        first = found
+        outside = False
+        for action in actions(game, s):
+            if found >= uint64(most_actions):
+                return i if i > 0 else {explore.BUFFERS_FULL}
+            begin = n
+            for weight, then, then_state in outcomes(game, s, action):
+                if weight == 0:
+                    continue
+                if n >= uint64(most):
+                    return i if i > 0 else {explore.BUFFERS_FULL}
+                put_weight(weights, real_weights, context, n, weight)
+                thens[n] = as_whole(then)
+                if then <= 1:
+                    {puts}
+                    if not ({inside}):
+                        outside = True
+                    elif mask == uint64(0):
+                        places[n] = {place}
+                    else:
+                        h = uint64({explore.HASH_START})
+                        {hashing}
+                        places[n] = int64(h & mask)
+                n += uint64(1)
+            if n == begin:
+                return i
+            labels[found] = as_whole(action)
+            rewards[found] = {reward}
+            ends[found] = n
+            found += uint64(1)
+        if found == first:
+            return i
+        state_ends[i] = found
+        if outside:
+            if i > 0:
+                return i
+            context[{explore.CONTEXT_OUTSIDE}] = 1
+            return 1
+    return count
 """
 
 

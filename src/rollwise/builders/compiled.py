@@ -75,10 +75,12 @@ def _roomier(array: np.ndarray, rows: int, used: int) -> np.ndarray:
 
 
 def _buffers(context: np.ndarray, most: int, n_fields: int) -> explore.Buffers:
-    """Scratch room for the outcomes of one state, entered in the context."""
+    """Scratch room for outcomes of states to be expanded, entered in the context."""
+    state_end = np.zeros(explore.BATCH, np.int64)
     label, end, weight, then, place = np.zeros((5, most), np.int64)
     reward = np.zeros(most)
     next_state = np.zeros((most, n_fields), np.int64)
+    context[explore.CONTEXT_STATE_END] = state_end.ctypes.data
     context[explore.CONTEXT_ACTION] = label.ctypes.data
     context[explore.CONTEXT_ACTION_END] = end.ctypes.data
     context[explore.CONTEXT_WEIGHT] = weight.ctypes.data
@@ -88,7 +90,7 @@ def _buffers(context: np.ndarray, most: int, n_fields: int) -> explore.Buffers:
     context[explore.CONTEXT_PLACE] = place.ctypes.data
     context[explore.CONTEXT_MOST_ACTIONS] = most
     context[explore.CONTEXT_MOST_OUTCOMES] = most
-    return explore.Buffers(label, end, reward, weight, then, next_state, place)
+    return explore.Buffers(state_end, label, end, reward, weight, then, next_state, place)
 
 
 def _lottery_room(
@@ -104,7 +106,7 @@ def _lottery_room(
             np.empty(rows),
             np.empty(rows, np.uint64),
             np.empty(outcomes, np.int64),
-            np.empty(outcomes, np.int8),
+            np.empty(outcomes, np.int64),
             table,
         )
     room = explore.LotteryRoom(
@@ -145,7 +147,7 @@ class Explorer:
         self._rules, self._expand, self._max_states = rules, compiled.expand, max_states
         self._context, self._alive = compiled.context(rules.game)
         self._allowed = np.array([then in rules.allowed_thens for then in range(6)])
-        self._most = 256
+        self._most = 512
         n_fields = len(rules.field_names)
         self._buffers = _buffers(self._context, self._most, n_fields)
         self.counters = np.zeros(explore.COUNTERS, np.int64)
@@ -278,7 +280,7 @@ class Explorer:
             lotteries.indptr[: n_lotteries + 1],
             lotteries.reward[:n_lotteries],
             weight,
-            lotteries.then[:lottery_outcomes],
+            lotteries.then[:lottery_outcomes].astype(np.int8),
         )
 
 

@@ -1,15 +1,15 @@
 """Breadth-first exploration of a game whose rules are a function pointer.
 
-The rules arrive as one compiled function, ``expand(context) -> n_actions``. The
+The rules arrive as one compiled function, ``expand(context) -> n_states``. The
 context is an array of machine addresses and numbers (the ``CONTEXT_...`` slots
-below): the state to expand is read through it, and what the rules say of the
-state is written through it into scratch buffers, with the place where each next
-state is to be looked up (the rules' side knows the number of fields when it is
-compiled, and is faster at that). This module checks what it finds
-there, numbers new states by the table, and appends it all to the arrays of the
-graph. Actions whose outcomes have the same weights and lead on in the same way
-share a lottery, which is checked once. Because the rules are a pointer, the kernel
-is compiled once for all games.
+below): some states to expand are read through it, and what the rules say of them is
+written through it into scratch buffers, with the place where each next state is to be
+looked up (the rules' side knows the number of fields when it is compiled, and is
+faster at that). This module checks what it finds there, numbers new states by the
+table, and appends it all to the arrays of the graph. Actions whose outcomes have the
+same weights and lead on in the same way share a lottery, which is checked once. Because
+the rules are a pointer, the kernel is compiled once for all games; some states at once,
+so that the table's memory can be asked for before it is read.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rollwise.kernels.jit import inner_kernel, kernel
+from rollwise.kernels.prefetch import prefetch
 
 # Slots of the context.
-CONTEXT_STATE = 0  # address of the fields of the state to expand, int32
+CONTEXT_STATE = 0  # address of the fields of the states to expand, int32
 CONTEXT_INTS = 1  # address of the game's whole-number attributes, int64
 CONTEXT_REALS = 2  # address of the game's float attributes, float64
 CONTEXT_ACTION = 3  # address: action numbers, int64
@@ -37,13 +38,15 @@ CONTEXT_PLACE = 12  # address: where to look up next states, int64
 CONTEXT_FRAME = 13  # address: the frame of the table of states, int64
 CONTEXT_MASK = 14  # size of a hash table less 1; 0 where the table is dense
 CONTEXT_OUTSIDE = 15  # set to 1 where a next state lies outside the table's box
-CONTEXT_SLOTS = 16
+CONTEXT_COUNT = 16  # number of states to expand
+CONTEXT_STATE_END = 17  # address: actions up to and with each state, int64
+CONTEXT_SLOTS = 18
 
 # How a state is hashed; outcomes of weight 0 are left out by the rules' side.
 HASH_START = 0x9E3779B97F4A7C15
 HASH_FACTOR = 0xFF51AFD7ED558CCD
 
-# What `expand` returns instead of a number of actions.
+# What `expand` returns instead of a number of states.
 BUFFERS_FULL = -1
 RULES_FAILED = -2
 
@@ -55,13 +58,15 @@ PLACE, STATES, ACTIONS, OUTCOMES, LOTTERIES, LOTTERY_OUTCOMES, REAL_WEIGHTS = ra
 FIRST = 7  # the state where the arrays of the graph begin
 COUNTERS = 8
 
+BATCH = 16  # states that are expanded at once
 RECENT = 64  # actions whose lotteries are remembered, by label
 MAX_TOTAL_WEIGHT = 1 << 62
 
 
 class Buffers(NamedTuple):
-    """Where the rules of one state are written."""
+    """Where the rules of some states are written."""
 
+    state_end: Any  # (BATCH,) int64: actions up to and with each state
     label: Any  # (most,) int64
     end: Any  # (most,) int64: outcomes up to and with each action
     reward: Any  # (most,) float64
@@ -103,7 +108,7 @@ class LotteryRoom(NamedTuple):
     reward: Any  # (rows,) float64
     key: Any  # (rows,) uint64
     weight: Any  # int64, or the bits of float64
-    then: Any  # int8
+    then: Any  # int64
     table: Any  # (size,) int32: numbers of lotteries, -1 where free; at least half is
 
 
@@ -184,11 +189,11 @@ def find_lottery(buffers, begin, end, reward, reward_bits, lotteries):
     place = key & mask
     lottery = np.int64(lotteries.table[place])
     while lottery >= 0:
-        first = lotteries.indptr[lottery] - begin
+        first = np.uint64(lotteries.indptr[lottery]) - begin
         same = (
             lotteries.key[lottery] == key
             and lotteries.reward[lottery] == reward
-            and lotteries.indptr[lottery + 1] - first == end
+            and np.uint64(lotteries.indptr[lottery + 1]) - first == end
         )
         if same:
             for k in range(begin, end):
@@ -281,14 +286,22 @@ def explore(
         of the arrays), BOX_NEEDED, LIMIT_REACHED, or ODD_STATE: the state at
         ``counters[PLACE]`` breaks a rule, and the caller finds out which.
     """
-    real_weight = buffers.weight.view(np.float64)
-    reward_bits = buffers.reward.view(np.int64)
-    states_address = room.states.ctypes.data
-    state_size = room.states.itemsize * room.states.shape[1]
-    recent = np.zeros(RECENT, np.int64)
-    states = room.states
+    # taken out of the tuples once: loops would count their references
+    state_end, labels, ends = buffers.state_end, buffers.label, buffers.end
+    reward = buffers.reward
+    weight, then = buffers.weight, buffers.then
+    next_state, spot_of = buffers.next_state, buffers.place
+    states, action_indptr, action_label = room.states, room.action_indptr, room.action_label
+    action_lottery, outcome_indptr = room.action_lottery, room.outcome_indptr
+    outcome_state, table = room.outcome_state, lookup.table
+    indptr, reward_of = lotteries.indptr, lotteries.reward
+    weight_of, then_of = lotteries.weight, lotteries.then
+    real_weight = weight.view(np.float64)
+    reward_bits = reward.view(np.int64)
     n_fields = states.shape[1]
-    table = lookup.table
+    states_address = states.ctypes.data
+    state_size = states.itemsize * n_fields
+    recent = np.zeros(RECENT, np.uint64)
     dense = lookup.mask == 0
     mask = np.uint64(lookup.mask)
     place = counters[PLACE]
@@ -299,8 +312,9 @@ def explore(
     n_lotteries = counters[LOTTERIES]
     n_lottery_outcomes = counters[LOTTERY_OUTCOMES]
     stop = place + chunk
+    one_by_one = False
     ending = DONE
-    while place < n_states:
+    while ending == DONE and place < n_states:
         if n_states > max_states or n_outcomes > max_outcomes:
             ending = LIMIT_REACHED
             break
@@ -308,19 +322,23 @@ def explore(
             ending = PAUSED
             break
         context[CONTEXT_STATE] = states_address + place * state_size
-        found = expand(np.int64(context_address))
-        if found <= 0:
-            ending = BUFFERS_NEEDED if found == BUFFERS_FULL else ODD_STATE
+        context[CONTEXT_COUNT] = 1 if one_by_one else min(BATCH, min(n_states, stop) - place)
+        expanded = expand(np.int64(context_address))
+        if expanded <= 0:
+            if expanded == RULES_FAILED and not one_by_one:
+                one_by_one = True  # to know which state it is
+                continue
+            ending = BUFFERS_NEEDED if expanded == BUFFERS_FULL else ODD_STATE
             break
-        real = context[CONTEXT_REAL_WEIGHTS] == 1
-        added = buffers.end[found - 1]
+        found = state_end[expanded - 1]
+        added = ends[found - 1]
         if (
             n_states + added > states.shape[0]
             or (not dense and 2 * (n_states + added) > table.shape[0])
-            or n_actions + found > room.action_label.shape[0]
-            or n_outcomes + added > room.outcome_state.shape[0]
+            or n_actions + found > action_label.shape[0]
+            or n_outcomes + added > outcome_state.shape[0]
             or 2 * (n_lotteries + found) > lotteries.table.shape[0]
-            or n_lottery_outcomes + added > lotteries.weight.shape[0]
+            or n_lottery_outcomes + added > weight_of.shape[0]
         ):
             ending = ROOM_NEEDED
             break
@@ -328,72 +346,86 @@ def explore(
             context[CONTEXT_OUTSIDE] = 0
             ending = BOX_NEEDED if widen_box(buffers, added, box) else ODD_STATE
             break
-        begin = np.int64(0)
-        for a in range(found):
-            end = buffers.end[a]
-            label = buffers.label[a]
-            if label < 0 or label > 2147483647:
-                ending = ODD_STATE
-            for b in range(a):
-                if buffers.label[b] == label:
+        for k in range(added):  # also where nothing follows, and this is a place looked up before
+            prefetch(table, spot_of[k])
+        real = context[CONTEXT_REAL_WEIGHTS] == 1
+        if real:
+            counters[REAL_WEIGHTS] = 1
+        a = np.int64(0)
+        begin = np.uint64(0)
+        for i in range(expanded):
+            first = a
+            while a < state_end[i]:
+                end = np.uint64(ends[a])
+                label = labels[a]
+                if label < 0 or label > 2147483647:
                     ending = ODD_STATE
-            buffers.reward[a] += 0.0  # one kind of zero
-            reward = buffers.reward[a]
-            # Calls take their time, so the lottery of the last action with such a label is
-            # tried first.
-            recently = np.uint64(label) & np.uint64(RECENT - 1)
-            lottery = recent[recently]
-            first = lotteries.indptr[lottery]
-            if lotteries.indptr[lottery + 1] - first == end - begin:
-                same = lotteries.reward[lottery] == reward
-                for k in range(end - begin):
-                    same &= buffers.weight[begin + k] == lotteries.weight[first + k]
-                    same &= buffers.then[begin + k] == lotteries.then[first + k]
-            else:
-                same = False
-            key = np.uint64(0)
-            if not same:
-                lottery, key = find_lottery(buffers, begin, end, reward, reward_bits[a], lotteries)
-            if lottery < 0:
-                if is_odd(
-                    reward,
-                    buffers.weight,
-                    real_weight,
-                    buffers.then,
-                    begin,
-                    end,
-                    real,
-                    allowed,
-                    rewards_allowed,
-                ):
-                    ending = ODD_STATE
-                    break
-                lotteries.table[-1 - lottery] = n_lotteries
-                lottery = n_lotteries
-                lotteries.key[lottery] = key
-                lotteries.reward[lottery] = reward
-                for k in range(begin, end):
-                    lotteries.weight[n_lottery_outcomes] = buffers.weight[k]
-                    lotteries.then[n_lottery_outcomes] = buffers.then[k]
-                    n_lottery_outcomes += 1
-                n_lotteries += 1
-                lotteries.indptr[n_lotteries] = n_lottery_outcomes
-            recent[recently] = lottery
-            room.action_label[n_actions + a] = label
-            room.action_lottery[n_actions + a] = lottery
-            room.outcome_indptr[n_actions + a + 1] = n_outcomes + end
-            begin = end
+                for b in range(first, a):
+                    if labels[b] == label:
+                        ending = ODD_STATE
+                reward[a] += 0.0  # one kind of zero
+                # Calls take their time, so the lottery of the last action with such a label
+                # is tried first.
+                recently = np.uint64(label) & np.uint64(RECENT - 1)
+                lottery = recent[recently]
+                there = np.uint64(indptr[lottery])
+                if np.uint64(indptr[lottery + np.uint64(1)]) - there == end - begin:
+                    same = reward_of[lottery] == reward[a]
+                    for k in range(end - begin):
+                        same &= weight[begin + k] == weight_of[there + k]
+                        same &= then[begin + k] == then_of[there + k]
+                else:
+                    same = False
+                if not same:
+                    number, key = find_lottery(
+                        buffers, begin, end, reward[a], reward_bits[a], lotteries
+                    )
+                    if number < 0:
+                        if is_odd(
+                            reward[a],
+                            weight,
+                            real_weight,
+                            then,
+                            begin,
+                            end,
+                            real,
+                            allowed,
+                            rewards_allowed,
+                        ):
+                            ending = ODD_STATE
+                            break
+                        lotteries.table[-1 - number] = n_lotteries
+                        number = n_lotteries
+                        lotteries.key[number] = key
+                        reward_of[number] = reward[a]
+                        for k in range(begin, end):
+                            weight_of[n_lottery_outcomes] = weight[k]
+                            then_of[n_lottery_outcomes] = then[k]
+                            n_lottery_outcomes += 1
+                        n_lotteries += 1
+                        indptr[n_lotteries] = n_lottery_outcomes
+                    lottery = np.uint64(number)
+                    recent[recently] = lottery
+                action_label[n_actions + a] = label
+                action_lottery[n_actions + a] = lottery
+                outcome_indptr[n_actions + a + 1] = n_outcomes + ends[a]
+                begin = end
+                a += 1
+            if ending != DONE:
+                break
+            place += 1
+            action_indptr[place - first_place] = n_actions + a
         if ending != DONE:
             break
         for k in range(added):
             number = np.int64(-1)
-            if buffers.then[k] <= 1:
-                spot = np.uint64(buffers.place[k])
+            if then[k] <= 1:
+                spot = np.uint64(spot_of[k])
                 number = np.int64(table[spot])
                 while number >= 0 and not dense:
                     same = True
                     for j in range(n_fields):
-                        same &= states[number, j] == buffers.next_state[k, j]
+                        same &= states[number, j] == next_state[k, j]
                     if same:
                         break
                     spot = (spot + np.uint64(1)) & mask
@@ -402,15 +434,11 @@ def explore(
                     number = n_states
                     table[spot] = number
                     for j in range(n_fields):
-                        states[number, j] = buffers.next_state[k, j]
+                        states[number, j] = next_state[k, j]
                     n_states += 1
-            room.outcome_state[n_outcomes + k] = number
+            outcome_state[n_outcomes + k] = number
         n_actions += found
         n_outcomes += added
-        place += 1
-        room.action_indptr[place - first_place] = n_actions
-        if real:
-            counters[REAL_WEIGHTS] = 1
     counters[PLACE] = place
     counters[STATES] = n_states
     counters[ACTIONS] = n_actions
