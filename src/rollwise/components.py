@@ -63,18 +63,17 @@ class Components:
         position = large_pages.full(n, kernels.NOT_MET, np.int32)
         components = cls(order, large_pages.zeros(n + 1, np.int64), position)
         components._found = 0
-        counters = np.zeros(kernels.COUNTERS, np.int64)
-        counters[kernels.DEPTH] = -1
-        first_edge = large_pages.empty(n + 1, np.int64)
-        np.take(outcome_indptr, action_indptr, out=first_edge, mode="clip")
+        edges = np.uint32 if len(outcome_state) < 2**32 else np.uint64
+        first_edge = large_pages.empty(n + 1, edges)
+        first_edge[:] = outcome_indptr[action_indptr]
         components._walk = kernels.Walk(
             outcome_state=outcome_state,
             first_edge=first_edge,
-            waiting=large_pages.empty(n, np.int32),
-            path=large_pages.empty(n, np.int32),
+            waiting=large_pages.empty(n, np.uint32),
+            path=large_pages.empty(n, np.uint32),
             path_number=large_pages.empty(n, np.int32),
-            path_edge=large_pages.empty(n, np.int64),
-            counters=counters,
+            path_edge=large_pages.empty(n, edges),
+            counters=np.zeros(kernels.COUNTERS, np.int64),
         )
         return components
 

@@ -13,11 +13,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from rollwise.kernels.jit import kernel
 from rollwise.kernels.prefetch import prefetch
 
 SIBLINGS = 6  # outcomes beside the one followed whose memory is asked for
 NOT_MET = -(2**31)
+ONE = np.uint64(1)  # what is an index is unsigned: it needn't be asked whether it is negative
 
 # Counters kept between calls.
 ROOT, DEPTH, DISCOVERED, WAITING, ORDERED, COMPONENTS = range(6)
@@ -28,11 +31,11 @@ class Walk(NamedTuple):
     """A depth-first search, as far as it has come."""
 
     outcome_state: Any  # (n_outcomes,) int32
-    first_edge: Any  # (n_states + 1,) int64: where the outcomes of a state begin
-    waiting: Any  # (n_states,) int32: finished, but not the component
-    path: Any  # (n_states,) int32: states on the way from the root
+    first_edge: Any  # (n_states + 1,) uint32 or uint64: where the outcomes of a state begin
+    waiting: Any  # (n_states,) uint32: finished, but not the component
+    path: Any  # (n_states,) uint32: states on the way from the root
     path_number: Any  # (n_states,) int32: what they were numbered at first
-    path_edge: Any  # (n_states,) int64: the next of their outcomes
+    path_edge: Any  # (n_states,) the same type: the next of their outcomes
     counters: Any  # (COUNTERS,) int64
 
 
@@ -43,7 +46,6 @@ def find_components(stop, walk, order, indptr, position):
     Parameters
     ----------
     walk : Walk
-        The depth is -1 between two roots.
     order, indptr : filled, as far as it has come
     position : (n_states,) int32
         NOT_MET at first; while a state is open, from ``-n_states``, the number of the
@@ -59,74 +61,76 @@ def find_components(stop, walk, order, indptr, position):
         walk.path_edge,
     )
     counters = walk.counters
-    root = counters[ROOT]
-    depth = counters[DEPTH]
+    root = np.uint64(counters[ROOT])
+    depth = np.uint64(counters[DEPTH])
     discovered = counters[DISCOVERED]
-    n_waiting = counters[WAITING]
-    n_ordered = counters[ORDERED]
+    n_waiting = np.uint64(counters[WAITING])
+    n_ordered = np.uint64(counters[ORDERED])
     n_components = counters[COMPONENTS]
-    while n_ordered < stop:
-        if depth < 0:
+    while n_ordered < np.uint64(stop):
+        if depth == 0:
             while position[root] != NOT_MET:
-                root += 1
-            depth = 0
+                root += ONE
             position[root] = discovered - n
             path[0] = root
             path_number[0] = discovered - n
             path_edge[0] = first_edge[root]
+            depth = ONE
             discovered += 1
-        while depth >= 0 and n_ordered < stop:
-            s = path[depth]
+        while depth > 0 and n_ordered < np.uint64(stop):
+            top = depth - ONE
+            s = path[top]
             low = position[s]
-            edge = path_edge[depth]
-            end = first_edge[s + 1]
+            edge = np.uint64(path_edge[top])
+            end = np.uint64(first_edge[s + ONE])
             deeper = False
             while edge < end:
-                t = outcome_state[edge]
-                edge += 1
-                if t < 0 or t >= n:
+                t = np.uint32(outcome_state[edge])
+                edge += ONE
+                if t >= n:
                     continue
-                if position[t] == NOT_MET:
+                there = position[t]
+                if there == NOT_MET:
                     position[s] = low
-                    path_edge[depth] = edge
-                    depth += 1
+                    path_edge[top] = edge
                     position[t] = discovered - n
                     path[depth] = t
                     path_number[depth] = discovered - n
                     path_edge[depth] = first_edge[t]
+                    depth += ONE
                     discovered += 1
                     deeper = True
                     # the search will come to these soon, and wait for their memory
-                    for e in range(edge, min(edge + SIBLINGS, end)):
-                        sibling = outcome_state[e]
-                        if sibling >= 0 and sibling < n:
+                    for e in range(edge, min(edge + np.uint64(SIBLINGS), end)):
+                        sibling = np.uint32(outcome_state[e])
+                        if sibling < n:
                             prefetch(outcome_state, first_edge[sibling])
                     break
-                if position[t] < low:
-                    low = position[t]
+                if there < low:
+                    low = there
             if deeper:
                 continue
             position[s] = low
-            if low < path_number[depth]:
+            if low < path_number[top]:
                 waiting[n_waiting] = s
-                n_waiting += 1
+                n_waiting += ONE
             else:
                 first = n_waiting
-                while first > 0 and position[waiting[first - 1]] >= low:
-                    first -= 1
+                while first > 0 and position[waiting[first - ONE]] >= low:
+                    first -= ONE
                 for k in range(first, n_waiting):
                     order[n_ordered] = waiting[k]
                     position[waiting[k]] = n_ordered
-                    n_ordered += 1
+                    n_ordered += ONE
                 order[n_ordered] = s
                 position[s] = n_ordered
-                n_ordered += 1
+                n_ordered += ONE
                 n_waiting = first
                 n_components += 1
                 indptr[n_components] = n_ordered
-            depth -= 1
-            if depth >= 0 and low < position[path[depth]]:
-                position[path[depth]] = low
+            depth = top
+            if depth > 0 and low < position[path[depth - ONE]]:
+                position[path[depth - ONE]] = low
     counters[ROOT] = root
     counters[DEPTH] = depth
     counters[DISCOVERED] = discovered
