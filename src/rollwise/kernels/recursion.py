@@ -26,8 +26,9 @@ import numpy as np
 from rollwise.kernels.jit import inner_kernel, kernel
 from rollwise.kernels.prefetch import prefetch
 
-AHEAD = 8  # states between a line's being asked for and its being read
-LINE = 16  # outcomes in a line of memory
+AHEAD = np.uint64(8)  # states between a line's being asked for and its being read
+LINE = np.uint64(16)  # outcomes in a line of memory
+ONE = np.uint64(1)  # what is an index is unsigned: it needn't be asked whether it is negative
 
 
 class Arranged(NamedTuple):
@@ -35,8 +36,7 @@ class Arranged(NamedTuple):
 
     Action a, at ``action_indptr[i] <= a < action_indptr[i + 1]`` for the position i,
     leads to ``target[outcome_indptr[a]:outcome_indptr[a + 1]]`` with the
-    coefficients that begin at ``coefficient[lottery_indptr[lottery[a]]]``. Whatever
-    is an index is unsigned: compiled code needn't ask whether it is negative.
+    coefficients that begin at ``coefficient[lottery_indptr[lottery[a]]]``.
     """
 
     action_indptr: Any  # (n_states + 1,) uint32
@@ -77,32 +77,44 @@ def arrange(
         ``n_states`` (the border) keeps its number.
     """
     n = order.shape[0]
-    last_outcome = outcome_state.shape[0] - 1
-    n_actions = np.int64(arranged.action_indptr[low])
-    n_outcomes = np.int64(arranged.outcome_indptr[n_actions])
-    for i in range(low, high):
+    last_outcome = np.uint64(outcome_state.shape[0]) - ONE
+    # taken out of the tuple once: the loop would count their references
+    to_action, to_outcome, to_target = (
+        arranged.action_indptr,
+        arranged.outcome_indptr,
+        arranged.target,
+    )
+    to_constant, to_lottery = arranged.constant, arranged.lottery
+    n_actions = np.uint64(to_action[low])
+    n_outcomes = np.uint64(to_outcome[n_actions])
+    for i in range(np.uint64(low), np.uint64(high)):
         # ask for what comes soon, each line with the help of one asked for before it
-        if i + 3 * AHEAD < high:
-            prefetch(action_indptr, order[i + 3 * AHEAD])
-            a = action_indptr[order[i + 2 * AHEAD]]
+        soon = i + AHEAD
+        if soon + AHEAD + AHEAD < np.uint64(high):
+            prefetch(action_indptr, order[soon + AHEAD + AHEAD])
+            a = np.uint64(action_indptr[np.uint32(order[soon + AHEAD])])
             prefetch(outcome_indptr, a)
             prefetch(action_lottery, a)
-            k = outcome_indptr[action_indptr[order[i + AHEAD]]]
+            k = np.uint64(outcome_indptr[action_indptr[np.uint32(order[soon])]])
             prefetch(outcome_state, k)
             prefetch(outcome_state, min(k + LINE, last_outcome))
-        s = order[i]
-        for a in range(action_indptr[s], action_indptr[s + 1]):
-            for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
+        s = np.uint32(order[i])
+        a = np.uint64(action_indptr[s])
+        k = np.uint64(outcome_indptr[a])
+        while a < np.uint64(action_indptr[s + ONE]):
+            lottery = np.uint32(action_lottery[a])
+            a += ONE
+            while k < np.uint64(outcome_indptr[a]):
                 t = outcome_state[k]
                 if t >= 0:
-                    arranged.target[n_outcomes] = position[t] if t < n else t
-                    n_outcomes += 1
-            lottery = action_lottery[a]
-            arranged.constant[n_actions] = lottery_constant[lottery]
-            arranged.lottery[n_actions] = lottery
-            n_actions += 1
-            arranged.outcome_indptr[n_actions] = n_outcomes
-        arranged.action_indptr[i + 1] = n_actions
+                    to_target[n_outcomes] = position[t] if t < n else t
+                    n_outcomes += ONE
+                k += ONE
+            to_constant[n_actions] = lottery_constant[lottery]
+            to_lottery[n_actions] = lottery
+            n_actions += ONE
+            to_outcome[n_actions] = n_outcomes
+        to_action[i + ONE] = n_actions
 
 
 @kernel
@@ -118,21 +130,29 @@ def sweep(low, high, arranged, values, chosen):
     switched : int
         Number of positions whose action is another than it was.
     """
+    action_indptr, outcome_indptr = arranged.action_indptr, arranged.outcome_indptr
+    constant, lottery, target = arranged.constant, arranged.lottery, arranged.target
+    lottery_indptr, coefficient = arranged.lottery_indptr, arranged.coefficient
     switched = 0
     change = 0.0
     scale = 0.0
-    for i in range(low, high):
+    low = np.uint64(low)
+    a = np.uint64(action_indptr[low])
+    k = np.uint64(outcome_indptr[a])
+    for i in range(low, np.uint64(high)):
         best = -np.inf
-        best_action = arranged.action_indptr[i]
-        for a in range(arranged.action_indptr[i], arranged.action_indptr[i + 1]):
-            q = arranged.constant[a]
-            c = arranged.lottery_indptr[arranged.lottery[a]]
-            for k in range(arranged.outcome_indptr[a], arranged.outcome_indptr[a + 1]):
-                q += arranged.coefficient[c] * values[arranged.target[k]]
-                c += np.uint32(1)
+        best_action = a
+        while a < np.uint64(action_indptr[i + ONE]):
+            q = constant[a]
+            c = np.uint64(lottery_indptr[lottery[a]])
+            while k < np.uint64(outcome_indptr[a + ONE]):
+                q += coefficient[c] * values[target[k]]
+                c += ONE
+                k += ONE
             if q > best:
                 best = q
-                best_action = np.uint32(a)
+                best_action = a
+            a += ONE
         switched += chosen[i - low] != best_action
         chosen[i - low] = best_action
         change = max(change, abs(best - values[i]))
@@ -171,44 +191,47 @@ def carry_slopes(low, high, m, arranged, chosen, cut_index, slopes):
     slopes : (at least m * (high - low),) float64
         State by state; filled.
     """
+    outcome_indptr, target, lottery = arranged.outcome_indptr, arranged.target, arranged.lottery
+    lottery_indptr, coefficient = arranged.lottery_indptr, arranged.coefficient
+    low, high, m = np.uint64(low), np.uint64(high), np.uint64(m)
+    here = np.uint64(0)
     if m <= 2:  # in registers, for two of them
         for i in range(low, high):
-            a = chosen[i - low]
+            a = np.uint64(chosen[i - low])
             first, second = 0.0, 0.0
-            c = arranged.lottery_indptr[arranged.lottery[a]]
-            for k in range(arranged.outcome_indptr[a], arranged.outcome_indptr[a + 1]):
-                t = arranged.target[k]
+            c = np.uint64(lottery_indptr[lottery[a]])
+            for k in range(outcome_indptr[a], outcome_indptr[a + ONE]):
+                t = np.uint64(target[k])
                 if low <= t < high:
-                    coefficient = arranged.coefficient[c]
                     if t < i:
                         there = (t - low) * m
-                        first += coefficient * slopes[there]
-                        second += coefficient * slopes[there + m - 1]
+                        first += coefficient[c] * slopes[there]
+                        second += coefficient[c] * slopes[there + m - ONE]
                     elif cut_index[t - low] == 0:
-                        first += coefficient
+                        first += coefficient[c]
                     else:
-                        second += coefficient
-                c += np.uint32(1)
-            slopes[(i - low) * m + m - 1] = second
-            slopes[(i - low) * m] = first
+                        second += coefficient[c]
+                c += ONE
+            slopes[here + m - ONE] = second
+            slopes[here] = first
+            here += m
         return
     for i in range(low, high):
-        a = chosen[i - low]
-        here = (i - low) * m
+        a = np.uint64(chosen[i - low])
         for j in range(m):
             slopes[here + j] = 0.0
-        c = arranged.lottery_indptr[arranged.lottery[a]]
-        for k in range(arranged.outcome_indptr[a], arranged.outcome_indptr[a + 1]):
-            t = arranged.target[k]
+        c = np.uint64(lottery_indptr[lottery[a]])
+        for k in range(outcome_indptr[a], outcome_indptr[a + ONE]):
+            t = np.uint64(target[k])
             if low <= t < high:
-                coefficient = arranged.coefficient[c]
                 if t >= i:
-                    slopes[here + cut_index[t - low]] += coefficient
+                    slopes[here + np.uint64(cut_index[t - low])] += coefficient[c]
                 else:
                     there = (t - low) * m
                     for j in range(m):
-                        slopes[here + j] += coefficient * slopes[there + j]
-            c += np.uint32(1)
+                        slopes[here + j] += coefficient[c] * slopes[there + j]
+            c += ONE
+        here += m
 
 
 @kernel
@@ -228,15 +251,19 @@ def find_cut(low, high, arranged, cut_index, cut_state, reader):
     int
         How many there are.
     """
+    action_indptr, outcome_indptr = arranged.action_indptr, arranged.outcome_indptr
+    target = arranged.target
+    low, high = np.uint64(low), np.uint64(high)
     for i in range(high - low):
         cut_index[i] = -1
     n = np.int64(0)
+    k = np.uint64(outcome_indptr[action_indptr[low]])
     for i in range(low, high):
         cut = np.int64(-1)
         leads_out = False
-        first, last = arranged.action_indptr[i], arranged.action_indptr[i + 1]
-        for k in range(arranged.outcome_indptr[first], arranged.outcome_indptr[last]):
-            t = arranged.target[k]
+        while k < np.uint64(outcome_indptr[action_indptr[i + ONE]]):
+            t = np.uint64(target[k])
+            k += ONE
             if t < low or t >= high:
                 leads_out = True
             elif t >= i:
