@@ -13,7 +13,8 @@ import numpy as np
 from rollwise.kernels.jit import inner_kernel, kernel
 from rollwise.kernels.prefetch import prefetch
 
-AHEAD = 8  # states between a line's being asked for and its being read
+AHEAD = np.uint64(8)  # states between a line's being asked for and its being read
+ONE = np.uint64(1)  # what is an index is unsigned: it needn't be asked whether it is negative
 UNIT = 2.0**-53  # half the distance from 1 to the next double
 
 
@@ -50,7 +51,7 @@ def look_ahead(chances, lottery, state, begin, values, value, sign):
     Parameters
     ----------
     chances : Chances
-    lottery, begin : int
+    lottery, begin : uint32 or uint64
         The action's lottery, and the first of its outcomes in `state`.
     state : (n_outcomes,) int32 or uint32
         Where outcomes lead.
@@ -68,7 +69,7 @@ def look_ahead(chances, lottery, state, begin, values, value, sign):
     """
     total = chances.over_total[lottery]
     size = chances.over_size[lottery]
-    for k in range(chances.indptr[lottery], chances.indptr[lottery + 1]):
+    for k in range(chances.indptr[lottery], chances.indptr[lottery + ONE]):
         x = values[np.uint32(state[begin + chances.offset[k]])]
         total += chances.signed[k] * x
         size += chances.weight[k] * abs(x)
@@ -88,9 +89,8 @@ def residuals(action_indptr, lottery, outcome_indptr, state, chances, values, si
     """
     for s in range(action_indptr.shape[0] - 1):
         for a in range(action_indptr[s], action_indptr[s + 1]):
-            gap[a], rounding[a] = look_ahead(
-                chances, lottery[a], state, outcome_indptr[a], values, values[s], sign
-            )
+            i, begin = np.uint32(lottery[a]), np.uint64(outcome_indptr[a])
+            gap[a], rounding[a] = look_ahead(chances, i, state, begin, values, values[s], sign)
 
 
 @kernel
@@ -109,24 +109,21 @@ def error_terms(low, high, arranged, chances, values, sign, slack, least, terms,
     chosen : (n_states,) uint32, filled
         The action that is best at these values.
     """
-    for i in range(low, high):
-        first, last = arranged.action_indptr[i], arranged.action_indptr[i + 1]
+    action_indptr, outcome_indptr = arranged.action_indptr, arranged.outcome_indptr
+    lottery, target = arranged.lottery, arranged.target
+    for i in range(np.uint64(low), np.uint64(high)):
+        first, last = np.uint64(action_indptr[i]), np.uint64(action_indptr[i + ONE])
         best = first
         best_gap = -np.inf
         best_rounding = 0.0
+        value = values[i]
         for a in range(first, last):
             gap, rounding = look_ahead(
-                chances,
-                arranged.lottery[a],
-                arranged.target,
-                arranged.outcome_indptr[a],
-                values,
-                values[i],
-                sign,
+                chances, lottery[a], target, outcome_indptr[a], values, value, sign
             )
             terms[a] = gap + rounding
             if gap > best_gap:
-                best, best_gap, best_rounding = np.uint32(a), gap, rounding
+                best, best_gap, best_rounding = np.uint64(a), gap, rounding
         off = abs(best_gap) + best_rounding
         terms[best] = off
         chosen[i] = best
@@ -158,10 +155,13 @@ def count_unproven(
     """
     unproven = 0
     residual = 0.0
-    for s in range(low, high):
-        if s + AHEAD < high:  # what it reads lies anywhere: ask for it in time
-            first, last = action_indptr[s + AHEAD], action_indptr[s + AHEAD + 1]
-            for k in range(outcome_indptr[first], outcome_indptr[last]):
+    indptr, weight = chances.indptr, chances.weight
+    offset, weights, error = chances.offset, chances.total, chances.error
+    a = np.uint64(action_indptr[low])
+    for s in range(np.uint64(low), np.uint64(high)):
+        if s + AHEAD < np.uint64(high):  # what it reads lies anywhere: ask for it in time
+            first, last = action_indptr[s + AHEAD], action_indptr[s + AHEAD + ONE]
+            for k in range(np.uint64(outcome_indptr[first]), np.uint64(outcome_indptr[last])):
                 t = state[k]
                 if t >= 0:
                     prefetch(values, t)
@@ -169,21 +169,23 @@ def count_unproven(
         above = True
         below = False
         best = -np.inf
+        value = values[s]
         room = bound[s] * (1.0 - 8.0 * UNIT)
-        for a in range(action_indptr[s], action_indptr[s + 1]):
-            i, begin = lottery[a], outcome_indptr[a]
-            gap, rounding = look_ahead(chances, i, state, begin, values, values[s], sign)
+        while a < np.uint64(action_indptr[s + ONE]):
+            i, begin = np.uint32(lottery[a]), np.uint64(outcome_indptr[a])
+            gap, rounding = look_ahead(chances, i, state, begin, values, value, sign)
             best = max(best, gap)
             total = 0.0
-            for k in range(chances.indptr[i], chances.indptr[i + 1]):
-                total += chances.weight[k] * bound[np.uint32(state[begin + chances.offset[k]])]
+            for k in range(indptr[i], indptr[i + ONE]):
+                total += weight[k] * bound[np.uint32(state[begin + offset[k]])]
             # all terms are positive, so their sum is right to (2 n + 4) units, and to
             # the same once more for weights that aren't whole: less than `error` allows
-            after = total / chances.total[i] * (1.0 + 4.0 * chances.error[i])
+            after = total / weights[i] * (1.0 + 4.0 * error[i])
             if not gap + rounding + after <= room:
                 above = False
             if -gap + rounding + after <= room:
                 below = True
+            a += ONE
         if not (above and below):
             unproven += 1
         if not abs(best) <= residual:  # also where it is no number
