@@ -213,9 +213,11 @@ def find_endless(indptr, arranged, ends, endless):
     endless : (indptr[-1] - indptr[0],) bool, filled
         By position, from that of the first component on.
     """
-    base = indptr[0]
+    action_indptr, outcome_indptr = arranged.action_indptr, arranged.outcome_indptr
+    lottery, target = arranged.lottery, arranged.target
+    base = np.uint64(indptr[0])
     for c in range(indptr.shape[0] - 1):
-        low, high = indptr[c], indptr[c + 1]
+        low, high = np.uint64(indptr[c]), np.uint64(indptr[c + 1])
         for i in range(low, high):
             endless[i - base] = True
         remaining = high - low
@@ -226,14 +228,15 @@ def find_endless(indptr, arranged, ends, endless):
                 if not endless[i - base]:
                     continue
                 stays = False
-                for a in range(arranged.action_indptr[i], arranged.action_indptr[i + 1]):
-                    if ends[arranged.lottery[a]]:
+                for a in range(action_indptr[i], action_indptr[i + ONE]):
+                    if ends[lottery[a]]:
                         continue
                     stays = True
                     # later outcomes tend to lead away: look at them first
-                    last = np.int64(arranged.outcome_indptr[a + 1]) - 1
-                    for k in range(last, np.int64(arranged.outcome_indptr[a]) - 1, -1):
-                        t = arranged.target[k]
+                    k = np.uint64(outcome_indptr[a + ONE])
+                    while k > np.uint64(outcome_indptr[a]):
+                        k -= ONE
+                        t = np.uint64(target[k])
                         if t < low or t >= high or not endless[t - base]:
                             stays = False
                             break
