@@ -244,7 +244,7 @@ class Drifting(Game):
 class Crowd(Game):
     """More actions in a state, and more outcomes of an action, than the buffers begin with."""
 
-    many: int = 300
+    many: int = 600
 
     def start(self):
         return Spot(0)

@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from little_games import ALL, Crowd, NoState, RandomTable, Rooted, Scattered, Uncompilable, Whole
 
 from rollwise import builders
-from rollwise.builders import CompileWarning, build, build_with_report
+from rollwise.builders import CompileWarning, build, build_with_report, compiled
+from rollwise.builders.compiling import compiled_rules
+from rollwise.builders.rules import Rules
 from rollwise.errors import UnknownState
 from rollwise.game import PASS, Game
 from rollwise.games import available
@@ -117,6 +119,24 @@ def test_builders_agree_on_random_games(seed, size, choices, outcomes_each, loop
 def test_builders_agree_wherever_the_states_lie(steps, stride):
     game = Scattered(steps, stride)
     assert_same(build(game, mode="interpreted"), build(game, mode="compiled"))
+
+
+@pytest.mark.needs_jit
+def test_a_hash_table_becomes_dense_again(monkeypatch):
+    """At first the box is too large for the states found, and at the end it isn't."""
+    monkeypatch.setattr(compiled, "DENSE_PLACES", 100)
+    monkeypatch.setattr(compiled, "DENSE_PLACES_PER_STATE", 3)
+    rules = Rules(Pig(30))
+    explorer = compiled.Explorer(rules, compiled_rules(rules), rules.roots(1), 100_000)
+    dense = [explorer._table.dense]
+    while explorer.run(explorer.place + 500):
+        dense.append(explorer._table.dense)
+    assert dense[0] and not all(dense)
+    assert dense[-1]
+    expected = build(Pig(30), mode="interpreted")
+    found = explorer.arrays()
+    assert np.array_equal(found.states, expected.states)
+    assert np.array_equal(found.outcome_state, expected.outcome_state)
 
 
 # States, actions and outcomes. Piglet by counting: 10 scores of the rival times 55 ways to

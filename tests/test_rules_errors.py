@@ -14,6 +14,7 @@ from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Game, build
 from rollwise.builders import CompileWarning
 from rollwise.errors import RulesError, TooManyStates
 from rollwise.games.pig import Pig
+from rollwise.kernels import explore
 
 
 class Place(NamedTuple):
@@ -41,9 +42,13 @@ def error_of(game: Game, mode: str = "interpreted", kind: type = RulesError, **m
 
 @dataclass(frozen=True)
 class Faulty(Game):
-    """Sound rules but for one mistake, at row 2, column -4, with the action 1."""
+    """Sound rules but for one mistake, at row 2, column -4, with the action 1.
+
+    Some sound states of the same row come before it, and as many after it.
+    """
 
     mistake: int = 0
+    beside: int = 0
     action_names: ClassVar = ("wait", "blunder")
 
     def __post_init__(self):
@@ -54,7 +59,7 @@ class Faulty(Game):
         return Place(0, 0)
 
     def actions(self, s):
-        odd = s.row == 2
+        odd = s.row == 2 and s.column == -4
         if not (odd and self.mistake == 1):
             yield 0
             if odd and self.mistake == 2:
@@ -68,10 +73,16 @@ class Faulty(Game):
             yield 1
 
     def outcomes(self, s, action):
-        odd = s.row == 2 and action == 1
+        odd = s.row == 2 and s.column == -4 and action == 1
         yield 1, LOSE, s
+        if s.row == 1:
+            for k in range(self.beside):
+                yield 1, PASS, Place(2, k)
         if s.row < 3:
             yield 1, PASS, Place(s.row + 1, s.column - 2)
+        if s.row == 1:
+            for k in range(self.beside):
+                yield 1, PASS, Place(2, -5 - k)
         if odd:
             if self.mistake == 6:
                 yield -1, WIN, s
@@ -120,13 +131,15 @@ ACTION = "with the action blunder"
     ],
 )
 def test_mistakes_are_named(mistake, parts, mode):
-    message = error_of(Faulty(mistake), mode)
-    for part in parts:
-        assert part in message
+    for beside in (0, 1, explore.BATCH - 1, explore.BATCH + 4):
+        message = error_of(Faulty(mistake, beside), mode)
+        for part in parts:
+            assert part in message
 
 
 def test_the_same_rules_without_a_mistake_are_fine(mode):
     assert build(Faulty(0), mode=mode).n_states == 4
+    assert build(Faulty(0, 20), mode=mode).n_states == 4 + 40 + 40
 
 
 @dataclass(frozen=True)

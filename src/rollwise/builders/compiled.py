@@ -23,6 +23,12 @@ DENSE_PLACES = 1 << 22
 DENSE_PLACES_PER_STATE = 16
 
 
+def _few_places(box: np.ndarray, n_states: int) -> bool:
+    """Whether a dense table is worth its places."""
+    places = math.prod((box[1] - box[0] + 1).tolist())
+    return bool(places <= max(DENSE_PLACES, DENSE_PLACES_PER_STATE * n_states))
+
+
 class StateTable:
     """Where the kernel looks up the number of a state: dense if it can be, else hashed."""
 
@@ -39,10 +45,10 @@ class StateTable:
         """
         n_fields = rows.shape[1]
         low, span = self.box[0].copy(), self.box[1] - self.box[0] + 1
-        places = math.prod(span.tolist())
-        self.dense &= places <= max(DENSE_PLACES, DENSE_PLACES_PER_STATE * len(rows))
+        spans = span.tolist()
+        places = math.prod(spans)
+        self.dense &= _few_places(self.box, len(rows))
         if self.dense:
-            spans = span.tolist()
             stride = np.array([math.prod(spans[k + 1 :]) for k in range(n_fields)], np.int64)
         else:
             low, span = np.full(n_fields, LEAST), np.full(n_fields, MOST - LEAST + 1)
@@ -56,6 +62,13 @@ class StateTable:
         self._context[explore.CONTEXT_FRAME] = frame.ctypes.data
         self._context[explore.CONTEXT_MASK] = mask
         return int(explore.add_rows(rows, states, *self.lookup))
+
+    def reconsider(self, states: np.ndarray, n: int) -> None:
+        """Make a hash table dense again, if by now the first `n` states are enough for that."""
+        box = self.box if self.dense else explore.box_of(states[:n])
+        if not self.dense and _few_places(box, n):
+            self.box, self.dense = box, True
+            self.make(states[:n], states)
 
     def widen(self, before: np.ndarray) -> None:
         """Grow the box, where it had to grow, by a quarter: a small table is a fast one."""
@@ -180,6 +193,7 @@ class Explorer:
     def run(self, stop: int | None = None) -> bool:
         """Expand a number of states, up to the number `stop`; whether there are more."""
         stop = self.place + CHUNK if stop is None else stop
+        self._table.reconsider(self.room.states, self.n_states)
         while self.place < stop:
             box = self._table.box.copy()
             ending = explore.explore(
