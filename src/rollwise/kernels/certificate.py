@@ -51,7 +51,7 @@ def look_ahead(chances, lottery, state, begin, values, value, sign):
     Parameters
     ----------
     chances : Chances
-    lottery, begin : uint32 or uint64
+    lottery, begin : int
         The action's lottery, and the first of its outcomes in `state`.
     state : (n_outcomes,) int32 or uint32
         Where outcomes lead.
@@ -67,6 +67,7 @@ def look_ahead(chances, lottery, state, begin, values, value, sign):
     rounding : float
         How far `gap` can be off.
     """
+    lottery, begin = np.uint32(lottery), np.uint64(begin)
     total = chances.over_total[lottery]
     size = chances.over_size[lottery]
     for k in range(chances.indptr[lottery], chances.indptr[lottery + ONE]):
@@ -89,8 +90,9 @@ def residuals(action_indptr, lottery, outcome_indptr, state, chances, values, si
     """
     for s in range(action_indptr.shape[0] - 1):
         for a in range(action_indptr[s], action_indptr[s + 1]):
-            i, begin = np.uint32(lottery[a]), np.uint64(outcome_indptr[a])
-            gap[a], rounding[a] = look_ahead(chances, i, state, begin, values, values[s], sign)
+            gap[a], rounding[a] = look_ahead(
+                chances, lottery[a], state, outcome_indptr[a], values, values[s], sign
+            )
 
 
 @kernel
