@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rollwise.kernels.jit import inner_kernel, kernel
+from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.kernels.prefetch import prefetch
 
-AHEAD = np.uint64(8)  # states between a line's being asked for and its being read
-ONE = np.uint64(1)  # what is an index is unsigned: it needn't be asked whether it is negative
+AHEAD = index(8)  # states between a line's being asked for and its being read
 UNIT = 2.0**-53  # half the distance from 1 to the next double
 
 
@@ -67,7 +66,7 @@ def look_ahead(chances, lottery, state, begin, values, value, sign):
     rounding : float
         How far `gap` can be off.
     """
-    lottery, begin = np.uint32(lottery), np.uint64(begin)
+    lottery, begin = np.uint32(lottery), index(begin)
     total = chances.over_total[lottery]
     size = chances.over_size[lottery]
     for k in range(chances.indptr[lottery], chances.indptr[lottery + ONE]):
@@ -113,8 +112,8 @@ def error_terms(low, high, arranged, chances, values, sign, slack, least, terms,
     """
     action_indptr, outcome_indptr = arranged.action_indptr, arranged.outcome_indptr
     lottery, target = arranged.lottery, arranged.target
-    for i in range(np.uint64(low), np.uint64(high)):
-        first, last = np.uint64(action_indptr[i]), np.uint64(action_indptr[i + ONE])
+    for i in range(index(low), index(high)):
+        first, last = index(action_indptr[i]), index(action_indptr[i + ONE])
         best = first
         best_gap = -np.inf
         best_rounding = 0.0
@@ -125,7 +124,7 @@ def error_terms(low, high, arranged, chances, values, sign, slack, least, terms,
             )
             terms[a] = gap + rounding
             if gap > best_gap:
-                best, best_gap, best_rounding = np.uint64(a), gap, rounding
+                best, best_gap, best_rounding = index(a), gap, rounding
         off = abs(best_gap) + best_rounding
         terms[best] = off
         chosen[i] = best
@@ -159,11 +158,11 @@ def count_unproven(
     residual = 0.0
     indptr, weight = chances.indptr, chances.weight
     offset, weights, error = chances.offset, chances.total, chances.error
-    a = np.uint64(action_indptr[low])
-    for s in range(np.uint64(low), np.uint64(high)):
-        if s + AHEAD < np.uint64(high):  # what it reads lies anywhere: ask for it in time
+    a = index(action_indptr[low])
+    for s in range(index(low), index(high)):
+        if s + AHEAD < index(high):  # what it reads lies anywhere: ask for it in time
             first, last = action_indptr[s + AHEAD], action_indptr[s + AHEAD + ONE]
-            for k in range(np.uint64(outcome_indptr[first]), np.uint64(outcome_indptr[last])):
+            for k in range(index(outcome_indptr[first]), index(outcome_indptr[last])):
                 t = state[k]
                 if t >= 0:
                     prefetch(values, t)
@@ -173,8 +172,8 @@ def count_unproven(
         best = -np.inf
         value = values[s]
         room = bound[s] * (1.0 - 8.0 * UNIT)
-        while a < np.uint64(action_indptr[s + ONE]):
-            i, begin = np.uint32(lottery[a]), np.uint64(outcome_indptr[a])
+        while a < index(action_indptr[s + ONE]):
+            i, begin = np.uint32(lottery[a]), index(outcome_indptr[a])
             gap, rounding = look_ahead(chances, i, state, begin, values, value, sign)
             best = max(best, gap)
             total = 0.0
@@ -217,9 +216,9 @@ def find_endless(indptr, arranged, ends, endless):
     """
     action_indptr, outcome_indptr = arranged.action_indptr, arranged.outcome_indptr
     lottery, target = arranged.lottery, arranged.target
-    base = np.uint64(indptr[0])
+    base = index(indptr[0])
     for c in range(indptr.shape[0] - 1):
-        low, high = np.uint64(indptr[c]), np.uint64(indptr[c + 1])
+        low, high = index(indptr[c]), index(indptr[c + 1])
         for i in range(low, high):
             endless[i - base] = True
         remaining = high - low
@@ -235,10 +234,10 @@ def find_endless(indptr, arranged, ends, endless):
                         continue
                     stays = True
                     # later outcomes tend to lead away: look at them first
-                    k = np.uint64(outcome_indptr[a + ONE])
-                    while k > np.uint64(outcome_indptr[a]):
+                    k = index(outcome_indptr[a + ONE])
+                    while k > index(outcome_indptr[a]):
                         k -= ONE
-                        t = np.uint64(target[k])
+                        t = index(target[k])
                         if t < low or t >= high or not endless[t - base]:
                             stays = False
                             break

@@ -15,12 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rollwise.kernels.jit import kernel
+from rollwise.kernels.jit import ONE, index, kernel
 from rollwise.kernels.prefetch import prefetch
 
 SIBLINGS = 6  # outcomes beside the one followed whose memory is asked for
 NOT_MET = -(2**31)
-ONE = np.uint64(1)  # what is an index is unsigned: it needn't be asked whether it is negative
 
 # Counters kept between calls.
 ROOT, DEPTH, DISCOVERED, WAITING, ORDERED, COMPONENTS = range(6)
@@ -61,13 +60,13 @@ def find_components(stop, walk, order, indptr, position):
         walk.path_edge,
     )
     counters = walk.counters
-    root = np.uint64(counters[ROOT])
-    depth = np.uint64(counters[DEPTH])
+    root = index(counters[ROOT])
+    depth = index(counters[DEPTH])
     discovered = counters[DISCOVERED]
-    n_waiting = np.uint64(counters[WAITING])
-    n_ordered = np.uint64(counters[ORDERED])
+    n_waiting = index(counters[WAITING])
+    n_ordered = index(counters[ORDERED])
     n_components = counters[COMPONENTS]
-    while n_ordered < np.uint64(stop):
+    while n_ordered < index(stop):
         if depth == 0:
             while position[root] != NOT_MET:
                 root += ONE
@@ -77,12 +76,12 @@ def find_components(stop, walk, order, indptr, position):
             path_edge[0] = first_edge[root]
             depth = ONE
             discovered += 1
-        while depth > 0 and n_ordered < np.uint64(stop):
+        while depth > 0 and n_ordered < index(stop):
             top = depth - ONE
             s = path[top]
             low = position[s]
-            edge = np.uint64(path_edge[top])
-            end = np.uint64(first_edge[s + ONE])
+            edge = index(path_edge[top])
+            end = index(first_edge[s + ONE])
             deeper = False
             while edge < end:
                 t = np.uint32(outcome_state[edge])
@@ -101,7 +100,7 @@ def find_components(stop, walk, order, indptr, position):
                     discovered += 1
                     deeper = True
                     # the search will come to these soon, and wait for their memory
-                    for e in range(edge, min(edge + np.uint64(SIBLINGS), end)):
+                    for e in range(edge, min(edge + index(SIBLINGS), end)):
                         sibling = np.uint32(outcome_state[e])
                         if sibling < n:
                             prefetch(outcome_state, first_edge[sibling])

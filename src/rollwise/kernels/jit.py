@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
@@ -25,6 +26,11 @@ from numba.core.runtime import rtsys
 Function = TypeVar("Function", bound=Callable[..., object])
 
 JIT_DISABLED: bool = bool(numba.config.DISABLE_JIT)
+
+# The type of an index in a kernel. Python counts negative indices from the end, so compiled code
+# asks of every signed one whether it is negative. Interpreted code is fastest with Python's own.
+index: Any = int if JIT_DISABLED else np.uint64
+ONE = index(1)
 
 
 def before_reading(context: Any) -> None:

@@ -23,12 +23,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rollwise.kernels.jit import inner_kernel, kernel
+from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.kernels.prefetch import prefetch
 
-AHEAD = np.uint64(8)  # states between a line's being asked for and its being read
-LINE = np.uint64(16)  # outcomes in a line of memory
-ONE = np.uint64(1)  # what is an index is unsigned: it needn't be asked whether it is negative
+AHEAD = index(8)  # states between a line's being asked for and its being read
+LINE = index(16)  # outcomes in a line of memory
 
 
 class Arranged(NamedTuple):
@@ -77,7 +76,7 @@ def arrange(
         ``n_states`` (the border) keeps its number.
     """
     n = order.shape[0]
-    last_outcome = np.uint64(outcome_state.shape[0]) - ONE
+    last_outcome = index(outcome_state.shape[0]) - ONE
     # taken out of the tuple once: the loop would count their references
     to_action, to_outcome, to_target = (
         arranged.action_indptr,
@@ -85,26 +84,26 @@ def arrange(
         arranged.target,
     )
     to_constant, to_lottery = arranged.constant, arranged.lottery
-    n_actions = np.uint64(to_action[low])
-    n_outcomes = np.uint64(to_outcome[n_actions])
-    for i in range(np.uint64(low), np.uint64(high)):
+    n_actions = index(to_action[low])
+    n_outcomes = index(to_outcome[n_actions])
+    for i in range(index(low), index(high)):
         # ask for what comes soon, each line with the help of one asked for before it
         soon = i + AHEAD
-        if soon + AHEAD + AHEAD < np.uint64(high):
+        if soon + AHEAD + AHEAD < index(high):
             prefetch(action_indptr, order[soon + AHEAD + AHEAD])
-            a = np.uint64(action_indptr[np.uint32(order[soon + AHEAD])])
+            a = index(action_indptr[np.uint32(order[soon + AHEAD])])
             prefetch(outcome_indptr, a)
             prefetch(action_lottery, a)
-            k = np.uint64(outcome_indptr[action_indptr[np.uint32(order[soon])]])
+            k = index(outcome_indptr[action_indptr[np.uint32(order[soon])]])
             prefetch(outcome_state, k)
             prefetch(outcome_state, min(k + LINE, last_outcome))
         s = np.uint32(order[i])
-        a = np.uint64(action_indptr[s])
-        k = np.uint64(outcome_indptr[a])
-        while a < np.uint64(action_indptr[s + ONE]):
+        a = index(action_indptr[s])
+        k = index(outcome_indptr[a])
+        while a < index(action_indptr[s + ONE]):
             lottery = np.uint32(action_lottery[a])
             a += ONE
-            while k < np.uint64(outcome_indptr[a]):
+            while k < index(outcome_indptr[a]):
                 t = outcome_state[k]
                 if t >= 0:
                     to_target[n_outcomes] = position[t] if t < n else t
@@ -136,16 +135,16 @@ def sweep(low, high, arranged, values, chosen):
     switched = 0
     change = 0.0
     scale = 0.0
-    low = np.uint64(low)
-    a = np.uint64(action_indptr[low])
-    k = np.uint64(outcome_indptr[a])
-    for i in range(low, np.uint64(high)):
+    low = index(low)
+    a = index(action_indptr[low])
+    k = index(outcome_indptr[a])
+    for i in range(low, index(high)):
         best = -np.inf
         best_action = a
-        while a < np.uint64(action_indptr[i + ONE]):
+        while a < index(action_indptr[i + ONE]):
             q = constant[a]
-            c = np.uint64(lottery_indptr[lottery[a]])
-            while k < np.uint64(outcome_indptr[a + ONE]):
+            c = index(lottery_indptr[lottery[a]])
+            while k < index(outcome_indptr[a + ONE]):
                 q += coefficient[c] * values[target[k]]
                 c += ONE
                 k += ONE
@@ -193,15 +192,15 @@ def carry_slopes(low, high, m, arranged, chosen, cut_index, slopes):
     """
     outcome_indptr, target, lottery = arranged.outcome_indptr, arranged.target, arranged.lottery
     lottery_indptr, coefficient = arranged.lottery_indptr, arranged.coefficient
-    low, high, m = np.uint64(low), np.uint64(high), np.uint64(m)
-    here = np.uint64(0)
+    low, high, m = index(low), index(high), index(m)
+    here = index(0)
     if m <= 2:  # in registers, for two of them
         for i in range(low, high):
-            a = np.uint64(chosen[i - low])
+            a = index(chosen[i - low])
             first, second = 0.0, 0.0
-            c = np.uint64(lottery_indptr[lottery[a]])
+            c = index(lottery_indptr[lottery[a]])
             for k in range(outcome_indptr[a], outcome_indptr[a + ONE]):
-                t = np.uint64(target[k])
+                t = index(target[k])
                 if low <= t < high:
                     if t < i:
                         there = (t - low) * m
@@ -217,15 +216,15 @@ def carry_slopes(low, high, m, arranged, chosen, cut_index, slopes):
             here += m
         return
     for i in range(low, high):
-        a = np.uint64(chosen[i - low])
+        a = index(chosen[i - low])
         for j in range(m):
             slopes[here + j] = 0.0
-        c = np.uint64(lottery_indptr[lottery[a]])
+        c = index(lottery_indptr[lottery[a]])
         for k in range(outcome_indptr[a], outcome_indptr[a + ONE]):
-            t = np.uint64(target[k])
+            t = index(target[k])
             if low <= t < high:
                 if t >= i:
-                    slopes[here + np.uint64(cut_index[t - low])] += coefficient[c]
+                    slopes[here + index(cut_index[t - low])] += coefficient[c]
                 else:
                     there = (t - low) * m
                     for j in range(m):
@@ -253,16 +252,16 @@ def find_cut(low, high, arranged, cut_index, cut_state, reader):
     """
     action_indptr, outcome_indptr = arranged.action_indptr, arranged.outcome_indptr
     target = arranged.target
-    low, high = np.uint64(low), np.uint64(high)
+    low, high = index(low), index(high)
     for i in range(high - low):
         cut_index[i] = -1
     n = np.int64(0)
-    k = np.uint64(outcome_indptr[action_indptr[low]])
+    k = index(outcome_indptr[action_indptr[low]])
     for i in range(low, high):
         cut = np.int64(-1)
         leads_out = False
-        while k < np.uint64(outcome_indptr[action_indptr[i + ONE]]):
-            t = np.uint64(target[k])
+        while k < index(outcome_indptr[action_indptr[i + ONE]]):
+            t = index(target[k])
             k += ONE
             if t < low or t >= high:
                 leads_out = True
