@@ -212,7 +212,7 @@ def test_made_by_gymnasium():
 )
 def test_wrong_use(wrong):
     with pytest.raises(RollwiseError):
-        GameEnv(**({"game": "pig"} | wrong))
+        GameEnv(**({"game": "pig", "target": 20} | wrong))
 
 
 def test_a_missing_library_is_named_with_the_command_that_installs_it():

@@ -171,6 +171,7 @@ def test_a_session_refuses_what_cannot_be():
         Session(table, ["Ann"], [None])
 
 
+@pytest.mark.slow
 def test_seed_004_example_game(tmp_path):
     path = tmp_path / "threes.game"
     path.write_text(

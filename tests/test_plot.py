@@ -132,6 +132,7 @@ def test_regret_shows_the_second_best(game):
         assert drawn == pytest.approx(max(np.log10(max(scale * second, 1e-99)), low), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_axes_follow_the_answer_or_the_user():
     figure = plot(solved(Pig(target=60)), "policy")
     assert figure.data[0].name.startswith("rival = ")

@@ -36,6 +36,7 @@ def test_the_nine_rows_with_fractions():
     assert rows[0]["value"] == pytest.approx(6.253978525944819, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_chases():
     told = document("solve", "threes", "--chase", "--target", "7")
     assert told["win_probability"] == pytest.approx(0.7911, abs=0.001)
