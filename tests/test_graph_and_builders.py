@@ -125,7 +125,7 @@ def test_builders_agree_wherever_the_states_lie(steps, stride):
 def test_a_hash_table_becomes_dense_again(monkeypatch):
     """At first the box is too large for the states found, and at the end it isn't."""
     monkeypatch.setattr(compiled, "DENSE_PLACES", 100)
-    monkeypatch.setattr(compiled, "DENSE_PLACES_PER_STATE", 3)
+    monkeypatch.setattr(compiled, "DENSE_PLACES_PER_STATE", 5)
     rules = Rules(Pig(30))
     explorer = compiled.Explorer(rules, compiled_rules(rules), rules.roots(1), 100_000)
     dense = [explorer._table.dense]

@@ -36,6 +36,7 @@ class StateTable:
         self._context = context  # of the rules, which are told where to look up states
         self.box = explore.box_of(roots)
         self.dense = True
+        self._considered = 0  # states, when it was last asked whether it could be dense again
         self.lookup: explore.Lookup
 
     def make(self, rows: np.ndarray, states: np.ndarray) -> int:
@@ -64,9 +65,15 @@ class StateTable:
         return int(explore.add_rows(rows, states, *self.lookup))
 
     def reconsider(self, states: np.ndarray, n: int) -> None:
-        """Make a hash table dense again, if by now the first `n` states are enough for that."""
-        box = self.box if self.dense else explore.box_of(states[:n])
-        if not self.dense and _few_places(box, n):
+        """Make a hash table dense again, if by now the first `n` states are enough for that.
+
+        It looks at all of them, so only where they are half as many again as the last time.
+        """
+        if self.dense or 2 * n < 3 * self._considered:
+            return
+        self._considered = n
+        box = explore.box_of(states[:n])
+        if _few_places(box, n):
             self.box, self.dense = box, True
             self.make(states[:n], states)
 
