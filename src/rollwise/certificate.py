@@ -183,7 +183,6 @@ class Bounding:
         self._graph, self._arranged = graph, arranged
         self._sign = -1.0 if graph.objective == "minimize" else 1.0
         self._chances = chances_of(graph.lotteries)
-        self._chances_in_order = _compact(self._chances)
         # A little more than the bounds of what follows: for the roundings of the check, and for
         # states that add next to nothing of their own in a component where others add much.
         most_outcomes = int(np.diff(graph.lotteries.indptr).max())
@@ -222,7 +221,7 @@ class Bounding:
             low,
             high,
             self._arranged.arranged,
-            self._chances_in_order,
+            self._chances,
             values,
             self._sign,
             self._slack,
@@ -348,12 +347,6 @@ def chances_of(lotteries: Lotteries) -> kernels.Chances:
         lotteries.reward,
         steps * (1.0 + 1e-12) * kernels.UNIT,
     )
-
-
-def _compact(chances: kernels.Chances) -> kernels.Chances:
-    """The same for outcomes in solving order, where those that end the game are left out."""
-    first = np.repeat(chances.indptr[:-1], np.diff(chances.indptr))
-    return chances._replace(offset=np.arange(len(first), dtype=np.uint32) - first)
 
 
 def _read_by_kernels(

@@ -23,17 +23,32 @@ DENSE_PLACES = 1 << 22
 DENSE_PLACES_PER_STATE = 16
 
 
-def _few_places(box: np.ndarray, n_states: int) -> bool:
+def _few_places(box: np.ndarray, n_states: int = 0) -> bool:
     """Whether a dense table is worth its places."""
     places = math.prod((box[1] - box[0] + 1).tolist())
     return bool(places <= max(DENSE_PLACES, DENSE_PLACES_PER_STATE * n_states))
 
 
-class StateTable:
-    """Where the kernel looks up the number of a state: dense if it can be, else hashed."""
+def _likely_ends(rules: Rules) -> np.ndarray:
+    """Where fields may end, in order: at 0, or at a parameter of the game."""
+    found = [p for p in rules.game.parameters.values() if type(p) is int and LEAST < p < MOST]
+    return np.unique(np.array([LEAST, 0, *found, MOST], np.int64))
 
-    def __init__(self, roots: np.ndarray, context: np.ndarray) -> None:
-        self._context = context  # of the rules, which are told where to look up states
+
+class StateTable:
+    """Where the kernel looks up the number of a state: dense if it can be, else hashed.
+
+    Parameters
+    ----------
+    roots : (n_roots, n_fields) int32
+    context : (CONTEXT_SLOTS,) int64
+        Of the rules, which are told there where to look up states.
+    likely : int64
+        Where fields may end, from LEAST to MOST.
+    """
+
+    def __init__(self, roots: np.ndarray, context: np.ndarray, likely: np.ndarray) -> None:
+        self._context, self._likely = context, likely
         self.box = explore.box_of(roots)
         self.dense = True
         self._considered = 0  # states, when it was last asked whether it could be dense again
@@ -78,10 +93,23 @@ class StateTable:
             self.make(states[:n], states)
 
     def widen(self, before: np.ndarray) -> None:
-        """Grow the box, where it had to grow, by a quarter: a small table is a fast one."""
+        """Grow the box where it had to grow: to a likely end, or by a quarter.
+
+        A small table is a fast one, but each growth takes time.
+        """
+        lower, higher = self.box[0] < before[0], self.box[1] > before[1]
+        likely = self._likely
+        below = likely[np.searchsorted(likely, self.box[0], "right") - 1]
+        above = likely[np.searchsorted(likely, self.box[1])]
+        ends = np.array(
+            [np.where(lower, below, self.box[0]), np.where(higher, above, self.box[1])]
+        )
+        if _few_places(ends):
+            self.box = ends
+            return
         more = (self.box[1] - self.box[0]) // 4 + 2
-        self.box[0] -= np.where(self.box[0] < before[0], more, 0)
-        self.box[1] += np.where(self.box[1] > before[1], more, 0)
+        self.box[0] -= np.where(lower, more, 0)
+        self.box[1] += np.where(higher, more, 0)
         np.clip(self.box, LEAST, MOST, out=self.box)
 
 
@@ -183,7 +211,7 @@ class Explorer:
         )
         self.room.action_indptr[0] = self.room.outcome_indptr[0] = 0
         self._lotteries = _lottery_room(None, 0, 0, self._most)
-        self._table = StateTable(roots, self._context)
+        self._table = StateTable(roots, self._context, _likely_ends(rules))
         self.n_roots = self._table.make(roots, self.room.states)
         self.counters[explore.STATES] = self.n_roots
 

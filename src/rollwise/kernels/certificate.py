@@ -13,6 +13,7 @@ import numpy as np
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.kernels.prefetch import prefetch
 
+NEAR = 1 << 20  # values that are near enough for memory not to be asked for
 AHEAD = index(8)  # states between a line's being asked for and its being read
 UNIT = 2.0**-53  # half the distance from 1 to the next double
 
@@ -32,11 +33,11 @@ class Chances(NamedTuple):
     over_total: Any  # (n_lotteries,) float64: weight times payoff, of outcomes that end the game
     over_size: Any  # (n_lotteries,) float64: weight times size of payoff, of the same
     reward: Any  # (n_lotteries,) float64
-    error: Any  # (n_lotteries,) float64: see `look_ahead`
+    error: Any  # (n_lotteries,) float64: see `gap_of`
 
 
 @inner_kernel
-def look_ahead(chances, lottery, state, begin, values, value, sign):
+def gap_of(chances, lottery, total, size, value, sign):
     """How much better an action looks than the value of its state.
 
     With w the weights, W their sum, n their number and x the value of each
@@ -50,11 +51,10 @@ def look_ahead(chances, lottery, state, begin, values, value, sign):
     Parameters
     ----------
     chances : Chances
-    lottery, begin : int
-        The action's lottery, and the first of its outcomes in `state`.
-    state : (n_outcomes,) int32 or uint32
-        Where outcomes lead.
-    values : (n_states + n_border,) float64
+    lottery : int
+        Of the action.
+    total, size : float
+        The sums of w x and of w |x|, begun with those of outcomes that end the game.
     value : float
         Of the action's state.
     sign : 1 to make values large, -1 for small
@@ -66,17 +66,32 @@ def look_ahead(chances, lottery, state, begin, values, value, sign):
     rounding : float
         How far `gap` can be off.
     """
-    lottery, begin = np.uint32(lottery), index(begin)
-    total = chances.over_total[lottery]
-    size = chances.over_size[lottery]
-    for k in range(chances.indptr[lottery], chances.indptr[lottery + ONE]):
-        x = values[np.uint32(state[begin + chances.offset[k]])]
-        total += chances.signed[k] * x
-        size += chances.weight[k] * abs(x)
-    reward = chances.reward[lottery]
-    weights = chances.total[lottery]
+    reward, weights = chances.reward[lottery], chances.total[lottery]
     gap = sign * (reward + total / weights - value)
     return gap, chances.error[lottery] * (size / weights + abs(reward) + abs(value))
+
+
+@inner_kernel
+def look_ahead(chances, lottery, state, begin, values, value, sign):
+    """How much better an action looks than the value of its state, and the rounding in that.
+
+    Parameters
+    ----------
+    chances : Chances
+    lottery, begin : int
+        The action's lottery, and the first of its outcomes in `state`.
+    state : (n_outcomes,) int32
+        Where outcomes lead.
+    values : (n_states + n_border,) float64
+    value, sign : see `gap_of`
+    """
+    lottery, begin = np.uint32(lottery), index(begin)
+    total, size = chances.over_total[lottery], chances.over_size[lottery]
+    for k in range(chances.indptr[lottery], chances.indptr[lottery + ONE]):
+        part = chances.signed[k] * values[np.uint32(state[begin + chances.offset[k]])]
+        total += part
+        size += abs(part)
+    return gap_of(chances, lottery, total, size, value, sign)
 
 
 @kernel
@@ -96,7 +111,7 @@ def residuals(action_indptr, lottery, outcome_indptr, state, chances, values, si
 
 @kernel
 def error_terms(low, high, arranged, chances, values, sign, slack, least, terms, chosen):
-    """What each action of the positions `low` to `high` adds to the error, by one look ahead.
+    """What each action of the positions `low` to `high` adds to the error (see `gap_of`).
 
     That is what it can be worth beyond the value, and for the best one also what
     it can fall short. Each gets a little more, `slack` times that of the best or its own,
@@ -112,6 +127,8 @@ def error_terms(low, high, arranged, chances, values, sign, slack, least, terms,
     """
     action_indptr, outcome_indptr = arranged.action_indptr, arranged.outcome_indptr
     lottery, target = arranged.lottery, arranged.target
+    indptr, signed = chances.indptr, chances.signed
+    k = index(outcome_indptr[action_indptr[low]])
     for i in range(index(low), index(high)):
         first, last = index(action_indptr[i]), index(action_indptr[i + ONE])
         best = first
@@ -119,9 +136,16 @@ def error_terms(low, high, arranged, chances, values, sign, slack, least, terms,
         best_rounding = 0.0
         value = values[i]
         for a in range(first, last):
-            gap, rounding = look_ahead(
-                chances, lottery[a], target, outcome_indptr[a], values, value, sign
-            )
+            which = np.uint32(lottery[a])
+            total, size = chances.over_total[which], chances.over_size[which]
+            c = index(indptr[which])
+            while k < index(outcome_indptr[a + ONE]):
+                part = signed[c] * values[target[k]]
+                total += part
+                size += abs(part)
+                c += ONE
+                k += ONE
+            gap, rounding = gap_of(chances, which, total, size, value, sign)
             terms[a] = gap + rounding
             if gap > best_gap:
                 best, best_gap, best_rounding = index(a), gap, rounding
@@ -156,11 +180,12 @@ def count_unproven(
     """
     unproven = 0
     residual = 0.0
-    indptr, weight = chances.indptr, chances.weight
+    indptr, weight, signed = chances.indptr, chances.weight, chances.signed
     offset, weights, error = chances.offset, chances.total, chances.error
     a = index(action_indptr[low])
+    asked = index(high) if values.shape[0] > NEAR else index(low)  # below, memory is asked for
     for s in range(index(low), index(high)):
-        if s + AHEAD < index(high):  # what it reads lies anywhere: ask for it in time
+        if s + AHEAD < asked:
             first, last = action_indptr[s + AHEAD], action_indptr[s + AHEAD + ONE]
             for k in range(index(outcome_indptr[first]), index(outcome_indptr[last])):
                 t = state[k]
@@ -174,14 +199,18 @@ def count_unproven(
         room = bound[s] * (1.0 - 8.0 * UNIT)
         while a < index(action_indptr[s + ONE]):
             i, begin = np.uint32(lottery[a]), index(outcome_indptr[a])
-            gap, rounding = look_ahead(chances, i, state, begin, values, value, sign)
-            best = max(best, gap)
-            total = 0.0
+            total, size, bounds = chances.over_total[i], chances.over_size[i], 0.0
             for k in range(indptr[i], indptr[i + ONE]):
-                total += weight[k] * bound[np.uint32(state[begin + offset[k]])]
+                t = np.uint32(state[begin + offset[k]])
+                part = signed[k] * values[t]
+                total += part
+                size += abs(part)
+                bounds += weight[k] * bound[t]
+            gap, rounding = gap_of(chances, i, total, size, value, sign)
+            best = max(best, gap)
             # all terms are positive, so their sum is right to (2 n + 4) units, and to
             # the same once more for weights that aren't whole: less than `error` allows
-            after = total / weights[i] * (1.0 + 4.0 * error[i])
+            after = bounds / weights[i] * (1.0 + 4.0 * error[i])
             if not gap + rounding + after <= room:
                 above = False
             if -gap + rounding + after <= room:

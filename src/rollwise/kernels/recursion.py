@@ -26,6 +26,7 @@ import numpy as np
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.kernels.prefetch import prefetch
 
+TWO = index(2)
 AHEAD = index(8)  # states between a line's being asked for and its being read
 LINE = index(16)  # outcomes in a line of memory
 
@@ -144,10 +145,17 @@ def sweep(low, high, arranged, values, chosen):
         while a < index(action_indptr[i + ONE]):
             q = constant[a]
             c = index(lottery_indptr[lottery[a]])
-            while k < index(outcome_indptr[a + ONE]):
+            end = index(outcome_indptr[a + ONE])
+            rest = 0.0
+            while k + ONE < end:  # two sums: neither addition waits for the other
                 q += coefficient[c] * values[target[k]]
-                c += ONE
+                rest += coefficient[c + ONE] * values[target[k + ONE]]
+                c += TWO
+                k += TWO
+            if k < end:
+                q += coefficient[c] * values[target[k]]
                 k += ONE
+            q += rest
             if q > best:
                 best = q
                 best_action = a

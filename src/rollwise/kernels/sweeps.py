@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from rollwise.kernels.certificate import UNIT
-from rollwise.kernels.certificate import look_ahead as gap_of
+from rollwise.kernels.certificate import look_ahead as look_from
 from rollwise.kernels.jit import kernel
 
 
@@ -226,7 +226,7 @@ def first_best(action_indptr, lottery, outcome_indptr, state, chances, values, s
             continue
         most = 0.0
         for a in range(first, last):
-            gap, _ = gap_of(chances, lottery[a], state, outcome_indptr[a], values, values[s], sign)
+            gap, _ = look_from(chances, lottery[a], state, outcome_indptr[a], values, values[s], sign)
             if a == first or gap > most:
                 most = gap
                 chosen[s] = a
