@@ -96,6 +96,9 @@ class Arranging(Recursion):
             large_pages.empty(graph.n_outcomes, np.uint32),
             goes_on,
             coefficient,
+            large_pages.empty(n, np.uint8),
+            large_pages.empty(n, np.uint32),
+            large_pages.empty(n, np.uint32),
         )
         arranged.action_indptr[0] = arranged.outcome_indptr[0] = 0
         super().__init__(graph.components_so_far, arranged)
@@ -109,8 +112,9 @@ class Arranging(Recursion):
             return
         graph, components = self._graph, self.components
         kernels.arrange(
-            components.indptr[self.done],
-            components.indptr[stop],
+            self.done,
+            stop,
+            components.indptr,
             components.order,
             components.position,
             graph.action_indptr,
@@ -234,9 +238,9 @@ class Search:
         arranged, indptr = self.recursion.arranged, self.recursion.components.indptr
         ends = indptr[self.done : stop + 1]
         begin = arranged.outcome_indptr[arranged.action_indptr[ends]].astype(np.int64)
-        states = int(np.diff(ends).max(initial=len(self._room.cut_index)))
+        states = int(np.diff(ends).max(initial=len(self._room.condensed.row)))
         outcomes = int(np.diff(begin).max(initial=len(self._room.condensed.column)))
-        if states > len(self._room.cut_index) or outcomes > len(self._room.condensed.column):
+        if states > len(self._room.condensed.row) or outcomes > len(self._room.condensed.column):
             self._room = _room_for(states, outcomes)
 
     def run(
@@ -251,9 +255,6 @@ class Search:
 class _Room(NamedTuple):
     """Scratch for one component at a time; what isn't used takes no memory."""
 
-    cut_index: NDArray[np.int32]
-    cut_state: NDArray[np.int32]
-    reader: NDArray[np.int32]
     slopes: NDArray[np.float64]
     condensed: Condensed
 
@@ -261,10 +262,7 @@ class _Room(NamedTuple):
 def _room_for(states: int, outcomes: int) -> _Room:
     """Room for components of so many states and outcomes."""
     return _Room(
-        np.empty(states, np.int32),
-        np.empty(states, np.int32),
-        np.empty(states, np.int32),
-        np.empty(min(solving.MOST_CUT * states, solving.SLOPES_ROOM)),
+        np.empty(min(kernels.MOST_CUT * states, solving.SLOPES_ROOM)),
         Condensed(
             row=np.empty(states, np.uint32),
             factor=np.empty(states),

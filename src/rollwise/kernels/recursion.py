@@ -29,6 +29,7 @@ from rollwise.kernels.prefetch import prefetch
 TWO = index(2)
 AHEAD = index(8)  # states between a line's being asked for and its being read
 LINE = index(16)  # outcomes in a line of memory
+MOST_CUT = 16  # cut states that are found one by one
 
 
 class Arranged(NamedTuple):
@@ -36,7 +37,9 @@ class Arranged(NamedTuple):
 
     Action a, at ``action_indptr[i] <= a < action_indptr[i + 1]`` for the position i,
     leads to ``target[outcome_indptr[a]:outcome_indptr[a + 1]]`` with the
-    coefficients that begin at ``coefficient[lottery_indptr[lottery[a]]]``.
+    coefficients that begin at ``coefficient[lottery_indptr[lottery[a]]]``. The cut states of a
+    component are those that a sweep reads before it writes them; a state that reads one is its
+    `reader`, if possible one that leads out of the component, too.
     """
 
     action_indptr: Any  # (n_states + 1,) uint32
@@ -46,12 +49,16 @@ class Arranged(NamedTuple):
     target: Any  # (n_outcomes,) uint32: positions; from n_states on, the border
     lottery_indptr: Any  # (n_lotteries + 1,) uint32
     coefficient: Any  # (n_lottery_outcomes,) float64
+    cuts: Any  # (n_states,) uint8: cut states of each component; MOST_CUT + 1 for more than that
+    cut_state: Any  # (n_states,) uint32: their positions, from that of the component's first state
+    reader: Any  # (n_states,) uint32: a state that reads it and leads out of the component too
 
 
 @kernel
 def arrange(
-    low,
-    high,
+    first,
+    stop,
+    component_indptr,
     order,
     position,
     action_indptr,
@@ -65,16 +72,16 @@ def arrange(
 
     Parameters
     ----------
-    low, high : int
-        Which positions: from `low` to below `high`. Those before are written already.
-    order, position : (n_states,) int32
-        The state at a position, and the position of a state, as far as what these lead to.
+    first, stop : int
+        Which components: from `first` to below `stop`. Those before are written already.
+    component_indptr, order, position
+        See `rollwise.components.Components`; as far as what these lead to.
     action_indptr, action_lottery, outcome_indptr, outcome_state : as in a StateGraph
     lottery_constant : (n_lotteries,) float64
         What the outcomes that end the game and the reward of a lottery bring.
     arranged : Arranged
-        The first five arrays are filled; both `indptr` begin with 0. What lies past
-        ``n_states`` (the border) keeps its number.
+        All is filled but what belongs to lotteries; both `indptr` begin with 0. What lies
+        past ``n_states`` (the border) keeps its number.
     """
     n = order.shape[0]
     last_outcome = index(outcome_state.shape[0]) - ONE
@@ -85,36 +92,59 @@ def arrange(
         arranged.target,
     )
     to_constant, to_lottery = arranged.constant, arranged.lottery
-    n_actions = index(to_action[low])
+    cut_state, reader, most = arranged.cut_state, arranged.reader, index(MOST_CUT)
+    end = index(component_indptr[stop])
+    n_actions = index(to_action[component_indptr[first]])
     n_outcomes = index(to_outcome[n_actions])
-    for i in range(index(low), index(high)):
-        # ask for what comes soon, each line with the help of one asked for before it
-        soon = i + AHEAD
-        if soon + AHEAD + AHEAD < index(high):
-            prefetch(action_indptr, order[soon + AHEAD + AHEAD])
-            a = index(action_indptr[np.uint32(order[soon + AHEAD])])
-            prefetch(outcome_indptr, a)
-            prefetch(action_lottery, a)
-            k = index(outcome_indptr[action_indptr[np.uint32(order[soon])]])
-            prefetch(outcome_state, k)
-            prefetch(outcome_state, min(k + LINE, last_outcome))
-        s = np.uint32(order[i])
-        a = index(action_indptr[s])
-        k = index(outcome_indptr[a])
-        while a < index(action_indptr[s + ONE]):
-            lottery = np.uint32(action_lottery[a])
-            a += ONE
-            while k < index(outcome_indptr[a]):
-                t = outcome_state[k]
-                if t >= 0:
-                    to_target[n_outcomes] = position[t] if t < n else t
+    for component in range(first, stop):
+        low, high = index(component_indptr[component]), index(component_indptr[component + 1])
+        cuts = index(0)
+        for i in range(low, high):
+            # ask for what comes soon, each line with the help of one asked for before it
+            soon = i + AHEAD
+            if soon + AHEAD + AHEAD < end:
+                prefetch(action_indptr, order[soon + AHEAD + AHEAD])
+                a = index(action_indptr[np.uint32(order[soon + AHEAD])])
+                prefetch(outcome_indptr, a)
+                prefetch(action_lottery, a)
+                k = index(outcome_indptr[action_indptr[np.uint32(order[soon])]])
+                prefetch(outcome_state, k)
+                prefetch(outcome_state, min(k + LINE, last_outcome))
+            s = np.uint32(order[i])
+            a = index(action_indptr[s])
+            k = index(outcome_indptr[a])
+            leads_out = False
+            cut = most  # none
+            while a < index(action_indptr[s + ONE]):
+                lottery = np.uint32(action_lottery[a])
+                a += ONE
+                while k < index(outcome_indptr[a]):
+                    t = outcome_state[k]
+                    k += ONE
+                    if t < 0:
+                        continue
+                    target = index(position[t] if t < n else t)
+                    to_target[n_outcomes] = target
                     n_outcomes += ONE
-                k += ONE
-            to_constant[n_actions] = lottery_constant[lottery]
-            to_lottery[n_actions] = lottery
-            n_actions += ONE
-            to_outcome[n_actions] = n_outcomes
-        to_action[i + ONE] = n_actions
+                    if target < low or target >= high:
+                        leads_out = True
+                    elif target >= i and cuts <= most:
+                        cut = index(0)
+                        while cut < cuts and cut_state[low + cut] != target:
+                            cut += ONE
+                        if cut == cuts:
+                            if cut < most:
+                                cut_state[low + cut] = target
+                                reader[low + cut] = i
+                            cuts += ONE
+                to_constant[n_actions] = lottery_constant[lottery]
+                to_lottery[n_actions] = lottery
+                n_actions += ONE
+                to_outcome[n_actions] = n_outcomes
+            to_action[i + ONE] = n_actions
+            if leads_out and cut < most:
+                reader[low + cut] = i
+        arranged.cuts[component] = cuts
 
 
 @kernel
@@ -188,19 +218,18 @@ def slope_sweep(low, high, arranged, chosen, slope):
 
 
 @inner_kernel
-def carry_slopes(low, high, m, arranged, chosen, cut_index, slopes):
+def carry_slopes(low, high, m, arranged, chosen, slopes):
     """The derivatives of a component's values, under the `chosen` actions, by its `m` cut states.
 
     Parameters
     ----------
-    cut_index : (at least high - low,) int32
-        The number of a cut state; -1 for other states of the component.
     slopes : (at least m * (high - low),) float64
         State by state; filled.
     """
     outcome_indptr, target, lottery = arranged.outcome_indptr, arranged.target, arranged.lottery
     lottery_indptr, coefficient = arranged.lottery_indptr, arranged.coefficient
     low, high, m = index(low), index(high), index(m)
+    cut_state = arranged.cut_state
     here = index(0)
     if m <= 2:  # in registers, for two of them
         for i in range(low, high):
@@ -214,7 +243,7 @@ def carry_slopes(low, high, m, arranged, chosen, cut_index, slopes):
                         there = (t - low) * m
                         first += coefficient[c] * slopes[there]
                         second += coefficient[c] * slopes[there + m - ONE]
-                    elif cut_index[t - low] == 0:
+                    elif t == cut_state[low]:
                         first += coefficient[c]
                     else:
                         second += coefficient[c]
@@ -232,55 +261,13 @@ def carry_slopes(low, high, m, arranged, chosen, cut_index, slopes):
             t = index(target[k])
             if low <= t < high:
                 if t >= i:
-                    slopes[here + index(cut_index[t - low])] += coefficient[c]
+                    j = index(0)
+                    while cut_state[low + j] != t:
+                        j += ONE
+                    slopes[here + j] += coefficient[c]
                 else:
                     there = (t - low) * m
                     for j in range(m):
                         slopes[here + j] += coefficient[c] * slopes[there + j]
             c += ONE
         here += m
-
-
-@kernel
-def find_cut(low, high, arranged, cut_index, cut_state, reader):
-    """Number the states of a component that are read before they are written.
-
-    Parameters
-    ----------
-    cut_index : (at least high - low,) int32
-        The number of a cut state, or -1; filled.
-    cut_state, reader : (at least high - low,) int32
-        The position of a cut state, and of a state that reads it and also leads out of the
-        component, if there is one; filled.
-
-    Returns
-    -------
-    int
-        How many there are.
-    """
-    action_indptr, outcome_indptr = arranged.action_indptr, arranged.outcome_indptr
-    target = arranged.target
-    low, high = index(low), index(high)
-    for i in range(high - low):
-        cut_index[i] = -1
-    n = np.int64(0)
-    k = index(outcome_indptr[action_indptr[low]])
-    for i in range(low, high):
-        cut = np.int64(-1)
-        leads_out = False
-        while k < index(outcome_indptr[action_indptr[i + ONE]]):
-            t = index(target[k])
-            k += ONE
-            if t < low or t >= high:
-                leads_out = True
-            elif t >= i:
-                cut = np.int64(cut_index[t - low])
-                if cut < 0:
-                    cut = n
-                    cut_index[t - low] = n
-                    cut_state[n] = t
-                    reader[n] = i
-                    n += np.int64(1)
-        if leads_out and cut >= 0:
-            reader[cut] = i
-    return n

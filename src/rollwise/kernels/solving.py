@@ -12,20 +12,19 @@ from __future__ import annotations
 import numpy as np
 
 from rollwise.kernels.evaluating import condense, settle, solve_small, spread
-from rollwise.kernels.jit import inner_kernel, kernel
-from rollwise.kernels.recursion import carry_slopes, find_cut, sweep
+from rollwise.kernels.jit import ONE, inner_kernel, kernel
+from rollwise.kernels.recursion import MOST_CUT, carry_slopes, sweep
 
 EPSILON = 2.0**-52
 
-MOST_CUT = 16  # cut states that Newton's method carries slopes for
-SLOPES_ROOM = 1 << 22  # and slopes altogether
+SLOPES_ROOM = 1 << 22  # slopes that Newton's method carries along at most
 LEAVES = 1e-3  # the least chance to leave a component that a guess is made of
 MOST_PLAIN = 256  # plain sweeps in a row, and none of them helped: too hard
 ROUGHLY = 1e-3  # what is left of a change when choices that may not last are evaluated
 
 
 @inner_kernel
-def newton(low, high, m, arranged, values, chosen, cut_index, cut_state, slopes, tolerance):
+def newton(low, high, m, arranged, values, chosen, slopes, tolerance):
     """Solve a component with `m` cut states by strategy iteration, slopes carried along.
 
     Choosing for both players at once can go round in circles where the textbook
@@ -38,6 +37,7 @@ def newton(low, high, m, arranged, values, chosen, cut_index, cut_state, slopes,
     int
         Number of sweeps, or minus that number where no answer was reached.
     """
+    cut_state = arranged.cut_state[low : low + m]
     x = np.empty(m)
     step = np.empty(m)
     matrix = np.empty((m, m))
@@ -70,7 +70,7 @@ def newton(low, high, m, arranged, values, chosen, cut_index, cut_state, slopes,
             plain_next *= 2
             continue
         best_change = change
-        carry_slopes(low, high, m, arranged, chosen, cut_index, slopes)
+        carry_slopes(low, high, m, arranged, chosen, slopes)
         for j in range(m):
             for k in range(m):
                 matrix[j, k] = -slopes[(cut_state[j] - low) * m + k]
@@ -82,26 +82,27 @@ def newton(low, high, m, arranged, values, chosen, cut_index, cut_state, slopes,
 
 
 @inner_kernel
-def guess_cut(low, high, m, arranged, values, cut_state, reader):
+def guess_cut(low, high, m, arranged, values):
     """Begin the values of the cut states with others that are known.
 
     A value is like another that the same player can come to from where it is read.
     """
-    for j in range(m):
-        known = (cut_state[j], cut_state[j])  # of the one player, and of the other
+    for j in range(low, low + m):
+        cut = np.int64(arranged.cut_state[j])
+        known = (cut, cut)  # of the one player, and of the other
         passed = False
-        i = reader[j]
-        for a in range(arranged.action_indptr[i], arranged.action_indptr[i + 1]):
+        i = arranged.reader[j]
+        for a in range(arranged.action_indptr[i], arranged.action_indptr[i + ONE]):
             c = arranged.lottery_indptr[arranged.lottery[a]]
             for k in range(arranged.outcome_indptr[a], arranged.outcome_indptr[a + 1]):
                 t = np.int64(arranged.target[k])
                 passes = arranged.coefficient[c] < 0.0
-                if t == cut_state[j]:
+                if t == cut:
                     passed = passes
                 elif t < low or t >= high:
                     known = (known[0], t) if passes else (t, known[1])
                 c += np.uint32(1)
-        values[cut_state[j]] = values[known[1] if passed else known[0]]
+        values[cut] = values[known[1] if passed else known[0]]
 
 
 @inner_kernel
@@ -196,9 +197,6 @@ def solve_components(
     arranged,
     values,
     chosen,
-    cut_index,
-    cut_state,
-    reader,
     slopes,
     condensed,
     known,
@@ -229,14 +227,13 @@ def solve_components(
         if np.int64(arranged.outcome_indptr[arranged.action_indptr[low]]) - begin > stop_after:
             return component, sweeps, False
         taken = chosen[low:high]
-        m = find_cut(low, high, arranged, cut_index, cut_state, reader)
+        m = np.int64(arranged.cuts[component])
         if m == 0:
             sweep(low, high, arranged, values, taken)
             continue
         if m <= MOST_CUT and m * (high - low) <= slopes.shape[0]:
-            guess_cut(low, high, m, arranged, values, cut_state, reader)
-            room = (cut_index, cut_state, slopes)
-            used = newton(low, high, m, arranged, values, taken, *room, tolerance)
+            guess_cut(low, high, m, arranged, values)
+            used = newton(low, high, m, arranged, values, taken, slopes, tolerance)
         else:
             used = improve(low, high, arranged, values, taken, condensed, known, tolerance)
         sweeps += abs(used)
