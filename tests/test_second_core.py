@@ -16,7 +16,7 @@ HERE = threading.get_ident()
 
 def run(pieces, first, second, fail=None):
     """Four stages, done by the cores that are named; what was done, in order, and where."""
-    done = []
+    done, begun = [], []
 
     def stage(number):
         def work(piece):
@@ -33,7 +33,9 @@ def run(pieces, first, second, fail=None):
         pieces,
         first_core=[stages[i] for i in first],
         second_core=[stages[i] for i in second],
+        meanwhile=lambda: begun.append(threading.get_ident()),
     )
+    assert begun == [HERE]
     return done
 
 

@@ -73,79 +73,110 @@ def solve_and_certify(
     """
     started = time.perf_counter()
     arranged = Arranging(graph) if arranged is None else arranged
-    search = begin(graph, arranged, border_values)
-    bounding = Bounding(graph, arranged, border_values, border_bounds)
-    in_order = search.values if graph.objective != "minimize" else -search.values
-    values = large_pages.empty(graph.n_states)
-    _work_through(graph, arranged, search, bounding, in_order, values, _stage(progress, "solving"))
+    work = _Work(graph, arranged, border_values, border_bounds, _stage(progress, "solving"))
+    work.do()
     solved = time.perf_counter()
-    found = replace(as_result(graph, search, values), seconds=solved - started)
-    certificate = bounding.certified(in_order, values, _stage(progress, "certifying"))
+    found = replace(as_result(graph, work.search, work.values), seconds=solved - started)
+    certificate = work.bounding.certified(
+        work.in_order, work.values, _stage(progress, "certifying")
+    )
     return CertifiedResult(found, certificate, time.perf_counter() - solved)
 
 
-def _work_through(
-    graph: StateGraph,
-    arranged: Arranging,
-    search: Search,
-    bounding: Bounding,
-    in_order: NDArray[np.float64],
-    values: NDArray[np.float64],
-    progress: Callable[[int, int], None] | None,
-) -> None:
-    """Find all components, solve them and find their bounds.
+class _Work:
+    """Finding all components, solving them and finding their bounds, piece by piece.
+
+    Attributes
+    ----------
+    search : Search
+    bounding : Bounding
+    in_order : (n_states + n_border,) float64
+        The values by position: those of the search itself, or their negatives.
+    values : (n_states,) float64
+        The same as the states are numbered.
 
     Parameters
     ----------
-    in_order : (n_states + n_border,) float64
-        By position: the values of the search itself, or room for their negatives.
-    values : (n_states,) float64
-        The same as the states are numbered; filled.
-
-    Raises
-    ------
-    EndlessPlay
+    graph, arranged, border_values, border_bounds
+        See `solve_and_certify`.
+    progress : callable, optional
+        Called as ``progress(states done, states)``.
     """
-    n = graph.n_states
-    step = min(max(n // PIECES, LEAST), MOST)
-    ends = [*range(step, n, step), n]  # of the pieces, in states
-    stops = np.zeros(len(ends) + 1, np.int64)  # the same in components
 
-    def find_piece(piece: int) -> None:
-        stops[piece + 1] = arranged.components.find(ends[piece])
+    search: Search
+    bounding: Bounding
+    in_order: NDArray[np.float64]
+    values: NDArray[np.float64]
 
-    def arrange_piece(piece: int) -> None:
-        arranged.write(int(stops[piece + 1]))
+    def __init__(
+        self,
+        graph: StateGraph,
+        arranged: Arranging,
+        border_values: NDArray[np.float64] | None,
+        border_bounds: NDArray[np.float64] | None,
+        progress: Callable[[int, int], None] | None,
+    ) -> None:
+        self._graph, self._arranged, self._progress = graph, arranged, progress
+        self._border = border_values, border_bounds
+        n = graph.n_states
+        step = min(max(n // PIECES, LEAST), MOST)
+        # Of the pieces, in states; the first is small, so that nobody waits long for it.
+        self._ends = [*([step // 4] if step < n else []), *range(step, n, step), n]
+        self._stops = np.zeros(len(self._ends) + 1, np.int64)  # the same in components
 
-    def solve_piece(piece: int) -> None:
-        first, stop = stops[piece : piece + 2]
-        if play_may_not_end(graph, arranged, first, stop):
+    def do(self) -> None:
+        """Do it all.
+
+        Raises
+        ------
+        EndlessPlay
+        """
+        find, arrange, solve = Stage(self._find), Stage(self._arrange), Stage(self._solve)
+        measure, follow = Stage(self._measure), Stage(self._follow)
+        try:
+            work_in_stages(
+                [find, arrange, solve, measure, follow],
+                len(self._ends),
+                first_core=[solve, arrange, measure, follow],  # which may be stopped by Ctrl-C
+                second_core=[find, follow, measure, arrange],
+                meanwhile=self._begin,
+            )
+        except EndlessPlay:
+            require_ending(self._graph)  # says where
+            raise
+
+    def _begin(self) -> None:
+        values, bounds = self._border
+        self.search = begin(self._graph, self._arranged, values)
+        self.bounding = Bounding(self._graph, self._arranged, values, bounds)
+        self.values = large_pages.empty(self._graph.n_states)
+        self.in_order = self.search.values
+        if self._graph.objective == "minimize":
+            self.in_order = -self.search.values
+
+    def _find(self, piece: int) -> None:
+        self._stops[piece + 1] = self._arranged.components.find(self._ends[piece])
+
+    def _arrange(self, piece: int) -> None:
+        self._arranged.write(int(self._stops[piece + 1]))
+
+    def _solve(self, piece: int) -> None:
+        first, stop = self._stops[piece : piece + 2]
+        if play_may_not_end(self._graph, self._arranged, first, stop):
             raise EndlessPlay
-        search.run(int(stop), progress)
-        if in_order is not search.values:
-            low, high = arranged.components.indptr[[first, stop]]
-            in_order[low:high] = -search.values[low:high]
+        self.search.run(int(stop), self._progress)
+        if self.in_order is not self.search.values:
+            low, high = self._arranged.components.indptr[[first, stop]]
+            self.in_order[low:high] = -self.search.values[low:high]
 
-    def measure_piece(piece: int) -> None:
-        low, high = arranged.components.indptr[stops[piece : piece + 2]]
-        scatter(low, high, in_order, arranged.components.order, values)
-        bounding.measure(in_order, int(stops[piece + 1]))
+    def _measure(self, piece: int) -> None:
+        components = self._arranged.components
+        low, high = components.indptr[self._stops[piece : piece + 2]]
+        scatter(low, high, self.in_order, components.order, self.values)
+        self.bounding.measure(self.in_order, int(self._stops[piece + 1]))
 
-    def follow_piece(piece: int) -> None:
-        bounding.follow(int(stops[piece + 1]))
-
-    find, arrange, solve = Stage(find_piece), Stage(arrange_piece), Stage(solve_piece)
-    measure, follow = Stage(measure_piece), Stage(follow_piece)
-    try:
-        work_in_stages(
-            [find, arrange, solve, measure, follow],
-            len(ends),
-            first_core=[solve, arrange, measure, follow],  # which may be stopped by Ctrl-C
-            second_core=[find, follow, measure, arrange],
-        )
-    except EndlessPlay:
-        require_ending(graph)  # says where
-        raise
+    def _follow(self, piece: int) -> None:
+        self.bounding.follow(int(self._stops[piece + 1]))
 
 
 def _stage(

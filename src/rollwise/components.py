@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,7 @@ class Components:
     ) -> None:
         self.order, self.position = order, position
         self._indptr, self._found = indptr, len(indptr) - 1
+        self._begin: Callable[[], Walk] | None = None  # by whoever looks for the first of them
         self._walk: Walk | None = None
 
     @classmethod
@@ -63,18 +65,22 @@ class Components:
         position = large_pages.full(n, kernels.NOT_MET, np.int32)
         components = cls(order, large_pages.zeros(n + 1, np.int64), position)
         components._found = 0
-        edges = np.uint32 if len(outcome_state) < 2**32 else np.uint64
-        first_edge = large_pages.empty(n + 1, edges)
-        first_edge[:] = outcome_indptr[action_indptr]
-        components._walk = kernels.Walk(
-            outcome_state=outcome_state,
-            first_edge=first_edge,
-            waiting=large_pages.empty(n, np.uint32),
-            path=large_pages.empty(n, np.uint32),
-            path_number=large_pages.empty(n, np.int32),
-            path_edge=large_pages.empty(n, edges),
-            counters=np.zeros(kernels.COUNTERS, np.int64),
-        )
+
+        def walk() -> Walk:
+            edges = np.uint32 if len(outcome_state) < 2**32 else np.uint64
+            first_edge = large_pages.empty(n + 1, edges)
+            first_edge[:] = outcome_indptr[action_indptr]
+            return kernels.Walk(
+                outcome_state=outcome_state,
+                first_edge=first_edge,
+                waiting=large_pages.empty(n, np.uint32),
+                path=large_pages.empty(n, np.uint32),
+                path_number=large_pages.empty(n, np.int32),
+                path_edge=large_pages.empty(n, edges),
+                counters=np.zeros(kernels.COUNTERS, np.int64),
+            )
+
+        components._begin = walk
         return components
 
     @property
@@ -92,6 +98,8 @@ class Components:
     def find(self, n_states: int) -> int:
         """Go on until this many states have their component; the number of their components."""
         with _finding:
+            if self._begin is not None:
+                self._walk, self._begin = self._begin(), None
             if self._walk is not None:
                 from rollwise.kernels.components import find_components
 

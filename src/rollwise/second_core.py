@@ -44,6 +44,7 @@ def work_in_stages(
     *,
     first_core: Sequence[Stage],
     second_core: Sequence[Stage],
+    meanwhile: Callable[[], None],
 ) -> None:
     """Put all pieces through all stages, on two cores.
 
@@ -56,6 +57,8 @@ def work_in_stages(
     pieces : int
     first_core, second_core : sequence of Stage
         What the calling thread and the other one may do, and like to do best, first.
+    meanwhile : callable
+        What the calling thread does first, for the stages that only come after some of its own.
     """
     changed = Condition()
     failures: list[BaseException] = []
@@ -69,8 +72,10 @@ def work_in_stages(
                 return stage
         return None
 
-    def work(preferred: Sequence[Stage]) -> None:
+    def work(preferred: Sequence[Stage], first: Callable[[], None] | None = None) -> None:
         try:
+            if first is not None:
+                first()
             while True:
                 with changed:
                     while not failures and (stage := take(preferred)) is None:
@@ -91,12 +96,13 @@ def work_in_stages(
                 changed.notify_all()
 
     if pieces == 1:  # nothing can be done side by side
+        meanwhile()
         for stage in stages:
             stage.work(0)
         return
     other = Thread(target=work, args=(second_core,), daemon=True)
     other.start()
-    work(first_core)
+    work(first_core, meanwhile)
     other.join()
     if failures:
         raise failures[0]

@@ -101,9 +101,7 @@ class StateTable:
         likely = self._likely
         below = likely[np.searchsorted(likely, self.box[0], "right") - 1]
         above = likely[np.searchsorted(likely, self.box[1])]
-        ends = np.array(
-            [np.where(lower, below, self.box[0]), np.where(higher, above, self.box[1])]
-        )
+        ends = np.array([np.where(lower, below, self.box[0]), np.where(higher, above, self.box[1])])
         if _few_places(ends):
             self.box = ends
             return

@@ -125,14 +125,18 @@ def inner_kernel(function: Function) -> Function:
     return compiled  # type: ignore[no-any-return]
 
 
+_once_compiled = JIT_DISABLED
+
+
 def never_compiled() -> bool:
     """Whether no kernel was ever compiled on this machine, so that the first will be now."""
-    from rollwise.kernels import recursion
+    global _once_compiled
+    if not _once_compiled:
+        from rollwise.kernels import recursion
 
-    if JIT_DISABLED:
-        return False
-    folder = Path(recursion.sweep.stats.cache_path)  # type: ignore[attr-defined]
-    return not any(folder.glob("recursion.*.nbi"))
+        folder = Path(recursion.sweep.stats.cache_path)  # type: ignore[attr-defined]
+        _once_compiled = any(folder.glob("recursion.*.nbi"))
+    return not _once_compiled
 
 
 _beside: tuple[subprocess.Popen[bytes], str] | None = None

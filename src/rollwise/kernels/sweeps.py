@@ -226,7 +226,9 @@ def first_best(action_indptr, lottery, outcome_indptr, state, chances, values, s
             continue
         most = 0.0
         for a in range(first, last):
-            gap, _ = look_from(chances, lottery[a], state, outcome_indptr[a], values, values[s], sign)
+            gap, _ = look_from(
+                chances, lottery[a], state, outcome_indptr[a], values, values[s], sign
+            )
             if a == first or gap > most:
                 most = gap
                 chosen[s] = a
