@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rollwise.kernels.jit import inner_kernel, kernel
+from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.kernels.prefetch import prefetch
 
 # Slots of the context.
@@ -351,11 +351,12 @@ def explore(
         real = context[CONTEXT_REAL_WEIGHTS] == 1
         if real:
             counters[REAL_WEIGHTS] = 1
-        a = np.int64(0)
+        first_action, first_outcome = index(n_actions), index(n_outcomes)
+        a = index(0)
         begin = np.uint64(0)
         for i in range(expanded):
             first = a
-            while a < state_end[i]:
+            while a < index(state_end[i]):
                 end = np.uint64(ends[a])
                 label = labels[a]
                 if label < 0 or label > 2147483647:
@@ -406,18 +407,18 @@ def explore(
                         indptr[n_lotteries] = n_lottery_outcomes
                     lottery = np.uint64(number)
                     recent[recently] = lottery
-                action_label[n_actions + a] = label
-                action_lottery[n_actions + a] = lottery
-                outcome_indptr[n_actions + a + 1] = n_outcomes + ends[a]
+                action_label[first_action + a] = label
+                action_lottery[first_action + a] = lottery
+                a += ONE
+                outcome_indptr[first_action + a] = first_outcome + end
                 begin = end
-                a += 1
             if ending != DONE:
                 break
             place += 1
-            action_indptr[place - first_place] = n_actions + a
+            action_indptr[place - first_place] = first_action + a
         if ending != DONE:
             break
-        for k in range(added):
+        for k in range(index(added)):
             number = np.int64(-1)
             if then[k] <= 1:
                 spot = np.uint64(spot_of[k])
@@ -436,7 +437,7 @@ def explore(
                     for j in range(n_fields):
                         states[number, j] = next_state[k, j]
                     n_states += 1
-            outcome_state[n_outcomes + k] = number
+            outcome_state[first_outcome + k] = number
         n_actions += found
         n_outcomes += added
     counters[PLACE] = place
