@@ -112,6 +112,27 @@ def chain(n: int, *, ahead: int = 1, back: int = 1, seats: int = 1) -> StateGrap
     return assemble(table, players=seats)
 
 
+def side_by_side(*parts: StateGraph) -> StateGraph:
+    """Graphs of games for two as one, whose states follow one another."""
+    table: list[list[Action]] = []
+    for graph in parts:
+        first = len(table)
+        for s in range(graph.n_states):
+            options = []
+            for a in range(graph.action_indptr[s], graph.action_indptr[s + 1]):
+                ways: list[tuple[int, int, int | None]] = []
+                for k in range(graph.outcome_indptr[a], graph.outcome_indptr[a + 1]):
+                    t, weight = int(graph.outcome_state[k]), int(graph.outcome_weight[k])
+                    if t >= 0:
+                        ways.append((weight, PASS if graph.outcome_passes[k] else AGAIN, first + t))
+                    else:
+                        over = {1.0: WIN, -1.0: LOSE, 0.0: DRAW}[graph.outcome_payoff[k].item()]
+                        ways.append((weight, over, None))
+                options.append((0.0, ways))
+            table.append(options)
+    return assemble(table)
+
+
 # Choosing for both players at once goes round in circles here, found by trying many
 # random graphs: the best actions at the values of one choice are those of another, whose
 # own best are the first again. The first catches the textbook method started from zero,

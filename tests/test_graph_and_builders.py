@@ -6,7 +6,9 @@ import os
 import subprocess
 import sys
 import warnings
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import naive
 import numpy as np
@@ -20,7 +22,7 @@ from rollwise.builders import CompileWarning, build, build_with_report, compiled
 from rollwise.builders.compiling import compiled_rules
 from rollwise.builders.rules import Rules
 from rollwise.errors import UnknownState
-from rollwise.game import PASS, Game
+from rollwise.game import LOSE, PASS, WIN, Game, parameter
 from rollwise.games import available
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
@@ -138,6 +140,66 @@ def test_a_hash_table_becomes_dense_again(monkeypatch):
     found = explorer.arrays()
     assert np.array_equal(found.states, expected.states)
     assert np.array_equal(found.outcome_state, expected.outcome_state)
+
+
+class Wander(NamedTuple):
+    up: int
+    down: int
+    beyond: int
+
+
+@dataclass(frozen=True)
+class Wandering(Game):
+    """One field ends at a parameter, one at minus another, one beyond all of them."""
+
+    far: int = parameter(30)
+    low: int = parameter(-20)
+    share: float = parameter(0.5)
+    sure: bool = parameter(True)
+
+    def start(self):
+        return Wander(0, 0, 25)
+
+    def actions(self, s):
+        yield 0
+
+    def outcomes(self, s, action):
+        if s.up == self.far and s.down == self.low and s.beyond == 40:
+            yield 1, WIN, s
+        else:
+            yield 1, PASS, Wander(min(s.up + 1, self.far), s.down, s.beyond)
+            yield 1, PASS, Wander(s.up, max(s.down - 1, self.low), s.beyond)
+            yield 1, PASS, Wander(s.up, s.down, min(s.beyond + 1, 40))
+            yield 1, LOSE, s
+
+
+@pytest.mark.needs_jit
+@pytest.mark.parametrize("places", [1, 1000, 1 << 22], ids=["hash", "quarters", "at once"])
+def test_the_box_of_the_states(monkeypatch, places):
+    """It grows to where fields are likely to end, unless that is too large, or a little."""
+    monkeypatch.setattr(compiled, "DENSE_PLACES", places)
+    rules = Rules(Wandering())
+    made = []
+    make = compiled.StateTable.make
+
+    def counted(self, rows, states):
+        made.append(self.box.tolist())
+        return make(self, rows, states)
+
+    monkeypatch.setattr(compiled.StateTable, "make", counted)
+    explorer = compiled.Explorer(rules, compiled_rules(rules), rules.roots(1), 100_000)
+    while explorer.run():
+        pass
+    expected = build(Wandering(), mode="interpreted")
+    assert expected.n_states == 31 * 21 * 16
+    found = explorer.arrays()
+    assert np.array_equal(found.states, expected.states)
+    assert np.array_equal(found.outcome_state, expected.outcome_state)
+    if places == 1 << 22:  # `beyond` goes to 30 first, and has no likely end from there on
+        assert made[1] == [[0, -20, 25], [30, 0, 30]]
+        assert made[2] == [[0, -20, 25], [30, 0, 34]]
+    else:
+        assert [0, -20, 25] not in [box[0] for box in made[1:3]]
 
 
 # States, actions and outcomes. Piglet by counting: 10 scores of the rival times 55 ways to

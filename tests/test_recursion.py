@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import naive
 import numpy as np
 import pytest
-from graphs import KINDS, ROUND_IN_CIRCLES, assemble, chain, ending_graphs
+from graphs import KINDS, ROUND_IN_CIRCLES, assemble, chain, ending_graphs, side_by_side
 from hypothesis import given
 from hypothesis import strategies as st
 from little_games import ALL, Biased, Gambler
@@ -206,6 +208,39 @@ def test_a_condensed_system_is_the_same_system(graph, random):
     room.x[:rows] = np.linalg.solve(small, room.constant[:rows])
     evaluating.spread(0, n, room, values)
     assert values == pytest.approx(np.linalg.solve(matrix, right), rel=1e-9, abs=1e-9)
+
+
+@given(ending_graphs(max_states=40))
+def test_cut_states_are_what_a_sweep_reads_before_it_writes(graph):
+    recursion = Recursion.of_values(graph)
+    arranged, indptr = recursion.arranged, recursion.components.indptr
+    for c, (low, high) in enumerate(itertools.pairwise(indptr.tolist())):
+        readers: dict[int, list[int]] = {}
+        for i in range(low, high):
+            actions = arranged.action_indptr[i : i + 2]
+            for t in arranged.target[slice(*arranged.outcome_indptr[actions])].tolist():
+                if i <= t < high:
+                    readers.setdefault(t, []).append(i)
+        assert arranged.cuts[c] == min(len(readers), kernels.MOST_CUT + 1)
+        if len(readers) <= kernels.MOST_CUT:
+            cuts = slice(low, low + len(readers))
+            assert arranged.cut_state[cuts].tolist() == list(readers)
+            for t, i in zip(readers, arranged.reader[cuts], strict=True):
+                assert i in readers[t]
+
+
+@pytest.mark.parametrize("first", [chain(2), chain(300)], ids=["few", "hard"])
+def test_few_cut_states_and_many_in_one_graph(first):
+    """Whatever comes first: the search goes over to what solves them all, and stays with it."""
+    many = build(TwoDicePig(10), mode="interpreted")
+    for parts in ((first, many), (many, first), (first, many, first)):
+        graph = side_by_side(*parts)
+        search = Search(Recursion.of_values(graph), np.zeros(0)).run()
+        assert search.converged
+        values = np.empty(graph.n_states)
+        values[search.recursion.components.order] = search.values
+        alone = np.concatenate([strategy_iteration(part).values for part in parts])
+        assert np.abs(values - alone).max() <= CLOSE
 
 
 def ruin(n: int, odds: float) -> np.ndarray:

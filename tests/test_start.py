@@ -262,27 +262,29 @@ print(product(np.array([[2.0, 0.0], [0.0, 4.0]]), np.array([1.0, 2.0])))
 
 
 @pytest.mark.needs_jit
-def test_who_waits_for_the_second_process_works_meanwhile(monkeypatch):
-    worked = []
-
-    class Still:
-        def poll(self) -> None:
-            return None
-
-        def wait(self) -> None:
-            worked.append("waited")
-
-    class Module:
-        @staticmethod
-        def meanwhile() -> None:
-            jit.wait_beside()  # as the building of a graph does: there is nothing more to wait for
-            worked.append("meanwhile")
-
-    monkeypatch.setitem(sys.modules, "module_of_this_test", Module)  # type: ignore[arg-type]
-    monkeypatch.setattr(jit, "_beside", (Still(), "module_of_this_test"))
+def test_who_waits_for_the_second_process(tmp_path, monkeypatch):
+    """For its first line, and then for its end, or where it fails, for nothing."""
+    (tmp_path / "works.py").write_text(
+        "import pathlib, time\n"
+        "time.sleep(0.3); pathlib.Path('first').touch(); print('ready', flush=True)\n"
+        "time.sleep(0.3); pathlib.Path('rest').touch()\n"
+    )
+    (tmp_path / "fails.py").write_text("raise SystemExit(1)\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(jit, "never_compiled", lambda: True)
+    monkeypatch.setattr(jit.os, "cpu_count", lambda: 2)
+    jit.compile_beside("works")
+    jit.compile_beside("fails")  # it has begun already
     jit.wait_beside()
+    assert (tmp_path / "first").exists()
+    assert not (tmp_path / "rest").exists()
     jit.wait_beside()
-    assert worked == ["meanwhile", "waited"]
+    jit.wait_for_rest()
+    assert (tmp_path / "rest").exists()
+    jit.compile_beside("fails")
+    jit.wait_beside()
+    jit.wait_for_rest()
+    jit.wait_for_rest()
 
 
 @pytest.mark.slow
@@ -290,7 +292,6 @@ def test_who_waits_for_the_second_process_works_meanwhile(monkeypatch):
 def test_two_processes_compile_all_that_solving_needs(tmp_path):
     caches = {"NUMBA_CACHE_DIR": str(tmp_path / "numba"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     python("from rollwise import first_use; first_use.beside()", **caches)
-    python("from rollwise import first_use; first_use.meanwhile()", **caches)
     code = """
 import numba.core.dispatcher as dispatcher
 from rollwise.games.pig import Piglet

@@ -295,21 +295,6 @@ class Bounding:
         return unproven + more, max(residual, largest)
 
 
-def rehearse(graph: StateGraph) -> None:
-    """Run what only a certificate needs, and no more, so that it is compiled.
-
-    Parameters
-    ----------
-    graph : StateGraph
-        Without a border.
-    """
-    arranged = Recursion.of_values(graph)
-    endless_states(graph, arranged)
-    bounding, nothing = Bounding(graph, arranged), np.zeros(graph.n_states)
-    bounding.measure(nothing, len(arranged.components))
-    bounding._count_unproven(nothing, nothing)
-
-
 def action_gaps(
     graph: StateGraph, values: NDArray[np.float64], border_values: NDArray[np.float64]
 ) -> NDArray[np.float64]:

@@ -28,6 +28,7 @@ from rollwise.graph import Lotteries, StateGraph
 from rollwise.kernels import recursion as kernels
 from rollwise.kernels import solving
 from rollwise.kernels.evaluating import Condensed
+from rollwise.kernels.jit import wait_for_rest
 from rollwise.kernels.recursion import Arranged
 
 CHUNK = 250_000  # outcomes between reports of progress
@@ -192,6 +193,7 @@ class Search:
         self.done = self.sweeps = 0
         self.converged = True
         self._known = chosen is not None
+        self._many_cuts = False  # of a component that was met
         self.chosen = large_pages.zeros(n, np.uint32) if chosen is None else chosen
         self._room = _room_for(0, 0)
 
@@ -209,20 +211,13 @@ class Search:
         stop = len(self.recursion.components) if stop is None else stop
         self._make_room(stop)
         while self.done < stop:
-            self.done, used, hard = solving.solve_components(
-                self.done,
-                stop,
-                indptr,
-                self.recursion.arranged,
-                self.values,
-                self.chosen,
-                *self._room,
-                self._known,
-                self.tolerance,
-                CHUNK,
-            )
+            self.done, used, ending = self._solve(stop)
             self.sweeps += used
-            if hard:
+            if ending == solving.MANY:
+                wait_for_rest()  # of what is compiled for the first time on this machine
+                self._many_cuts = True
+                continue
+            if ending == solving.HARD:
                 low, high = int(indptr[self.done]), int(indptr[self.done + 1])
                 found = (self.values, self.chosen[low:high], self.tolerance, progress)
                 used, converged = _solve_hard(self.recursion, low, high, *found)
@@ -232,6 +227,24 @@ class Search:
             if progress is not None:
                 progress(int(indptr[self.done]), n)
             yield self.done
+
+    def _solve(self, stop: int) -> tuple[int, int, int]:
+        """As far as compiled code comes: see `rollwise.kernels.solving.solve_components`."""
+        arguments = (
+            self.done,
+            stop,
+            self.recursion.components.indptr,
+            self.recursion.arranged,
+            self.values,
+            self.chosen,
+            self._room.slopes,
+            self.tolerance,
+            CHUNK,
+        )
+        if self._many_cuts:
+            more = (self._room.condensed, self._known)
+            return solving.solve_all_components(*arguments, *more)  # type: ignore[no-any-return]
+        return solving.solve_components(*arguments)  # type: ignore[no-any-return]
 
     def _make_room(self, stop: int) -> None:
         """Have room for each of the components up to `stop`."""

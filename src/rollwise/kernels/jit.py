@@ -8,7 +8,6 @@ NumPy; kernels that could meet one check first.
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import os
 import subprocess
@@ -139,29 +138,41 @@ def never_compiled() -> bool:
     return not _once_compiled
 
 
-_beside: tuple[subprocess.Popen[bytes], str] | None = None
+_beside: subprocess.Popen[bytes] | None = None  # as long as somebody may wait for it
+_ready = True  # whether it has done what everybody waits for
 
 
 def compile_beside(module: str) -> None:
     """On the first use on a machine, run a module in a second process, which compiles kernels.
 
     Numba compiles on one core. What the module compiles meanwhile is read from the cache
-    on disk by whoever waits for it (`wait_beside`). If it fails, nothing is lost but time.
+    on disk by whoever waits for it: for what comes before it says a line (`wait_beside`), or
+    for the rest (`wait_for_rest`), at which it goes on even when this process has ended. If
+    it fails, nothing is lost but time.
     """
-    global _beside
+    global _beside, _ready
     if _beside is None and (os.cpu_count() or 1) > 1 and never_compiled():
         nowhere = subprocess.DEVNULL
-        process = subprocess.Popen(
-            [sys.executable, "-m", module], stdin=nowhere, stdout=nowhere, stderr=nowhere
-        )
-        _beside = process, module
+        command = [sys.executable, "-m", module]
+        _beside = subprocess.Popen(command, stdin=nowhere, stdout=subprocess.PIPE, stderr=nowhere)
+        _ready = False
 
 
 def wait_beside() -> None:
-    """Wait for what `compile_beside` began, if anything, with its module's `meanwhile`."""
+    """Wait until what `compile_beside` began, if anything, says a line, or ends."""
+    global _ready
+    process = _beside
+    if process is not None and not _ready:
+        assert process.stdout is not None
+        process.stdout.readline()
+        _ready = True
+
+
+def wait_for_rest() -> None:
+    """Wait until it ends. Two threads may come here."""
     global _beside
-    if _beside is not None:
-        (process, module), _beside = _beside, None
-        if process.poll() is None:
-            importlib.import_module(module).meanwhile()
+    process = _beside
+    if process is not None:
+        wait_beside()
         process.wait()
+        _beside = None

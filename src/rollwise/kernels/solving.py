@@ -20,6 +20,7 @@ EPSILON = 2.0**-52
 SLOPES_ROOM = 1 << 22  # slopes that Newton's method carries along at most
 LEAVES = 1e-3  # the least chance to leave a component that a guess is made of
 MOST_PLAIN = 256  # plain sweeps in a row, and none of them helped: too hard
+DONE, MANY, HARD = range(3)  # how the solving of components ends
 ROUGHLY = 1e-3  # what is left of a change when choices that may not last are evaluated
 
 
@@ -189,35 +190,35 @@ def improve(low, high, arranged, values, chosen, condensed, known, tolerance):
     return -sweeps
 
 
+@inner_kernel
+def solve_few(low, high, m, arranged, values, chosen, slopes, tolerance):
+    """Solve a component with few cut states, or none; returns as `newton` does."""
+    if m == 0:
+        sweep(low, high, arranged, values, chosen)
+        return 0
+    guess_cut(low, high, m, arranged, values)
+    return newton(low, high, m, arranged, values, chosen, slopes, tolerance)
+
+
 @kernel
 def solve_components(
-    first,
-    last,
-    component_indptr,
-    arranged,
-    values,
-    chosen,
-    slopes,
-    condensed,
-    known,
-    tolerance,
-    stop_after,
+    first, last, component_indptr, arranged, values, chosen, slopes, tolerance, stop_after
 ):
     """Solve components `first` to `last`, whose successors have their values.
 
-    Components are solved by one look ahead (no cycle), by `newton` (few cut
-    states) or by `improve` (many), which may begin with `known` choices.
+    Components are solved by one look ahead (no cycle) or by `newton` (few cut states).
     ``chosen[i]`` is the action taken at the position i.
 
     Returns
     -------
     component : int
-        The component where it stopped: `last`, or one that is too hard for these
-        methods, or one that comes `stop_after` outcomes after the first.
+        The component where it stopped: `last`, or one that comes `stop_after` outcomes
+        after the first, or one that isn't for it to solve.
     sweeps : int
         Sweeps made over components with cycles.
-    hard : bool
-        Whether the component where it stopped is left to the caller.
+    ending : int
+        DONE, or HARD: the component where it stopped is too hard for these methods; or
+        MANY: it has many cut states, and is for `solve_all_components`.
     """
     sweeps = 0
     begin = np.int64(arranged.outcome_indptr[arranged.action_indptr[component_indptr[first]]])
@@ -225,18 +226,55 @@ def solve_components(
         low = component_indptr[component]
         high = component_indptr[component + 1]
         if np.int64(arranged.outcome_indptr[arranged.action_indptr[low]]) - begin > stop_after:
-            return component, sweeps, False
-        taken = chosen[low:high]
+            return component, sweeps, DONE
         m = np.int64(arranged.cuts[component])
-        if m == 0:
-            sweep(low, high, arranged, values, taken)
-            continue
-        if m <= MOST_CUT and m * (high - low) <= slopes.shape[0]:
-            guess_cut(low, high, m, arranged, values)
-            used = newton(low, high, m, arranged, values, taken, slopes, tolerance)
-        else:
-            used = improve(low, high, arranged, values, taken, condensed, known, tolerance)
+        if m > MOST_CUT or m * (high - low) > slopes.shape[0]:
+            return component, sweeps, MANY
+        used = solve_few(low, high, m, arranged, values, chosen[low:high], slopes, tolerance)
         sweeps += abs(used)
         if used < 0:
-            return component, sweeps, True
-    return last, sweeps, False
+            return component, sweeps, HARD
+    return last, sweeps, DONE
+
+
+@kernel
+def solve_all_components(
+    first,
+    last,
+    component_indptr,
+    arranged,
+    values,
+    chosen,
+    slopes,
+    tolerance,
+    stop_after,
+    condensed,
+    known,
+):
+    """The same, with `improve` for components with many cut states.
+
+    That takes long to compile, and many games don't need it.
+
+    Parameters
+    ----------
+    condensed : see `improve`
+    known : bool
+        Whether `chosen` has good actions for it to begin with.
+    """
+    sweeps = 0
+    begin = np.int64(arranged.outcome_indptr[arranged.action_indptr[component_indptr[first]]])
+    for component in range(first, last):
+        low = component_indptr[component]
+        high = component_indptr[component + 1]
+        if np.int64(arranged.outcome_indptr[arranged.action_indptr[low]]) - begin > stop_after:
+            return component, sweeps, DONE
+        taken = chosen[low:high]
+        m = np.int64(arranged.cuts[component])
+        if m > MOST_CUT or m * (high - low) > slopes.shape[0]:
+            used = improve(low, high, arranged, values, taken, condensed, known, tolerance)
+        else:
+            used = solve_few(low, high, m, arranged, values, taken, slopes, tolerance)
+        sweeps += abs(used)
+        if used < 0:
+            return component, sweeps, HARD
+    return last, sweeps, DONE
