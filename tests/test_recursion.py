@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import naive
+import numba
 import numpy as np
 import pytest
 from graphs import KINDS, ROUND_IN_CIRCLES, assemble, chain, ending_graphs, side_by_side
@@ -21,10 +22,20 @@ from rollwise.games.super_six import SuperSix
 from rollwise.graph import StateGraph
 from rollwise.kernels import evaluating, solving
 from rollwise.kernels import recursion as kernels
+from rollwise.kernels.jit import JIT_DISABLED
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.recursion import Recursion, Search
 
 CLOSE = 1e-12
+
+
+def called(inner):
+    """An inner kernel, to be called from here."""
+    return inner if JIT_DISABLED else numba.njit(lambda *arguments: inner(*arguments))
+
+
+improve, condense = called(solving.improve), called(evaluating.condense)
+spread = called(evaluating.spread)
 
 
 def exact(graph: StateGraph, border=None) -> np.ndarray:
@@ -153,7 +164,7 @@ def improved(graph: StateGraph, *, known: bool = False) -> tuple[int, np.ndarray
     values, chosen = np.zeros(graph.n_states), np.zeros(graph.n_states, np.uint32)
     if known:
         chosen[:] = arranged.arranged.action_indptr[:-1]  # any will do
-    sweeps = solving.improve(
+    sweeps = improve(
         0, graph.n_states, arranged.arranged, values, chosen, room, known, 4 * solving.EPSILON
     )
     found = np.empty(graph.n_states)
@@ -192,7 +203,7 @@ def test_a_condensed_system_is_the_same_system(graph, random):
             matrix[i, inside.target[k]] -= inside.coefficient[c]
             c += 1
     values = np.zeros(n)
-    rows, cuts = evaluating.condense(0, n, inside, values, chosen, room)
+    rows, cuts = condense(0, n, inside, values, chosen, room)
     assert 0 <= cuts <= rows <= n
     small = np.eye(rows)
     for r in range(rows):
@@ -206,7 +217,7 @@ def test_a_condensed_system_is_the_same_system(graph, random):
     }
     assert set(room.cut[:cuts].tolist()) == read_early
     room.x[:rows] = np.linalg.solve(small, room.constant[:rows])
-    evaluating.spread(0, n, room, values)
+    spread(0, n, room, values)
     assert values == pytest.approx(np.linalg.solve(matrix, right), rel=1e-9, abs=1e-9)
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rollwise.kernels.jit import inner_kernel, kernel
+from rollwise.kernels.jit import inner_kernel
 
 MEMORY = 4  # sweeps that the acceleration looks back on; written out below
 FARTHEST = 1e6  # what a mixture may weigh a sweep with: more is rounding
@@ -44,7 +44,7 @@ class Condensed(NamedTuple):
     is_cut: Any  # (n_states of the largest component,) bool
 
 
-@kernel
+@inner_kernel
 def condense(low, high, arranged, values, chosen, condensed):
     """Fill in the condensed system of the chosen actions of a component.
 
@@ -138,7 +138,7 @@ def sweep_rows(rows, condensed):
         x[r] = total
 
 
-@kernel
+@inner_kernel
 def spread(low, high, condensed, values):
     """Give all states of the component their values."""
     for i in range(high - low):

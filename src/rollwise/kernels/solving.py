@@ -131,7 +131,7 @@ def guess(low, high, arranged, values):
         values[i] = best if best > -np.inf else 0.0
 
 
-@kernel
+@inner_kernel
 def improve(low, high, arranged, values, chosen, condensed, known, tolerance):
     """Solve a component by strategy iteration whose evaluations are sweeps.
 
