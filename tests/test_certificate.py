@@ -182,11 +182,13 @@ def test_rounding_that_piles_up():
     assert_covers(graph, np.array([one_by_one, 1.0, -1.0]), truth)
 
 
-def unproven(graph: StateGraph, values: np.ndarray, bounds: np.ndarray) -> int:
-    """How many states don't prove such bounds."""
+def unproven(
+    graph: StateGraph, values: np.ndarray, bounds: np.ndarray, stop: int | None = None
+) -> int:
+    """How many states, of all or of those before `stop`, don't prove such bounds."""
     found, _ = kernels.count_unproven(
         0,
-        graph.n_states,
+        graph.n_states if stop is None else stop,
         graph.action_indptr,
         graph.action_lottery,
         graph.outcome_indptr,
@@ -197,6 +199,40 @@ def unproven(graph: StateGraph, values: np.ndarray, bounds: np.ndarray) -> int:
         bounds,
     )
     return found
+
+
+@pytest.mark.parametrize("case", ["values", "bounds", "both", "too good", "too bad"])
+def test_the_proof_counts_its_own_rounding(case):
+    """A bound a hair below what one look ahead needs, in fractions, is not proved."""
+    random = np.random.default_rng(7)
+    for _ in range(100):
+        weights = random.integers(1, 1000, 5)
+        actions = [(0.0, [(int(w), AGAIN, 1 + k) for k, w in enumerate(weights)])]
+        if case == "too good":  # only that can be wrong where another action is right
+            actions.insert(0, (0.0, [(1, DRAW, None)]))
+        graph = assemble([actions, *[[(0.0, [(1, WIN, None)])]] * 5])
+        values, bounds = np.zeros(6), np.zeros(6)
+        if case != "bounds":  # a sum near 0 of terms that aren't: rounding, and nothing else
+            values[1:] = random.uniform(-1, 1, 5)
+            values[5] = -(weights[:4] @ values[1:5]) / weights[4]
+        if case == "too bad":
+            values[5] -= 1e-11
+        if case in ("bounds", "both"):
+            bounds[1:] = random.uniform(0, 1, 5) * (1e-16 if case == "both" else 1.0)
+
+        def mean(of: np.ndarray, weights: np.ndarray = weights) -> Fraction:
+            terms = zip(weights.tolist(), of[1:].tolist(), strict=True)
+            return sum(w * Fraction(x) for w, x in terms) / int(weights.sum())
+
+        needed = abs(mean(values)) + mean(bounds)
+        if not needed or (case == "too good" and mean(values) < 0):
+            continue
+        bounds[0] = float(needed)
+        if Fraction(bounds[0].item()) >= needed:
+            bounds[0] = np.nextafter(bounds[0], 0)
+        assert unproven(graph, values, bounds, 1)
+        bounds[0] = float(needed) * (1 + 1e-9) + 100 * kernels.UNIT * np.abs(values).max()
+        assert not unproven(graph, values, bounds, 1)
 
 
 @given(ending_graphs(), st.sampled_from([-0.01, 0.01]), st.integers(0, 2**32 - 1))
