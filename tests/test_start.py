@@ -289,16 +289,23 @@ def test_who_waits_for_the_second_process(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.needs_jit
-def test_two_processes_compile_all_that_solving_needs(tmp_path):
+def test_the_second_process_compiles_all_that_solves(tmp_path):
     caches = {"NUMBA_CACHE_DIR": str(tmp_path / "numba"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    python("from rollwise import first_use; first_use.beside()", **caches)
+    assert python("from rollwise import first_use; first_use.beside()", **caches) == "ready\n"
     code = """
 import numba.core.dispatcher as dispatcher
-from rollwise.games.pig import Piglet
+from rollwise.games.pig import Piglet, TwoDicePig
 from rollwise.solution import solve
 
-def never(self, *arguments): raise AssertionError(self.py_func.__name__)
-dispatcher._FunctionCompiler.compile = never
-print(solve(Piglet(3)).status)
+compile = dispatcher._FunctionCompiler.compile
+compiled = []
+def noted(self, *arguments):
+    compiled.append(self.py_func.__module__)
+    return compile(self, *arguments)
+dispatcher._FunctionCompiler.compile = noted
+
+print(solve(Piglet(3)).status, solve(TwoDicePig(12), mode="interpreted").status)
+print({name for name in compiled if name.startswith("rollwise")})
 """
-    assert python(code, **caches) == "certified\n"
+    said = python(code, **caches)
+    assert said == "certified certified\n{'rollwise.kernels.certificate'}\n"

@@ -1,9 +1,8 @@
 """The first use on a machine: what a second process compiles, by using it.
 
-While the first process compiles the rules and what explores, a second one,
-``python -m rollwise.first_use``, compiles what solves and certifies; and then, while the
-first one goes on, what only games with large cycles need. See
-`rollwise.kernels.jit.compile_beside`.
+While the first process compiles the rules, what explores and what certifies, a second one,
+``python -m rollwise.first_use``, compiles what solves; and then, while the first one goes on,
+what only games with large cycles need. See `rollwise.kernels.jit.compile_beside`.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from rollwise.garbage import seldom_collected
 def beside() -> None:
     """What the second process does."""
     from rollwise.builders import build
-    from rollwise.certified import solve_and_certify
     from rollwise.games.pig import Piglet, TwoDicePig
+    from rollwise.methods import run_method
 
-    solve_and_certify(build(Piglet(2), mode="interpreted"))
+    run_method(build(Piglet(2), mode="interpreted"), "strategy-iteration")
     print("ready", flush=True)
-    solve_and_certify(build(TwoDicePig(10), mode="interpreted"))
+    run_method(build(TwoDicePig(10), mode="interpreted"), "strategy-iteration")
 
 
 if __name__ == "__main__":
