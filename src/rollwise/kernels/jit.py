@@ -164,7 +164,8 @@ def wait_beside() -> None:
     process = _beside
     if process is not None and not _ready:
         assert process.stdout is not None
-        process.stdout.readline()
+        with process.stdout as said:
+            said.readline()
         _ready = True
 
 
