@@ -13,7 +13,7 @@ from benchmarks.tables import markdown_table, seconds
 from benchmarks.work import find_work
 
 PICTURE = "growth.svg"
-MEGA = 2**20
+MEBI = 2**20
 
 
 def markdown(results: Results, lines: Sequence[history.Line]) -> str:
@@ -156,7 +156,7 @@ def finished_cells(row: Row, ours: float | None, n_states: int) -> list[str]:
 
 def megabytes(bytes_: float) -> str:
     """Bytes as whole megabytes."""
-    return f"{bytes_ / MEGA:,.0f} MB"
+    return f"{bytes_ / MEBI:,.0f} MiB"
 
 
 def absent(rows: Sequence[Row]) -> Iterator[str]:
@@ -205,7 +205,7 @@ def stage_table(results: Results) -> Iterator[str]:
             [
                 title,
                 f"{row['n_states']:,}",
-                f"{row['graph_bytes'] / MEGA:,.1f} MB",
+                f"{row['graph_bytes'] / MEBI:,.1f} MiB",
                 *cells,
                 seconds(row["first"]),
                 seconds(warm),

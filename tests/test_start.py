@@ -267,6 +267,7 @@ def test_who_waits_for_the_second_process(tmp_path, monkeypatch):
     (tmp_path / "works.py").write_text(
         "import pathlib, time\n"
         "time.sleep(0.3); pathlib.Path('first').touch(); print('ready', flush=True)\n"
+        "for _ in range(3000): pathlib.Path('go').exists() or time.sleep(0.01)\n"
         "time.sleep(0.3); pathlib.Path('rest').touch()\n"
     )
     (tmp_path / "fails.py").write_text("raise SystemExit(1)\n")
@@ -278,6 +279,7 @@ def test_who_waits_for_the_second_process(tmp_path, monkeypatch):
     jit.wait_beside()
     assert (tmp_path / "first").exists()
     assert not (tmp_path / "rest").exists()
+    (tmp_path / "go").touch()
     jit.wait_beside()
     jit.wait_for_rest()
     assert (tmp_path / "rest").exists()

@@ -120,8 +120,9 @@ class _Work:
         self._border = border_values, border_bounds
         n = graph.n_states
         step = min(max(n // PIECES, LEAST), MOST)
-        # Of the pieces, in states; the first is small, so that nobody waits long for it.
-        self._ends = [*([step // 4] if step < n else []), *range(step, n, step), n]
+        self._ends = [*range(step, n, step), n]  # of the pieces, in states
+        if len(self._ends) > 1:
+            self._ends.insert(0, step // 4)  # a small one, so that nobody waits long for it
         self._stops = np.zeros(len(self._ends) + 1, np.int64)  # the same in components
 
     def do(self) -> None:

@@ -38,8 +38,8 @@ class Arranged(NamedTuple):
     Action a, at ``action_indptr[i] <= a < action_indptr[i + 1]`` for the position i,
     leads to ``target[outcome_indptr[a]:outcome_indptr[a + 1]]`` with the
     coefficients that begin at ``coefficient[lottery_indptr[lottery[a]]]``. The cut states of a
-    component are those that a sweep reads before it writes them; a state that reads one is its
-    `reader`, if possible one that leads out of the component, too.
+    component are those that a sweep reads before it writes them. The `reader` of one is a state
+    that reads it; if possible one that also leads out of the component, and reads no other later.
     """
 
     action_indptr: Any  # (n_states + 1,) uint32
@@ -51,7 +51,7 @@ class Arranged(NamedTuple):
     coefficient: Any  # (n_lottery_outcomes,) float64
     cuts: Any  # (n_states,) uint8: cut states of each component; MOST_CUT + 1 for more than that
     cut_state: Any  # (n_states,) uint32: their positions, from that of the component's first state
-    reader: Any  # (n_states,) uint32: a state that reads it and leads out of the component too
+    reader: Any  # (n_states,) uint32: of each of them, in the same places
 
 
 @kernel
