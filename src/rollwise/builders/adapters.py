@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from rollwise.builders.listers import Writing
 from rollwise.builders.rules import Rules
 from rollwise.kernels import explore
 
@@ -55,6 +56,42 @@ def _prologue(scope: dict[str, Any]) -> str:
     game = as_game({record})"""
 
 
+def writings(rules: Rules, scope: dict[str, Any]) -> dict[str, Writing]:
+    """How what the rules yield is written into the buffers, by the names of the rules."""
+    n_fields = len(rules.field_names)
+    label = """
+if count_ >= sink_[0]:
+    return count_ + one_
+put_whole(sink_[1], count_, label_)
+count_ += one_
+"""
+    fields = "\n        ".join(
+        f"put_whole(sink_[3], count_ * n_fields_ + field{k}_, state_.{name})"
+        for k, name in enumerate(rules.field_names)
+    )
+    outcome = f"""
+if weight_ != 0:
+    if count_ >= sink_[0]:
+        return count_ + one_
+    put_weight(sink_[1], count_, weight_, sink_[4])
+    put_whole(sink_[2], count_, then_)
+    if then_ <= 1:
+        {fields}
+    count_ += one_
+"""
+    scope = {
+        "put_whole": scope["put_whole"],
+        "put_weight": scope["put_weight"],
+        "one_": np.uint64(1),
+        "n_fields_": np.uint64(n_fields),
+        **{f"field{k}_": np.uint64(k) for k in range(n_fields)},
+    }
+    return {
+        "actions": Writing("label_", label, scope),
+        "outcomes": Writing("weight_, then_, state_", outcome, scope),
+    }
+
+
 def expand_source(rules: Rules, scope: dict[str, Any]) -> str:
     """The adapter that expands states, for the fields of one game.
 
@@ -70,22 +107,14 @@ def expand_source(rules: Rules, scope: dict[str, Any]) -> str:
         f"frame[{k}], uint64(frame[{n_fields + k}]), frame[{2 * n_fields + k}]"
         for k in fields
     )
-    puts = "\n                    ".join(
-        line
-        for k, name in enumerate(rules.field_names)
-        for line in (
-            f"field{k} = as_whole(then_state.{name})",
-            f"next_states[n, {k}] = field{k}",
-            f"over{k} = field{k} - low{k}",
-        )
-    )
+    overs = "\n            ".join(f"over{k} = next_states[k, {k}] - low{k}" for k in fields)
     inside = " and ".join(f"uint64(over{k}) < span{k}" for k in fields)
     place = " + ".join(f"over{k} * stride{k}" for k in fields)
-    hashing = "\n                        ".join(
+    hashing = "\n                ".join(
         line
         for k in fields
         for line in (
-            f"h = (h ^ uint64(field{k})) * uint64({explore.HASH_FACTOR})",
+            f"h = (h ^ uint64(next_states[k, {k}])) * uint64({explore.HASH_FACTOR})",
             "h ^= h >> uint64(32)",
         )
     )
@@ -99,50 +128,58 @@ def walk(address):{_prologue(scope)}
     labels = carray(pointer(context[{explore.CONTEXT_ACTION}]), (most_actions,), int64)
     rewards = carray(pointer(context[{explore.CONTEXT_REWARD}]), (most_actions,), float64)
     ends = carray(pointer(context[{explore.CONTEXT_ACTION_END}]), (most_actions,), int64)
-    weights = carray(pointer(context[{explore.CONTEXT_WEIGHT}]), (most,), int64)
-    real_weights = carray(pointer(context[{explore.CONTEXT_WEIGHT}]), (most,), float64)
     thens = carray(pointer(context[{explore.CONTEXT_THEN}]), (most,), int64)
     next_states = carray(pointer(context[{explore.CONTEXT_NEXT}]), (most, {n_fields}), int64)
     places = carray(pointer(context[{explore.CONTEXT_PLACE}]), (most,), int64)
     frame = carray(pointer(context[{explore.CONTEXT_FRAME}]), ({3 * n_fields},), int64){frame}
     mask = uint64(context[{explore.CONTEXT_MASK}])
+    table = carray(pointer(context[{explore.CONTEXT_TABLE}]), (1,), int32)
+    label_sink = (uint64(most_actions), context[{explore.CONTEXT_ACTION}])
+    outcome_sink = (
+        uint64(most),
+        context[{explore.CONTEXT_WEIGHT}],
+        context[{explore.CONTEXT_THEN}],
+        context[{explore.CONTEXT_NEXT}],
+        address,
+    )
     found = uint64(0)  # unsigned: what is an index needn't be asked whether it is negative
     n = uint64(0)
     for i in range(count):
         s = State({state})
-        first = found
-        outside = False
-        for action in actions(game, s):
-            if found >= uint64(most_actions):
-                return i if i > 0 else {explore.BUFFERS_FULL}
-            begin = n
-            for weight, then, then_state in outcomes(game, s, action):
-                if weight == 0:
-                    continue
-                if n >= uint64(most):
-                    return i if i > 0 else {explore.BUFFERS_FULL}
-                put_weight(weights, real_weights, context, n, weight)
-                thens[n] = as_whole(then)
-                if then <= 1:
-                    {puts}
-                    if not ({inside}):
-                        outside = True
-                    elif mask == uint64(0):
-                        places[n] = {place}
-                    else:
-                        h = uint64({explore.HASH_START})
-                        {hashing}
-                        places[n] = int64(h & mask)
-                n += uint64(1)
-            if n == begin:
-                return i
-            labels[found] = as_whole(action)
-            rewards[found] = {reward}
-            ends[found] = n
-            found += uint64(1)
+        first, begin = found, n
+        found = list_actions(game, s, label_sink, found)
+        if found > label_sink[0]:
+            return i if i > 0 else {explore.BUFFERS_FULL}
         if found == first:
             return i
+        for a in range(first, found):
+            action = labels[a]
+            before = n
+            n = list_outcomes(game, s, action, outcome_sink, n)
+            if n > outcome_sink[0]:
+                return i if i > 0 else {explore.BUFFERS_FULL}
+            if n == before:
+                return i
+            rewards[a] = {reward}
+            ends[a] = n
         state_ends[i] = found
+        outside = False
+        for k in range(begin, n):
+            if thens[k] > 1:
+                places[k] = -1
+                continue
+            {overs}
+            if not ({inside}):
+                outside = True
+                continue
+            if mask == uint64(0):
+                place = {place}
+            else:
+                h = uint64({explore.HASH_START})
+                {hashing}
+                place = int64(h & mask)
+            prefetch(table, place)
+            places[k] = place
         if outside:
             if i > 0:
                 return i

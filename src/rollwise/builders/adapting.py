@@ -8,13 +8,13 @@ out for the game's fields, becomes a function pointer.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import itertools
 import re
 import types as python_types
 from collections import namedtuple
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numba
@@ -32,13 +32,19 @@ from numba.extending import (
     register_model,
 )
 
-from rollwise.builders.adapters import record_source
+from rollwise.builders.adapters import (
+    expand_source,
+    record_source,
+    writings,
+)
+from rollwise.builders.listers import Writing, rewritten, running
 from rollwise.builders.record import array_dtype, numba_type
 from rollwise.builders.rules import LEAST, MOST, Rules
 from rollwise.builders.rules_cache import RulesCache, fingerprint
 from rollwise.game import marked_rules
 from rollwise.kernels import explore
 from rollwise.kernels.jit import before_compiling
+from rollwise.kernels.prefetch import prefetch
 
 OPTIONS = {"boundscheck": True}
 
@@ -60,27 +66,53 @@ def _pointer(typingctx: Any, address: Any) -> Any:
     return types.voidptr(address), codegen
 
 
-def _put_weight(whole: Any, real: Any, context: Any, n: int, weight: Any) -> None:
-    raise NotImplementedError
+def _store(builder: Any, address: Any, place: Any, value: Any) -> None:
+    """Write a value of 64 bits at a place of the array that begins at an address."""
+    array = builder.inttoptr(address, value.type.as_pointer())
+    builder.store(value, builder.gep(array, [place]))
 
 
-@overload(_put_weight)
-def _put_weight_typed(whole, real, context, n, weight):  # type: ignore[no-untyped-def]
-    slot = explore.CONTEXT_REAL_WEIGHTS
-    if isinstance(weight, types.Integer | types.Boolean):
+@intrinsic
+def _put_whole(typingctx: Any, address: Any, place: Any, number: Any) -> Any:
+    """Write a whole number into an array of int64."""
+    if not isinstance(number, types.Integer | types.Boolean):
+        raise TypingError(f"a field of a state or an action is a {number}, not a whole number")
 
-        def put(whole, real, context, n, weight):  # type: ignore[no-untyped-def]
-            whole[n] = weight
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        _store(builder, args[0], args[1], context.cast(builder, args[2], number, types.int64))
+        return context.get_dummy_value()
 
-        return put
-    if isinstance(weight, types.Float):
+    return types.void(address, place, number), codegen
 
-        def put_real(whole, real, context, n, weight):  # type: ignore[no-untyped-def]
-            real[n] = weight
-            context[slot] = 1
 
-        return put_real
-    raise TypingError(f"a weight is a {weight}, not a number")
+def _weight_putter() -> Any:
+    """What writes the weights of one game: all whole numbers, or all floats."""
+    kinds = set()
+
+    @intrinsic
+    def put_weight(typingctx: Any, address: Any, place: Any, weight: Any, game: Any) -> Any:
+        """Write a weight into an array; of floats, a context is told."""
+        if not isinstance(weight, types.Integer | types.Boolean | types.Float):
+            raise TypingError(f"a weight is a {weight}, not a number")
+        real = isinstance(weight, types.Float)
+        kinds.add(real)
+        if len(kinds) > 1:
+            raise TypingError("some weights are whole numbers, and others are floats")
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            kind = types.float64 if real else types.int64
+            _store(builder, args[0], args[1], context.cast(builder, args[2], weight, kind))
+            if real:
+                one, slot = (
+                    context.get_constant(types.int64, number)
+                    for number in (1, explore.CONTEXT_REAL_WEIGHTS)
+                )
+                _store(builder, args[3], slot, one)
+            return context.get_dummy_value()
+
+        return types.void(address, place, weight, game), codegen
+
+    return put_weight
 
 
 def _whole(number: Any) -> int:
@@ -193,8 +225,9 @@ def scope_of(
         "as_game": _game_maker(
             values, {name: _renamed(function, key) for name, function in methods.items()}
         ),
-        "put_weight": _put_weight,
         "as_whole": _whole,
+        "prefetch": prefetch,
+        "put_whole": _put_whole,
         "as_short": _short,
         "State": rules.state_type,
         "int64": np.int64,
@@ -213,6 +246,32 @@ def scope_of(
         if isinstance(value, np.ndarray):
             scope[f"dtype_{name}"] = array_dtype(value).type
     return scope
+
+
+def compile_expand(
+    rules: Rules, scope: dict[str, Any], functions: dict[str, Callable[..., Any]]
+) -> Any:
+    """The adapter that expands states: by listers made of the rules' own code, if that can be."""
+    runners = {name: running(scope[name], how) for name, how in _writings(rules, scope).items()}
+    own = {name: rewritten(functions[name], how) for name, how in _writings(rules, scope).items()}
+    if any(own.values()):
+        with contextlib.suppress(Exception):  # of whatever kind: the generators will tell
+            return _compile_expand(rules, scope, {n: own[n] or runners[n] for n in runners})
+    return _compile_expand(rules, scope, runners)
+
+
+def _writings(rules: Rules, scope: dict[str, Any]) -> dict[str, Writing]:
+    return writings(rules, {**scope, "put_weight": _weight_putter()})
+
+
+def _compile_expand(rules: Rules, scope: dict[str, Any], listers: dict[str, Any]) -> Any:
+    compiled = {}
+    for name, lister in listers.items():
+        lister.__qualname__ = f"list_{name}"
+        compiled[f"list_{name}"] = numba.njit(**OPTIONS, forceinline=True)(
+            _renamed(lister, scope["key"])
+        )
+    return compile_adapter({**scope, **compiled}, expand_source(rules, scope), "expand")
 
 
 def compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
@@ -242,7 +301,7 @@ def compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
     return pointer
 
 
-@contextmanager
+@contextlib.contextmanager
 def reasons_told() -> Iterator[None]:
     """What Numba raises, as NotCompilable with the reason in a line."""
     try:

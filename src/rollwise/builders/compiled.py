@@ -75,6 +75,7 @@ class StateTable:
         table = large_pages.empty(places, np.int32)
         table.fill(-1)
         self.lookup = explore.Lookup(table, frame, mask)
+        self._context[explore.CONTEXT_TABLE] = table.ctypes.data
         self._context[explore.CONTEXT_FRAME] = frame.ctypes.data
         self._context[explore.CONTEXT_MASK] = mask
         return int(explore.add_rows(rows, states, *self.lookup))

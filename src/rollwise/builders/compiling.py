@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from rollwise import large_pages
-from rollwise.builders.adapters import expand_source, question_source, roots_source
+from rollwise.builders.adapters import question_source, roots_source
 from rollwise.builders.adapting import (
     OPTIONS,
     compile_adapter,
+    compile_expand,
     compile_marked_rules,
     reasons_told,
     scope_of,
@@ -133,7 +134,7 @@ def compiled_rules(rules: Rules) -> CompiledRules:
         compile_marked_rules()
         with reasons_told():
             scope = scope_of(rules, _rules_of(rules), values, methods)
-            expand = compile_adapter(scope, expand_source(rules, scope), "expand")
+            expand = compile_expand(rules, scope, _rules_of(rules))
         _COMPILED[key] = CompiledRules(expand, tuple(values), scope)
     return _COMPILED[key]
 

@@ -30,7 +30,7 @@ from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
 
 import rollwise
-from rollwise.builders import adapters
+from rollwise.builders import adapters, listers
 from rollwise.kernels import explore
 from rollwise.kernels.jit import before_compiling, before_reading, for_disk
 
@@ -55,7 +55,7 @@ def fingerprint(functions: Iterable[Callable[..., Any]], *facts: Any) -> str | N
         np.__version__,
         platform.python_version(),
         codegen.magic_tuple(),
-        [_source(Path(str(module.__file__))) for module in (adapters, explore)],
+        [_source(Path(str(module.__file__))) for module in (adapters, explore, listers)],
         [_source(Path(__file__).parent / name) for name in ("adapting.py", "record.py")],
     )
     digest.update(repr((versions, facts)).encode())

@@ -8,8 +8,8 @@ looked up (the rules' side knows the number of fields when it is compiled, and i
 faster at that). This module checks what it finds there, numbers new states by the
 table, and appends it all to the arrays of the graph. Actions whose outcomes have the
 same weights and lead on in the same way share a lottery, which is checked once. Because
-the rules are a pointer, the kernel is compiled once for all games; some states at once,
-so that the table's memory can be asked for before it is read.
+the rules are a pointer, the kernel is compiled once for all games. Some states are expanded
+at once: the rules' side asks for the table's memory long before it is read here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
-from rollwise.kernels.prefetch import prefetch
 
 # Slots of the context.
 CONTEXT_STATE = 0  # address of the fields of the states to expand, int32
@@ -34,13 +33,14 @@ CONTEXT_NEXT = 8  # address: fields of the next states, int64, row by row
 CONTEXT_MOST_ACTIONS = 9  # room in the buffers
 CONTEXT_MOST_OUTCOMES = 10
 CONTEXT_REAL_WEIGHTS = 11  # set to 1 by rules whose weights are floats
-CONTEXT_PLACE = 12  # address: where to look up next states, int64
+CONTEXT_PLACE = 12  # address: where to look up next states, int64; -1 for none
 CONTEXT_FRAME = 13  # address: the frame of the table of states, int64
 CONTEXT_MASK = 14  # size of a hash table less 1; 0 where the table is dense
 CONTEXT_OUTSIDE = 15  # set to 1 where a next state lies outside the table's box
 CONTEXT_COUNT = 16  # number of states to expand
 CONTEXT_STATE_END = 17  # address: actions up to and with each state, int64
-CONTEXT_SLOTS = 18
+CONTEXT_TABLE = 18  # address of the table of states, int32
+CONTEXT_SLOTS = 19
 
 # How a state is hashed; outcomes of weight 0 are left out by the rules' side.
 HASH_START = 0x9E3779B97F4A7C15
@@ -73,7 +73,7 @@ class Buffers(NamedTuple):
     weight: Any  # (most,) int64, or the bits of float64
     then: Any  # (most,) int64
     next_state: Any  # (most, n_fields) int64
-    place: Any  # (most,) int64
+    place: Any  # (most,) int64: -1 where no state is next
 
 
 class Lookup(NamedTuple):
@@ -241,6 +241,41 @@ def is_odd(reward, weight, real_weight, then, begin, end, real, allowed, rewards
     return not total > 0.0 or total > MAX_TOTAL_WEIGHT
 
 
+@inner_kernel
+def number_states(place, next_state, n, outcome_state, n_outcomes, states, n_states, table, mask):
+    """Append `n` outcomes, and the states that are new; how many states there are then.
+
+    Parameters
+    ----------
+    place, next_state : see `Buffers`
+    outcome_state, states : see `Room`
+    table, mask : see `Lookup`
+    """
+    first = index(n_outcomes)
+    mask = np.uint64(mask)
+    for k in range(index(n)):
+        number = np.int64(-1)
+        if place[k] >= 0:
+            spot = np.uint64(place[k])
+            number = np.int64(table[spot])
+            while number >= 0 and mask > 0:
+                same = True
+                for j in range(states.shape[1]):
+                    same &= states[number, j] == next_state[k, j]
+                if same:
+                    break
+                spot = (spot + np.uint64(1)) & mask
+                number = np.int64(table[spot])
+            if number < 0:
+                number = n_states
+                table[spot] = number
+                for j in range(states.shape[1]):
+                    states[number, j] = next_state[k, j]
+                n_states += 1
+        outcome_state[first + k] = number
+    return n_states
+
+
 @kernel
 def explore(
     expand,
@@ -298,12 +333,10 @@ def explore(
     weight_of, then_of = lotteries.weight, lotteries.then
     real_weight = weight.view(np.float64)
     reward_bits = reward.view(np.int64)
-    n_fields = states.shape[1]
     states_address = states.ctypes.data
-    state_size = states.itemsize * n_fields
+    state_size = states.itemsize * states.shape[1]
     recent = np.zeros(RECENT, np.uint64)
     dense = lookup.mask == 0
-    mask = np.uint64(lookup.mask)
     place = counters[PLACE]
     first_place = counters[FIRST]
     n_states = counters[STATES]
@@ -346,8 +379,6 @@ def explore(
             context[CONTEXT_OUTSIDE] = 0
             ending = BOX_NEEDED if widen_box(buffers, added, box) else ODD_STATE
             break
-        for k in range(added):  # also where nothing follows, and this is a place looked up before
-            prefetch(table, spot_of[k])
         real = context[CONTEXT_REAL_WEIGHTS] == 1
         if real:
             counters[REAL_WEIGHTS] = 1
@@ -373,8 +404,12 @@ def explore(
                 if np.uint64(indptr[lottery + np.uint64(1)]) - there == end - begin:
                     same = reward_of[lottery] == reward[a]
                     for k in range(end - begin):
-                        same &= weight[begin + k] == weight_of[there + k]
-                        same &= then[begin + k] == then_of[there + k]
+                        if (
+                            weight[begin + k] != weight_of[there + k]
+                            or then[begin + k] != then_of[there + k]
+                        ):
+                            same = False
+                            break
                 else:
                     same = False
                 if not same:
@@ -418,26 +453,17 @@ def explore(
             action_indptr[place - first_place] = first_action + a
         if ending != DONE:
             break
-        for k in range(index(added)):
-            number = np.int64(-1)
-            if then[k] <= 1:
-                spot = np.uint64(spot_of[k])
-                number = np.int64(table[spot])
-                while number >= 0 and not dense:
-                    same = True
-                    for j in range(n_fields):
-                        same &= states[number, j] == next_state[k, j]
-                    if same:
-                        break
-                    spot = (spot + np.uint64(1)) & mask
-                    number = np.int64(table[spot])
-                if number < 0:
-                    number = n_states
-                    table[spot] = number
-                    for j in range(n_fields):
-                        states[number, j] = next_state[k, j]
-                    n_states += 1
-            outcome_state[first_outcome + k] = number
+        n_states = number_states(
+            spot_of,
+            next_state,
+            added,
+            outcome_state,
+            n_outcomes,
+            states,
+            n_states,
+            table,
+            lookup.mask,
+        )
         n_actions += found
         n_outcomes += added
     counters[PLACE] = place

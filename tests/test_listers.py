@@ -1,0 +1,389 @@
+"""Listers give what the generators that they are made of yield."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from little_games import Ladder, RandomTable, Spot
+
+from rollwise.builders import build_with_report, listers
+from rollwise.builders.listers import Writing, rewritten, running
+from rollwise.game import LOSE, PASS, WIN, Game
+from rollwise.games import available
+from rollwise.games.pig import TwoDicePig
+from rollwise.graph import ARRAYS
+
+ROOM = 100
+TO_LIST = Writing(
+    "left_, right_",
+    "if count_ >= room_: return count_ + 1\nsink_.append((left_, right_))\ncount_ += 1",
+    {"room_": ROOM},
+)
+
+
+def listed(lister: Callable[..., int], *arguments: Any) -> tuple[list[Any], int]:
+    found: list[Any] = []
+    return found, lister(*arguments, found, 0)
+
+
+def straight(n):
+    """With a docstring."""
+    yield n, 1
+    yield (n, 2)
+
+
+def looping(n: int, step: int = 1):
+    for i in range(n):
+        if i == 7:
+            continue
+        if i > 12:
+            break
+        yield i * step, i
+    else:
+        yield -1, -1
+
+
+def returning(n):
+    while True:
+        if n == 0:
+            return
+        n -= 1
+        yield n, n
+
+
+def pairs(n):
+    for pair in enumerate(range(n)):
+        yield pair
+
+
+def delegating(n):
+    yield from pairs(n)
+    yield from [(i, -i) for i in range(n)]
+    if n > 3:
+        yield from returning(n)
+        return
+    yield 0, 0
+
+
+def with_inner(n):
+    def inner(k):
+        for i in range(k):
+            yield i, i * n
+
+    double = lambda x: 2 * x  # noqa: E731
+    for left, right in inner(3):
+        yield double(left), right
+
+
+def trying(n):
+    for k in range(n, -1, -1):
+        try:
+            yield 6 // k, k
+        except ZeroDivisionError:
+            yield 0, 0
+        finally:
+            n += 1
+
+
+def unlimited(n):
+    while True:
+        n += 1
+        yield n, 0
+
+
+def with_cells(low: int, high: int) -> Callable[[int], Any]:
+    def between(n):
+        for i in range(low, high):
+            yield n, i
+
+    return between
+
+
+class Owner:
+    hidden = 5
+
+    def method(self, n):
+        # a comment that isn't indented as the code is
+        text = """
+not indented
+"""
+        yield len(text), self.hidden
+        if n:
+            yield n, ROOM
+
+
+GENERATORS = [
+    (straight, (3,)),
+    (looping, (5, 2)),
+    (looping, (20, 1)),
+    (looping, (0, 1)),
+    (returning, (4,)),
+    (returning, (0,)),
+    (pairs, (3,)),
+    (delegating, (2,)),
+    (delegating, (5,)),
+    (with_inner, (4,)),
+    (trying, (3,)),
+    (with_cells(2, 6), (1,)),
+    (Owner.method, (Owner(), 1)),
+    (Owner.method, (Owner(), 0)),
+]
+
+
+@pytest.mark.parametrize(
+    ("generator", "arguments"), GENERATORS, ids=[f"{g.__name__}{a[-1:]}" for g, a in GENERATORS]
+)
+def test_a_lister_lists_what_its_generator_yields(generator, arguments):
+    expected = list(generator(*arguments))
+    own = rewritten(generator, TO_LIST)
+    assert own is not None
+    assert generator.__code__.co_flags & 0x20
+    assert not own.__code__.co_flags & 0x20  # no generator itself
+    for lister in (own, running(generator, TO_LIST)):
+        assert listed(lister, *arguments) == (expected, len(expected))
+
+
+def test_it_goes_on_where_another_one_stopped():
+    for lister in (rewritten(straight, TO_LIST), running(straight, TO_LIST)):
+        assert lister is not None
+        found: list[Any] = ["before"]
+        assert lister(3, found, 1) == 3
+        assert found == ["before", (3, 1), (3, 2)]
+
+
+def test_it_ends_where_there_is_no_more_room():
+    for lister in (rewritten(unlimited, TO_LIST), running(unlimited, TO_LIST)):
+        assert lister is not None
+        found, count = listed(lister, 0)
+        assert (len(found), count) == (ROOM, ROOM + 1)
+
+
+def expression(n):
+    got = yield n, 0
+    yield got, 1
+
+
+def bare(n):
+    yield
+
+
+def inside(n):
+    print((yield n, 0))
+
+
+def handing_on(n):
+    x = yield from pairs(n)
+    yield x, 0
+
+
+def any_number(*n):
+    yield n, 0
+
+
+def by_name(*, n):
+    yield n, 0
+
+
+def same_names(sink_):
+    yield sink_, 0
+
+
+def no_generator(n):
+    return [(n, 0)]
+
+
+@functools.wraps(straight)
+def wrapping(n):
+    yield from straight(n + 1)
+
+
+def without_a_file() -> Callable[..., Any]:
+    scope: dict[str, Any] = {}
+    exec("def unwritten(n):\n    yield n, 0", scope)
+    return scope["unwritten"]  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    "generator",
+    [
+        expression,
+        bare,
+        inside,
+        handing_on,
+        any_number,
+        by_name,
+        same_names,
+        no_generator,
+        wrapping,
+        without_a_file(),
+    ],
+)
+def test_what_is_not_rewritten(generator):
+    assert rewritten(generator, TO_LIST) is None
+
+
+@pytest.mark.parametrize("found", [no_generator, wrapping, without_a_file()])
+def test_is_run_as_it_is(found):
+    expected = list(found(3))
+    assert listed(running(found, TO_LIST), 3) == (expected, len(expected))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("(n, 2)", "(n, 3)"),
+        ("(n, 2)", "(n, 2.0)"),
+        ("yield n, 1", "yield ROOM, 1"),
+        ("def straight(n)", "def straight(n, m)"),
+        ("def straight", "class Straight: pass\ndef straight"),
+        ("(n, 2)", "(n, 2"),
+        ("(n, 2)", "(n, (lambda: 2)())"),
+    ],
+)
+def test_source_that_has_changed_is_not_believed(monkeypatch, old, new):
+    lines, first = listers.inspect.getsourcelines(straight)
+    assert rewritten(straight, TO_LIST) is not None
+    source = "".join(lines)
+    assert old in source
+    changed = source.replace(old, new).splitlines(keepends=True)
+    monkeypatch.setattr(listers.inspect, "getsourcelines", lambda function: (changed, first))
+    assert rewritten(straight, TO_LIST) is None
+
+
+def test_an_inner_function_counts_too(monkeypatch):
+    lines, first = listers.inspect.getsourcelines(with_inner)
+    changed = [line.replace("2 * x", "3 * x") for line in lines]
+    assert changed != lines
+    monkeypatch.setattr(listers.inspect, "getsourcelines", lambda function: (changed, first))
+    assert rewritten(with_inner, TO_LIST) is None
+
+
+@pytest.mark.parametrize("cls", available().values(), ids=list(available()))
+def test_the_rules_of_all_games_are_rewritten(cls):
+    """Or they would be explored more slowly, and nobody would see why."""
+    for name in ("actions", "outcomes"):
+        generator = getattr(cls, name)
+        if listers.inspect.isgeneratorfunction(generator):
+            assert rewritten(generator, TO_LIST) is not None
+
+
+@dataclass(frozen=True)
+class Delegating(Game):
+    """What Numba can't compile as a generator."""
+
+    def start(self):
+        return Spot(0)
+
+    def actions(self, s):
+        yield from range(2)
+
+    def onward(self, s, action):
+        for k in range(1, 3 + action):
+            yield k, PASS, Spot(s.place + k)
+
+    def outcomes(self, s, action):
+        if s.place > 30:
+            yield 1, WIN, s
+            return
+        yield from self.onward(s, action)
+        yield 1, LOSE, s
+
+
+@dataclass(frozen=True)
+class MixedWeights(Game):
+    """Whole numbers here, and floats there: one array has to hold them."""
+
+    def start(self):
+        return Spot(0)
+
+    def actions(self, s):
+        yield 0
+
+    def outcomes(self, s, action):
+        if s.place > 30:
+            yield 1, WIN, s
+        else:
+            yield 0.25, PASS, Spot(s.place + 1)
+            yield 2, PASS, Spot(s.place + 2)
+
+
+@dataclass(frozen=True)
+class Readymade(Game):
+    """Outcomes that are tuples before they are yielded, and a choice of generators."""
+
+    def start(self):
+        return Spot(0)
+
+    def actions(self, s):
+        label = 3
+        while label > 0:
+            label -= 1
+            if label != 1:
+                yield label
+
+    def outcomes(self, s, action):
+        outcome = (1 + action, PASS, Spot(s.place + 1))
+        if s.place == 30:
+            outcome = (1, WIN, s)
+        yield outcome
+
+
+def assert_same(game: Game) -> None:
+    compiled, report = build_with_report(game, mode="compiled")
+    assert report.mode == "compiled"
+    interpreted, _ = build_with_report(game, mode="interpreted")
+    for name in ARRAYS:
+        assert np.array_equal(getattr(compiled, name), getattr(interpreted, name)), name
+
+
+@pytest.fixture
+def tries(monkeypatch, tmp_path):
+    """The listers of each try to compile rules, where nothing is known of any yet."""
+    from rollwise.builders import adapting, compiling, rules_cache
+
+    monkeypatch.setattr(compiling, "_COMPILED", {})
+    monkeypatch.setattr(rules_cache, "folder", lambda: tmp_path)
+    found = []
+    compile_expand = adapting._compile_expand
+
+    def counted(rules, scope, made):
+        found.append([lister.__name__ for lister in made.values()])
+        return compile_expand(rules, scope, made)
+
+    monkeypatch.setattr(adapting, "_compile_expand", counted)
+    return found
+
+
+OWN, RUNNING = ["actions", "outcomes"], ["lister", "lister"]
+
+
+@pytest.mark.needs_jit
+@pytest.mark.parametrize(
+    ("game", "listers"),
+    [
+        (TwoDicePig(12), [OWN]),
+        (RandomTable(), [OWN]),
+        (Ladder(share=0.1), [OWN]),
+        (Delegating(), [OWN]),
+        (Readymade(), [OWN]),
+        (MixedWeights(), [OWN, RUNNING]),
+    ],
+)
+def test_rules_are_compiled_as_listers_and_say_the_same(game, listers, tries):
+    assert_same(game)
+    assert tries == listers
+
+
+@pytest.mark.needs_jit
+@pytest.mark.parametrize("game", [TwoDicePig(12), RandomTable(), Ladder(share=0.1)])
+def test_generators_are_run_where_they_cannot_be_rewritten(game, tries, monkeypatch):
+    from rollwise.builders import adapting
+
+    monkeypatch.setattr(adapting, "rewritten", lambda generator, writing: None)
+    assert_same(game)
+    assert tries == [RUNNING]
