@@ -17,7 +17,7 @@ from rollwise.environments.aec import GameAECEnv, env  # noqa: E402
 from rollwise.environments.planning import Transitions  # noqa: E402
 from rollwise.environments.single import GameEnv  # noqa: E402
 from rollwise.environments.vector import GameVectorEnv  # noqa: E402
-from rollwise.errors import MissingExtra, RollwiseError  # noqa: E402
+from rollwise.errors import MissingExtra, RollwiseError, UsageError  # noqa: E402
 from rollwise.evaluation import best_response  # noqa: E402
 from rollwise.games import available  # noqa: E402
 from rollwise.policies import find_policy  # noqa: E402
@@ -213,6 +213,12 @@ def test_made_by_gymnasium():
 def test_wrong_use(wrong):
     with pytest.raises(RollwiseError):
         GameEnv(**({"game": "pig", "target": 20} | wrong))
+
+
+@pytest.mark.parametrize("kind", [GameEnv, GameVectorEnv])
+def test_a_wrong_seat_is_seen_before_anything_is_built(kind):
+    with pytest.raises(UsageError, match="seat is 'third'; it must be one of first, second"):
+        kind("pig", target=30_000, seat="third")  # which has too many states
 
 
 def test_a_missing_library_is_named_with_the_command_that_installs_it():

@@ -35,7 +35,7 @@ def called(inner):
 
 
 improve, condense = called(solving.improve), called(evaluating.condense)
-spread = called(evaluating.spread)
+spread, guess_cut = called(evaluating.spread), called(solving.guess_cut)
 
 
 def exact(graph: StateGraph, border=None) -> np.ndarray:
@@ -242,6 +242,35 @@ def test_cut_states_are_what_a_sweep_reads_before_it_writes(graph):
             assert arranged.cut_state[cuts].tolist() == list(readers)
             for t, i in zip(readers, arranged.reader[cuts], strict=True):
                 assert i in lead_out.get(t, readers[t])
+
+
+@given(ending_graphs(max_states=40))
+def test_cut_states_are_guessed_to_be_like_others_of_the_same_player(graph):
+    recursion = Recursion.of_values(graph)
+    arranged, indptr = recursion.arranged, recursion.components.indptr
+    before = np.arange(1.0, graph.n_states + 1)  # to tell whose value it is
+    for c, (low, high) in enumerate(itertools.pairwise(indptr.tolist())):
+        cuts = int(arranged.cuts[c])
+        if not 0 < cuts <= kernels.MOST_CUT:
+            continue
+        values = before.copy()
+        guess_cut(low, high, cuts, arranged, values)
+        guessed = arranged.cut_state[low : low + cuts].tolist()
+        assert np.array_equal(np.delete(values, guessed), np.delete(before, guessed))
+        for cut, i in zip(guessed, arranged.reader[low : low + cuts].tolist(), strict=True):
+            read = []  # by the reader: what, and whether the turn passes
+            for a in range(arranged.action_indptr[i], arranged.action_indptr[i + 1]):
+                ways = slice(*arranged.outcome_indptr[a : a + 2])
+                first = arranged.lottery_indptr[arranged.lottery[a]]
+                targets = arranged.target[ways].tolist()
+                passes = (arranged.coefficient[first : first + len(targets)] < 0).tolist()
+                read += zip(targets, passes, strict=True)
+            whose = {passes for t, passes in read if t == cut}
+            like = {before[t] for t, passes in read if not low <= t < high and passes in whose}
+            if len(whose) == 1:  # else it is read for both players, by one of these
+                assert values[cut] in (like or {before[cut]})
+            else:
+                assert values[cut] in like | {before[cut]}
 
 
 @pytest.mark.parametrize("first", [chain(2), chain(300)], ids=["few", "hard"])

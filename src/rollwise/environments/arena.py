@@ -22,6 +22,18 @@ from rollwise.solution import solve
 SEATS = {"first": FIRST, "second": SECOND, "either": EITHER}
 
 
+def seat_by_name(name: str) -> int:
+    """The seat of that name.
+
+    Raises
+    ------
+    UsageError
+    """
+    if name not in SEATS:
+        raise UsageError(f"seat is {name!r}; it must be one of {', '.join(SEATS)}")
+    return SEATS[name]
+
+
 @dataclass(frozen=True, eq=False)
 class Arena:
     """A graph as environments see it.
@@ -95,23 +107,21 @@ class Arena:
         actions[self.graph.action_state[sure]] = sure
         return actions
 
-    def seat(self, name: str) -> int:
-        """The agent's seat by its name; an agent that is alone moves first.
+    def seat(self, wanted: int) -> int:
+        """The seat that the agent gets; one that is alone moves first.
 
         Raises
         ------
         UsageError
-            There is no such seat, or the opponent wins before the agent can move.
+            The opponent wins before the agent can move.
         """
-        if name not in SEATS:
-            raise UsageError(f"seat is {name!r}; it must be one of {', '.join(SEATS)}")
-        if self.opponent is None or name == "first":
+        if self.opponent is None or wanted == FIRST:
             return FIRST
         from rollwise.environments.planning import Transitions
 
         if not any(state >= 0 for state in Transitions.of(self, 0.0).turn(0)):
             raise UsageError(f"{self.graph.title}: moving second there is nothing left to do")
-        return SEATS[name]
+        return wanted
 
     def draw(self, probabilities: NDArray[Any], random: np.random.Generator) -> int:
         """An index drawn with these weights."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.environments import need
-from rollwise.environments.arena import arena_of
+from rollwise.environments.arena import arena_of, seat_by_name
 from rollwise.environments.planning import Transitions
 from rollwise.errors import UsageError
 from rollwise.kernels.environment import EITHER, FIRST
@@ -60,9 +60,10 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
     ) -> None:
         if render_mode not in (None, "ansi"):
             raise UsageError(f"render_mode is {render_mode!r}; it must be 'ansi' or None")
+        wanted = seat_by_name(seat)  # before anything is built
         self.arena = arena_of(game, parameters, opponent, contest)
         self.graph = self.arena.graph
-        self.seat = self.arena.seat(seat)
+        self.seat = self.arena.seat(wanted)
         self.illegal_reward = illegal_reward
         self.render_mode = render_mode
         low, high = self.arena.bounds

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.environments import need
-from rollwise.environments.arena import arena_of
+from rollwise.environments.arena import arena_of, seat_by_name
 from rollwise.errors import UsageError
 from rollwise.kernels.environment import pack_actions, step_batch
 from rollwise.kernels.sampling import alias_tables
@@ -53,9 +53,10 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
     ) -> None:
         if num_envs < 1:
             raise UsageError(f"num_envs is {num_envs}; it must be at least 1")
+        wanted = seat_by_name(seat)  # before anything is built
         self.arena = arena_of(game, parameters, opponent, contest)
         self.graph = graph = self.arena.graph
-        self.seat = self.arena.seat(seat)
+        self.seat = self.arena.seat(wanted)
         self.illegal_reward = float(illegal_reward)
         self.copy = copy
         self.num_envs = num_envs
