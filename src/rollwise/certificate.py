@@ -268,17 +268,24 @@ class Bounding:
                 self._begin(number)
             self.measure(in_order, last)
             self.follow(last, progress)
-            unproven, residual = self._count_unproven(known, self._bounds)
+            unproven, residual = self.count_unproven(known, self._bounds)
             if progress is not None:
                 progress(n, n)
             if unproven == 0:
                 return Certificate(self._bounds[:n], residual)
         return Certificate(np.full(n, np.inf), residual)
 
-    def _count_unproven(
+    def count_unproven(
         self, values: NDArray[np.float64], bounds: NDArray[np.float64]
     ) -> tuple[int, float]:
-        """States that don't prove their bounds, and the residual: a half of them on each core."""
+        """How many states don't prove their bounds, and the residual.
+
+        A half of them is looked at on each core.
+
+        Parameters
+        ----------
+        values, bounds : (n_states + n_border,) float64
+        """
 
         def count(low: int, high: int) -> tuple[int, float]:
             graph = _read_by_kernels(self._graph)

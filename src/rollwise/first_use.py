@@ -2,7 +2,8 @@
 
 While the first process compiles the rules, what explores and what certifies, a second one,
 ``python -m rollwise.first_use``, compiles what solves; and then, while the first one goes on,
-what only games with large cycles need. See `rollwise.kernels.jit.compile_beside`.
+the proof, to which that one comes last, and what only games with large cycles need. See
+`rollwise.kernels.jit.compile_beside`.
 """
 
 from __future__ import annotations
@@ -13,11 +14,15 @@ from rollwise.garbage import seldom_collected
 def beside() -> None:
     """What the second process does."""
     from rollwise.builders import build
+    from rollwise.certificate import Bounding
     from rollwise.games.pig import Piglet, TwoDicePig
     from rollwise.methods import run_method
+    from rollwise.recursion import Recursion
 
-    run_method(build(Piglet(2), mode="interpreted"), "strategy-iteration")
+    graph = build(Piglet(2), mode="interpreted")
+    values = run_method(graph, "strategy-iteration").values
     print("ready", flush=True)
+    Bounding(graph, Recursion.of_values(graph)).count_unproven(values, abs(values))
     run_method(build(TwoDicePig(10), mode="interpreted"), "strategy-iteration")
 
 
