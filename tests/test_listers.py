@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from little_games import Ladder, RandomTable, Spot
 
-from rollwise.builders import build_with_report, listers
+from rollwise.builders import CompileWarning, build_with_report, listers
 from rollwise.builders.listers import Writing, rewritten, running
 from rollwise.game import LOSE, PASS, WIN, Game
 from rollwise.games import available
@@ -377,6 +377,19 @@ OWN, RUNNING = ["actions", "outcomes"], ["lister", "lister"]
 def test_rules_are_compiled_as_listers_and_say_the_same(game, listers, tries):
     assert_same(game)
     assert tries == listers
+
+
+class OfNoType(Delegating):
+    """What Numba can't compile even as a lister."""
+
+    def actions(self, s):
+        yield from ((0,) if s.place > 3 else (0, 1))
+
+
+@pytest.mark.needs_jit
+def test_what_cannot_be_compiled_either_way_is_told_with_the_remedy():
+    with pytest.warns(CompileWarning, match=r"YIELD_FROM.*yield in a loop instead"):
+        build_with_report(OfNoType(), mode="compiled")
 
 
 @pytest.mark.needs_jit

@@ -309,7 +309,8 @@ def reasons_told() -> Iterator[None]:
     except NumbaError as error:
         raise NotCompilable(_reason(error)) from error
     except Exception as error:  # Numba leaks plain exceptions for some sources
-        raise NotCompilable(f"{type(error).__name__}: {error}".splitlines()[0]) from error
+        line = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise NotCompilable(line + _remedy(line)) from error
 
 
 # What Numba stumbles over most, and what to write instead.
@@ -321,9 +322,15 @@ REMEDIES = {
     "Cannot unify": "a value needs one type throughout; adding 0 makes a truth value a number",
     "Can't unify": "a value needs one type throughout; adding 0 makes a truth value a number",
     "yield in a closure": "write a loop instead of a generator expression",
+    "YIELD_FROM": "yield in a loop instead of yield from something that isn't of one type",
     "<class 'float'>": "write 1.0 * x instead of float(x) where x is a truth value",
     "super": "call the parent's method by its class instead of super()",
 }
+
+
+def _remedy(line: str) -> str:
+    """What to write instead of what a line tells of, in brackets; or nothing."""
+    return next((f" ({remedy})" for sign, remedy in REMEDIES.items() if sign in line), "")
 
 
 def _reason(error: Exception) -> str:
