@@ -193,6 +193,10 @@ def same_names(sink_):
     yield sink_, 0
 
 
+def same_names_inside(n):
+    yield (lambda: count_)(), n  # noqa: F821
+
+
 def no_generator(n):
     return [(n, 0)]
 
@@ -218,6 +222,7 @@ def without_a_file() -> Callable[..., Any]:
         any_number,
         by_name,
         same_names,
+        same_names_inside,
         no_generator,
         wrapping,
         without_a_file(),
@@ -255,12 +260,16 @@ def test_source_that_has_changed_is_not_believed(monkeypatch, old, new):
     assert rewritten(straight, TO_LIST) is None
 
 
-def test_an_inner_function_counts_too(monkeypatch):
-    lines, first = listers.inspect.getsourcelines(with_inner)
-    changed = [line.replace("2 * x", "3 * x") for line in lines]
+@pytest.mark.parametrize(
+    ("generator", "old", "new"),
+    [(with_inner, "2 * x", "3 * x"), (Owner.method, "ROOM", "pairs")],
+)
+def test_inner_functions_and_names_count_too(monkeypatch, generator, old, new):
+    lines, first = listers.inspect.getsourcelines(generator)
+    changed = [line.replace(old, new) for line in lines]
     assert changed != lines
     monkeypatch.setattr(listers.inspect, "getsourcelines", lambda function: (changed, first))
-    assert rewritten(with_inner, TO_LIST) is None
+    assert rewritten(generator, TO_LIST) is None
 
 
 @pytest.mark.parametrize("cls", available().values(), ids=list(available()))

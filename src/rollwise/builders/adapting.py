@@ -310,7 +310,7 @@ def reasons_told() -> Iterator[None]:
         raise NotCompilable(_reason(error)) from error
     except Exception as error:  # Numba leaks plain exceptions for some sources
         line = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise NotCompilable(line + _remedy(line)) from error
+        raise NotCompilable(_with_remedy([line], line)) from error
 
 
 # What Numba stumbles over most, and what to write instead.
@@ -328,9 +328,13 @@ REMEDIES = {
 }
 
 
-def _remedy(line: str) -> str:
-    """What to write instead of what a line tells of, in brackets; or nothing."""
-    return next((f" ({remedy})" for sign, remedy in REMEDIES.items() if sign in line), "")
+def _with_remedy(lines: list[str], otherwise: str, where: str = "") -> str:
+    """The line that has a remedy, with it; or another one."""
+    for sign, remedy in REMEDIES.items():
+        for line in lines:
+            if sign in line:
+                return f"{line.rstrip('.:')}{where} ({remedy})"
+    return otherwise.rstrip(".:") + where
 
 
 def _reason(error: Exception) -> str:
@@ -340,8 +344,4 @@ def _reason(error: Exception) -> str:
     telling = [line for line in lines if not line.startswith(noise)] or lines or [repr(error)]
     places = re.findall(r'^File "[^<].*, line \d+', "\n".join(lines), re.MULTILINE)
     where = f" in {places[0].replace('File ', '')}" if places else ""
-    for sign, remedy in REMEDIES.items():
-        for line in lines:
-            if sign in line:
-                return f"{line.rstrip('.:')}{where} ({remedy})"
-    return telling[0].rstrip(".:") + where
+    return _with_remedy(lines, telling[0], where)

@@ -44,8 +44,7 @@ class Writing:
 
     def names(self) -> set[str]:
         """The variables in them."""
-        nodes = [node for part in self.body() for node in ast.walk(part)]
-        return {node.id for node in nodes if isinstance(node, ast.Name)}
+        return set().union(*map(_names, [ast.parse(self.value), *self.body()]))
 
 
 def running(generator: Function, writing: Writing) -> Function:
@@ -68,8 +67,7 @@ def rewritten(generator: Function, writing: Writing) -> Function | None:
         return None
     code = generator.__code__
     definition = _definition(generator)
-    names = {*code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars}
-    if definition is None or names & writing.names():
+    if definition is None or _names(definition) & writing.names():
         return None
     modules = [name for name in code.co_names if inspect.ismodule(generator.__globals__.get(name))]
     if not _same(_compiled(definition, code.co_freevars, modules), code):
@@ -83,6 +81,14 @@ def rewritten(generator: Function, writing: Writing) -> Function | None:
     compiled = _compiled(definition, cells, modules)
     closure = tuple(cells[name] for name in compiled.co_freevars)
     return types.FunctionType(compiled, generator.__globals__, generator.__name__, None, closure)
+
+
+def _names(tree: ast.AST) -> set[str]:
+    """Variables and parameters, also of inner functions."""
+    nodes = list(ast.walk(tree))
+    return {node.id for node in nodes if isinstance(node, ast.Name)} | {
+        node.arg for node in nodes if isinstance(node, ast.arg)
+    }
 
 
 def _definition(function: Function) -> ast.FunctionDef | None:
