@@ -177,6 +177,7 @@ def test_wrong_use_is_one_line(arguments, says):
     assert says in refusal(*arguments)
 
 
+@pytest.mark.needs_jit
 def test_hopeless_fractions():
     line = refusal("solve", "super-six", "sticks=60", "--method", "exact", code=1)
     assert "hopeless" in line
@@ -271,6 +272,7 @@ def test_compare():
     assert "policy-iteration" in output("compare", *SEVEN)
 
 
+@pytest.mark.needs_jit
 def test_compare_says_why_a_method_did_not_run():
     options = ("--methods", "exact", "--json")
     row = json.loads(output("compare", "super-six", "sticks=60", *options))["rows"][0]

@@ -143,6 +143,7 @@ def test_vectors_draw_from_the_exact_transitions(name, contest):
         done = ended
 
 
+@pytest.mark.needs_jit
 def test_the_mean_return_is_the_value():
     made = GameVectorEnv("pig", num_envs=20_000, opponent="hold-at-20", target=20)
     graph = made.graph

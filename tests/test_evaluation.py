@@ -172,6 +172,7 @@ def test_policies_that_never_end():
     assert swept.status is Status.SWEEP_LIMIT
 
 
+@pytest.mark.needs_jit
 def test_agents_of_the_seed_differ_where_points_must_be_banked():
     """Seed 002: one agent holds at the goal, the other rolls on below 20."""
     for must_bank in (False, True):

@@ -62,7 +62,7 @@ def unfolded(document):
             yield (*fields[:ranged], place, *fields[ranged + 1 :]), name
 
 
-@pytest.mark.parametrize("game", [Pig(target=30), SuperSix(sticks=30), Threes(dice=3)])
+@pytest.mark.parametrize("game", [Pig(target=30), SuperSix(sticks=20), Threes(dice=3)])
 def test_the_table_holds_every_position_once(game, monkeypatch):
     monkeypatch.setattr("rollwise.report.strategy_table.MOST_SINGLE", 500)
     solution = rollwise.solve(game)

@@ -121,6 +121,7 @@ def test_evaluations_from_some_positions_on(case):
         assert swept.bounds is None
 
 
+@pytest.mark.needs_jit
 def test_who_holds_in_time_keeps_play_away_from_much_of_the_game():
     game = Pig(target=40)
     graph = build(game, mode="interpreted")
