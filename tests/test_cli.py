@@ -17,7 +17,11 @@ from unittest import mock
 import polars as pl
 import pytest
 
+from rollwise import solve
 from rollwise.cli import main
+from rollwise.cli.figures import Figures
+from rollwise.games.pig import Piglet
+from rollwise.games.threes import Threes
 from rollwise.kernels.jit import JIT_DISABLED
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "hit_the_mark.py"
@@ -102,6 +106,21 @@ def test_solve_prints_the_documented_keys():
 def test_solve_says_how_positions_hang_together():
     assert "; each state a component\n" in output("solve", "threes", "dice=2")
     assert re.search(r"; \d+ components, the largest of \d+ states\n", output("solve", "piglet"))
+
+
+def test_nothing_is_printed_as_no_more_and_no_less():
+    zeros = ("--where", "threes == 2")
+    assert "-0.0" not in output("table", "threes", "dice=2", *zeros)
+    assert "-0.0" not in output("table", "threes", "dice=2", *zeros, "--csv")
+    chances, points = Figures(solve(Piglet(target=2))), Figures(solve(Threes(dice=2)))
+    assert chances.change(-1e-9) == chances.change(1e-9) == "+0.00 %"
+    assert points.level(-1e-17) == "0.000"
+
+
+def test_the_size_of_a_layer_is_in_a_unit_that_fits():
+    assert "the largest graph of 6.9 kB\n" in output(
+        "solve", "super-six", "sticks=12", "--by-layer"
+    )
 
 
 def test_solve_for_people():

@@ -255,6 +255,14 @@ def test_objectives_make_no_difference():
             assert np.max(np.abs(found.values - answer)) < 1e-6
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_nothing_is_worth_less_than_no_points(method):
+    """Points to be few are the negatives of points to be many: of 0 too, and that is no -0."""
+    values = run_method(build(Threes(dice=2)), method).values
+    assert (values == 0).any()
+    assert not np.signbit(values[values == 0]).any()
+
+
 def test_start_from_another_method():
     graph = build(SuperSix(sticks=12), mode="interpreted")
     answer = strategy_iteration(graph).values

@@ -153,7 +153,7 @@ class _Work:
         self.values = large_pages.empty(self._graph.n_states)
         self.in_order = self.search.values
         if self._graph.objective == "minimize":
-            self.in_order = -self.search.values
+            self.in_order = 0.0 - self.search.values  # unlike its negative, never -0.0
 
     def _find(self, piece: int) -> None:
         self._stops[piece + 1] = self._arranged.components.find(self._ends[piece])
@@ -168,7 +168,7 @@ class _Work:
         self.search.run(int(stop), self._progress)
         if self.in_order is not self.search.values:
             low, high = self._arranged.components.indptr[[first, stop]]
-            self.in_order[low:high] = -self.search.values[low:high]
+            self.in_order[low:high] = 0.0 - self.search.values[low:high]
 
     def _measure(self, piece: int) -> None:
         components = self._arranged.components

@@ -260,12 +260,12 @@ def solve_by_layers(
             found = strategy_iteration(graph, border_values=values[border], arranged=arranged)
             values[begin:end] = found.values
             seconds["solve"] += clock() - started
+            most_bytes = max(most_bytes, graph.nbytes)  # before the proof has arrays made
             waiting.append(thread.submit(prove, layer, arranged))
             if len(waiting) > MOST_WAITING:
                 waiting.popleft().result()
             n_actions += graph.n_actions
             n_outcomes += graph.n_outcomes
-            most_bytes = max(most_bytes, graph.nbytes)
             if progress is not None:
                 progress("solving layers", n - begin, n)
             started = clock()

@@ -19,6 +19,7 @@ import numpy as np
 from rollwise.builders.rules import Rules
 from rollwise.errors import RulesError, TooManyStates
 from rollwise.game import PASS
+from rollwise.sizes import in_bytes
 
 MAX_ACTION = 2**31 - 1
 MAX_TOTAL_WEIGHT = 2**62
@@ -270,10 +271,10 @@ def too_many_states(
 ) -> TooManyStates:
     """The error for a game that outgrows the limit, with an estimate of the memory."""
     per_state = 4 * len(rules.field_names) + 40 + 8 * max(outcomes, 1) / max(expanded, 1)
-    gigabytes = found * per_state / 1e9
     return TooManyStates(
         f"{rules.game.name}: more than {max_states:,} states; {expanded:,} were expanded, "
-        f"{found:,} found and more to come (about {gigabytes:.1f} GB for the ones found). "
+        f"{found:,} found and more to come (about {in_bytes(found * per_state)} for the ones "
+        "found). "
         "Smaller parameters or a smaller state help; --max-states N (max_states=N) raises "
         f"the limit{rules.or_by_layers}"
     )

@@ -83,10 +83,10 @@ def _print(document: dict[str, Any]) -> None:
         f"{document['optimality_gap']:.1e} by playing otherwise"
     )
     typer.echo(
-        f"  the last player wins {document['last_minus_first']:+.6f} more often than the first"
+        f"  the last player wins {document['last_minus_first']:+z.6f} more often than the first"
     )
     typer.echo(
-        f"  playing to win instead of for the best mean brings the first player {gain:+.6f} "
+        f"  playing to win instead of for the best mean brings the first player {gain:+z.6f} "
         f"(mean score {first['mean_score']:.6f} instead of "
         f"{first['mean_score_playing_for_the_mean']:.6f})"
     )

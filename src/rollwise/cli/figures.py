@@ -17,15 +17,12 @@ class Figures:
 
     def level(self, value: float) -> str:
         """A value."""
-        return f"{value:.3f}" if self.is_score else f"{50 * (1 + value):.2f} %"
+        return f"{value:z.3f}" if self.is_score else f"{50 * (1 + value):.2f} %"
 
     def change(self, value: float) -> str:
         """A difference of values, with its sign."""
-        shown = value if self.is_score else 50 * value
-        if abs(shown) < 0.5e-3:
-            shown = 0.0
-        return f"{shown:+.3f}" if self.is_score else f"{shown:+.2f} %"
+        return f"{value:+z.3f}" if self.is_score else f"{50 * value:+z.2f} %"
 
     def cost(self, value: float) -> str:
         """What a choice took."""
-        return f"{value:.3f} points" if self.is_score else f"{50 * value:.2f} %"
+        return f"{value:z.3f} points" if self.is_score else f"{50 * value:z.2f} %"

@@ -9,6 +9,7 @@ import typer
 from rollwise.cli.common import Progress, number_or_none, print_json
 from rollwise.errors import UsageError
 from rollwise.game import Game
+from rollwise.sizes import in_bytes
 
 
 def print_layers(
@@ -66,7 +67,7 @@ def print_layers(
         typer.echo(
             f"  {document['states']:,} states, {document['actions']:,} actions, "
             f"{document['outcomes']:,} outcomes in {document['layers']:,} layers, the largest "
-            f"graph of {solution.most_bytes / 1e6:.1f} MB"
+            f"graph of {in_bytes(solution.most_bytes)}"
         )
         spent = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in solution.seconds.items())
         typer.echo(f"  strategy-iteration by layers: {spent}")

@@ -30,6 +30,7 @@ from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import Clock, greedy_actions
 from rollwise.recursion import Recursion
+from rollwise.sizes import in_bytes
 
 NAME = "exact"
 MAX_DIGITS = 150_000  # of a denominator, foreseen: what comes is often a tenth
@@ -111,9 +112,9 @@ def exact(
     if size.digits > max_digits or size.bytes > max_bytes or size.unknowns > MAX_CUTS:
         raise TooLargeForFractions(
             f"{graph.title}: exact fractions are hopeless here: denominators of up to "
-            f"{size.digits:,} digits, {_in_bytes(size.bytes)} for all {graph.n_states:,} values, "
+            f"{size.digits:,} digits, {in_bytes(size.bytes)} for all {graph.n_states:,} values, "
             f"and linear systems of up to {size.unknowns:,} unknowns (the limits are "
-            f"{max_digits:,} digits, {_in_bytes(max_bytes)} and {MAX_CUTS:,} unknowns)"
+            f"{max_digits:,} digits, {in_bytes(max_bytes)} and {MAX_CUTS:,} unknowns)"
         )
     solver = _Exact(graph, fmpq, fmpz)
     order = graph.components.order.tolist()
@@ -198,13 +199,6 @@ def fraction_text(value: Fraction) -> str:
 
     top, bottom = fmpz(value.numerator).str(), fmpz(value.denominator).str()
     return f"{top}/{bottom}" if value.denominator != 1 else str(top)
-
-
-def _in_bytes(size: float) -> str:
-    for unit, scale in (("GB", 1e9), ("MB", 1e6)):
-        if size >= scale:
-            return f"{size / scale:,.1f} {unit}"
-    return f"{size / 1e3:,.1f} kB"
 
 
 class _Exact:

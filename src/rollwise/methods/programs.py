@@ -124,7 +124,7 @@ class Model:
 
     def to_values(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Variables as values of states."""
-        return np.asarray(self.sign * (self.scale * x - (self.scale - 1)))
+        return np.asarray(self.sign * (self.scale * x - (self.scale - 1)) + 0.0)  # one kind of zero
 
     def worth(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """What the action of each row is worth, in units of x: (n_rows,) float64."""

@@ -50,7 +50,7 @@ def strategy_iteration(
     search = begin(graph, recursion, border_values).run(progress=progress)
     values = large_pages.empty(graph.n_states)
     scatter(0, graph.n_states, search.values, recursion.components.order, values)
-    return as_result(graph, search, -values if graph.objective == "minimize" else values)
+    return as_result(graph, search, 0.0 - values if graph.objective == "minimize" else values)
 
 
 def begin(

@@ -72,13 +72,13 @@ def _cells(facts: Facts, policy: Policy, small: bool) -> str:
         value = float(evaluate(graph, policy, starts=[0]).values[0])
         worse = abs(solution.value - value)
         if solution.is_score:
-            return f"<td>{value:.4f}</td><td>{worse:.4f}</td>"
+            return f"<td>{value:z.4f}</td><td>{worse:.4f}</td>"
         return f"<td>{50 * (1 + value):.2f} %</td><td>{50 * worse:.2f}</td>"
     found = evaluate(graph, policy, solution.policy, starts=[0])
     first = 50 * (1 + float(found.values[0]))
     second = 50 * (1 + float(found.values_second[0]))
-    cells = [f"{first:.2f} %", f"{second:.2f} %", f"{50 - (first + second) / 2:.2f}"]
+    cells = [f"{first:.2f} %", f"{second:.2f} %", f"{50 - (first + second) / 2:z.2f}"]
     if small:
         # Payoffs go from -1 to 1, so that half of them are shares of games.
-        cells.append(f"{50 * best_response(graph, policy, starts=[0]).exploitability():.2f}")
+        cells.append(f"{50 * best_response(graph, policy, starts=[0]).exploitability():z.2f}")
     return "".join(f"<td>{cell}</td>" for cell in cells)

@@ -114,14 +114,14 @@ def _print(document: dict[str, Any]) -> None:
             f"double: player {document['to_move']} should "
             f"{'offer now' if told['offer'] else 'not offer now'}, the other "
             f"{'accept' if told['accept'] else 'decline'}; equity per unit staked "
-            f"{told['no_offer']:+.6f} without an offer now, {told['accepted']:+.6f} if it is "
-            f"accepted, {told['declined']:+.6f} if it is declined "
+            f"{told['no_offer']:+z.6f} without an offer now, {told['accepted']:+z.6f} if it is "
+            f"accepted, {told['declined']:+z.6f} if it is declined "
             f"(certified ± {told['error_bound']:.1e})"
         )
     if "edge" in document:
         told = document["edge"]
         typer.echo(
-            f"edge over {told['against']}, per unit staked: {told['going_first']:+.6f} going first "
-            f"(fair {told['fair_first']:+.6f}), {told['going_second']:+.6f} going second "
-            f"(fair {told['fair_second']:+.6f}; certified ± {told['error_bound']:.1e})"
+            f"edge over {told['against']}, per unit staked: {told['going_first']:+z.6f} going "
+            f"first (fair {told['fair_first']:+z.6f}), {told['going_second']:+z.6f} going second "
+            f"(fair {told['fair_second']:+z.6f}; certified ± {told['error_bound']:.1e})"
         )

@@ -153,5 +153,5 @@ def _show(solution: Solution, rows: pl.DataFrame, total: int) -> None:
 
 def _cell(name: str, value: object) -> str:
     if isinstance(value, float):
-        return f"{value:.1e}" if name == "error_bound" else f"{value:.10f}"
+        return f"{value:.1e}" if name == "error_bound" else f"{value:z.10f}"
     return str(value)

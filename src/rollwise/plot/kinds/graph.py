@@ -59,7 +59,7 @@ def short_text(solution: Solution, state: int) -> str:
 
 
 def _value(solution: Solution, value: float) -> str:
-    return f"{value:.2f}" if solution.is_score else f"{50 * (1 + value):.1f}%"
+    return f"{value:z.2f}" if solution.is_score else f"{50 * (1 + value):.1f}%"
 
 
 def _whole(solution: Solution) -> go.Figure:
@@ -116,7 +116,9 @@ def _tree(solution: Solution, root: int) -> go.Figure:
         text = f"{graph.action_text(a)}  <b>{_value(solution, value)}</b>"
         if solution.is_score:
             reward = float(graph.action_reward[a])
-            text = f"{graph.action_text(a)}: {reward:g} + {value - reward:.2f} = <b>{value:.2f}</b>"
+            text = (
+                f"{graph.action_text(a)}: {reward:g} + {value - reward:z.2f} = <b>{value:z.2f}</b>"
+            )
         about = "the best action" if best else f"costs {cost_text(solution, solution.regret[a])}"
         at = len(nodes)
         nodes.append(Node(1, text, f"{graph.action_text(a)}: {about}", "action"))
