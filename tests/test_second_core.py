@@ -60,3 +60,28 @@ def test_what_fails_anywhere_is_raised_here(fail):
     with pytest.raises(KeyError, match=str(fail[1])):
         run(20, [2, 1, 3], [0, 3, 1], fail)
     assert threading.active_count() == before
+
+
+def test_who_stops_it_needn_t_wait_for_the_other_core():
+    at_it, released = threading.Event(), threading.Event()
+
+    def stop(piece):
+        at_it.wait()
+        raise KeyboardInterrupt
+
+    def long(piece):
+        if piece == 1:
+            at_it.set()
+            released.wait(10)
+
+    before = threading.active_count()
+    work, then = Stage(long), Stage(stop)
+    with pytest.raises(KeyboardInterrupt):
+        work_in_stages(
+            [work, then], 3, first_core=[then], second_core=[work], meanwhile=lambda: None
+        )
+    assert work.done == 1  # it is still at the next
+    released.set()
+    while threading.active_count() > before:
+        time.sleep(0)
+    assert work.done == 2  # which is its last

@@ -48,7 +48,8 @@ def work_in_stages(
 ) -> None:
     """Put all pieces through all stages, on two cores.
 
-    Exceptions of both threads are raised here, when the other one has finished what it is at.
+    Exceptions of both threads are raised here, when the other one has finished what it is at;
+    Ctrl-C at once, since that may take long, and nobody wants what comes of it.
 
     Parameters
     ----------
@@ -103,6 +104,7 @@ def work_in_stages(
     other = Thread(target=work, args=(second_core,), daemon=True)
     other.start()
     work(first_core, meanwhile)
-    other.join()
+    if not any(isinstance(failure, KeyboardInterrupt) for failure in failures):
+        other.join()
     if failures:
         raise failures[0]
