@@ -8,6 +8,7 @@ import importlib.util
 import inspect
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -226,6 +227,29 @@ def test_kernels_are_read_from_disk_and_if_need_be_as_numba_does(tmp_path):
     assert use().splitlines() == ["12.0 1 | False False", "less than nothing"]  # read
     # read, but with all that Numba knows
     assert use(BREAKS).splitlines() == ["12.0 1 | True True", "less than nothing"]
+
+
+def test_kernels_on_disk_are_those_of_all_the_sources_that_went_into_them(tmp_path, monkeypatch):
+    here = shutil.copytree(Path(jit.__file__).parent, tmp_path / "kernels")
+    monkeypatch.setattr(jit, "__file__", str(here / "jit.py"))
+
+    def stamp() -> str:
+        jit._read.cache_clear()
+        jit.source_stamp.cache_clear()
+        return jit.source_stamp(here / "solving.py")
+
+    def change(name: str) -> None:
+        with (here / name).open("a") as file:
+            file.write("#\n")
+
+    found = [stamp()]
+    assert stamp() == found[0]
+    change("scores.py")  # nothing of it is used
+    assert stamp() == found[0]
+    for name in ("solving.py", "evaluating.py", "prefetch.py", "jit.py"):  # itself; directly; not
+        change(name)
+        found.append(stamp())
+    assert len(set(found)) == len(found)
 
 
 @pytest.mark.needs_jit

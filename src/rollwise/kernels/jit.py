@@ -8,17 +8,20 @@ NumPy; kernels that could meet one check first.
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 
@@ -72,15 +75,53 @@ def for_disk(result: Any) -> tuple[Any, ...]:
     return (*parts, tuple(place for place in environments if place.consts))
 
 
+@cache
+def _read(path: Path) -> tuple[bytes, frozenset[Path]]:
+    """The source in a file, and the files of the kernels that it imports from."""
+    source = path.read_bytes()
+    names = re.findall(rb"^\s*from rollwise\.kernels\.(\w+) import", source, re.MULTILINE)
+    here = Path(__file__).parent
+    return source, frozenset(here / f"{name.decode()}.py" for name in names)
+
+
+@cache
+def source_stamp(path: Path) -> str:
+    """A hash of the source in a file, and in those of kernels that it imports from, on and on."""
+    found: set[Path] = set()
+    waiting = [path]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting.extend(_read(one)[1])
+    digest = hashlib.blake2b(digest_size=16)
+    for one in sorted(found):
+        digest.update(hashlib.blake2b(_read(one)[0]).digest())
+    return digest.hexdigest()
+
+
 class _OnDisk(CompileResultCacheImpl):  # type: ignore[misc]
     def reduce(self, result: Any) -> tuple[Any, ...]:
         return for_disk(result)
 
 
 class _KernelCache(FunctionCache):  # type: ignore[misc]
-    """Compiled kernels on disk, as Numba keeps them, but read without what only compiling needs."""
+    """Compiled kernels on disk, as Numba keeps them, but read without what only compiling needs.
+
+    Numba takes them for up to date as long as the file of the kernel is what it was; here
+    also those must be that it imports other kernels and constants from.
+    """
 
     _impl_class = _OnDisk
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        super().__init__(function)
+        stamp = source_stamp(Path(function.__code__.co_filename))
+        self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamp)
+
+    def is_empty(self) -> bool:
+        """Whether nothing is on disk that can be used."""
+        return not self._cache_file._load_index()
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled kernel, or None."""
@@ -128,13 +169,12 @@ _once_compiled = JIT_DISABLED
 
 
 def never_compiled() -> bool:
-    """Whether no kernel was ever compiled on this machine, so that the first will be now."""
+    """Whether these kernels were never compiled on this machine, so that the first will be now."""
     global _once_compiled
     if not _once_compiled:
         from rollwise.kernels import recursion
 
-        folder = Path(recursion.sweep.stats.cache_path)  # type: ignore[attr-defined]
-        _once_compiled = any(folder.glob("recursion.*.nbi"))
+        _once_compiled = not recursion.sweep._cache.is_empty()  # type: ignore[attr-defined]
     return not _once_compiled
 
 
