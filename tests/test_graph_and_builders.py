@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from little_games import ALL, Crowd, NoState, RandomTable, Rooted, Scattered, Uncompilable, Whole
 
 from rollwise import builders
-from rollwise.builders import CompileWarning, build, build_with_report, compiled
+from rollwise.builders import CompileWarning, build, build_with_report, compiled, compiling
 from rollwise.builders.compiling import compiled_rules
 from rollwise.builders.rules import Rules
 from rollwise.errors import UnknownState
@@ -311,6 +311,13 @@ def test_small_games_are_interpreted_and_large_ones_compiled(monkeypatch):
     large_graph, report = build_with_report(Pig(12))
     assert report.mode == "compiled"
     assert_same(small_graph, large_graph)
+    monkeypatch.undo()
+    monkeypatch.setattr(builders, "_compiled", lambda rules: False)
+    monkeypatch.setattr(builders, "PATIENCE", 0.0)
+    monkeypatch.setattr(compiling, "note_large", lambda rules, limit: None)
+    slow_graph, report = build_with_report(Pig(12))
+    assert report.mode == "compiled"
+    assert_same(small_graph, slow_graph)
 
 
 def test_build_refuses_bad_settings():

@@ -32,9 +32,10 @@ Progress = Callable[[str, int, int | None], None]
 
 MAX_STATES = 10_000_000
 MAX_STATES_INTERPRETED = 1_000_000
-# Interpreting takes about 3 microseconds an outcome and compiling about a second;
-# by this many outcomes, a small game is done and a large one has lost little.
+# Interpreting takes about 3 microseconds an outcome and compiling some seconds; by this many
+# outcomes, or seconds, a small game is done and a large or a slow one has lost little.
 SMALL = 20_000
+PATIENCE = 2.0
 
 
 class CompileWarning(UserWarning):
@@ -131,7 +132,7 @@ def build_with_report(
     if mode == "auto" and roots is not None and not _compiled(rules) and not _known_as_large(rules):
         # a trial: the whole of a small game, or soon given up
         limit = max_states or MAX_STATES_INTERPRETED
-        arrays = build_interpreted(rules, roots, limit, stop_after=SMALL)
+        arrays = build_interpreted(rules, roots, limit, stop_after=SMALL, patience=PATIENCE)
         tried = arrays is None
     if arrays is None and mode != "interpreted":
         compiling = time.perf_counter()

@@ -8,6 +8,7 @@ expanded here, so that both report the same errors.
 from __future__ import annotations
 
 import math
+import time
 from array import array
 from collections.abc import Callable, Iterator
 from itertools import chain
@@ -195,7 +196,8 @@ def build_interpreted(
     roots: np.ndarray,
     max_states: int,
     *,
-    stop_after: int | None = None,
+    stop_after: float = math.inf,
+    patience: float = math.inf,
     progress: Callable[[int, int], None] | None = None,
 ) -> Arrays | None:
     """Expand every state, breadth first.
@@ -205,13 +207,15 @@ def build_interpreted(
     roots : (n_roots, n_fields) int32
     max_states : int
     stop_after : int, optional
-        Give up, and return None, once this many outcomes were seen and there
-        is more to come.
+    patience : float, optional
+        Give up, and return None, once so many outcomes were seen, or so many seconds
+        have passed, and there is more to come.
 
     Raises
     ------
     RulesError, TooManyStates
     """
+    deadline = time.perf_counter() + patience
     number: dict[Any, int] = {}
     for fields in roots.tolist():
         number.setdefault(rules.state_type(*fields), len(number))
@@ -225,7 +229,7 @@ def build_interpreted(
     for place, state in enumerate(queue):  # grows while it runs
         if len(number) > max_states:
             raise too_many_states(rules, place, len(number), max_states, len(next_numbers))
-        if stop_after is not None and len(next_numbers) > stop_after:
+        if len(next_numbers) > stop_after or time.perf_counter() > deadline:
             return None
         if progress is not None and place % 4096 == 4095:
             progress(place, len(number))
