@@ -64,7 +64,7 @@ def judge(
         chance = (
             ("", "", "")
             if row.chance is None
-            else (f"{row.chance:.4f}", row.best_chance or "", f"{row.chance_lost:.4f}")
+            else (f"{row.chance:.4f}", row.best_chance or "", f"{row.chance_lost:z.4f}")
         )
         shown = " ".join(
             part.strip() for part in row.state.split(",") if not part.strip().endswith("=0")
@@ -75,7 +75,7 @@ def judge(
             shown,
             row.action,
             row.best,
-            f"{row.points_lost:.4f}",
+            f"{row.points_lost:z.4f}",
             *chance,
         )
     print_table(table)

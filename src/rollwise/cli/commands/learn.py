@@ -272,7 +272,7 @@ def _print(learned: Learned, final: Comparison | None, curve: list[Comparison]) 
     if not learned.is_score or not math.isnan(learned.estimates[0]):
         typer.echo(
             f"  start: {graph.action_names.get(int(learned.labels[0]), str(learned.labels[0]))}, "
-            f"{what} {learned.estimates[0]:.5f}"
+            f"{what} {learned.estimates[0]:z.5f}"
             + (
                 ""
                 if math.isnan(learned.estimate_errors[0])
@@ -317,7 +317,7 @@ def _print_rows(learned: Learned) -> None:
     for name in rows.columns:
         shown.add_column(name, justify="left" if name == "action" else "right")
     for row in rows.iter_rows():
-        shown.add_row(*(f"{v:.5f}" if isinstance(v, float) else str(v) for v in row))
+        shown.add_row(*(f"{v:z.5f}" if isinstance(v, float) else str(v) for v in row))
     typer.echo("")
     print_table(shown)
     if len(frame) > len(rows):
@@ -336,7 +336,7 @@ def _print_curve(curve: list[Comparison]) -> None:
             f"{point.weighted_error:.5f}",
             f"{point.optimal_share:.1%}",
             f"{point.weighted_optimal_share:.2%}",
-            f"{point.loss:.6f}",
+            f"{point.loss:z.6f}",
         )
     typer.echo("\nLearning curve")
     print_table(shown)
@@ -353,7 +353,7 @@ def _print_comparison(comparison: Comparison) -> None:
     )
     against = "a best response, both seats" if learned.graph.players == 2 else "the best play"
     typer.echo(
-        f"  loss of the learned policy against {against}: {comparison.loss:.6f} {unit} "
+        f"  loss of the learned policy against {against}: {comparison.loss:z.6f} {unit} "
         f"(exact ± {comparison.loss_bound:.0e})"
     )
     for recent, games in ((False, "all games"), (True, "the later half of the games")):
@@ -369,7 +369,7 @@ def _print_comparison(comparison: Comparison) -> None:
     worst = [row for row in _bad_positions(comparison) if row["visits_a_game"] > 0][:5]
     for row in worst:
         where = ", ".join(f"{name}={value}" for name, value in row["state"].items())
-        cost = "" if row["cost"] is None else f", costs {row['cost']:.4f}"
+        cost = "" if row["cost"] is None else f", costs {row['cost']:z.4f}"
         typer.echo(
             f"    {where}: learned {row['learned'] or 'nothing'}, best is {row['best']}{cost} "
             f"({row['reason']}; {row['visits']:,} visits)"
