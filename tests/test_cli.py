@@ -117,6 +117,42 @@ def test_nothing_is_printed_as_no_more_and_no_less():
     assert points.level(-1e-17) == "0.000"
 
 
+DRAWING_GAME = """
+from typing import NamedTuple
+from rollwise import DRAW, LOSE, PASS, WIN, Game
+
+class Ladder(NamedTuple):
+    step: int
+
+class Climb(Game):
+    def start(self): return Ladder(0)
+    def progress(self, s): return s.step
+    def actions(self, s): yield 0
+    def outcomes(self, s, action):
+        yield 1, LOSE, s
+        if s.step < 3: yield 2, PASS, Ladder(s.step + 1)
+        else: yield 2, DRAW, s
+"""
+
+
+def test_draws_are_told_of(tmp_path):
+    (tmp_path / "climb.py").write_text(DRAWING_GAME)
+    climb = str(tmp_path / "climb.py") + ":Climb"
+    chance = (2 / 3) / 3 + (2 / 3) ** 3 / 3 + (2 / 3) ** 4 / 2
+    for command, *options in (
+        ("solve",),
+        ("solve", "--by-layer"),
+        ("evaluate", "--policy", "random"),
+        ("respond", "--to", "random"),
+    ):
+        text = output(command, climb, *options)
+        assert re.search(r"certified ± \S+; a draw is half a win", text)
+        assert f"{chance:.12f}" in text
+    games = ("--policy", "random", "--games", "50", "--seed", "1")
+    assert "standard error; a draw is half a win" in output("simulate", climb, *games)
+    assert "half" not in output("solve", "piglet") + output("evaluate", "piglet", *games[:2])
+
+
 def test_the_size_of_a_layer_is_in_a_unit_that_fits():
     assert "the largest graph of 6.9 kB\n" in output(
         "solve", "super-six", "sticks=12", "--by-layer"

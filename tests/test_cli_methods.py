@@ -278,3 +278,6 @@ def test_compare_says_why_a_method_did_not_run():
     row = json.loads(output("compare", "super-six", "sticks=60", *options))["rows"][0]
     assert row["status"].startswith("not run: ")
     assert row["error"] is None
+    lines = output("compare", "super-six", "sticks=60", *options[:2]).splitlines()
+    assert lines[1].split() == ["exact", "not", "run"]
+    assert lines[2] == f"exact: {row['status']}"

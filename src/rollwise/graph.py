@@ -213,6 +213,12 @@ class StateGraph:
         return len(self.outcome_state)
 
     @property
+    def has_draws(self) -> bool:
+        """Whether a game that is won or lost can also be drawn."""
+        over, payoff = self.lotteries.over, self.lotteries.payoff
+        return self.objective == "win" and bool(np.any(over & (payoff == 0)))
+
+    @property
     def nbytes(self) -> int:
         """Bytes held by the arrays."""
         arrays = [*vars(self).values(), *self.lotteries]

@@ -58,6 +58,8 @@ class LayeredSolution:
         The number of the start.
     n_actions, n_outcomes : int
         Of the whole game.
+    has_draws : bool
+        As in `rollwise.graph.StateGraph`.
     most_bytes : int
         Held at once by the graph of a layer, at most.
     seconds : dict of float
@@ -77,6 +79,7 @@ class LayeredSolution:
     start: int
     n_actions: int
     n_outcomes: int
+    has_draws: bool
     most_bytes: int
     seconds: Mapping[str, float]
 
@@ -92,7 +95,7 @@ class LayeredSolution:
 
     @property
     def win_probability(self) -> float | None:
-        """The probability that who moves first wins; None for a score."""
+        """The probability that who moves first wins (a draw is half a win); None for a score."""
         return None if self.is_score else (1 + self.value) / 2
 
     @cached_property
@@ -230,6 +233,7 @@ def solve_by_layers(
     n = len(layers.states)
     values, bounds, actions = np.empty(n), np.empty(n), np.empty(n, np.int32)
     n_actions = n_outcomes = most_bytes = 0
+    has_draws = False
 
     def prove(layer: Layer, arranged: Recursion) -> None:
         began = clock()
@@ -266,6 +270,7 @@ def solve_by_layers(
                 waiting.popleft().result()
             n_actions += graph.n_actions
             n_outcomes += graph.n_outcomes
+            has_draws |= graph.has_draws
             if progress is not None:
                 progress("solving layers", n - begin, n)
             started = clock()
@@ -284,6 +289,7 @@ def solve_by_layers(
         layers.start,
         n_actions,
         n_outcomes,
+        has_draws,
         most_bytes,
         seconds,
     )

@@ -57,6 +57,11 @@ LoadOption = Annotated[
 ]
 
 
+def about_draws(has_draws: bool) -> str:
+    """What is said behind a chance to win where games can be drawn."""
+    return "; a draw is half a win" if has_draws else ""
+
+
 def read_game(reference: str, assignments: Sequence[str] | None) -> Game:
     """The game that GAME and NAME=VALUE... ask for."""
     values: dict[str, str] = {}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from rollwise.cli.common import Progress, number_or_none, print_json
+from rollwise.cli.common import Progress, about_draws, number_or_none, print_json
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.sizes import in_bytes
@@ -61,7 +61,8 @@ def print_layers(
         else:
             typer.echo(
                 f"  the mover at the start ({place}) wins with probability "
-                f"{solution.win_probability:.12f} (certified ± {bound / 2:.1e})"
+                f"{solution.win_probability:.12f} (certified ± {bound / 2:.1e}"
+                f"{about_draws(solution.has_draws)})"
             )
             typer.echo(f"  value {solution.value:.12f} (certified ± {bound:.1e} in every state)")
         typer.echo(

@@ -82,10 +82,14 @@ def compare(
     shown = Table(box=None, padding=(0, 2, 0, 0))
     for name in COLUMNS:
         shown.add_column(name.replace("_", " "), justify="left" if name == "method" else "right")
+    notes = []
     for row in rows:
+        status, _, why = row.status.partition(": ")
+        if why:
+            notes.append(f"{row.method}: {row.status}")
         shown.add_row(
             row.method,
-            row.status,
+            status,
             "" if row.sweeps is None else f"{row.sweeps:,}",
             "" if row.seconds is None else f"{row.seconds:.3f}",
             "" if row.error is None else f"{row.error:.1e}",
@@ -93,6 +97,8 @@ def compare(
             "" if row.optimal_policy is None else ("yes" if row.optimal_policy else "no"),
         )
     print_table(shown)
+    for note in notes:
+        typer.echo(note)
     typer.echo(
         f"error: the largest of any of {graph.n_states:,} states, from values certified "
         f"± {bound:.1e}; claimed error: what the method itself says"

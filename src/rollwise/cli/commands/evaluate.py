@@ -14,6 +14,7 @@ from rollwise.cli.common import (
     MaxStatesOption,
     ParametersArgument,
     Progress,
+    about_draws,
     number_or_none,
     print_json,
     read_game,
@@ -126,7 +127,7 @@ def evaluate(
     if json:
         print_json(document)
     elif finished:
-        _print(document)
+        _print(document, graph.has_draws)
     if not finished:
         typer.echo(
             f"rollwise: the evaluation ended without an answer: {found.status} after "
@@ -166,7 +167,7 @@ def describe(graph: StateGraph, found: Evaluation, s: int) -> dict[str, Any]:
     return document
 
 
-def _print(document: dict[str, Any]) -> None:
+def _print(document: dict[str, Any], has_draws: bool) -> None:
     rival = document["against"]
     versus = "" if rival is None else f" against {rival}"
     where = ", ".join(f"{name}={value}" for name, value in document["state"].items())
@@ -176,6 +177,7 @@ def _print(document: dict[str, Any]) -> None:
         sure = f"estimated: {document['sweeps']} sweeps until none changed by {document['theta']:g}"
     else:
         sure = f"certified ± {bound / 2 if 'win_probability' in document else bound:.1e}"
+    sure += about_draws(has_draws)
     if "win_probability" in document:
         typer.echo(f"  wins with probability {document['win_probability']:.12f} moving first")
         if rival is not None:

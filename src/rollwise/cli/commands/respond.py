@@ -15,6 +15,7 @@ from rollwise.cli.common import (
     MaxStatesOption,
     ParametersArgument,
     Progress,
+    about_draws,
     number_or_none,
     print_json,
     read_game,
@@ -69,4 +70,5 @@ def respond(
         "1, a loss -1), on average over the seats"
     )
     bound = document["error_bound"]
-    typer.echo("  not certified" if bound is None else f"  certified ± {bound:.1e}")
+    sure = "not certified" if bound is None else f"certified ± {bound:.1e}"
+    typer.echo(f"  {sure}{about_draws(graph.has_draws)}")

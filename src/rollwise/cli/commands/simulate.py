@@ -16,6 +16,7 @@ from rollwise.cli.common import (
     MaxStatesOption,
     ParametersArgument,
     Progress,
+    about_draws,
     number_or_none,
     print_json,
     read_game,
@@ -168,7 +169,10 @@ def _side(side: Side) -> dict[str, Any]:
 
 def _print(match: Match) -> None:
     stopped = f" of the {match.asked:,} asked for" if match.games < match.asked else ""
-    typer.echo(f"{match.games:,} games{stopped}, seed {match.seed} (estimated ± standard error)")
+    draws = about_draws(any(side.draws for side in match.sides))
+    typer.echo(
+        f"{match.games:,} games{stopped}, seed {match.seed} (estimated ± standard error{draws})"
+    )
     if match.win_rate is not None:
         typer.echo(f"  {match.policy} wins {_text(match.win_rate)} over both seats")
     for side in match.sides:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,7 @@ from rollwise.cli.common import (
     ModeOption,
     ParametersArgument,
     Progress,
+    about_draws,
     number_or_none,
     print_json,
     read_game,
@@ -50,6 +51,9 @@ from rollwise.cli.score_options import (
     no_chase,
 )
 from rollwise.errors import UsageError
+
+if TYPE_CHECKING:
+    from rollwise.graph import StateGraph
 
 
 @app.command("solve")
@@ -156,7 +160,7 @@ def solve(
     if json:
         print_json(document)
     elif not gave_up:
-        _print(document, solution.graph.title, solution.is_score)
+        _print(document, solution.graph)
         if save is not None:
             typer.echo(f"Saved to {save}.")
     if gave_up:
@@ -216,13 +220,13 @@ def _plain(said: Any) -> Any:
     return number_or_none(said) if isinstance(said, float) else said
 
 
-def _print(document: dict[str, Any], title: str, is_score: bool) -> None:
+def _print(document: dict[str, Any], graph: StateGraph) -> None:
     start = ", ".join(f"{name}={value}" for name, value in document["start"].items())
     bound = document["error_bound"]
-    typer.echo(title)
+    typer.echo(graph.title)
     if bound is None:
         typer.echo(f"  value of the start ({start}): {document['value']}, without an error bound")
-    elif is_score:
+    elif graph.objective != "win":
         typer.echo(
             f"  expected score from the start ({start}): {document['value']:.12g} "
             f"(certified ± {bound:.1e})"
@@ -230,7 +234,8 @@ def _print(document: dict[str, Any], title: str, is_score: bool) -> None:
     else:
         typer.echo(
             f"  the mover at the start ({start}) wins with probability "
-            f"{document['win_probability']:.12f} (certified ± {bound / 2:.1e})"
+            f"{document['win_probability']:.12f} (certified ± {bound / 2:.1e}"
+            f"{about_draws(graph.has_draws)})"
         )
         typer.echo(f"  value {document['value']:.12f} (certified ± {bound:.1e} in every state)")
     for name in ("win_probability_exact", "value_exact"):
