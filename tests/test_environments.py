@@ -8,11 +8,13 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from little_games import Rooted
 
 gymnasium = pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
 
 import rollwise.environments as environments  # noqa: E402
+from rollwise.builders import build  # noqa: E402
 from rollwise.environments.aec import GameAECEnv, env  # noqa: E402
 from rollwise.environments.planning import Transitions  # noqa: E402
 from rollwise.environments.single import GameEnv  # noqa: E402
@@ -20,6 +22,7 @@ from rollwise.environments.vector import GameVectorEnv  # noqa: E402
 from rollwise.errors import MissingExtra, RollwiseError, UsageError  # noqa: E402
 from rollwise.evaluation import best_response  # noqa: E402
 from rollwise.games import available  # noqa: E402
+from rollwise.games.pig import Pig  # noqa: E402
 from rollwise.policies import find_policy  # noqa: E402
 
 # Parameters that make a game small enough for a test.
@@ -52,6 +55,17 @@ def test_gymnasiums_checker(name, contest, seat):
         warnings.simplefilter("ignore")
         check_env(made.unwrapped)
         gymnasium.utils.passive_env_checker.check_observation_space(made.observation_space)
+
+
+@pytest.mark.parametrize("make", [GameEnv, GameVectorEnv, GameAECEnv])
+def test_a_game_of_ones_own(make):
+    by_name, by_class, as_it_is = make("pig", target=7), make(Pig, target=7), make(Pig(target=7))
+    assert by_name.graph is by_class.graph is as_it_is.graph  # made once
+    assert make(Rooted()).graph.content_hash == build(Rooted()).content_hash
+    with pytest.raises(UsageError, match="pig has its parameters already; 'target' can't be set"):
+        make(Pig(target=7), target=8)
+    with pytest.raises(UsageError, match="pig has no parameter 'goal'"):
+        make(Pig, goal=8)
 
 
 @pytest.mark.parametrize(("name", "contest"), KINDS)

@@ -342,8 +342,16 @@ def test_a_state_is_found_by_its_fields():
     assert graph.action_text(0) == "roll"
     assert graph.title == "pig target=12 sides=6 must_bank=false"
     assert "states" in repr(graph)
-    for state in ((0, 0, 99), (0, 0), (0, 0, 0, 0)):
-        with pytest.raises(UnknownState, match="pig target=12.*banked"):
+    named = {"banked": 0, "rival": 0}
+    for state, fault in (
+        ((0, 0, 99), "no play comes to the state banked=0, rival=0, turn=99"),
+        ((0, 0), "a state has 3 fields, and not 2"),
+        ((0, 0, 0, 0), "a state has 3 fields, and not 4"),
+        ((0, 0, 0.5), r"\(0, 0, 0.5\) aren't whole numbers"),
+        (named, "turn is missing"),
+        ({**named, "turns": 0}, "there is no field 'turns'"),
+    ):
+        with pytest.raises(UnknownState, match=f"pig target=12.*{fault}.*banked"):
             graph.find(state)
 
 

@@ -18,7 +18,8 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from operator import index
+from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +67,58 @@ class Lotteries(NamedTuple):
     over: NDArray[np.bool_]
     passes: NDArray[np.bool_]
     payoff: NDArray[np.float64]
+
+
+def find_state(
+    states: NDArray[np.int32],
+    field_names: Sequence[str],
+    state: Sequence[int] | Mapping[str, int],
+    title: str,
+) -> int:
+    """The row of a state in an array of them.
+
+    Parameters
+    ----------
+    states : (n_states, n_fields) int32
+    state : sequence or mapping of int
+        Its fields, in their order or by name.
+    title : str
+        What messages say of where it was looked for.
+
+    Raises
+    ------
+    UnknownState
+    """
+
+    def refuse(fault: str) -> NoReturn:
+        raise UnknownState(f"{title}: {fault}; a state is {', '.join(field_names)}, each once")
+
+    if isinstance(state, Mapping):
+        for name in state:
+            if name not in field_names:
+                refuse(f"there is no field {name!r}")
+        for name in field_names:
+            if name not in state:
+                refuse(f"{name} is missing")
+        state = [state[name] for name in field_names]
+    if len(state) != len(field_names):
+        refuse(f"a state has {len(field_names)} fields, and not {len(state)}")
+    try:
+        fields = [index(field) for field in state]
+    except TypeError:
+        refuse(f"{tuple(state)} aren't whole numbers")
+    hits = np.arange(len(states))
+    for column, field in zip(states.T, fields, strict=True):
+        hits = hits[column[hits] == field]
+    if not len(hits):
+        shown = ", ".join(
+            f"{name}={field}" for name, field in zip(field_names, fields, strict=True)
+        )
+        raise UnknownState(
+            f"{title}: no play comes to the state {shown} (the fields are "
+            f"{', '.join(field_names)}; `roots()` can add positions that no play reaches)"
+        )
+    return int(hits[0])
 
 
 def title_of(game: str, parameters: Mapping[str, Any]) -> str:
@@ -271,33 +324,10 @@ class StateGraph:
         Raises
         ------
         UnknownState
-            No play from the roots comes to this state, or a field is missing.
+            No play from the roots comes to this state, or it has other fields than a state, or
+            one that is no whole number.
         """
-        if isinstance(state, Mapping):
-            unknown = [name for name in state if name not in self.field_names]
-            missing = [name for name in self.field_names if name not in state]
-            if unknown or missing:
-                fault = (
-                    f"there is no field {unknown[0]!r}" if unknown else f"{missing[0]} is missing"
-                )
-                raise UnknownState(
-                    f"{self.game}: {fault}; a state is {', '.join(self.field_names)}, each once"
-                )
-            state = [state[name] for name in self.field_names]
-        fields = tuple(int(field) for field in state)
-        if len(fields) == len(self.field_names):
-            hits = np.arange(self.n_states)
-            for column, field in zip(self.states.T, fields, strict=True):
-                hits = hits[column[hits] == field]
-            if len(hits):
-                return int(hits[0])
-        shown = ", ".join(
-            f"{name}={field}" for name, field in zip(self.field_names, fields, strict=False)
-        )
-        raise UnknownState(
-            f"{self.title}: no play comes to the state {shown} (the fields are "
-            f"{', '.join(self.field_names)}; `roots()` can add positions that no play reaches)"
-        )
+        return find_state(self.states, self.field_names, state, self.title)
 
     @property
     def title(self) -> str:

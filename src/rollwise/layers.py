@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 
 from rollwise.atomic_files import write_atomically
 from rollwise.certificate import action_gaps, certify
-from rollwise.errors import UnknownState
 from rollwise.game import Game
-from rollwise.graph import StateGraph, title_of
+from rollwise.graph import StateGraph, find_state, title_of
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.recursion import Recursion
 from rollwise.second_core import second_core
@@ -120,20 +119,7 @@ class LayeredSolution:
         ------
         UnknownState
         """
-        if isinstance(state, Mapping):
-            if set(state) != set(self.field_names):
-                raise UnknownState(
-                    f"{self.game.name}: a state is {', '.join(self.field_names)}, each once"
-                )
-            state = [state[name] for name in self.field_names]
-        hits = np.arange(len(self.states))
-        if len(state) == len(self.field_names):
-            for column, field in zip(self.states.T, state, strict=True):
-                hits = hits[column[hits] == field]
-            if len(hits):
-                return int(hits[0])
-        shown = ", ".join(f"{n}={f}" for n, f in zip(self.field_names, state, strict=False))
-        raise UnknownState(f"{self.title}: no play comes to the state {shown}")
+        return find_state(self.states, self.field_names, state, self.title)
 
     def table(self, where: str | None = None, *, part: slice = slice(None)) -> pl.DataFrame:
         """The strategy, a row for each state, in the order of the layers.

@@ -8,18 +8,19 @@ import numpy as np
 
 from rollwise.environments import need
 from rollwise.environments.arena import Arena, arena_of
+from rollwise.game import Game
 
 gymnasium = need("gymnasium")
 pettingzoo = need("pettingzoo")
 
 
-def env(game: str, **options: Any) -> Any:
+def env(game: str | Game | type[Game], **options: Any) -> Any:
     """A game for PettingZoo, with its usual wrappers: an illegal action loses.
 
     Parameters
     ----------
-    game : str
-        A game's name.
+    game : str, Game or subclass of Game
+        A game, or the name or class of one, to which `parameters` may be given.
     **options
         Of `GameAECEnv`.
     """
@@ -39,7 +40,8 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
 
     Parameters
     ----------
-    game : str
+    game : str, Game or subclass of Game
+        As for `env`.
     contest : str, optional
         Play a contest of two at a solitaire game; says how a tie counts.
     render_mode : {"ansi"}, optional
@@ -55,7 +57,7 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
 
     def __init__(
         self,
-        game: str,
+        game: str | Game | type[Game],
         contest: str | None = None,
         render_mode: str | None = None,
         **parameters: Any,

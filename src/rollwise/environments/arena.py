@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rollwise.analysis.contest_graph import contest_graph, solve_contest_graph
 from rollwise.builders import build
 from rollwise.errors import UsageError
+from rollwise.game import Game, parameter_specs
 from rollwise.games import find
 from rollwise.graph import StateGraph
 from rollwise.kernels.environment import EITHER, FIRST, SECOND, legal_actions
@@ -148,12 +149,17 @@ class Arena:
 
 
 def arena_of(
-    game: str, parameters: dict[str, Any], opponent: str | Policy | None, contest: str | None
+    game: str | Game | type[Game],
+    parameters: dict[str, Any],
+    opponent: str | Policy | None,
+    contest: str | None,
 ) -> Arena:
-    """The arena of a game by its name; graphs are kept for the next environment.
+    """The arena of a game; graphs are kept for the next environment.
 
     Parameters
     ----------
+    game : str, Game or subclass of Game
+        By its name or class, to which parameters may be given; or as it is.
     opponent : str, Policy or None
         ``optimal``, or as `rollwise.policies.find_policy` knows it; not looked at in
         a game for one.
@@ -165,20 +171,29 @@ def arena_of(
     RollwiseError
         There is no such game, parameter or policy.
     """
+    made = _with_parameters(game, parameters)
     if isinstance(opponent, Policy):
-        return Arena(_arena(game, tuple(sorted(parameters.items())), None, contest).graph, opponent)
-    return _arena(game, tuple(sorted(parameters.items())), opponent, contest)
+        return Arena(_arena(made, None, contest).graph, opponent)
+    return _arena(made, opponent, contest)
+
+
+def _with_parameters(game: str | Game | type[Game], parameters: dict[str, Any]) -> Game:
+    if isinstance(game, Game):
+        if parameters:
+            raise UsageError(
+                f"{game.name} has its parameters already; {next(iter(parameters))!r} can't be set"
+            )
+        return game
+    cls = find(game) if isinstance(game, str) else game
+    names = {spec.name for spec in parameter_specs(cls)}
+    unknown = [key for key in parameters if key not in names]
+    if unknown:
+        raise UsageError(f"{cls.name} has no parameter {unknown[0]!r}")
+    return cls(**parameters)
 
 
 @lru_cache(maxsize=16)
-def _arena(
-    name: str, parameters: tuple[tuple[str, Any], ...], opponent: str | None, contest: str | None
-) -> Arena:
-    cls = find(name)
-    unknown = [key for key, _ in parameters if key not in cls.__dataclass_fields__]
-    if unknown:
-        raise UsageError(f"{name} has no parameter {unknown[0]!r}")
-    game = cls(**dict(parameters))
+def _arena(game: Game, opponent: str | None, contest: str | None) -> Arena:
     if contest is not None:
         made = contest_graph(game, contest)
         if opponent == "optimal":
@@ -187,7 +202,7 @@ def _arena(
             return Arena(made.graph)
         blind = find_policy(made.source, game, opponent)
         return Arena(made.graph, Policy(blind.name, blind.probability[made.action]))
-    if cls.players == 1 or opponent is None:
+    if game.players == 1 or opponent is None:
         return Arena(build(game))
     if opponent == "optimal":
         solution = solve(game)

@@ -11,6 +11,7 @@ from rollwise.environments import need
 from rollwise.environments.arena import arena_of, seat_by_name
 from rollwise.environments.planning import Transitions
 from rollwise.errors import UsageError
+from rollwise.game import Game
 from rollwise.kernels.environment import EITHER, FIRST
 from rollwise.policies import Policy
 
@@ -32,8 +33,8 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
 
     Parameters
     ----------
-    game : str
-        A game's name.
+    game : str, Game or subclass of Game
+        A game, or the name or class of one, to which `parameters` may be given.
     opponent : str or Policy
         ``optimal``, or a policy of the game.
     seat : {"first", "second", "either"}
@@ -50,7 +51,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
 
     def __init__(
         self,
-        game: str,
+        game: str | Game | type[Game],
         opponent: str | Policy = "optimal",
         seat: str = "first",
         contest: str | None = None,

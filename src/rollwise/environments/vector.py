@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from rollwise.environments import need
 from rollwise.environments.arena import arena_of, seat_by_name
 from rollwise.errors import UsageError
+from rollwise.game import Game
 from rollwise.kernels.environment import pack_actions, step_batch
 from rollwise.kernels.sampling import alias_tables
 from rollwise.policies import Policy
@@ -41,7 +42,7 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
 
     def __init__(
         self,
-        game: str,
+        game: str | Game | type[Game],
         num_envs: int = 1,
         opponent: str | Policy = "optimal",
         seat: str = "first",
