@@ -12,6 +12,7 @@ from graphs import FOR_TWO, assemble, ending_graphs, graph_and_policies
 from hypothesis import given, settings
 
 from rollwise.builders import build
+from rollwise.certificate import certify
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.evaluation import best_response, evaluate
 from rollwise.game import PASS, WIN
@@ -194,6 +195,22 @@ def test_points_that_must_be_banked_change_nothing_for_who_holds_in_time():
     same = strategy_iteration(banked).values
     for s in range(plain.n_states):
         assert same[banked.find(plain.states[s])] == pytest.approx(values[s], abs=1e-14)
+
+
+def test_what_is_shown_of_answers_fits_in_a_line_or_two():
+    """No array is spelled out where one looks at an object in a notebook or a shell."""
+    graph = build(Piglet(target=4))
+    found = strategy_iteration(graph)
+    policy = Policy.uniform(graph)
+    for shown in (
+        found,
+        policy,
+        certify(graph, found.values),
+        evaluate(graph, policy),
+        best_response(graph, policy),
+    ):
+        assert len(repr(shown)) < 300
+        assert "array" not in repr(shown)
 
 
 def test_goal_of_one_needs_no_second_turn():

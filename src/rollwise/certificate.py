@@ -61,6 +61,9 @@ class Certificate:
         """The largest of the bounds."""
         return float(self.bounds.max())
 
+    def __repr__(self) -> str:
+        return f"<Certificate: values ± {self.bound:.2g}, residual {self.residual:.2g}>"
+
 
 def endless_states(graph: StateGraph, arranged: Recursion | None = None) -> NDArray[np.int64]:
     """The states in which the players can go round for ever, if they want to."""

@@ -67,14 +67,14 @@ class Evaluation:
 
     policy: str
     against: str
-    values: NDArray[np.float64]
-    values_second: NDArray[np.float64]
-    bounds: NDArray[np.float64] | None
-    bounds_second: NDArray[np.float64] | None
+    values: NDArray[np.float64] = field(repr=False)
+    values_second: NDArray[np.float64] = field(repr=False)
+    bounds: NDArray[np.float64] | None = field(repr=False)
+    bounds_second: NDArray[np.float64] | None = field(repr=False)
     method: str
     status: Status
     sweeps: int
-    history: Sequence[float] = ()
+    history: Sequence[float] = field(default=(), repr=False)
     theta: float | None = None
     n_solved: int = 0
 

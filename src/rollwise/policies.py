@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import index
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ class Policy:
     """
 
     name: str
-    probability: NDArray[np.float64]
+    probability: NDArray[np.float64] = field(repr=False)
 
     @classmethod
     def of_actions(cls, graph: StateGraph, name: str, actions: NDArray[Any]) -> Policy:

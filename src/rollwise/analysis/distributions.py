@@ -9,7 +9,7 @@ of discounted Markov decision processes", for the undiscounted total).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -46,8 +46,8 @@ class Distribution:
         How far any of the probabilities can be off, proved.
     """
 
-    values: Ints
-    probabilities: NDArray[np.float64]
+    values: Ints = field(repr=False)
+    probabilities: NDArray[np.float64] = field(repr=False)
     error_bound: float
 
     @property
@@ -104,11 +104,11 @@ class Distributions:
         And by this much besides (0 where no play comes back to a state).
     """
 
-    low: Ints
-    place: Ints
-    probability: NDArray[np.float64]
-    relative_error: NDArray[np.float64]
-    absolute_error: NDArray[np.float64]
+    low: Ints = field(repr=False)
+    place: Ints = field(repr=False)
+    probability: NDArray[np.float64] = field(repr=False)
+    relative_error: NDArray[np.float64] = field(repr=False)
+    absolute_error: NDArray[np.float64] = field(repr=False)
 
     def of(self, state: int) -> Distribution:
         """The distribution from a state, given by its number."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -43,9 +43,9 @@ class Learned:
     explore: float
     seed: int
     workers: int
-    visits: NDArray[np.int64]
-    values: NDArray[np.float64]
-    standard_errors: NDArray[np.float64] | None
+    visits: NDArray[np.int64] = field(repr=False)
+    values: NDArray[np.float64] = field(repr=False)
+    standard_errors: NDArray[np.float64] | None = field(repr=False)
 
     @property
     def is_score(self) -> bool:

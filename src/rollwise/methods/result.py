@@ -60,18 +60,18 @@ class MethodResult:
     """
 
     method: str
-    values: NDArray[np.float64]
+    values: NDArray[np.float64] = field(repr=False)
     sweeps: int
     status: Status = Status.CONVERGED
-    history: Sequence[float] = ()
-    lower: NDArray[np.float64] | None = None
-    upper: NDArray[np.float64] | None = None
+    history: Sequence[float] = field(default=(), repr=False)
+    lower: NDArray[np.float64] | None = field(default=None, repr=False)
+    upper: NDArray[np.float64] | None = field(default=None, repr=False)
     claimed_error: float | None = None
     claim_is_bound: bool = False
     seconds: float = 0.0
-    fractions: Sequence[Fraction] | None = None
-    chosen: NDArray[np.int64] | None = None
-    columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    fractions: Sequence[Fraction] | None = field(default=None, repr=False)
+    chosen: NDArray[np.int64] | None = field(default=None, repr=False)
+    columns: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
     details: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,9 +59,9 @@ class Tournament:
 
     policies: tuple[str, ...]
     standings: tuple[Entry, ...]
-    first: NDArray[np.float64] | None
-    both: NDArray[np.float64] | None
-    errors: NDArray[np.float64] | None
+    first: NDArray[np.float64] | None = field(repr=False)
+    both: NDArray[np.float64] | None = field(repr=False)
+    errors: NDArray[np.float64] | None = field(repr=False)
     exact: bool
     games: int
     seed: int | None
