@@ -135,6 +135,7 @@ class Climb(Game):
 """
 
 
+@pytest.mark.needs_jit
 def test_draws_are_told_of(tmp_path):
     (tmp_path / "climb.py").write_text(DRAWING_GAME)
     climb = str(tmp_path / "climb.py") + ":Climb"
@@ -153,6 +154,12 @@ def test_draws_are_told_of(tmp_path):
     assert "half" not in output("solve", "piglet") + output("evaluate", "piglet", *games[:2])
 
 
+def test_where_nothing_is_compiled_there_are_no_layers(monkeypatch):
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    assert "NUMBA_DISABLE_JIT" in refusal("solve", "super-six", "sticks=12", "--by-layer")
+
+
+@pytest.mark.needs_jit
 def test_the_size_of_a_layer_is_in_a_unit_that_fits():
     assert "the largest graph of 6.9 kB\n" in output(
         "solve", "super-six", "sticks=12", "--by-layer"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.builders import as_graph
+from rollwise.builders import as_graph, jit_disabled
 from rollwise.builders.adapting import NotCompilable
 from rollwise.builders.compiled import Explorer
 from rollwise.builders.compiling import compiled_question, compiled_rules
@@ -124,6 +124,10 @@ def find_layers(
             "number that no outcome lowers, to solve it by layers"
         )
     most = max_states or MAX_STATES
+    if jit_disabled():
+        raise UsageError(
+            f"{game.name}: layers need compiled rules, and NUMBA_DISABLE_JIT says to compile none"
+        )
     try:
         if progress is not None:
             progress("compiling the rules", 0, None)
