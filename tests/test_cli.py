@@ -19,6 +19,7 @@ import pytest
 
 from rollwise import solve
 from rollwise.cli import main
+from rollwise.cli.commands.table import _cell
 from rollwise.cli.figures import Figures
 from rollwise.games.pig import Piglet
 from rollwise.games.threes import Threes
@@ -115,6 +116,7 @@ def test_nothing_is_printed_as_no_more_and_no_less():
     chances, points = Figures(solve(Piglet(target=2))), Figures(solve(Threes(dice=2)))
     assert chances.change(-1e-9) == chances.change(1e-9) == "+0.00 %"
     assert points.level(-1e-17) == "0.000"
+    assert _cell("value", -1e-17) == _cell("value", 0.0)
 
 
 DRAWING_GAME = """
@@ -151,7 +153,8 @@ def test_draws_are_told_of(tmp_path):
         assert f"{chance:.12f}" in text
     games = ("--policy", "random", "--games", "50", "--seed", "1")
     assert "standard error; a draw is half a win" in output("simulate", climb, *games)
-    assert "half" not in output("solve", "piglet") + output("evaluate", "piglet", *games[:2])
+    for game in ("threes", "dice=2"), ("piglet",):
+        assert "half" not in output("evaluate", *game, *games[:2])
 
 
 def test_where_nothing_is_compiled_there_are_no_layers(monkeypatch):

@@ -16,6 +16,7 @@ from test_cli import run
 import rollwise
 from rollwise import AGAIN, END, PASS, WIN, Game, parameter, solve, solve_by_layers
 from rollwise.analysis.check import check
+from rollwise.builders.layers import find_layers
 from rollwise.errors import EndlessPlay, RulesError, TooManyStates, UnknownState, UsageError
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.super_six import SuperSix
@@ -208,6 +209,13 @@ def test_on_the_command_line(tmp_path):
     done = run("solve", "super-six", "sticks=9", "--by-layer", "--save", str(tmp_path / "file"))
     assert (done.returncode, done.stdout) == (2, "")
     assert "it is a folder" in done.stderr
+
+
+def test_the_largest_layer_counts():
+    game = Pig(target=10)
+    sizes = [layer.graph.nbytes for layer in find_layers(game).last_first()]
+    assert sizes[-1] < max(sizes) > sizes[0]
+    assert solve_by_layers(game).most_bytes == max(sizes)
 
 
 def test_more_layers_than_memory_would_hold_at_once():
