@@ -284,6 +284,25 @@ def test_a_tree_repeats_the_first_example_of_threes():
     assert "take 2: 7 + 0.00 = <b>7.00</b>" in texts
 
 
+def test_labels_stay_within_their_columns():
+    """On the narrowest screen for which a layout is; and a field isn't parted from its number."""
+    solution = solved(Threes(dice=4))
+    state = dict.fromkeys(solution.graph.field_names, 0) | {"to_roll": 4}
+    figure = plot(solution, "graph", state=state)
+    for name, width, size in (("wide", 760, 12), ("narrow", 400, 9)):
+        layout = figure.layout.meta[name]
+        low, high = layout["xaxis"]["range"]
+        for note in layout["annotations"][1:]:
+            if note.get("x") is None or note.get("xref") == "paper":
+                continue
+            lines = re.sub("</?b>", "", note["text"]).split("<br>")
+            room = width * (high - note["x"]) / (high - low) - note["xshift"]
+            assert max(map(len, lines)) * size * 0.55 <= room
+            if name == "wide":
+                assert not any(re.match(r"\d+($|,)", line) for line in lines)
+        assert any("<br>" in note["text"] for note in layout["annotations"])
+
+
 def test_lengths_of_games_that_can_be_counted():
     found = lengths(solved(Craps()).graph, solved(Craps()).policy)
     assert found.unit == "rolls"

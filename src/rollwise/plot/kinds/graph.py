@@ -6,6 +6,7 @@ that leads to it most directly (the barycentre rule of Sugiyama, Tagawa and Toda
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ import plotly.graph_objects as go
 
 from rollwise.errors import UsageError
 from rollwise.plot import Choices
-from rollwise.plot.style import BLUE, COLOURS, GREY, NARROW, ORANGE, WIDE, Sheet
+from rollwise.plot.style import BLUE, COLOURS, GREY, NARROW, ORANGE, SWITCH, Sheet
 from rollwise.plot.words import Hover, cost_text, value_text
 from rollwise.solution import Solution
 
@@ -227,25 +228,33 @@ def _order(nodes: list[Node], edges: list[tuple[int, int, str, bool]]) -> None:
 
 
 def _broken(text: str, most: int) -> str:
-    """A label in lines of at most so many letters, broken where it has commas or spaces."""
-    if len(text.replace("<b>", "").replace("</b>", "")) <= most:
+    """A label in lines of at most so many letters, if it can be: a field keeps its number."""
+
+    def length(part: str) -> int:
+        return len(re.sub("</?b>", "", part))
+
+    if length(text) <= most:
         return text
-    lines = [""]
-    for word in text.replace("  <b>", " <b>").split(" "):
-        joined = f"{lines[-1]} {word}".strip()
-        if len(joined.replace("<b>", "").replace("</b>", "")) > most and lines[-1]:
+    words: list[str] = []
+    for part in re.split(r"(?<=[,:%]) +| +(?=<b>)", text):
+        words += [part] if length(part) <= most else part.split()
+    lines = words[:1]
+    for word in words[1:]:
+        joined = f"{lines[-1]} {word}"
+        if length(joined) > most:
             lines.append(word)
         else:
             lines[-1] = joined
     return "<br>".join(lines)
 
 
-def _narrow_row(nodes: list[Node]) -> float:
-    """The height that a row needs on a narrow screen, where labels are broken."""
-    last = max(node.column for node in nodes)
-    most = int(((NARROW - 60) / (last + 1) - 16) / (9 * 0.56))
-    lines = max(_broken(node.text, most).count("<br>") + 1 for node in nodes)
-    return 12.0 * lines + 8
+def _labels(nodes: list[Node], width: int, size: int) -> tuple[list[str], float]:
+    """The labels, broken so that columns have room side by side; and the height of a row."""
+    columns = max(node.column for node in nodes) + 1
+    most = int(((width - 60) / columns - 16) / (size * 0.56))
+    labels = [_broken(node.text, most) for node in nodes]
+    lines = max(label.count("<br>") + 1 for label in labels)
+    return labels, 4 / 3 * size * lines + 8
 
 
 def _picture(
@@ -305,28 +314,27 @@ def _picture(
         )
     last = max(node.column for node in nodes)
     rows = max(node.row for node in nodes) + 1
+    wide, wide_row = _labels(nodes, SWITCH, 12)
+    narrow, narrow_row = _labels(nodes, NARROW, 9)
     sheet = Sheet(
         figure,
         title,
         notes,
-        heights=(max(160.0, 30 * rows), max(200.0, _narrow_row(nodes) * rows)),
+        heights=(max(160.0, max(30.0, wide_row) * rows), max(200.0, narrow_row * rows)),
         key=[name for name, _ in key],
         left=16,
         bottom=12,
     )
     figure.update_layout(showlegend=bool(key))
     layouts: list[dict[str, Any]] = []
-    for width, size in ((WIDE, 12), (NARROW, 9)):
-        small = width == NARROW
-        room = (width - 60) / (last + 1)
+    for labels, size, left in ((wide, 12, -0.3), (narrow, 9, -0.15)):
         annotations = []
-        for node in nodes:
-            text = _broken(node.text, int((room - 16) / (size * 0.56)))
+        for node, label in zip(nodes, labels, strict=True):
             annotations.append(
                 {
                     "x": node.column,
                     "y": node.row,
-                    "text": text,
+                    "text": label,
                     "xanchor": "left",
                     "xshift": 8,
                     "align": "left",
@@ -340,7 +348,7 @@ def _picture(
         hidden: dict[str, Any] = {"visible": False, "fixedrange": False}
         layouts.append(
             {
-                "xaxis": {**hidden, "range": [-0.3 if not small else -0.15, last + beyond]},
+                "xaxis": {**hidden, "range": [left, last + beyond]},
                 "yaxis": {**hidden, "range": [rows - 0.4, -0.7]},
                 "annotations": annotations,
             }
