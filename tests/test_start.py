@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import atexit
 import gc
 import importlib.util
@@ -227,6 +228,11 @@ def test_kernels_are_read_from_disk_and_if_need_be_as_numba_does(tmp_path):
     assert use().splitlines() == ["12.0 1 | False False", "less than nothing"]  # read
     # read, but with all that Numba knows
     assert use(BREAKS).splitlines() == ["12.0 1 | True True", "less than nothing"]
+    for torn in ("work.work*.nbc", "work.work*.nbi"):  # compiled anew, and read the next time
+        (file,) = Path(cache).rglob(torn)
+        file.write_bytes(file.read_bytes()[:10])
+        assert use().splitlines() == ["12.0 | True True", "less than nothing"]
+        assert use().splitlines() == ["12.0 1 | False False", "less than nothing"]
 
 
 def test_kernels_on_disk_are_those_of_all_the_sources_that_went_into_them(tmp_path, monkeypatch):
@@ -250,6 +256,20 @@ def test_kernels_on_disk_are_those_of_all_the_sources_that_went_into_them(tmp_pa
         change(name)
         found.append(stamp())
     assert len(set(found)) == len(found)
+
+
+def test_no_import_of_a_kernel_is_overlooked():
+    for path in Path(jit.__file__).parent.glob("*.py"):
+        imported = [
+            part.module or ""
+            if isinstance(part, ast.ImportFrom)
+            else " ".join(alias.name for alias in part.names)
+            for part in ast.parse(path.read_text()).body
+            if isinstance(part, ast.Import | ast.ImportFrom)
+        ]
+        kernels = {name for name in imported if name.startswith("rollwise")}
+        found = {f"rollwise.kernels.{file.stem}" for file in jit._read(path)[1]}
+        assert found == kernels
 
 
 @pytest.mark.needs_jit

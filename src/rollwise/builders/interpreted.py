@@ -206,8 +206,7 @@ def build_interpreted(
     ----------
     roots : (n_roots, n_fields) int32
     max_states : int
-    stop_after : int, optional
-    patience : float, optional
+    stop_after, patience : float, optional
         Give up, and return None, once so many outcomes were seen, or so many seconds
         have passed, and there is more to come.
 

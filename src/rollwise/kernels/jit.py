@@ -105,6 +105,22 @@ class _OnDisk(CompileResultCacheImpl):  # type: ignore[misc]
         return for_disk(result)
 
 
+class _Files(IndexDataCacheFile):  # type: ignore[misc]
+    """The files of a kernel. What can't be read, as after a crash, is written anew."""
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            return super()._load_index()  # type: ignore[no-any-return]
+        except Exception:  # unpickling raises all kinds
+            return {}
+
+    def load(self, key: Any) -> Any:
+        try:
+            return super().load(key)
+        except Exception:
+            return None
+
+
 class _KernelCache(FunctionCache):  # type: ignore[misc]
     """Compiled kernels on disk, as Numba keeps them, but read without what only compiling needs.
 
@@ -117,7 +133,7 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
     def __init__(self, function: Callable[..., object]) -> None:
         super().__init__(function)
         stamp = source_stamp(Path(function.__code__.co_filename))
-        self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamp)
+        self._cache_file = _Files(self._cache_path, self._impl.filename_base, stamp)
 
     def is_empty(self) -> bool:
         """Whether nothing is on disk that can be used."""
