@@ -316,6 +316,7 @@ def test_who_waits_for_the_second_process(tmp_path, monkeypatch):
     )
     (tmp_path / "fails.py").write_text("raise SystemExit(1)\n")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setattr(jit, "never_compiled", lambda: True)
     monkeypatch.setattr(jit.os, "cpu_count", lambda: 2)
     jit.compile_beside("works")
@@ -331,6 +332,19 @@ def test_who_waits_for_the_second_process(tmp_path, monkeypatch):
     jit.wait_beside()
     jit.wait_for_rest()
     jit.wait_for_rest()
+
+
+@pytest.mark.needs_jit
+def test_the_second_process_runs_nothing_of_the_current_folder(tmp_path, monkeypatch):
+    for name in ("numba", "rollwise", "stranger"):
+        (tmp_path / f"{name}.py").write_text("import pathlib; pathlib.Path('it-ran').touch()\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(jit, "never_compiled", lambda: True)
+    monkeypatch.setattr(jit.os, "cpu_count", lambda: 2)
+    for module in ("rollwise.kernels.random", "stranger"):
+        jit.compile_beside(module)
+        jit.wait_for_rest()
+    assert not (tmp_path / "it-ran").exists()
 
 
 @pytest.mark.slow

@@ -1,36 +1,177 @@
-"""Files that appear in their place whole, or not at all."""
+"""Writing files: a regular file appears in its place whole, or not at all.
+
+A new file is written beside its place and renamed. It takes over the mode and the owner of the
+file that it replaces, and a symbolic link goes on pointing to it. What isn't a regular file (a
+device, a pipe), or can't be replaced, is written through.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import hashlib
 import os
+import re
+import shutil
+import stat
 import tempfile
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
-from rollwise.errors import SolutionFileError
+from rollwise.errors import OutputError
+
+SUFFIX = ".rollwise.part"  # of files that are being written
+# Whoever has written nothing for so many seconds is taken for dead, if it can't be asked.
+PATIENCE = 86400.0
+# Standard streams by name. Behind them may be a regular file, which a shell has opened.
+STREAMS = ("/dev/fd/", "/dev/std", "/proc/")
+FAILED_RUNS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
-def write_atomically(path: Path, write: Any) -> None:
+def check_place(path: Path | None) -> None:
+    """Make sure, before any work, that a file can be written where it is to go, if anywhere.
+
+    Raises
+    ------
+    OutputError
+        The folder isn't there or can't be written to, or there is a folder of this name.
+    """
+    if path is None:
+        return
+    with _told(path):
+        if not _is_regular(path):
+            return
+        place = Path(os.path.realpath(path))
+        if not place.parent.is_dir():
+            raise OutputError(f"{path} can't be written: there is no folder {path.parent}")
+        if not os.access(place if place.exists() else place.parent, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     """Have ``write(temporary path)`` make a file, and put it in the place of `path`.
 
     Raises
     ------
-    SolutionFileError
-        The directory can't be written to.
+    OutputError
+        The file can't be written.
     """
+    check_place(path)
+    with _told(path):
+        place = Path(os.path.realpath(path))
+        if _is_regular(path) and os.access(place.parent, os.W_OK):
+            _replace(place, write)
+        else:
+            _write_through(path, write)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Put text into a file: in UTF-8, lines end with line feeds, on every system."""
+    write_atomically(path, lambda place: place.write_text(text, encoding="utf-8", newline="\n"))
+
+
+def write_error(path: Path | str, error: BaseException) -> OutputError:
+    """An error of the system, or of a library that wrote, in a line."""
+    number = getattr(error, "errno", None)
+    text = " ".join(str(error).split()) or type(error).__name__
+    if number is None and (told := re.search(r"\(os error (\d+)\)", text)):  # as Polars says it
+        number = int(told[1])
+    if number:
+        text = os.strerror(number)
+    if isinstance(error, PermissionError) and os.name == "nt":
+        text += "; is it open in another program?"
+    found = OutputError(f"{path} can't be written: {text}")
+    if number in FAILED_RUNS:
+        found.exit_code = 1
+    return found
+
+
+@contextlib.contextmanager
+def _told(path: Path) -> Iterator[None]:
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        yield
+    except OSError as error:
+        raise write_error(path, error) from error
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] == "polars":
+            raise write_error(path, error) from error
+        raise
+
+
+def _is_regular(path: Path) -> bool:
+    """Whether it is a regular file, or will be one."""
+    if str(path).startswith(STREAMS):
+        return False
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return True
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    return stat.S_ISREG(mode)
+
+
+def _write_through(path: Path, write: Callable[[Path], object]) -> None:
+    with tempfile.TemporaryDirectory(prefix="rollwise-") as folder:
+        whole = Path(folder) / "whole"
+        write(whole)
+        with whole.open("rb") as source, path.open("wb") as target:
+            shutil.copyfileobj(source, target)
+
+
+def _replace(path: Path, write: Callable[[Path], object]) -> None:
+    remove_abandoned(path.parent)
+    before = path.stat() if path.exists() else None
+    part, handle = _new_part(path, 0o666 if before is None else stat.S_IMODE(before.st_mode))
+    try:
         os.close(handle)
-    except OSError as error:
-        raise SolutionFileError(f"{path} can't be written: {error.strerror}") from error
-    temporary = Path(name)
-    try:
-        write(temporary)
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise SolutionFileError(f"{path} can't be written: {error.strerror}") from error
+        if before is not None:
+            _take_over(part, before)
+        write(part)
+        os.replace(part, path)
     finally:
-        temporary.unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
+
+
+def _new_part(path: Path, mode: int) -> tuple[Path, int]:
+    """A file of its own name, with the bits of `mode` that the mask of the process lets through."""
+    while True:
+        writer = f"{_host()}-{os.getpid()}-{os.urandom(4).hex()}"
+        part = path.with_name(f".{path.name[:100]}.{writer}{SUFFIX}")
+        with contextlib.suppress(FileExistsError):
+            return part, os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode | stat.S_IWUSR)
+
+
+def _take_over(part: Path, before: os.stat_result) -> None:
+    """Give a file the owner and the mode of the one that it will replace, as far as may be."""
+    if hasattr(os, "chown"):
+        with contextlib.suppress(PermissionError):
+            os.chown(part, before.st_uid, before.st_gid)
+    part.chmod(stat.S_IMODE(before.st_mode))
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Remove what processes that were killed left in a folder."""
+    for part in folder.glob(f".*{SUFFIX}"):
+        with contextlib.suppress(OSError, ValueError):
+            if not _may_be_written_to(part):
+                part.unlink()
+
+
+def _may_be_written_to(part: Path) -> bool:
+    host, pid, _ = part.name.removesuffix(SUFFIX).rpartition(".")[2].split("-")
+    if host == _host() and os.name == "posix":
+        try:
+            os.kill(int(pid), 0)  # which only asks
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            pass  # it is somebody else's
+    return time.time() - part.stat().st_mtime < PATIENCE
+
+
+def _host() -> str:
+    """A word for this machine, since folders may be shared."""
+    name = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
+    return hashlib.blake2b(name.encode(), digest_size=4).hexdigest()

@@ -37,6 +37,10 @@ class SolutionFileError(UsageError):
     """A saved solution that is damaged, or that was made for other rules."""
 
 
+class OutputError(UsageError):
+    """A file that can't be written. Where the disk is full, that is a run that failed."""
+
+
 class LearnerFileError(UsageError):
     """A saved learner that is damaged, or that was made for other rules."""
 

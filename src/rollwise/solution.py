@@ -88,6 +88,8 @@ class Solution:
         Time spent to ``compile``, ``build``, ``solve`` and ``certify``.
     run : MethodResult or None
         What else the method said: its history, bounds, fractions.
+    proved : bool
+        Whether the error bounds were proved by this process, or only read from a file.
     """
 
     graph: StateGraph
@@ -100,6 +102,7 @@ class Solution:
     converged: bool = True
     seconds: Mapping[str, float] = field(default_factory=dict)
     run: MethodResult | None = None
+    proved: bool = True
 
     @property
     def error_bound(self) -> float:
@@ -110,7 +113,8 @@ class Solution:
     def status(self) -> str:
         """How it ended.
 
-        ``certified``; ``tolerance missed`` where the error bound is larger than was
+        ``certified``; ``as saved`` where nobody has proved the error bounds since they were
+        read from a file; ``tolerance missed`` where the error bound is larger than was
         asked for; ``not certified`` where no bound could be proved; or, where the
         method gave up, how (see `rollwise.methods.result.Status`): its values are
         then no answer, and `bounds` are what is known.
@@ -119,6 +123,8 @@ class Solution:
             return str(self.run.status)
         if not np.isfinite(self.error_bound):
             return "not certified"
+        if not self.proved:
+            return "as saved"
         if self.tolerance is not None and self.error_bound > self.tolerance:
             return "tolerance missed"
         return "certified"

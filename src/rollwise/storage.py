@@ -3,39 +3,44 @@
 A row is a state, in the order of the graph: the fields, the best action, the
 value and its error bound. The file's metadata holds what is needed to tell
 whether it fits: the game and its parameters, the hash of its graph, a checksum of
-the values, the method, and the versions that wrote it.
+the values, the method, and the versions that wrote it. Whoever wrote it isn't trusted: a
+file names no code to be run, and its error bounds are proved anew.
 """
 
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
-import os
 import platform
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rollwise import __version__
 from rollwise.atomic_files import write_atomically
 from rollwise.builders import Mode, Progress, build_with_report
-from rollwise.errors import SolutionFileError
+from rollwise.certificate import certify
+from rollwise.errors import SolutionFileError, UnknownGame
 from rollwise.game import Game
-from rollwise.games import create, find
+from rollwise.games import create, find_installed
+from rollwise.graph import StateGraph, title_of
 from rollwise.solution import Solution
 
 FORMAT = "1"
-
-
-def _reference(game: Game) -> str:
-    """How the game is named on the command line."""
-    cls = type(game)
-    if cls.__module__.startswith("rollwise.games."):
-        return cls.name
-    file = inspect.getsourcefile(cls)
-    return f"{os.path.relpath(file)}:{cls.__qualname__}" if file else cls.name
+# What a file says of itself, and in which types.
+FACTS: dict[str, Any] = {
+    "game": str,
+    "parameters": dict,
+    "graph_hash": str,
+    "checksum": str,
+    "method": str,
+    "tolerance": int | float | None,
+    "sweeps": int,
+    "converged": bool,
+}
 
 
 def _checksum(values: np.ndarray, bounds: np.ndarray) -> str:
@@ -59,7 +64,6 @@ def save(solution: Solution, path: Path) -> None:
     facts = {
         "format": FORMAT,
         "game": graph.game,
-        "reference": graph.game if solution.game is None else _reference(solution.game),
         "parameters": dict(graph.parameters),
         "graph_hash": graph.content_hash,
         "checksum": _checksum(solution.values, solution.error_bounds),
@@ -104,62 +108,71 @@ def read_facts(path: Path) -> dict[str, Any]:
             f"{path} is damaged or isn't a saved solution (it can't be read as Parquet); "
             "solve the game again with --save"
         ) from error
+    if not isinstance(facts, dict):
+        raise _damaged(path, "its description isn't one")
     if facts.get("format") != FORMAT:
         raise SolutionFileError(
             f"{path} has the format {facts.get('format')}; this version of rollwise reads {FORMAT}"
         )
-    return dict(facts)
+    for name, kinds in FACTS.items():
+        if not isinstance(facts.get(name), kinds):
+            raise _damaged(path, f"its description has no {name}")
+    return facts
+
+
+def _damaged(path: Path, why: str) -> SolutionFileError:
+    return SolutionFileError(f"{path} is damaged: {why}; solve the game again with --save")
 
 
 def load(
     path: str | Path,
     game: Game | None = None,
     *,
+    prove: bool = True,
     mode: Mode = "auto",
     max_states: int | None = None,
     progress: Progress | None = None,
 ) -> Solution:
-    """Read a saved solution and make sure that it belongs to the rules.
+    """Read a saved solution, make sure that it belongs to the rules, and prove its bounds anew.
 
     Parameters
     ----------
     path : path of a file made by `Solution.save`
     game : Game, optional
-        The rules it must fit; by default the game that the file names.
+        The rules that it must fit. Without, the game must be one that is installed: a file
+        names no code to be run.
+    prove : bool
+        Certify the values, as `rollwise.solve` does. Otherwise the error bounds are those of
+        the file, and the `Solution.status` is ``as saved``.
+    mode, max_states, progress
+        How to build the graph; see `rollwise.build`.
 
     Raises
     ------
     SolutionFileError
-        The file is damaged, or was made for other rules.
+        The file is damaged, or was made for other rules, or its values are further off than
+        it says; or it names a game that isn't installed.
     """
-    import polars as pl
-
     path = Path(path)
     facts = read_facts(path)
     if game is None:
-        texts = {name: str(value) for name, value in facts["parameters"].items()}
-        game = create(find(facts["reference"]), texts)
+        game = _installed(path, facts)
     if facts["game"] != game.name or facts["parameters"] != game.parameters:
-        saved = " ".join(f"{k}={v}" for k, v in facts["parameters"].items())
-        asked = " ".join(f"{k}={v}" for k, v in game.parameters.items())
-        raise SolutionFileError(
-            f"{path} was saved for {facts['game']} {saved}, not for {game.name} {asked}"
-        )
+        saved = title_of(facts["game"], facts["parameters"])
+        asked = title_of(game.name, game.parameters)
+        raise SolutionFileError(f"{path} was saved for {saved}, not for {asked}")
     graph, report = build_with_report(game, mode=mode, max_states=max_states, progress=progress)
     if graph.content_hash != facts["graph_hash"]:
         raise SolutionFileError(
             f"{path} was made for other rules of {game.name}: they have changed since; "
             "solve the game again"
         )
-    try:
-        frame = pl.read_parquet(path, columns=["value", "error_bound"])
-        values = frame["value"].to_numpy().copy()
-        bounds = frame["error_bound"].to_numpy().copy()
-    except Exception as error:
-        raise SolutionFileError(f"{path} is damaged: its columns can't be read") from error
-    if len(values) != graph.n_states or _checksum(values, bounds) != facts["checksum"]:
-        raise SolutionFileError(f"{path} is damaged: its values don't match their checksum")
+    values, bounds = _numbers(path, facts, graph.n_states)
     seconds = {"compile": report.compile_seconds, "build": report.build_seconds}
+    if prove:
+        started = time.perf_counter()
+        bounds = _proved(path, graph, values, bounds)
+        seconds["certify"] = time.perf_counter() - started
     return Solution(
         graph,
         game,
@@ -169,5 +182,54 @@ def load(
         facts["tolerance"],
         facts["sweeps"],
         facts["converged"],
-        {**seconds, "solve": 0.0, "certify": 0.0},
+        seconds,
+        proved=prove,
     )
+
+
+def _installed(path: Path, facts: dict[str, Any]) -> Game:
+    """The game of this name, if it is installed: rules come from nowhere else."""
+    try:
+        kind = find_installed(facts["game"])
+    except UnknownGame:
+        raise SolutionFileError(
+            f"{path} was saved for the game {facts['game']!r}, which isn't installed; give its "
+            "rules: rollwise.load(path, game)"
+        ) from None
+    return create(kind, {name: str(value) for name, value in facts["parameters"].items()})
+
+
+def _numbers(
+    path: Path, facts: dict[str, Any], n_states: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The values and the error bounds of a file, if they can be such."""
+    import polars as pl
+
+    try:
+        frame = pl.read_parquet(path, columns=["value", "error_bound"])
+    except Exception as error:
+        raise _damaged(path, "its columns can't be read") from error
+    if frame.dtypes != [pl.Float64, pl.Float64] or frame.null_count().sum_horizontal().item():
+        raise _damaged(path, "its values aren't numbers")
+    values, bounds = (frame[name].to_numpy().copy() for name in frame.columns)
+    if len(values) != n_states:
+        raise _damaged(path, f"it has {len(values):,} rows, and the game {n_states:,} states")
+    if _checksum(values, bounds) != facts["checksum"]:
+        raise _damaged(path, "its values don't match their checksum")
+    if not np.all(np.isfinite(values)) or not np.all(bounds >= 0):
+        raise _damaged(path, "its values or error bounds can't be such")
+    return values, bounds
+
+
+def _proved(
+    path: Path, graph: StateGraph, values: NDArray[np.float64], said: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The error bounds that can be proved of the values, if they are about those of the file."""
+    certificate = certify(graph, values)
+    allowed = 2 * float(said.max()) + 1e-12 * max(1.0, float(np.abs(values).max()))
+    if certificate.bound > allowed:
+        raise SolutionFileError(
+            f"{path} says that its values are ± {said.max():.1e}, which isn't so: what can be "
+            f"proved is ± {certificate.bound:.1e}; solve the game again with --save"
+        )
+    return certificate.bounds

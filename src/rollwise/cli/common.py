@@ -17,8 +17,6 @@ from rollwise.game import Game
 from rollwise.games import create, find
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rich.progress import TaskID
     from rich.table import Table
 
@@ -142,13 +140,6 @@ def print_table(table: Table) -> None:
 
     width = None if sys.stdout.isatty() else 200
     Console(width=width, highlight=False).print(table)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Put text into a file, all at once or not at all."""
-    from rollwise.atomic_files import write_atomically
-
-    write_atomically(path, lambda place: place.write_text(text))
 
 
 class Progress:

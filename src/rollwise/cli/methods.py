@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from rollwise.cli.common import number_or_none, write_text
+from rollwise.atomic_files import check_place, write_text
+from rollwise.cli.common import number_or_none
 from rollwise.errors import UsageError
 from rollwise.methods import METHODS, find_method
 
@@ -114,11 +115,12 @@ def check_history_path(path: Path | None) -> None:
     """Refuse a bad name before any work is done."""
     if path is not None and path.suffix not in (".csv", ".json"):
         raise UsageError(f"--history {path}: the name must end in .csv or .json")
+    check_place(path)
 
 
 def unfinished(solution: Any) -> bool:
     """Whether the method gave up, so that its values are no answer."""
-    return solution.status not in ("certified", "tolerance missed", "not certified")
+    return solution.status not in ("certified", "as saved", "tolerance missed", "not certified")
 
 
 def tell_unfinished(solution: Any, state: int = 0) -> None:

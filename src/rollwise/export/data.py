@@ -130,4 +130,5 @@ def write_json(solution: Solution, path: Path) -> None:
                 "actions": actions,
             }
         )
-    path.write_text(json.dumps({**facts(graph), "states": states}, allow_nan=False) + "\n")
+    text = json.dumps({**facts(graph), "states": states}, allow_nan=False) + "\n"
+    path.write_text(text, encoding="utf-8")

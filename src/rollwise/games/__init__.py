@@ -67,16 +67,26 @@ def find(reference: str) -> type[Game]:
         raise UnknownGame(
             f"{reference}: which game? Write {reference}:ClassName (games in it: {names})"
         )
-    found = _named_like_its_module(reference)
+    return find_installed(reference)
+
+
+def find_installed(name: str) -> type[Game]:
+    """The game of this name: one of this package, or of another distribution that is installed.
+
+    Raises
+    ------
+    UnknownGame
+    """
+    found = _named_like_its_module(name)
     if found is not None:
         return found
     games = available()
-    if reference in games:
-        return games[reference]
-    close = difflib.get_close_matches(reference, games, 1)
+    if name in games:
+        return games[name]
+    close = difflib.get_close_matches(name, games, 1)
     hint = f"; did you mean {close[0]}?" if close else ""
     raise UnknownGame(
-        f"no game is called {reference!r}{hint} (`rollwise games` lists them; a game in a file "
+        f"no game is called {name!r}{hint} (`rollwise games` lists them; a game in a file "
         "is path/to/file.py:ClassName)"
     )
 

@@ -8,6 +8,7 @@ NumPy; kernels that could meet one check first.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import os
@@ -106,7 +107,10 @@ class _OnDisk(CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class _Files(IndexDataCacheFile):  # type: ignore[misc]
-    """The files of a kernel. What can't be read, as after a crash, is written anew."""
+    """The files of a kernel. What can't be read, as after a crash, is written anew.
+
+    What can't be written, as on a full disk, is compiled again the next time.
+    """
 
     def _load_index(self) -> dict[Any, str]:
         try:
@@ -119,6 +123,10 @@ class _Files(IndexDataCacheFile):  # type: ignore[misc]
             return super().load(key)
         except Exception:
             return None
+
+    def save(self, key: Any, data: Any) -> None:
+        with contextlib.suppress(OSError):
+            super().save(key, data)
 
 
 class _KernelCache(FunctionCache):  # type: ignore[misc]
@@ -209,7 +217,7 @@ def compile_beside(module: str) -> None:
     global _beside, _ready
     if _beside is None and (os.cpu_count() or 1) > 1 and never_compiled():
         nowhere = subprocess.DEVNULL
-        command = [sys.executable, "-m", module]
+        command = [sys.executable, "-P", "-m", module]  # nothing of the current folder
         _beside = subprocess.Popen(command, stdin=nowhere, stdout=subprocess.PIPE, stderr=nowhere)
         _ready = False
 

@@ -43,7 +43,8 @@ def library() -> str:
     """Plotly's library and ours, as they go into a page once."""
     from plotly.offline import get_plotlyjs
 
-    ours = importlib.resources.files("rollwise.plot").joinpath("page.js").read_text()
+    room = importlib.resources.files("rollwise.plot")
+    ours = room.joinpath("page.js").read_text(encoding="utf-8")
     return f"{packed(get_plotlyjs(), 'plotly')}\n<script>{ours}</script>"
 
 
@@ -78,37 +79,18 @@ def check_target(path: Path) -> None:
     UsageError
         The name has another ending than .html, .png and .svg; or a picture is
         asked for, and there is no browser to make it.
-    SolutionFileError
-        The directory isn't there or can't be written to.
+    OutputError
+        The file can't be written.
     """
+    from rollwise.atomic_files import check_place
+
     if path.suffix not in FORMATS:
         raise UsageError(f"--out {path}: the name must end in {', '.join(FORMATS)}")
     if path.suffix != ".html":
         from rollwise.plot.browser import find_browser
 
         find_browser()
-    check_folder(path)
-
-
-def check_folder(path: Path) -> None:
-    """Make sure that a file can be written where it is to go.
-
-    Raises
-    ------
-    SolutionFileError
-        The directory isn't there or can't be written to.
-    """
-    import os
-
-    from rollwise.errors import SolutionFileError
-
-    folder = path.parent
-    if not folder.is_dir():
-        raise SolutionFileError(f"{path} can't be written: there is no directory {folder}")
-    if path.is_dir():
-        raise SolutionFileError(f"{path} can't be written: it is a directory")
-    if not os.access(folder, os.W_OK):
-        raise SolutionFileError(f"{path} can't be written: {folder} is not writable")
+    check_place(path)
 
 
 def write_figure(figure: Figure, path: Path, title: str, width: int = 1100) -> None:
@@ -121,15 +103,15 @@ def write_figure(figure: Figure, path: Path, title: str, width: int = 1100) -> N
 
     Raises
     ------
-    UsageError, SolutionFileError
+    UsageError, OutputError
         See `check_target`.
     """
-    from rollwise.atomic_files import write_atomically
+    from rollwise.atomic_files import write_atomically, write_text
 
     check_target(path)
     text = page(figure, title)
     if path.suffix == ".html":
-        write_atomically(path, lambda place: place.write_text(text, encoding="utf-8"))
+        write_text(path, text)
         return
     from rollwise.plot.browser import picture
 

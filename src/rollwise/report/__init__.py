@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rollwise import __version__
 from rollwise.plot import require_plotly
-from rollwise.plot.pages import STYLE, check_folder, library
+from rollwise.plot.pages import STYLE, library
 from rollwise.report.facts import Facts
 from rollwise.report.sections import SECTIONS
 from rollwise.solution import Solution
@@ -69,11 +69,11 @@ def write_report(solution: Solution, path: Path, progress: Progress | None = Non
 
     Raises
     ------
-    SolutionFileError
-        The directory can't be written to.
+    OutputError
+        The file can't be written.
     """
-    from rollwise.atomic_files import write_atomically
+    from rollwise.atomic_files import check_place, write_text
 
-    check_folder(path)
+    check_place(path)
     text = report(solution, progress)
-    write_atomically(path, lambda place: place.write_text(text, encoding="utf-8"))
+    write_text(path, text)

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from rollwise.atomic_files import check_place, write_atomically
 from rollwise.cli.app import app
 from rollwise.cli.commands.play import ContestOption, TiesOption, lay_table, named_policy
 from rollwise.cli.common import (
@@ -46,7 +47,6 @@ def export(
     max_states: MaxStatesOption = None,
 ) -> None:
     """Write a game for model checkers (prism, drn) or as data (parquet, json, npz)."""
-    from rollwise.atomic_files import write_atomically
     from rollwise.export import DATA, MODELS
     from rollwise.export import export as write
 
@@ -54,6 +54,7 @@ def export(
         raise UsageError(f"there is no format {to!r} ({', '.join([*MODELS, *DATA])})")
     if out is None and (json or to not in TEXT):
         raise UsageError(f"--to {to} needs --out FILE" + (" with --json" if json else ""))
+    check_place(out)
     chosen = read_game(game, parameters)
     table = lay_table(chosen, ties if contest else None, load, max_states)
     policy = None if against is None else named_policy(table, against)
@@ -63,7 +64,7 @@ def export(
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder) / "model"
             write(table.solution, place, to, policy)
-            sys.stdout.write(place.read_text())
+            sys.stdout.write(place.read_text(encoding="utf-8"))
         return
     write_atomically(out, lambda place: write(table.solution, place, to, policy))
     if json:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rollwise.atomic_files import check_place
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     GameArgument,
@@ -81,8 +82,7 @@ def learn(
         raise UsageError(f"--games is {games}; it must be at least 1")
     if checkpoints is not None and checkpoints < 1:
         raise UsageError(f"--checkpoints is {checkpoints}; it must be at least 1")
-    if save is not None and not save.parent.is_dir():
-        raise UsageError(f"--save {save}: there is no folder {save.parent}")
+    check_place(save)
     chosen = read_game(game, parameters)
     with Progress() as progress:
         from rollwise.builders import build

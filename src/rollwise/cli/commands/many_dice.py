@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from rollwise.atomic_files import check_place, write_text
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     GameArgument,
@@ -16,7 +17,6 @@ from rollwise.cli.common import (
     print_json,
     print_table,
     read_game,
-    write_text,
 )
 from rollwise.errors import UsageError
 
@@ -37,13 +37,14 @@ def many_dice(
 
     if csv and json:
         raise UsageError("--csv and --json can't both be had")
+    if out is not None and out.suffix != ".csv":
+        raise UsageError(f"--out {out}: the name must end in .csv")
+    check_place(out)
     chosen = read_game(game, parameters)
     found = solve_many(chosen, most)
     rows = found.table()
     value, bound = found.value(most)
     if out is not None:
-        if out.suffix != ".csv":
-            raise UsageError(f"--out {out}: the name must end in .csv")
         write_text(out, rows.write_csv())
     if json:
         told = {name: value for name, value in chosen.parameters.items() if name != "dice"}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rollwise.atomic_files import check_place, write_text
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     GameArgument,
@@ -20,7 +21,6 @@ from rollwise.cli.common import (
     print_json,
     read_game,
     solve_or_load,
-    write_text,
 )
 from rollwise.errors import UsageError
 
@@ -81,6 +81,7 @@ def play(
         raise UsageError(f"--dice is {dice!r}; it must be here or by-hand")
     if seat not in ("first", "second"):
         raise UsageError(f"--seat is {seat!r}; it must be first or second")
+    check_place(save)
     chosen = read_game(game, parameters)
     record = None if resume is None else _read_kept(resume)
     if record is not None:

@@ -32,14 +32,14 @@ def report(
     max_states: MaxStatesOption = None,
 ) -> None:
     """Write a report for people: who has the edge, what to do, and how sure that is."""
+    from rollwise.atomic_files import check_place
     from rollwise.plot import require_plotly
-    from rollwise.plot.pages import check_folder
 
     chosen = read_game(game, parameters)
     target = Path(f"{chosen.name}-report.html") if out is None else out
     if target.suffix not in (".html", ".htm"):
         raise UsageError(f"--out {target}: the name must end in .html")
-    check_folder(target)
+    check_place(target)
     require_plotly()
     from rollwise.report import write_report
 

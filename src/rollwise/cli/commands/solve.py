@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rollwise.atomic_files import check_place
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     GameArgument,
@@ -107,6 +108,8 @@ def solve(
     if tolerance is not None and not tolerance > 0:
         raise UsageError(f"--tolerance is {tolerance}; it must be positive")
     check_history_path(history)
+    if not by_layer:
+        check_place(save)
     options = method_options(
         method,
         epsilon=epsilon,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rollwise.atomic_files import check_place, write_atomically
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     GameArgument,
@@ -86,6 +87,7 @@ def table(
         form = out.suffix.lstrip(".")
         if form not in ("csv", "json", "parquet"):
             raise UsageError(f"--out {out}: the name must end in .csv, .json or .parquet")
+    check_place(out)
     options = method_options(
         method or DEFAULT,
         epsilon=epsilon,
@@ -107,13 +109,12 @@ def table(
     if limit is not None:
         rows = rows.head(limit)
     if out is not None:
-        from rollwise.atomic_files import write_atomically
 
         def write(place: Path) -> None:
             if form == "parquet":
                 rows.write_parquet(place)
             else:
-                place.write_text(_text(solution, rows, form))
+                place.write_text(_text(solution, rows, form), encoding="utf-8", newline="\n")
 
         write_atomically(out, write)
     elif form is not None:

@@ -1,0 +1,168 @@
+"""Saved solutions: they come back as they were, run nothing, and claim nothing unproved."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from test_cli import output, refusal
+
+import rollwise
+from rollwise.errors import SolutionFileError
+from rollwise.games.pig import Piglet
+from rollwise.games.threes import Threes
+from rollwise.storage import _checksum
+
+PIGLET = ("piglet", "target=4")
+HIDDEN = """
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+from rollwise import END, Game
+
+Path("it-ran").touch()
+
+class Spot(NamedTuple):
+    at: int
+
+@dataclass(frozen=True)
+class Hidden(Game):
+    players = 1
+    objective = "maximize"
+    def start(self):
+        return Spot(0)
+    def actions(self, s):
+        yield 1
+    def reward(self, s, action):
+        return 3
+    def outcomes(self, s, action):
+        yield 1, END, s
+"""
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    path = tmp_path / "saved.parquet"
+    rollwise.solve(Piglet(4)).save(path)
+    return path
+
+
+def rewrite(path: Path, facts: dict[str, Any] | None = None, **columns: Any) -> None:
+    """Put other facts and columns into a saved solution, with a checksum that fits them."""
+    frame = pl.read_parquet(path)
+    told = json.loads(pl.read_parquet_metadata(path)["rollwise"])
+    frame = frame.with_columns(pl.Series(name, values) for name, values in columns.items())
+    if frame.dtypes[-2:] == [pl.Float64, pl.Float64]:
+        told["checksum"] = _checksum(frame["value"].to_numpy(), frame["error_bound"].to_numpy())
+    told |= facts or {}
+    frame.write_parquet(path, metadata={"rollwise": json.dumps(told)})
+
+
+@pytest.mark.parametrize("game", [Piglet(4), Threes(2)], ids=str)
+def test_it_comes_back_as_it_was(game, tmp_path):
+    solution = rollwise.solve(game)
+    solution.save(tmp_path / "kept.parquet")
+    for given in (game, None):
+        again = rollwise.load(tmp_path / "kept.parquet", given)
+        assert again.game == game
+        assert np.array_equal(again.values, solution.values)
+        assert again.error_bound == pytest.approx(solution.error_bound, rel=1e-6)
+        assert again.status == "certified"
+
+
+def test_opening_a_file_runs_no_code(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("hidden.py").write_text(HIDDEN)
+    output("solve", "hidden.py:Hidden", "--save", "kept.parquet")
+    Path("it-ran").unlink()
+    with pytest.raises(SolutionFileError, match="'hidden', which isn't installed; give its rules"):
+        rollwise.load("kept.parquet")
+    for name in ("hidden.py:Hidden", "hidden.py", str(tmp_path / "hidden.py")):
+        rewrite(Path("kept.parquet"), {"game": name, "reference": "hidden.py:Hidden"})
+        with pytest.raises(SolutionFileError, match="isn't installed"):
+            rollwise.load("kept.parquet")
+    assert not Path("it-ran").exists()
+
+
+def test_rules_are_those_of_the_caller(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("hidden.py").write_text(HIDDEN)
+    output("solve", "hidden.py:Hidden", "--save", "kept.parquet")
+    assert "3" in output("advise", "hidden.py:Hidden", "--state", "at=0", "--load", "kept.parquet")
+    Path("hidden.py").write_text(HIDDEN.replace("return 3", "return 4"))
+    fault = refusal("advise", "hidden.py:Hidden", "--state", "at=0", "--load", "kept.parquet")
+    assert "other rules" in fault
+
+
+def test_values_that_are_not_so_are_refused(saved):
+    n = len(pl.read_parquet(saved))
+    rewrite(saved, value=[0.75] * n, error_bound=[0.0] * n)
+    with pytest.raises(SolutionFileError, match=r"says that its values are ± 0\.0e\+00, which"):
+        rollwise.load(saved, Piglet(4))
+    assert "which isn't so" in refusal("table", *PIGLET, "--load", str(saved))
+
+
+def test_bounds_that_are_too_small_are_proved_anew(saved):
+    solution = rollwise.solve(Piglet(4))
+    rewrite(saved, error_bound=[0.0] * len(solution.values))
+    again = rollwise.load(saved, Piglet(4))
+    assert again.error_bound == pytest.approx(solution.error_bound, rel=1e-6)
+    assert again.error_bound > 0
+
+
+def test_unproved_is_as_saved(saved):
+    solution = rollwise.load(saved, Piglet(4), prove=False)
+    assert solution.status == "as saved"
+    assert "as saved" in repr(solution)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("error_bound", -1.0, "can't be such"),
+        ("error_bound", float("nan"), "can't be such"),
+        ("value", float("nan"), "can't be such"),
+        ("value", float("inf"), "can't be such"),
+        ("value", "one half", "aren't numbers"),
+        ("error_bound", None, "aren't numbers"),
+        ("value", 1, "aren't numbers"),
+    ],
+)
+@pytest.mark.parametrize("prove", [True, False])
+def test_numbers_that_cannot_be_are_refused(saved, column, value, said, prove):
+    rewrite(saved, **{column: [value] * len(pl.read_parquet(saved))})
+    with pytest.raises(SolutionFileError, match=said):
+        rollwise.load(saved, Piglet(4), prove=prove)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"graph_hash": "0" * 32},
+        {"graph_hash": None},
+        {"checksum": 3},
+        {"parameters": []},
+        {"parameters": {}},
+        {"tolerance": "small"},
+        {"method": None},
+        {"format": "2"},
+        {"game": ["piglet"]},
+    ],
+    ids=str,
+)
+def test_facts_that_do_not_fit_are_refused(saved, facts):
+    rewrite(saved, facts)
+    with pytest.raises(SolutionFileError, match=r"saved\.parquet"):
+        rollwise.load(saved, Piglet(4))
+    refusal("table", *PIGLET, "--load", str(saved))
+
+
+def test_rows_that_are_missing_are_refused(saved):
+    frame, told = pl.read_parquet(saved), pl.read_parquet_metadata(saved)
+    frame.head(3).write_parquet(saved, metadata={"rollwise": told["rollwise"]})
+    with pytest.raises(SolutionFileError, match="it has 3 rows, and the game"):
+        rollwise.load(saved, Piglet(4))
