@@ -350,7 +350,7 @@ def rules(folder: Path) -> None:
         (("table", "pig", "target=9", "--where", "banked >"), ("banked >", "read")),
         (("table", "pig", "target=9", "--where", "bank > 1"), ("bank", "did you mean banked")),
         (("table", "pig", "target=9", "--where", "open('x')"), ("no condition",)),
-        (("table", "pig", "target=9", "--where", "action > 3"), ("word",)),
+        (("table", "pig", "target=9", "--where", "action > 3"), ("no action", "roll, hold")),
         (("table", "pig", "target=9", "--out", "x.txt"), (".csv",)),
         (("table", "pig", "target=9", "--out", "no/where/x.csv"), ("x.csv", "written")),
         (("solve", "pig", "target=9", "--save", "no/where/x.parquet"), ("written",)),

@@ -180,7 +180,7 @@ def test_no_distribution_without_points():
     graph = build(Pig(target=3))
     with pytest.raises(UsageError, match="has no score"):
         distributions(graph, Policy.uniform(graph))
-    with pytest.raises(UsageError, match="has no action 'jump'"):
+    with pytest.raises(UsageError, match="no action is called 'jump'"):
         distributions(build(Threes(dice=1)), Policy.uniform(build(Threes(dice=1))), count="jump")
 
 

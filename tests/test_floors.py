@@ -19,7 +19,7 @@ ROOT = Path(rollwise.__file__).parent
 FLOORS = (
     ("errors", "interrupts", "garbage", "large_pages", "second_core", "sizes"),
     ("kernels",),
-    ("components", "randomness", "atomic_files"),
+    ("components", "randomness", "atomic_files", "vocabulary"),
     ("graph",),
     ("game",),
     ("dice",),

@@ -252,7 +252,7 @@ def test_no_games(small):
     ("moves", "fault"),
     [
         ([(2, (0, 11))], "isn't over"),
-        ([(3, (0, 11))], "no action 3"),
+        ([(3, (0, 11))], "3 can't be done here"),
         ([(2, (0, 13))], "can't lead"),
         ([(2, "win")], "can't end"),
         ([(2, "stop")], "no ending"),

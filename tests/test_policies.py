@@ -164,9 +164,11 @@ def test_files_that_go_wrong(graph, tmp_path):
     assert "no row for the state" in error_of("holes.csv")
     assert "turn=3" in error_of("holes.csv")
     table_of(graph, ["leap"] * graph.n_states).write_csv(tmp_path / "leap.csv")
-    assert "row 1" in error_of("leap.csv")
+    assert "row 1: no action is called 'leap'" in error_of("leap.csv")
     table_of(graph, ["hold"] * graph.n_states).write_csv(tmp_path / "hold.csv")
-    assert "gives hold in the state banked=0, rival=0, turn=0" in error_of("hold.csv")
+    assert "in the state banked=0, rival=0, turn=0: 'hold' can't be done here" in error_of(
+        "hold.csv"
+    )
     states = np.flatnonzero(graph.states[:, 2] > 0)
     minus = pl.concat(
         [
@@ -176,7 +178,7 @@ def test_files_that_go_wrong(graph, tmp_path):
     ).filter(pl.col("turn") > 0)
     assert len(minus) == 2 * len(states)
     minus.write_parquet(tmp_path / "minus.parquet")
-    assert "gives roll in the state" in error_of("minus.parquet")
+    assert "gives roll the probability -1.0 in the state" in error_of("minus.parquet")
 
 
 def test_numbers_with_gaps_and_names():

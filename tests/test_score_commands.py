@@ -206,7 +206,7 @@ def test_many_dice(tmp_path):
         ("solve craps --chase --target 1", "has no score"),
         ("distribution piglet", "has no score"),
         ("distribution threes --policy nope", "no policy 'nope'"),
-        ("distribution threes --count jump", "no action 'jump'"),
+        ("distribution threes --count jump", "no action is called 'jump'"),
         ("distribution threes --state to_roll=9", "a state of threes is"),
         ("distribution threes --csv --json", "can't both be had"),
         ("distribution threes --target 40", "no play ends with 40"),

@@ -18,6 +18,8 @@ from rollwise.errors import ExpressionError
 if TYPE_CHECKING:
     import polars as pl
 
+    from rollwise.vocabulary import Vocabulary
+
 LONGEST = 2000
 
 ARITHMETIC: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
@@ -38,7 +40,9 @@ COMPARISONS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
 }
 
 
-def parse_filter(text: str, columns: Iterable[str]) -> pl.Expr:
+def parse_filter(
+    text: str, columns: Iterable[str], vocabulary: Vocabulary | None = None
+) -> pl.Expr:
     """Read a condition as a Polars expression.
 
     Parameters
@@ -47,6 +51,10 @@ def parse_filter(text: str, columns: Iterable[str]) -> pl.Expr:
     columns : iterable of str
         The names that may occur; a mapping to dtypes also checks that words are
         compared with words.
+    vocabulary : Vocabulary, optional
+        What the actions in the column ``action`` are called. With it a number may be
+        compared with actions that are called by numbers, and an action that there
+        isn't is refused.
 
     Raises
     ------
@@ -67,7 +75,7 @@ def parse_filter(text: str, columns: Iterable[str]) -> pl.Expr:
             f'"{known[0]} >= 3 and {known[-1]} < 0.5"; equality is ==)'
         ) from None
     types = dict(columns.items()) if hasattr(columns, "items") else {}
-    reader = _Reader(known, types)
+    reader = _Reader(known, types, vocabulary)
     try:
         expression = reader.condition(tree)
     except RecursionError:
@@ -77,9 +85,12 @@ def parse_filter(text: str, columns: Iterable[str]) -> pl.Expr:
 
 
 class _Reader:
-    def __init__(self, columns: list[str], types: dict[str, Any]) -> None:
+    def __init__(
+        self, columns: list[str], types: dict[str, Any], vocabulary: Vocabulary | None
+    ) -> None:
         self.columns = columns
         self.types = types
+        self.vocabulary = vocabulary
 
     def condition(self, node: ast.expr) -> Any:
         """A node that is true or false."""
@@ -122,6 +133,11 @@ class _Reader:
         compare = COMPARISONS.get(type(op))
         if compare is None:
             raise ExpressionError("only == != < <= > >= and `in` compare")
+        for action, other in ((left, right), (right, left)):
+            if isinstance(action, ast.Name) and action.id == "action":
+                result = self.with_action(op, other, flipped=action is right)
+                if result is not None:
+                    return result
         words = {self.is_word(left), self.is_word(right)}
         if len(words) == 2:
             raise ExpressionError(
@@ -130,6 +146,31 @@ class _Reader:
             )
         result = compare(self.number(left), self.number(right))
         return result if isinstance(result, pl.Expr) else pl.lit(bool(result))
+
+    def with_action(self, op: ast.cmpop, other: ast.expr, *, flipped: bool) -> Any:
+        """The actions compared with a number; None where `other` is none.
+
+        Raises
+        ------
+        ExpressionError
+            No action is called so.
+        """
+        import polars as pl
+
+        value = other.value if isinstance(other, ast.Constant) else None
+        if self.vocabulary is None or isinstance(value, bool) or not isinstance(value, int | str):
+            return None
+        texts = self.vocabulary.all_texts
+        are_numbers = all(text.isdecimal() for text in texts)
+        if str(value) not in texts and not (isinstance(value, int) and are_numbers):
+            raise ExpressionError(self.vocabulary.unknown(str(value)))
+        if isinstance(value, str):
+            return None
+        action: pl.Expr = pl.col("action")
+        if isinstance(op, ast.Eq | ast.NotEq):
+            return COMPARISONS[type(op)](action, pl.lit(str(value)))
+        number = action.cast(pl.Int64, strict=False)
+        return COMPARISONS[type(op)](*((value, number) if flipped else (number, value)))
 
     def is_word(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Constant):

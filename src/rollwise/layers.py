@@ -140,6 +140,7 @@ class LayeredSolution:
         import polars as pl
 
         from rollwise.filters import parse_filter
+        from rollwise.vocabulary import Vocabulary
 
         labels = self.actions[part]
         known = np.unique(labels)
@@ -155,7 +156,11 @@ class LayeredSolution:
             else pl.Series("win_probability", (1 + values) / 2),
             pl.Series("error_bound", self.error_bounds[part]),
         )
-        return frame if where is None else frame.filter(parse_filter(where, frame.schema))
+        if where is None:
+            return frame
+        every = sorted({*self.action_names, *np.unique(self.actions).tolist()})
+        vocabulary = Vocabulary(every, self.action_names)
+        return frame.filter(parse_filter(where, frame.schema, vocabulary))
 
     def write_table(self, folder: str | Path) -> None:
         """Write the strategy as Parquet, a file a layer, which `polars.scan_parquet` reads as one.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.errors import PolicyError
+from rollwise.errors import PolicyError, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 
@@ -171,18 +171,20 @@ def _from_file(graph: StateGraph, path: Path) -> Policy:
             f"{path} has no column {missing[0]!r}; a policy for {graph.game} has the columns "
             f"{', '.join(graph.field_names)}, action (and probability where it mixes)"
         )
-    label_of = {name: label for label, name in graph.action_names.items()}
-    rows: dict[tuple[int, ...], dict[int, float]] = {}
+    rows: dict[tuple[int, ...], dict[str, float]] = {}
     has_probability = "probability" in frame.columns
     for number, row in enumerate(frame.iter_rows(named=True), start=1):
         try:
             fields = tuple(index(row[name]) for name in graph.field_names)
-            action = row["action"]
-            label = label_of[action] if action in label_of else int(action)
             weight = float(row["probability"]) if has_probability else 1.0
         except (TypeError, ValueError):
             raise PolicyError(f"{path}, row {number}: {row} isn't a state and an action") from None
-        rows.setdefault(fields, {})[label] = weight
+        action = _as_written(row["action"])
+        try:
+            graph.vocabulary.require(action)
+        except UsageError as error:
+            raise PolicyError(f"{path}, row {number}: {error}") from None
+        rows.setdefault(fields, {})[action] = weight
 
     probability = np.zeros(graph.n_actions)
     for s, fields in enumerate(map(tuple, graph.states.tolist())):
@@ -193,14 +195,21 @@ def _from_file(graph: StateGraph, path: Path) -> Policy:
                 raise PolicyError(f"{path} has no row for the state {graph.state_text(s)}")
             probability[begin] = 1.0
             continue
-        labels = graph.action_label[begin:end].tolist()
         total = sum(chances.values())
-        for label, weight in chances.items():
-            if label not in labels or not weight >= 0 or not 0 < total < np.inf:
-                shown = graph.action_names.get(label, str(label))
+        for action, weight in chances.items():
+            if not weight >= 0 or not 0 < total < np.inf:
                 raise PolicyError(
-                    f"{path} gives {shown} in the state {graph.state_text(s)}, where the actions "
-                    f"are {', '.join(graph.action_text(a) for a in range(begin, end))}"
+                    f"{path} gives {action} the probability {weight} in the state "
+                    f"{graph.state_text(s)}"
                 )
-            probability[begin + labels.index(label)] = weight / total
+            try:
+                probability[graph.find_action(s, action)] += weight / total
+            except UsageError as error:
+                raise PolicyError(f"{path}, in the state {graph.state_text(s)}: {error}") from None
     return Policy(path.name, probability)
+
+
+def _as_written(action: Any) -> str:
+    """An action of a table as text: whether 3 is a number or a name, the game knows."""
+    is_whole = isinstance(action, float) and action.is_integer()
+    return str(int(action) if is_whole else action)

@@ -228,7 +228,7 @@ class Solution:
             *(pl.Series(name, column) for name, column in self._said_of_states.items()),
         )
         if where is not None:
-            frame = frame.filter(parse_filter(where, frame.schema))
+            frame = frame.filter(parse_filter(where, frame.schema, graph.vocabulary))
         return frame.sort(graph.field_names)
 
     @property
@@ -267,11 +267,11 @@ class Solution:
         graph = self.graph
         s = self.find(state)
         rows = []
-        for a in range(int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])):
+        for a, text in enumerate(graph.action_texts(s), start=int(graph.action_indptr[s])):
             value = float(self.action_values[a])
             rows.append(
                 ActionAdvice(
-                    graph.action_text(a),
+                    text,
                     value,
                     None if self.is_score else (1 + value) / 2,
                     float(self.regret[a]),

@@ -241,11 +241,11 @@ class ContestSolution:
             raise UsageError("this player's policy was given, not found")
         known = np.concatenate([turn.aim.values, turn.payoffs])
         rows = []
-        for a in range(int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])):
+        for a, text in enumerate(graph.action_texts(s), start=int(graph.action_indptr[s])):
             part = slice(graph.outcome_indptr[a], graph.outcome_indptr[a + 1])
             weight = graph.outcome_weight[part]
             worth = float(weight @ known[graph.outcome_state[part]] / weight.sum())
-            rows.append((graph.action_text(a), worth))
+            rows.append((text, worth))
         return sorted(rows, key=lambda row: -row[1])
 
 

@@ -119,21 +119,14 @@ class Distributions:
 
 
 def counted_actions(graph: StateGraph, name: str) -> Ints:
-    """1 for every action of this name, else 0: (n_actions,) int64.
+    """1 for every action of this name or number, else 0: (n_actions,) int64.
 
     Raises
     ------
     UsageError
         No action is called so.
     """
-    labels = [label for label, text in graph.action_names.items() if text == name]
-    labels = [label for label in labels if label in set(graph.action_label.tolist())]
-    if not labels:
-        known = {graph.action_names.get(int(x), str(x)) for x in np.unique(graph.action_label)}
-        raise UsageError(
-            f"{graph.title} has no action {name!r} (its actions: {', '.join(sorted(known))})"
-        )
-    return np.isin(graph.action_label, labels).astype(np.int64)
+    return np.isin(graph.action_label, graph.vocabulary.require(name)).astype(np.int64)
 
 
 def distributions(

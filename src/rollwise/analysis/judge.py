@@ -143,22 +143,20 @@ def read_plays(game: Game, graph: StateGraph, path: Path) -> list[Play]:
 
 def _from_fields(
     game: Game, graph: StateGraph, rows: Sequence[Mapping[str, str]]
-) -> list[tuple[Any, int]]:
-    labels = {name: label for label, name in graph.action_names.items()}
+) -> Sequence[tuple[Any, int | str]]:
     found = []
     for number, row in enumerate(rows):
         try:
             state = [int(row[name]) for name in graph.field_names]
-            text = row["action"]
-            found.append((state, labels[text] if text in labels else int(text)))
         except ValueError:
             raise ValueError(number, "this isn't a state and an action") from None
+        found.append((state, row["action"]))
     return found
 
 
 def _from_game(
     game: Game, graph: StateGraph, rows: Sequence[Mapping[str, str]]
-) -> list[tuple[Any, int]]:
+) -> Sequence[tuple[Any, int | str]]:
     assert isinstance(game, ReadsPlays)
     return game.read_play(rows)
 
@@ -180,21 +178,16 @@ def _play(
     moves: list[Move] = []
     score = 0
     may_follow: set[int] | None = None
-    for (line, _), (state, label) in zip(rows, written, strict=True):
+    for (line, _), (state, taken) in zip(rows, written, strict=True):
         where = f"{path}, line {line}"
         try:
             s = graph.find([index(field) for field in state])
         except UsageError as error:
             raise UsageError(f"{where}: {error}") from error
-        begin, end = int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])
-        labels = graph.action_label[begin:end].tolist()
-        if label not in labels:
-            may = ", ".join(graph.action_text(a) for a in range(begin, end))
-            raise UsageError(
-                f"{where}: {graph.action_names.get(label, str(label))} isn't allowed in the state "
-                f"{graph.state_text(s)} (allowed: {may})"
-            )
-        action = begin + labels.index(label)
+        try:
+            action = graph.find_action(s, taken)
+        except UsageError as error:
+            raise UsageError(f"{where}: in the state {graph.state_text(s)} {error}") from error
         if may_follow is None:
             may_follow = _may_follow(graph, [0])
         if s not in may_follow:
@@ -257,9 +250,10 @@ def judge(solution: Solution, plays: Sequence[Play], ties: str | None = None) ->
             begin, end = graph.action_indptr[move.state], graph.action_indptr[move.state + 1]
             if end - begin > 1:
                 chance = lost = best_chance = None
-                taken = graph.action_text(move.action)
+                texts = graph.action_texts(move.state)
+                taken = texts[move.action - begin]
                 fine = bool(solution.is_best[move.action])
-                best = taken if fine else graph.action_text(solution.best_actions[move.state])
+                best = taken if fine else texts[solution.best_actions[move.state] - begin]
                 if contest is not None:
                     state = (*graph.states[move.state].tolist(), score)
                     advice = contest.advise(finished, state)

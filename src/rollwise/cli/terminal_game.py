@@ -113,8 +113,9 @@ class TerminalGame:
         grid.add_column("choice")
         if self.coach:
             grid.add_column(self.figures.unit, justify="right")
+        numbered = self.table.graph.vocabulary.menus_are_numbered
         for number, choice in enumerate(self.session.choices, start=1):
-            row = [str(number), choice.name]
+            row = [str(number) if numbered else "", choice.name]
             if self.coach:
                 row.append(self.figures.level(choice.value))
             grid.add_row(*row, style="bold" if self.coach and choice.is_best else None)
@@ -149,14 +150,10 @@ class TerminalGame:
                 return text
 
     def _ask_choice(self) -> int:
-        choices = self.session.choices
-        numbered = not any(choice.name.isdigit() for choice in choices)
         while True:
             text = self._ask(f"{self.session.mover}> ")
-            if numbered and text.isdigit() and 1 <= int(text) <= len(choices):
-                return choices[int(text) - 1].action
             try:
-                return self.table.action_at(self.session.state, text)
+                return self.table.action_at(self.session.state, text, in_menu=True)
             except UsageError as error:
                 self.tell((str(error), "yellow"))
 

@@ -208,21 +208,12 @@ class Learner:
             There is no such action, or the learner keeps no such counts.
         UnknownState
         """
-        a = self._find(state, action)
+        a = self.graph.find_action(self.graph.find(state), action)
         known = self.arrays()
         if "counts" not in known:
             raise UsageError(f"{self.method} on {self.graph.game} keeps no wins and losses")
         wins, losses, draws = known["counts"][a, :3].tolist()
         return wins, losses, draws
-
-    def _find(self, state: Sequence[int], action: int | str) -> int:
-        s = self.graph.find(state)
-        for a in range(int(self.graph.action_indptr[s]), int(self.graph.action_indptr[s + 1])):
-            if action == self.graph.action_text(a) or action == int(self.graph.action_label[a]):
-                return a
-        raise UsageError(
-            f"{self.graph.game}: there is no action {action!r} in {self.graph.state_text(s)}"
-        )
 
     def result(self) -> Learned:
         """What was learned so far."""

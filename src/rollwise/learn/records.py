@@ -73,7 +73,10 @@ def read_game_record(
             name, outcome = move
         except (TypeError, ValueError):
             raise UsageError(f"{where}: {move!r} isn't an action and what came of it") from None
-        a = _find_action(graph, s, name, where)
+        try:
+            a = graph.find_action(s, name)
+        except UsageError as error:
+            raise UsageError(f"{where}: {error}") from None
         actions.append(a)
         seats.append(seat)
         begin, end = int(graph.outcome_indptr[a]), int(graph.outcome_indptr[a + 1])
@@ -104,12 +107,3 @@ def read_game_record(
         seat ^= int(passes[0])
         s = t
     raise UsageError(f"{graph.game}: the game isn't over after its {len(moves)} moves")
-
-
-def _find_action(graph: StateGraph, s: int, name: Any, where: str) -> int:
-    begin, end = int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])
-    for a in range(begin, end):
-        if name == graph.action_text(a) or name == int(graph.action_label[a]):
-            return a
-    may = ", ".join(graph.action_text(a) for a in range(begin, end))
-    raise UsageError(f"{where}: there is no action {name!r} (the actions are {may})")

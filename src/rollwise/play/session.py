@@ -106,12 +106,13 @@ class Session:
         """What the mover may do."""
         solution = self.table.solution
         found = []
-        for a in self.table.actions(self.state):
+        texts = self.table.graph.action_texts(self.state)
+        for a, text in zip(self.table.actions(self.state), texts, strict=True):
             value = float(solution.action_values[a])
             found.append(
                 Choice(
                     a,
-                    self.table.graph.action_text(a),
+                    text,
                     value,
                     None if solution.is_score else (1 + value) / 2,
                     float(solution.regret[a]),

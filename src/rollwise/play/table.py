@@ -137,24 +137,22 @@ class Table:
         """The actions of a state, as indices into the graph's arrays."""
         return range(int(self.graph.action_indptr[s]), int(self.graph.action_indptr[s + 1]))
 
-    def action_at(self, s: int, text: str) -> int:
-        """The action that someone typed: its name or the beginning of it.
+    def action_at(self, s: int, text: str, *, in_menu: bool = False) -> int:
+        """The action that someone typed (see `rollwise.vocabulary`).
+
+        Parameters
+        ----------
+        in_menu : bool
+            The choices stand in a menu before the player.
 
         Raises
         ------
         UsageError
             It is none of the state's, or could be several; says what may be done.
         """
-        names = {a: self.graph.action_text(a) for a in self.actions(s)}
-        typed = " ".join(text.lower().split())
-        for a, name in names.items():
-            if typed == name.lower():
-                return a
-        hits = [a for a, name in names.items() if typed and name.lower().startswith(typed)]
-        if len(hits) == 1:
-            return hits[0]
-        fault = "could mean several things" if hits else "can't be done here"
-        raise UsageError(f"{text!r} {fault}; the choices are {', '.join(names.values())}")
+        labels = self.graph.labels_of(s)
+        place = self.graph.vocabulary.find_typed(labels, text, in_menu=in_menu)
+        return self.actions(s)[place]
 
     def outcomes(self, action: int) -> range:
         """The outcomes of an action, as indices into the graph's arrays."""

@@ -122,7 +122,8 @@ def select(solution: Solution, states: Ints, where: str | None) -> Ints:
         pl.Series("win_probability", (1 + solution.values[states]) / 2),
         pl.Series("error_bound", solution.error_bounds[states]),
     )
-    kept = frame.select(parse_filter(where, frame.schema).alias("kept"))["kept"].to_numpy()
+    condition = parse_filter(where, frame.schema, solution.graph.vocabulary)
+    kept = frame.select(condition.alias("kept"))["kept"].to_numpy()
     if not kept.any():
         raise UsageError(f"{solution.graph.game}: no state to draw is left by --where {where!r}")
     return np.asarray(states[np.broadcast_to(kept, states.shape)])
