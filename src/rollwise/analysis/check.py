@@ -186,7 +186,7 @@ def _compare_sample(game: Game, graph: StateGraph) -> str | None:
             begin, end = int(graph.outcome_indptr[a]), int(graph.outcome_indptr[a + 1])
             if action.reward != graph.action_reward[a]:
                 return f"another reward {where}"
-            if action.weights != graph.outcome_weight[begin:end].tolist():
+            if list(action.weights) != graph.outcome_weight[begin:end].tolist():
                 return f"other weights {where}"
             thens = np.array(action.thens)
             if not (

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.builders.interpreted import Arrays, build_interpreted
+from rollwise.builders.interpreted import Arrays, Interpreter
 from rollwise.builders.rules import PAYOFF, Rules
 from rollwise.errors import RulesError
 from rollwise.game import PASS, DerivedGame, Game
@@ -128,12 +128,11 @@ def build_with_report(
     how = "interpreted"
     if mode == "auto" and jit_disabled():
         mode = "interpreted"
-    tried = False
+    trial: Interpreter | None = None
     if mode == "auto" and roots is not None and not _compiled(rules) and not _known_as_large(rules):
-        # a trial: the whole of a small game, or soon given up
-        limit = max_states or MAX_STATES_INTERPRETED
-        arrays = build_interpreted(rules, roots, limit, stop_after=SMALL, patience=PATIENCE)
-        tried = arrays is None
+        trial = Interpreter(rules, roots, max_states or MAX_STATES_INTERPRETED)
+        if not trial.run(stop_after=SMALL, patience=PATIENCE):
+            arrays = trial.arrays()  # of a small game
     if arrays is None and mode != "interpreted":
         compiling = time.perf_counter()
         compiled = _compile(rules, progress, beside)
@@ -147,15 +146,16 @@ def build_with_report(
             rows = rules.roots(limit) if roots is None else roots
             arrays = build_compiled(rules, compiled, rows, limit, progress=report)
             how = "compiled"
-            if tried:
+            if trial is not None:
                 from rollwise.builders.compiling import note_large
 
                 note_large(rules, SMALL)
     if arrays is None:
-        limit = max_states or MAX_STATES_INTERPRETED
-        rows = rules.roots(limit) if roots is None else roots
-        arrays = build_interpreted(rules, rows, limit, progress=report)
-        assert arrays is not None
+        if trial is None:
+            limit = max_states or MAX_STATES_INTERPRETED
+            trial = Interpreter(rules, rules.roots(limit) if roots is None else roots, limit)
+        trial.run(progress=report)
+        arrays = trial.arrays()
     _wait_beside()
     graph = as_graph(rules, arrays)
     seconds = time.perf_counter() - started - compile_seconds

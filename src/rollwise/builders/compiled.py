@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable
 
 import numpy as np
 
 from rollwise import large_pages
 from rollwise.builders.compiling import CompiledRules
-from rollwise.builders.interpreted import Arrays, expand, too_many_states
+from rollwise.builders.interpreted import MOST_YIELDED, Arrays, expand, too_many_states
 from rollwise.builders.rules import LEAST, MOST, Rules
 from rollwise.errors import RulesError
 from rollwise.kernels import explore
@@ -259,13 +260,18 @@ class Explorer:
         )
         room, table = self.room, self._table
         if ending == explore.LIMIT_REACHED:
-            raise too_many_states(self._rules, place, n_states, self._max_states, n_outcomes)
+            raise too_many_states(
+                self._rules, place, room.states[:n_states], self._max_states, n_outcomes
+            )
         if ending == explore.ODD_STATE:
             raise _what_is_odd(self._rules, room.states[place].tolist())
         if ending == explore.BOX_NEEDED:
             table.widen(box)
             table.make(room.states[:n_states], room.states)
         if ending == explore.BUFFERS_NEEDED:
+            if self._most > MOST_YIELDED:  # if a loop in the rules doesn't end, it says so
+                state = self._rules.state_type(*room.states[place].tolist())
+                deque(expand(self._rules, state), maxlen=0)
             self._most *= 2
             self._buffers = _buffers(self._context, self._most, room.states.shape[1])
         if ending == explore.ROOM_NEEDED:

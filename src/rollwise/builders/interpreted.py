@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 import time
 from array import array
-from collections.abc import Callable, Iterator
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
 from operator import index
 from typing import Any, NamedTuple
 
@@ -19,11 +19,14 @@ import numpy as np
 
 from rollwise.builders.rules import Rules
 from rollwise.errors import RulesError, TooManyStates
+from rollwise.faults import PASSED_ON, fault_text, shown
 from rollwise.game import PASS
 from rollwise.sizes import in_bytes
 
 MAX_ACTION = 2**31 - 1
 MAX_TOTAL_WEIGHT = 2**62
+# Actions of a state, and outcomes of an action: more come of a loop that doesn't end.
+MOST_YIELDED = 1_000_000
 
 
 class Action(NamedTuple):
@@ -31,9 +34,9 @@ class Action(NamedTuple):
 
     label: int
     reward: float
-    weights: list[int | float]
-    thens: list[int]
-    next_states: list[Any]
+    weights: Sequence[int | float]
+    thens: Sequence[int]
+    next_states: Sequence[Any]
 
 
 def expand(rules: Rules, state: Any) -> Iterator[Action]:
@@ -45,7 +48,7 @@ def expand(rules: Rules, state: Any) -> Iterator[Action]:
         Names the game, the state, the action and what is wrong.
     """
     game = rules.game
-    seen: list[int] = []
+    seen: set[int] = set()
     for label in _all_of(rules, "actions", game.actions, state):
         try:
             number = index(label)
@@ -53,7 +56,7 @@ def expand(rules: Rules, state: Any) -> Iterator[Action]:
             number = -1
         if not 0 <= number <= MAX_ACTION:
             raise RulesError(
-                f"{game.name}: actions() gives {label!r} in the state "
+                f"{game.name}: actions() gives {shown(label)} in the state "
                 f"{rules.state_text(state)}; an action is a whole number from 0"
             )
         if number in seen:
@@ -61,7 +64,7 @@ def expand(rules: Rules, state: Any) -> Iterator[Action]:
                 f"{game.name}: actions() gives {rules.action_text(number)} twice in the state "
                 f"{rules.state_text(state)}"
             )
-        seen.append(number)
+        seen.add(number)
         yield _expand_action(rules, state, number)
     if not seen:
         raise RulesError(
@@ -71,48 +74,36 @@ def expand(rules: Rules, state: Any) -> Iterator[Action]:
 
 
 def _all_of(rules: Rules, what: str, method: Any, state: Any, *action: int) -> list[Any]:
-    """All that a method of the rules yields, naming the state if it fails."""
+    """All that a method of the rules yields, naming the state if it fails or doesn't end."""
     try:
-        return list(method(state, *action))
-    except Exception as error:
-        where = rules.where(state, *action)
-        hint = "; it should yield" if isinstance(error, TypeError) else ""
+        found = list(islice(method(state, *action), MOST_YIELDED + 1))
+    except KeyboardInterrupt as stop:
+        stop.add_note(f"in {what}() in the state {rules.where(state, *action)}")
+        raise
+    except PASSED_ON:
+        raise
+    except BaseException as error:
+        hint = "; it should yield" if "is not iterable" in str(error) else ""
         raise RulesError(
-            f"{rules.game.name}: {what}() fails in the state {where}: "
-            f"{type(error).__name__}: {error}{hint}"
+            f"{rules.game.name}: {what}() fails in the state {rules.where(state, *action)}: "
+            f"{fault_text(error)}{hint}"
         ) from error
+    if len(found) > MOST_YIELDED:
+        raise RulesError(
+            f"{rules.game.name}: {what}() yields more than {MOST_YIELDED:,} {what} in the state "
+            f"{rules.where(state, *action)}; does a loop in it never end?"
+        )
+    return found
 
 
 def _expand_action(rules: Rules, state: Any, action: int) -> Action:
     name = rules.game.name
-    weights: list[int | float] = []
-    thens: list[int] = []
-    next_states: list[Any] = []
-    total: int | float = 0
     outcomes = _all_of(rules, "outcomes", rules.game.outcomes, state, action)
-    for outcome in outcomes:
-        try:
-            weight, then, next_state = outcome
-        except (TypeError, ValueError):
-            raise RulesError(
-                f"{name}: outcomes() gives {outcome!r} in the state "
-                f"{rules.where(state, action)}; it should yield (weight, then, next_state)"
-            ) from None
-        if type(weight) is not int or weight < 0:
-            weight = _checked_weight(rules, weight, state, action)
-        if type(then) is not int or then not in rules.allowed_thens:
-            then = _checked_then(rules, then, state, action)
-        if weight == 0:
-            continue
-        total += weight
-        weights.append(weight)
-        thens.append(then)
-        if then > PASS:  # the game is over, and the state is not looked at
-            next_states.append(None)
-        else:
-            if type(next_state) is not rules.state_type:
-                rules.checked(next_state, f"outcomes() in the state {rules.where(state, action)}")
-            next_states.append(next_state)
+    if _in_order(rules, outcomes):
+        weights, thens, next_states = zip(*outcomes, strict=True)
+    else:
+        weights, thens, next_states = _one_by_one(rules, outcomes, state, action)
+    total = sum(weights)
     if total == 0:
         problem = "the weights are all zero" if outcomes else "no outcome"
         raise RulesError(f"{name}: {problem} in the state {rules.where(state, action)}")
@@ -125,6 +116,53 @@ def _expand_action(rules: Rules, state: Any, action: int) -> Action:
     return Action(action, reward, weights, thens, next_states)
 
 
+def _in_order(rules: Rules, outcomes: list[Any]) -> bool:
+    """Whether outcomes need no further look: those of most actions, so this is quick."""
+    if set(map(type, outcomes)) != {tuple} or set(map(len, outcomes)) != {3}:
+        return False
+    weights, thens, next_states = zip(*outcomes, strict=True)
+    return (
+        set(map(type, weights)) == {int}
+        and min(weights) > 0
+        and set(map(type, thens)) == {int}
+        and rules.going_on.issuperset(thens)
+        and set(map(type, next_states)) == {rules.state_type}
+    )
+
+
+def _one_by_one(
+    rules: Rules, outcomes: Iterable[Any], state: Any, action: int
+) -> tuple[tuple[int | float, ...], tuple[int, ...], tuple[Any, ...]]:
+    """The weights, thens and next states of outcomes, None where the game is over.
+
+    Raises
+    ------
+    RulesError
+    """
+    checked: list[tuple[int | float, int, Any]] = []
+    for outcome in outcomes:
+        try:
+            weight, then, next_state = outcome
+        except (TypeError, ValueError):
+            raise RulesError(
+                f"{rules.game.name}: outcomes() gives {shown(outcome)} in the state "
+                f"{rules.where(state, action)}; it should yield (weight, then, next_state)"
+            ) from None
+        if type(weight) is not int or weight < 0:
+            weight = _checked_weight(rules, weight, state, action)
+        if type(then) is not int or then not in rules.allowed_thens:
+            then = _checked_then(rules, then, state, action)
+        if weight == 0:
+            continue
+        if then > PASS:  # the game is over, and the state is not looked at
+            next_state = None
+        elif type(next_state) is not rules.state_type:
+            rules.checked(next_state, f"outcomes() in the state {rules.where(state, action)}")
+        checked.append((weight, then, next_state))
+    weights, thens, next_states = zip(*checked, strict=True) if checked else ((), (), ())
+    return weights, thens, next_states
+
+
 def _checked_weight(rules: Rules, weight: Any, state: Any, action: int) -> int | float:
     number: int | float
     try:
@@ -132,14 +170,14 @@ def _checked_weight(rules: Rules, weight: Any, state: Any, action: int) -> int |
     except TypeError:
         if not isinstance(weight, float | np.floating):
             raise RulesError(
-                f"{rules.game.name}: the weight {weight!r} in the state "
+                f"{rules.game.name}: the weight {shown(weight)} in the state "
                 f"{rules.where(state, action)} isn't a number; a weight is a whole number of "
                 "ways (or, for unfair dice, a float)"
             ) from None
         number = float(weight)
     if not number >= 0 or number == math.inf:
         raise RulesError(
-            f"{rules.game.name}: the weight {weight!r} in the state "
+            f"{rules.game.name}: the weight {shown(weight)} in the state "
             f"{rules.where(state, action)} isn't a finite number from 0"
         )
     return number
@@ -157,10 +195,12 @@ def _checked_reward(rules: Rules, state: Any, action: int) -> float:
     game = rules.game
     try:
         reward = float(game.reward(state, action))
-    except Exception as error:
+    except PASSED_ON:
+        raise
+    except BaseException as error:
         raise RulesError(
             f"{game.name}: reward() fails in the state {rules.where(state, action)}: "
-            f"{type(error).__name__}: {error}"
+            f"{fault_text(error)}"
         ) from error
     fault = ""
     if not math.isfinite(reward):
@@ -191,93 +231,153 @@ class Arrays(NamedTuple):
     lottery_then: np.ndarray
 
 
-def build_interpreted(
-    rules: Rules,
-    roots: np.ndarray,
-    max_states: int,
-    *,
-    stop_after: float = math.inf,
-    patience: float = math.inf,
-    progress: Callable[[int, int], None] | None = None,
-) -> Arrays | None:
-    """Expand every state, breadth first.
+class Interpreter:
+    """Expands states one after the other, breadth first, and can go on where it stopped.
 
     Parameters
     ----------
     roots : (n_roots, n_fields) int32
     max_states : int
-    stop_after, patience : float, optional
-        Give up, and return None, once so many outcomes were seen, or so many seconds
-        have passed, and there is more to come.
 
     Raises
     ------
     RulesError, TooManyStates
+        By `run`.
     """
-    deadline = time.perf_counter() + patience
-    number: dict[Any, int] = {}
-    for fields in roots.tolist():
-        number.setdefault(rules.state_type(*fields), len(number))
-    queue = list(number)
-    n_roots = len(queue)
-    field_count = len(rules.field_names)
-    action_indptr, outcome_indptr = array("q", [0]), array("q", [0])
-    labels, next_numbers = array("i"), array("i")
-    action_lottery = array("i")
-    lotteries: dict[Any, int] = {}
-    for place, state in enumerate(queue):  # grows while it runs
-        if len(number) > max_states:
-            raise too_many_states(rules, place, len(number), max_states, len(next_numbers))
-        if len(next_numbers) > stop_after or time.perf_counter() > deadline:
-            return None
-        if progress is not None and place % 4096 == 4095:
-            progress(place, len(number))
-        for action in expand(rules, state):
-            labels.append(action.label)
+
+    def __init__(self, rules: Rules, roots: np.ndarray, max_states: int) -> None:
+        self._rules, self._max_states = rules, max_states
+        # -1 stands for the end of the game, which comes as None
+        self._number: dict[Any, int] = {None: -1}
+        for fields in roots.tolist():
+            self._number.setdefault(rules.state_type(*fields), len(self._number) - 1)
+        self._states = list(self._number)[1:]
+        self._n_roots = len(self._states)
+        self._place = 0
+        self._action_indptr, self._outcome_indptr = array("q", [0]), array("q", [0])
+        self._labels, self._next = array("i"), array("i")
+        self._action_lottery = array("i")
+        self._lotteries: dict[Any, int] = {}
+
+    def run(
+        self,
+        *,
+        stop_after: float = math.inf,
+        patience: float = math.inf,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> bool:
+        """Expand states; whether there are more.
+
+        Parameters
+        ----------
+        stop_after, patience : float, optional
+            Pause once so many outcomes were seen, or so many seconds have passed.
+        """
+        deadline = time.perf_counter() + patience
+        while self._place < len(self._states):
+            if len(self._states) > self._max_states:
+                raise too_many_states(
+                    self._rules,
+                    self._place,
+                    np.array(self._states, np.int32),
+                    self._max_states,
+                    len(self._next),
+                )
+            if len(self._next) > stop_after or time.perf_counter() > deadline:
+                return True
+            if progress is not None and self._place % 256 == 255:
+                progress(self._place, len(self._states))
+            self._expand_next()
+        return False
+
+    def _expand_next(self) -> None:
+        state = self._states[self._place]
+        for action in expand(self._rules, state):
             lottery = (action.reward, tuple(action.weights), tuple(action.thens))
-            action_lottery.append(lotteries.setdefault(lottery, len(lotteries)))
-            for next_state in action.next_states:
-                if next_state is None:
-                    next_numbers.append(-1)
-                    continue
-                known = number.get(next_state)
-                if known is None:
-                    if not rules.is_plain(next_state):
-                        where = f"outcomes() in the state {rules.where(state, action.label)}"
-                        next_state = rules.checked(next_state, where)
-                    known = number[next_state] = len(number)
-                    queue.append(next_state)
-                next_numbers.append(known)
-            outcome_indptr.append(len(next_numbers))
-        action_indptr.append(len(labels))
-    states = np.fromiter(chain.from_iterable(queue), np.int32, len(queue) * field_count)
-    weights = list(chain.from_iterable(weights for _, weights, _ in lotteries))
-    thens = list(chain.from_iterable(thens for _, _, thens in lotteries))
-    whole = all(isinstance(weight, int) for weight in weights)
-    return Arrays(
-        n_roots,
-        states.reshape(-1, field_count),
-        np.frombuffer(action_indptr, np.int64),
-        np.frombuffer(labels, np.int32),
-        np.frombuffer(action_lottery, np.int32),
-        np.frombuffer(outcome_indptr, np.int64),
-        np.frombuffer(next_numbers, np.int32),
-        np.cumsum([0, *(len(weights) for _, weights, _ in lotteries)], dtype=np.int64),
-        np.array([reward for reward, _, _ in lotteries], np.float64),
-        np.array(weights, np.int64 if whole else np.float64),
-        np.array(thens, np.int8),
-    )
+            numbers = list(map(self._number.get, action.next_states))
+            if None in numbers:
+                numbers = [
+                    self._numbered(next_state, state, action.label)
+                    for next_state in action.next_states
+                ]
+            self._labels.append(action.label)
+            self._action_lottery.append(self._lotteries.setdefault(lottery, len(self._lotteries)))
+            self._next.extend(numbers)  # type: ignore[arg-type]
+            self._outcome_indptr.append(len(self._next))
+        self._action_indptr.append(len(self._labels))
+        self._place += 1
+
+    def _numbered(self, next_state: Any, state: Any, action: int) -> int:
+        """The number of a state, which gets one if it is new."""
+        known = self._number.get(next_state)
+        if known is None:
+            if not self._rules.is_plain(next_state):
+                where = f"outcomes() in the state {self._rules.where(state, action)}"
+                next_state = self._rules.checked(next_state, where)
+            known = self._number[next_state] = len(self._states)
+            self._states.append(next_state)
+        return known
+
+    def arrays(self) -> Arrays:
+        """What was found."""
+        fields = len(self._rules.field_names)
+        size = self._place * fields
+        states = np.fromiter(chain.from_iterable(self._states[: self._place]), np.int32, size)
+        weights = list(chain.from_iterable(weights for _, weights, _ in self._lotteries))
+        thens = list(chain.from_iterable(thens for _, _, thens in self._lotteries))
+        whole = all(isinstance(weight, int) for weight in weights)
+        sizes = [len(weights) for _, weights, _ in self._lotteries]
+        return Arrays(
+            self._n_roots,
+            states.reshape(-1, fields),
+            np.frombuffer(self._action_indptr, np.int64),
+            np.frombuffer(self._labels, np.int32),
+            np.frombuffer(self._action_lottery, np.int32),
+            np.frombuffer(self._outcome_indptr, np.int64),
+            np.frombuffer(self._next, np.int32),
+            np.cumsum([0, *sizes], dtype=np.int64),
+            np.array([reward for reward, _, _ in self._lotteries], np.float64),
+            np.array(weights, np.int64 if whole else np.float64),
+            np.array(thens, np.int8),
+        )
 
 
 def too_many_states(
-    rules: Rules, expanded: int, found: int, max_states: int, outcomes: int
+    rules: Rules, expanded: int, states: np.ndarray, max_states: int, outcomes: int
 ) -> TooManyStates:
-    """The error for a game that outgrows the limit, with an estimate of the memory."""
+    """The error for a game that outgrows the limit, with an estimate of the memory.
+
+    Parameters
+    ----------
+    states : (n_states, n_fields) int32
+        Those found, in their order.
+    """
+    found = len(states)
     per_state = 4 * len(rules.field_names) + 40 + 8 * max(outcomes, 1) / max(expanded, 1)
     return TooManyStates(
         f"{rules.game.name}: more than {max_states:,} states; {expanded:,} were expanded, "
         f"{found:,} found and more to come (about {in_bytes(found * per_state)} for the ones "
-        "found). "
+        f"found){what_grows(rules, states)}. "
         "Smaller parameters or a smaller state help; --max-states N (max_states=N) raises "
         f"the limit{rules.or_by_layers}"
     )
+
+
+def what_grows(rules: Rules, states: np.ndarray) -> str:
+    """Which field takes ever new values, as words: that whose range grew most, if one did.
+
+    Parameters
+    ----------
+    states : (n_states, n_fields) int32
+        In the order in which they were found.
+    """
+    half = states[: len(states) // 2 + 1]
+    now, before = (
+        group.max(axis=0).astype(np.int64) - group.min(axis=0) + 1 for group in (states, half)
+    )
+    field = int(np.argmax(now / before))
+    if now[field] == before[field]:
+        return ""
+    low, high = states[:, field].min(), states[:, field].max()
+    name = rules.field_names[field]
+    return f"; the field {name} goes from {low:,} to {high:,} so far, and grows"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rollwise.errors import RulesError, TooManyStates
+from rollwise.faults import PASSED_ON, fault_text, shown
 from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, THEN_NAMES, WIN, Game
 
 # The payoff of each `then`, in its order.
@@ -61,17 +62,17 @@ class Rules:
     def start(self) -> Any:
         try:
             return self.game.start()
-        except Exception as error:
-            raise RulesError(
-                f"{self.game.name}: start() fails: {type(error).__name__}: {error}"
-            ) from error
+        except PASSED_ON:
+            raise
+        except BaseException as error:
+            raise RulesError(f"{self.game.name}: start() fails: {fault_text(error)}") from error
 
     @cached_property
     def state_type(self) -> type:
         kind = type(self.start)
         if not (issubclass(kind, tuple) and hasattr(kind, "_fields") and kind._fields):
             raise RulesError(
-                f"{self.game.name}: start() gives {self.start!r}; a state is a NamedTuple "
+                f"{self.game.name}: start() gives {shown(self.start)}; a state is a NamedTuple "
                 "of whole numbers"
             )
         return kind
@@ -103,6 +104,11 @@ class Rules:
             return (AGAIN, WIN, LOSE, DRAW)
         return (AGAIN, PASS, WIN, LOSE, DRAW)
 
+    @cached_property
+    def going_on(self) -> frozenset[int]:
+        """What may follow an outcome that leads to a state."""
+        return frozenset(self.allowed_thens) & {AGAIN, PASS}
+
     def then_error(self, then: Any) -> str:
         """What is wrong with a `then` that isn't allowed."""
         if isinstance(then, int | np.integer) and 0 <= then < len(THEN_NAMES):
@@ -112,18 +118,18 @@ class Rules:
                 f"{THEN_NAMES[int(then)]} in a {kind} with the objective "
                 f"{self.game.objective!r} (allowed: {allowed})"
             )
-        return f"unknown `then` {then!r} (it is one of {', '.join(THEN_NAMES)})"
+        return f"unknown `then` {shown(then)} (it is one of {', '.join(THEN_NAMES)})"
 
     def is_plain(self, state: Any) -> bool:
         """Whether a state of the right type needs no further look: all fields small ints."""
-        return all(type(field) is int and LEAST <= field <= MOST for field in state)
+        return set(map(type, state)) == {int} and min(state) >= LEAST and max(state) <= MOST
 
     def checked(self, state: Any, where: str) -> Any:
         """The state with plain ints for fields, or a RulesError that names the field."""
         game, state_type = self.game, self.state_type
         if not isinstance(state, tuple) or type(state) is not state_type:
             raise RulesError(
-                f"{game.name}: {where} gives {state!r}, which isn't a {state_type.__name__} "
+                f"{game.name}: {where} gives {shown(state)}, which isn't a {state_type.__name__} "
                 "like the start"
             )
         fields: list[Any] = []
@@ -132,7 +138,7 @@ class Rules:
                 number = index(field)
             except TypeError:
                 raise RulesError(
-                    f"{game.name}: {where} gives {name}={field!r}; "
+                    f"{game.name}: {where} gives {name}={shown(field)}; "
                     "the fields of a state are whole numbers"
                 ) from None
             if not LEAST <= number <= MOST:
@@ -150,10 +156,10 @@ class Rules:
     def _roots(self) -> Iterator[Any]:
         try:
             yield from self.game.roots()
-        except Exception as error:
-            raise RulesError(
-                f"{self.game.name}: roots() fails: {type(error).__name__}: {error}"
-            ) from error
+        except (*PASSED_ON, GeneratorExit):
+            raise
+        except BaseException as error:
+            raise RulesError(f"{self.game.name}: roots() fails: {fault_text(error)}") from error
 
     def roots(self, most: int) -> np.ndarray:
         """The start and the other roots: (n_roots, n_fields) int32.
