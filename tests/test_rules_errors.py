@@ -378,3 +378,86 @@ def test_what_a_base_class_lacks_is_named():
         pass
 
     assert "Unfinished has no start()" in error_of(Unfinished())
+
+
+def test_errors_inside_rules_name_the_line(mode):
+    line = Faulty.outcomes.__code__.co_firstlineno
+    message = error_of(Faulty(14), mode)
+    place = re.search(r"\(test_rules_errors\.py, line (\d+)\)$", message)
+    assert place is not None
+    assert line < int(place[1]) < line + 40
+
+
+@dataclass(frozen=True)
+class Spring(Game):
+    """From the second state on, actions or outcomes come without end."""
+
+    of_outcomes: bool = True
+
+    def start(self):
+        return Place(0, 0)
+
+    def actions(self, s):
+        yield 0
+        k = 1
+        while s.row == 1 and not self.of_outcomes:
+            yield k
+            k += 1
+
+    def outcomes(self, s, action):
+        yield 1, LOSE, s
+        if s.row == 0:
+            yield 1, PASS, Place(1, 0)
+        k = 0
+        while s.row == 1 and self.of_outcomes:
+            yield 1, PASS, Place(2, k)
+            k += 1
+
+
+@pytest.mark.parametrize("of_outcomes", [True, False])
+def test_a_loop_that_yields_for_ever_is_stopped(mode, of_outcomes, monkeypatch):
+    for module in ("interpreted", "compiled") if mode == "compiled" else ("interpreted",):
+        monkeypatch.setattr(f"rollwise.builders.{module}.MOST_YIELDED", 5_000)
+    message = error_of(Spring(of_outcomes), mode)
+    what = "outcomes" if of_outcomes else "actions"
+    assert f"{what}() yields more than 5,000 {what} in the state row=1, column=0" in message
+
+
+def test_the_field_that_grows_is_named(mode):
+    @dataclass(frozen=True)
+    class Counting(Spring):
+        def actions(self, s):
+            yield 0
+
+        def outcomes(self, s, action):
+            for k in range(3):
+                yield 1, PASS, Place((s.row + k) % 3, s.column + k)
+
+    message = error_of(Counting(), mode, TooManyStates, max_states=500)
+    assert re.search(r"the field column goes from 0 to \d+ so far, and grows", message)
+
+
+def test_rules_that_cannot_be_compiled_are_gone_on_with(monkeypatch):
+    """The states that were expanded before the attempt aren't expanded again."""
+    asked = []
+
+    @dataclass(frozen=True)
+    class Noted(Game):
+        def start(self):
+            return Place(0, 0)
+
+        def actions(self, s):
+            asked.append(s)
+            yield 0
+
+        def outcomes(self, s, action):
+            yield 1, LOSE, s
+            if s.row < 200:
+                yield 1, PASS, Place(s.row + 1, 0)
+
+    monkeypatch.setattr("rollwise.builders.SMALL", 100)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompileWarning)
+        graph = build(Noted())
+    assert graph.n_states == 201
+    assert len(asked) == len(set(asked)) == 201
