@@ -43,7 +43,7 @@ def options(name: str, contest: str | None) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(("name", "contest"), KINDS)
-@pytest.mark.parametrize("seat", ["first", "either"])
+@pytest.mark.parametrize("seat", ["first", "second", "either"])
 def test_gymnasiums_checker(name, contest, seat):
     from gymnasium.utils.env_checker import check_env
 
@@ -113,15 +113,15 @@ def test_transitions_are_distributions_and_what_happens(name, contest):
 
 @pytest.mark.parametrize("opponent", ["random", "hold-at-20"])
 def test_planning_on_P_finds_the_best_response(opponent):
-    made = GameEnv("pig", opponent=opponent, target=15)
+    made = GameEnv("pig", opponent=opponent, target=10)
     table = made.P
     rows = {s: list(table[s].values()) for s in range(len(table) - 1)}
     values = np.zeros(len(table))
-    for _ in range(400):
+    for _ in range(150):
         for s, actions in rows.items():
             values[s] = max(sum(p * (r + values[t]) for p, t, r, _ in a) for a in actions)
     graph = made.graph
-    game = available()["pig"](target=15)
+    game = available()["pig"](target=10)
     answer = best_response(graph, find_policy(graph, game, opponent))
     assert values[0] == pytest.approx(float(answer.values[0]), abs=1e-9)
 
@@ -131,10 +131,10 @@ def test_vectors_draw_from_the_exact_transitions(name, contest):
     made = GameVectorEnv(**options(name, contest), num_envs=4000, opponent="random", seat="either")
     generator = np.random.default_rng(1)
     _, infos = made.reset(seed=3)
-    counts = np.bincount(infos["state"], minlength=made.graph.n_states + 1)
     expected = GameEnv(
         **options(name, contest), opponent="random", seat="either"
     ).initial_state_distrib
+    counts = np.bincount(infos["state"], minlength=len(expected))
     assert np.abs(counts / 4000 - expected).max() < 0.04
     table = Transitions.of(made.arena, -1.0)
     done = np.zeros(4000, bool)
@@ -152,33 +152,9 @@ def test_vectors_draw_from_the_exact_transitions(name, contest):
                 for _, t, r, end in rows
             )
         alive = ~ended
-        assert (observations[alive] == made.graph.states[infos["state"][alive]]).all()
+        assert (observations[alive] == made.arena.observations[infos["state"][alive]]).all()
         assert (rewards[done] == 0).all()
         done = ended
-
-
-@pytest.mark.needs_jit
-def test_the_mean_return_is_the_value():
-    made = GameVectorEnv("pig", num_envs=20_000, opponent="hold-at-20", target=20)
-    graph = made.graph
-    answer = best_response(graph, find_policy(graph, available()["pig"](target=20), "hold-at-20"))
-    greedy = GameEnv("pig", opponent="hold-at-20", target=20)
-    table, best = greedy.P, np.zeros(graph.n_states, np.int64)
-    for s in range(graph.n_states):
-        worth = {
-            r: sum(p * (w + (0 if end else answer.values[t])) for p, t, w, end in rows)
-            for r, rows in table[s].items()
-            if made.arena.masks[s, r]
-        }
-        best[s] = max(worth, key=worth.__getitem__)
-    _, infos = made.reset(seed=1)
-    returns = np.zeros(20_000)
-    over = np.zeros(20_000, bool)
-    while not over.all():
-        _, rewards, ended, _, infos = made.step(best[infos["state"]])
-        returns += np.where(over, 0, rewards)
-        over |= ended
-    assert returns.mean() == pytest.approx(float(answer.values[0]), abs=0.03)
 
 
 def test_seeds_decide_everything():

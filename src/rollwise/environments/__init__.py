@@ -52,7 +52,13 @@ def register() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    homes = {"GameEnv": "single", "GameVectorEnv": "vector", "GameAECEnv": "aec"}
+    homes = {
+        "GameEnv": "single",
+        "GameVectorEnv": "vector",
+        "GameAECEnv": "aec",
+        "policy_of": "agents",
+        "mean_reward": "agents",
+    }
     if name in homes:
         return getattr(importlib.import_module(f"{__name__}.{homes[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -42,6 +42,12 @@ class Arena:
     Actions of environments are ranks: the places of the rules' numbers among all
     that the game has, from 0.
 
+    An opponent who moves first may end the game before the agent has moved. A reset
+    can't end a game, and to deal such games anew would make the others look better
+    than they are. So after the states of the graph there is one more for each payoff
+    with which an opponent can end the game (`early_payoffs`): there one action is
+    legal, the first rank, and it ends the game at that payoff.
+
     Attributes
     ----------
     graph : StateGraph
@@ -63,22 +69,63 @@ class Arena:
         return tuple(self.graph.action_names.get(n, str(n)) for n in self.labels.tolist())
 
     @cached_property
+    def early_payoffs(self) -> NDArray[np.float64]:
+        """The agent's payoffs where its opponent can end the game, best first: (n_early,)."""
+        if self.opponent is None:
+            return np.empty(0)
+        ends = self.graph.outcome_state < 0
+        return 0.0 - np.unique(self.graph.outcome_payoff[ends])
+
+    @property
+    def n_states(self) -> int:
+        """Number of states that the agent may find itself in."""
+        return self.graph.n_states + len(self.early_payoffs)
+
+    def early_state(self, payoff: float) -> int:
+        """The state of a game that ended at this payoff before the agent has moved."""
+        return self.graph.n_states + int(np.flatnonzero(self.early_payoffs == payoff)[0])
+
+    def state_text(self, state: int) -> str:
+        """A state as people read it."""
+        if state < self.graph.n_states:
+            return self.graph.state_text(state)
+        payoff = self.early_payoffs[state - self.graph.n_states]
+        return f"over before the agent has moved: any action collects {payoff:+g}"
+
+    @cached_property
     def _legal(self) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
-        shape = (self.graph.n_states, len(self.labels))
-        action_of, mask = np.empty(shape, np.int32), np.empty(shape, np.int8)
+        shape = (self.n_states, len(self.labels))
+        action_of, mask = np.full(shape, -1, np.int32), np.zeros(shape, np.int8)
         rank = np.searchsorted(self.labels, self.graph.action_label)
-        legal_actions(self.graph.action_indptr, rank, action_of, mask)
+        n, early = self.graph.n_states, len(self.early_payoffs)
+        legal_actions(self.graph.action_indptr, rank, action_of[:n], mask[:n])
+        action_of[n:, 0] = self.graph.n_actions + np.arange(early)
+        mask[n:, 0] = 1
         return action_of, mask
 
     @property
     def action_of(self) -> NDArray[np.int32]:
-        """The action of the graph by state and rank, -1 if not legal: (n_states, n_ranks)."""
+        """The action of the graph by state and rank, -1 if not legal: (n_states, n_ranks).
+
+        Those that end a game early have the numbers after the graph's.
+        """
         return self._legal[0]
 
     @property
     def masks(self) -> NDArray[np.int8]:
         """Which ranks are legal in each state: (n_states, n_ranks) int8."""
         return self._legal[1]
+
+    @cached_property
+    def observations(self) -> NDArray[np.int32]:
+        """What the agent sees in each state: (n_states, n_fields) int32.
+
+        A game that ended early looks like no state: all its fields are the smallest
+        of any state, less 1 (or 2 or 3, where payoffs differ).
+        """
+        states = self.graph.states
+        early = 1 + np.arange(len(self.early_payoffs))[:, None]
+        return np.vstack([states, states.min(axis=0) - early], dtype=np.int32)
 
     @property
     def reward_sign(self) -> float:
@@ -87,8 +134,8 @@ class Arena:
 
     @cached_property
     def bounds(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The least and the largest value of each field."""
-        return self.graph.states.min(axis=0), self.graph.states.max(axis=0)
+        """The least and the largest observation of each field."""
+        return self.observations.min(axis=0), self.observations.max(axis=0)
 
     @cached_property
     def codes(self) -> NDArray[np.int32]:
@@ -109,20 +156,8 @@ class Arena:
         return actions
 
     def seat(self, wanted: int) -> int:
-        """The seat that the agent gets; one that is alone moves first.
-
-        Raises
-        ------
-        UsageError
-            The opponent wins before the agent can move.
-        """
-        if self.opponent is None or wanted == FIRST:
-            return FIRST
-        from rollwise.environments.planning import Transitions
-
-        if not any(state >= 0 for state in Transitions.of(self, 0.0).turn(0)):
-            raise UsageError(f"{self.graph.title}: moving second there is nothing left to do")
-        return wanted
+        """The seat that the agent gets; one that is alone moves first."""
+        return FIRST if self.opponent is None else wanted
 
     def draw(self, probabilities: NDArray[Any], random: np.random.Generator) -> int:
         """An index drawn with these weights."""
@@ -173,7 +208,8 @@ def arena_of(
     """
     made = _with_parameters(game, parameters)
     if isinstance(opponent, Policy):
-        return Arena(_arena(made, None, contest).graph, opponent)
+        graph = _arena(made, None, contest).graph
+        return Arena(graph, opponent if graph.players == 2 else None)
     return _arena(made, opponent, contest)
 
 

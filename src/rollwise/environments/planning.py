@@ -21,18 +21,20 @@ from rollwise.kernels.environment import EITHER, FIRST
 Row = tuple[float, int, float, bool]
 # An end: who has won in the agent's eyes, as keys below all states.
 WON, DRAWN, LOST = -1, -2, -3
+PAYOFF = {WON: 1.0, DRAWN: 0.0, LOST: -1.0}
 
 
 class Transitions(Mapping[int, dict[int, list[Row]]]):
     """``P[state][action]`` is a list of ``(probability, next state, reward, terminated)``.
 
-    Rows are computed when they are asked for. State ``n_states`` is the end.
+    Rows are computed when they are asked for. The states are those of the arena, and
+    the last one is the end.
     """
 
     def __init__(self, arena: Arena, illegal_reward: float) -> None:
         self.arena = arena
         self.illegal_reward = illegal_reward
-        self.over = arena.graph.n_states
+        self.over = arena.n_states
         self._turns: dict[int, dict[int, float]] = {}
 
     @classmethod
@@ -56,20 +58,21 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
 
     def beginning(self, seat: int) -> NDArray[np.float64]:
         """How likely each state is at the agent's first move: (n_states + 1,)."""
+        first = {FIRST: 1.0, EITHER: 0.5}.get(seat, 0.0)
         start = np.zeros(len(self))
-        if seat in (FIRST, EITHER):
-            start[0] += 1.0 if seat == FIRST else 0.5
-        if seat != FIRST:
-            found = {t: p for t, p in self.turn(0).items() if t >= 0}
-            share = (1.0 if seat != EITHER else 0.5) / sum(found.values())
-            for t, p in found.items():
-                start[t] += share * p
+        start[0] = first
+        if first < 1.0:
+            for t, p in self.turn(0).items():
+                start[t if t >= 0 else self.arena.early_state(PAYOFF[t])] += (1.0 - first) * p
         return start
 
     def _row(self, state: int, action: int) -> list[Row]:
         if action < 0:
             return [(1.0, state, float(self.illegal_reward), False)]
         graph = self.arena.graph
+        if action >= graph.n_actions:
+            payoff = float(self.arena.early_payoffs[action - graph.n_actions])
+            return [(1.0, self.over, payoff, True)]
         points = self.arena.reward_sign * float(graph.action_reward[action])
         total: dict[int, float] = {}
         for t, passes, p in self._moves(action):
@@ -80,8 +83,7 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
                 total[end] = total.get(end, 0.0) + p * q
         rows = []
         for t, p in total.items():
-            payoff = {WON: 1.0, LOST: -1.0}.get(t, 0.0)
-            rows.append((p, self.over if t < 0 else t, points + payoff, t < 0))
+            rows.append((p, self.over if t < 0 else t, points + PAYOFF.get(t, 0.0), t < 0))
         return rows
 
     def _moves(self, action: int) -> list[tuple[int, bool, float]]:

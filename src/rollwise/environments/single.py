@@ -31,6 +31,10 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
     1, 0 or -1 at its end; of points, the points, negative where few are wanted.
     When the game is over the observation is the last one again.
 
+    An opponent who moves first may end the game at once. Then the agent finds itself
+    in a state of its own, which looks like no other (`Arena.observations`), and whose
+    one legal action, 0, ends the game at what it is worth.
+
     Parameters
     ----------
     game : str, Game or subclass of Game
@@ -80,14 +84,14 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         """The exact transition table: ``P[state][action]`` lists
         ``(probability, next state, reward, terminated)``.
 
-        States are those of ``info["state"]``, and one more at which games are over.
-        It is a mapping that computes what is asked for.
+        States are those of ``info["state"]``, and one more, the last, at which games
+        are over. It is a mapping that computes what is asked for.
         """
         return Transitions.of(self.arena, self.illegal_reward)
 
     @property
     def initial_state_distrib(self) -> NDArray[np.float64]:
-        """How likely each state is after a reset: (n_states + 1,) float64."""
+        """How likely each state is after a reset: (len(P),) float64."""
         return self.P.beginning(self.seat)
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -103,8 +107,9 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         first = self.seat == FIRST
         if self.seat == EITHER:
             first = bool(self.np_random.integers(2))
-        while self._play_on(0, first)[0]:
-            self._told = []  # the opponent has won before the agent could move: deal anew
+        ended, payoff = self._play_on(0, first)
+        if ended:
+            self._state = self.arena.early_state(payoff)
         self._over = False
         return self._observe()
 
@@ -119,6 +124,11 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         if a < 0:
             observation, info = self._observe()
             return observation, float(self.illegal_reward), False, False, info
+        if a >= self.graph.n_actions:
+            self._over = True
+            observation, info = self._observe()
+            payoff = float(self.arena.early_payoffs[a - self.graph.n_actions])
+            return observation, payoff, True, False, info
         reward = self.arena.reward_sign * float(self.graph.action_reward[a])
         k = self.arena.outcome(a, self.np_random)
         self._tell("agent", a, k)
@@ -151,7 +161,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         if self._over:
             mask = np.zeros_like(mask)
         info = {"action_mask": mask.copy(), "state": self._state}
-        return self.graph.states[self._state].copy(), info
+        return self.arena.observations[self._state].copy(), info
 
     def _tell(self, who: str, action: int, outcome: int) -> None:
         if self.render_mode == "ansi":
@@ -167,5 +177,5 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         """What happened in the last step, and where the game stands."""
         if self.render_mode is None:
             return None
-        here = "game over" if self._over else self.graph.state_text(self._state)
+        here = "game over" if self._over else self.arena.state_text(self._state)
         return "\n".join([*self._told, here])

@@ -25,8 +25,7 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
     A game that is over begins again at the next step, whose action isn't looked
     at (Gymnasium's ``AutoresetMode.NEXT_STEP``). ``infos["action_mask"]`` is
     (n, n_ranks) int8 and ``infos["state"]`` (n,) int64. A reset takes one seed,
-    from which all games draw. (Should the opponent win before the agent's first
-    move, that game is dealt anew.)
+    from which all games draw.
 
     Parameters
     ----------
@@ -74,6 +73,10 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
         alias_tables(graph.outcome_indptr, graph.outcome_weight, self.arena.codes, self._cells)
         self._packed = np.empty(graph.n_actions, np.int64)
         pack_actions(graph.outcome_indptr, self._packed)
+        # By the code of the opponent's last move: it has lost, drawn or won.
+        self._early_state = np.zeros(3, np.int64)
+        for payoff in self.arena.early_payoffs.tolist():
+            self._early_state[round(1 - payoff)] = self.arena.early_state(payoff)
         mixes = self.arena.opponent is not None and bool((self.arena.opponent_actions < 0).any())
         self._opponent = np.empty(0)
         if mixes and self.arena.opponent is not None:
@@ -129,9 +132,11 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
                 self.seat,
                 self.illegal_reward,
                 arena.reward_sign,
-                graph.states,
+                arena.observations,
                 arena.masks,
                 arena.action_of,
+                arena.early_payoffs,
+                self._early_state,
                 self._packed,
                 graph.action_indptr,
                 graph.action_reward,

@@ -69,8 +69,9 @@ def choose_mixed(s, bits, action_indptr, probability):
 
 
 @kernel
-def step_batch(chosen, reset, seat, illegal_reward, reward_sign, states, masks, action_of, packed,
-               action_indptr, action_reward, cells, opponent_action, opponent_probability, words,
+def step_batch(chosen, reset, seat, illegal_reward, reward_sign, observations, masks, action_of,
+               early_payoffs, early_state, packed, action_indptr, action_reward, cells,
+               opponent_action, opponent_probability, words,
                state, done, waiting, fresh, observation, mask, reward, terminated):  # fmt: skip
     """Step every environment; one that was done begins a new game instead.
 
@@ -87,6 +88,11 @@ def step_batch(chosen, reset, seat, illegal_reward, reward_sign, states, masks, 
     seat : FIRST, SECOND or EITHER
     illegal_reward : float
         For an action that isn't legal, which changes nothing else.
+    observations, masks, action_of, early_payoffs
+        See `rollwise.environments.arena.Arena`.
+    early_state : (3,) int64
+        The state of a game that the opponent ended before the agent has moved, by
+        -1 - the code of its last move.
     packed : (n_actions,) int64
         See `pack_actions`.
     opponent_action : (n_states,) int32
@@ -110,11 +116,12 @@ def step_batch(chosen, reset, seat, illegal_reward, reward_sign, states, masks, 
         -1, or the first environment whose `chosen` is no rank at all; nothing is
         changed then.
     """
-    n, n_ranks, n_fields = state.shape[0], action_of.shape[1], states.shape[1]
+    n, n_ranks, n_fields = state.shape[0], action_of.shape[1], observations.shape[1]
     if not reset:
         for i in range(n):
             if not done[i] and (chosen[i] < 0 or chosen[i] >= n_ranks):
                 return i
+    n_actions = packed.shape[0]
     s0, s1, s2, s3 = words[0], words[1], words[2], words[3]
     opponents = 0
     for i in range(n):
@@ -136,6 +143,11 @@ def step_batch(chosen, reset, seat, illegal_reward, reward_sign, states, masks, 
         a = action_of[state[i], chosen[i]]
         if a < 0:
             reward[i] = illegal_reward
+            continue
+        if a >= n_actions:
+            done[i] = True
+            terminated[i] = True
+            reward[i] = early_payoffs[a - n_actions]
             continue
         place = packed[a]
         bits, s0, s1, s2, s3 = draw(s0, s1, s2, s3)
@@ -177,8 +189,9 @@ def step_batch(chosen, reset, seat, illegal_reward, reward_sign, states, masks, 
                 if code & 1:
                     state[i] = code >> 1
                     continue
-            elif fresh[i]:  # the opponent has won before the agent could move: deal anew
-                chosen[i] = 0
+            elif fresh[i]:
+                state[i] = early_state[-1 - code]
+                continue
             else:
                 done[i] = True
                 terminated[i] = True
@@ -190,7 +203,7 @@ def step_batch(chosen, reset, seat, illegal_reward, reward_sign, states, masks, 
     for i in range(n):
         s = state[i]
         for j in range(n_fields):
-            observation[i, j] = states[s, j]
+            observation[i, j] = observations[s, j]
         for j in range(n_ranks):
             mask[i, j] = 0 if done[i] else masks[s, j]
     words[0], words[1], words[2], words[3] = s0, s1, s2, s3

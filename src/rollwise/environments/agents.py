@@ -1,0 +1,138 @@
+"""What an agent does, as a policy on the graph, and what it gets: exactly, without a game played.
+
+An agent is whatever chooses from observations and masks. Asked about every state it
+is a `Policy`, and all that rollwise knows of policies is known of it: what it is
+worth, what a best response wins against it, where it errs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.certified import solve_and_certify
+from rollwise.environments.arena import Arena
+from rollwise.errors import PolicyError, UsageError
+from rollwise.evaluation import Evaluation, best_response, evaluate
+from rollwise.kernels.environment import EITHER, FIRST
+from rollwise.policies import Policy
+
+BATCH = 1 << 16  # states that an agent is asked about at once
+
+Choose = Callable[[NDArray[np.int32], NDArray[np.bool_]], Any]
+
+
+class MeanReward(NamedTuple):
+    """The mean reward of a game, and how far it may be off (certified)."""
+
+    value: float
+    bound: float
+
+
+def policy_of(env: Any, choose: Choose | NDArray[Any], name: str = "agent") -> Policy:
+    """The policy of an agent.
+
+    Parameters
+    ----------
+    env : an environment of rollwise, or one wrapped by others
+    choose : callable or array
+        Called as ``choose(observations, masks)``, with (n, n_fields) int32 and
+        (n, n_ranks) bool. It gives what the agent does in each of these states: ranks
+        of actions, (n,), or how likely each is, (n, n_ranks). Or a table of the same,
+        by ``info["state"]``. Where one action is legal it isn't asked.
+    name : str
+
+    Returns
+    -------
+    Policy
+        On ``env.unwrapped.graph``.
+
+    Raises
+    ------
+    PolicyError
+        It chooses what isn't legal; names the state.
+    """
+    arena: Arena = env.unwrapped.arena
+    graph = arena.graph
+    probability = np.ones(graph.n_actions)
+    asked = np.flatnonzero(np.diff(graph.action_indptr) > 1)
+    for begin in range(0, len(asked), BATCH):
+        states = asked[begin : begin + BATCH]
+        masks = arena.masks[states].astype(np.bool_)
+        answer = choose(graph.states[states], masks) if callable(choose) else choose[states]
+        chances = _chances(answer, masks.shape)
+        wrong = (chances < 0) | ~np.isfinite(chances) | ((chances > 0) & ~masks)
+        for row in np.flatnonzero(wrong.any(axis=1) | ~(chances.sum(axis=1) > 0))[:1]:
+            actions = range(*graph.action_indptr[states[row] : states[row] + 2].tolist())
+            raise PolicyError(
+                f"{graph.game}: {name} chooses {chances[row].tolist()} (by rank) in the state "
+                f"{graph.state_text(int(states[row]))}, where the legal actions are "
+                f"{', '.join(graph.action_text(a) for a in actions)}"
+            )
+        chances /= chances.sum(axis=1, keepdims=True)
+        probability[arena.action_of[states][masks]] = chances[masks]
+    return Policy(name, probability)
+
+
+def _chances(answer: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """How likely each rank is in each state, from what an agent gave."""
+    given = np.asarray(answer)
+    if given.shape == shape:
+        return given.astype(np.float64)
+    whole = given.shape == shape[:1] and given.dtype.kind in "iu"
+    if not whole or given.min() < 0 or given.max() >= shape[1]:
+        raise PolicyError(
+            f"an agent gives ranks, {shape[:1]} whole numbers from 0 to {shape[1] - 1}, or the "
+            f"chance of each, {shape}; this one gave {given.dtype} {given.shape}"
+        )
+    chances = np.zeros(shape)
+    chances[np.arange(len(given)), given] = 1.0
+    return chances
+
+
+def mean_reward(env: Any, policy: Policy | None = None) -> MeanReward:
+    """What an agent gets in an environment, a game in the mean.
+
+    Parameters
+    ----------
+    env : GameEnv or GameVectorEnv, or one wrapped by others
+    policy : Policy, optional
+        On ``env.unwrapped.graph``, as from `policy_of`. Unless given, the best that
+        any agent can get: a best response to the opponent.
+
+    Raises
+    ------
+    UsageError
+        The environment has no opponent and yet two players.
+    EndlessPlay
+        The policies can go round for ever.
+    """
+    arena: Arena = env.unwrapped.arena
+    graph = arena.graph
+    if graph.players == 1:
+        if policy is None:
+            found, certificate, _ = solve_and_certify(graph)
+            values, bounds = found.values, certificate.bounds
+        else:
+            alone = evaluate(graph, policy, starts=[0])
+            assert alone.bounds is not None
+            values, bounds = alone.values, alone.bounds
+        return MeanReward(arena.reward_sign * float(values[0]), float(bounds[0]))
+    if arena.opponent is None:
+        raise UsageError(f"{graph.title}: both seats are agents here; use rollwise.evaluation")
+    answer: Evaluation
+    if policy is None:
+        answer = best_response(graph, arena.opponent, starts=[0])
+    else:
+        answer = evaluate(graph, policy, arena.opponent, starts=[0])
+    assert answer.bounds is not None
+    assert answer.bounds_second is not None
+    first = MeanReward(float(answer.values[0]), float(answer.bounds[0]))
+    second = MeanReward(float(answer.values_second[0]), float(answer.bounds_second[0]))
+    if env.unwrapped.seat != EITHER:
+        return first if env.unwrapped.seat == FIRST else second
+    rounding = 2.0**-52
+    return MeanReward((first.value + second.value) / 2, (first.bound + second.bound) / 2 + rounding)

@@ -1,0 +1,370 @@
+"""What agents get: the mean reward of optimal play is the game's value, in every seat.
+
+Exactly, summed over the transition tables; and in games played, within four standard errors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from little_games import RandomTable
+from scipy.sparse import csc_matrix, identity
+from scipy.sparse.linalg import spsolve
+
+gymnasium = pytest.importorskip("gymnasium")
+pytest.importorskip("pettingzoo")
+
+import rollwise.environments  # noqa: E402
+from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game, evaluate  # noqa: E402
+from rollwise.analysis.contest_graph import contest_graph, solve_contest_graph  # noqa: E402
+from rollwise.environments.aec import GameAECEnv  # noqa: E402
+from rollwise.environments.agents import mean_reward, policy_of  # noqa: E402
+from rollwise.environments.arena import Arena  # noqa: E402
+from rollwise.environments.single import GameEnv  # noqa: E402
+from rollwise.environments.vector import GameVectorEnv  # noqa: E402
+from rollwise.errors import EndlessPlay, PolicyError, UsageError  # noqa: E402
+from rollwise.evaluation import best_response  # noqa: E402
+from rollwise.games import available  # noqa: E402
+from rollwise.games.craps import Craps  # noqa: E402
+from rollwise.games.pig import Pig  # noqa: E402
+from rollwise.kernels.jit import JIT_DISABLED  # noqa: E402
+from rollwise.policies import Policy  # noqa: E402
+from rollwise.solution import Solution, solve  # noqa: E402
+
+SMALL = {
+    "pig": {"target": 12},
+    "piglet": {"target": 5},
+    "two-dice-pig": {"target": 10},
+    "super-six": {"sticks": 5},
+    "threes": {"dice": 2},
+    "hare-and-tortoise": {"steps": 4},
+}
+SEATS = ("first", "second", "either")
+
+
+class Step(NamedTuple):
+    place: int
+
+
+@dataclass(frozen=True)
+class Sudden(Game):
+    """The first turn ends the game before the second player has moved, in any of three ways."""
+
+    goes_on: int = 1
+
+    def start(self):
+        return Step(0)
+
+    def actions(self, s):
+        yield 3  # numbers of actions that aren't ranks
+        yield 5
+
+    def outcomes(self, s, action):
+        yield 2 if action == 3 else 3, WIN, s
+        yield 1, DRAW, s
+        yield 1 if s.place < 2 else 7, LOSE, s
+        if s.place < 2:
+            yield 2, AGAIN, Step(s.place + 1)
+            if self.goes_on:
+                yield self.goes_on, PASS, Step(s.place + 1)
+
+
+def small_games() -> list[tuple[Game, str | None]]:
+    """Games of every shape, and the contests of two at those with points."""
+    games = [cls(**SMALL.get(name, {})) for name, cls in sorted(available().items())]
+    games += [Sudden(), Sudden(goes_on=0)]
+    kinds: list[tuple[Game, str | None]] = [(game, None) for game in games]
+    return kinds + [(game, "shared") for game in games if game.objective != "win"]
+
+
+KINDS = [pytest.param(*kind, id=f"{kind[0]}-{kind[1]}") for kind in small_games()]
+
+
+@lru_cache
+def optimum(game: Game, contest: str | None) -> Solution:
+    return solve(game) if contest is None else solve_contest_graph(contest_graph(game, contest))
+
+
+def certified(solution: Solution, seat: str) -> float:
+    """What the solution says that an agent gets by optimal play against optimal play."""
+    value = float(solution.values[0])
+    if solution.graph.players == 1:
+        return -value if solution.graph.objective == "minimize" else value
+    return {"first": value, "second": -value, "either": 0.0}[seat]
+
+
+def ranks(arena: Arena, policy: Policy) -> np.ndarray:
+    """The rank that a policy takes in each state of an environment."""
+    taken = np.flatnonzero(policy.probability == 1.0)
+    actions = np.zeros(arena.n_states, np.int64)
+    actions[arena.graph.action_state[taken]] = np.searchsorted(
+        arena.labels, arena.graph.action_label[taken]
+    )
+    return actions
+
+
+def exact_mean(env: GameEnv, table: np.ndarray) -> float:
+    """The expected reward of taking table[state], from P and nothing else."""
+    p, start = env.P, env.initial_state_distrib
+    assert start.sum() == pytest.approx(1, abs=1e-12)
+    assert len(start) == len(p)
+    place = {int(s): i for i, s in enumerate(np.flatnonzero(start))}
+    queue, cells, reward = list(place), [], []
+    for s in queue:
+        rows = p[s][int(table[s])]
+        reward.append(sum(chance * points for chance, _, points, _ in rows))
+        for chance, t, _, over in rows:
+            if over:
+                continue
+            if t not in place:
+                place[t] = len(place)
+                queue.append(t)
+            cells.append((place[s], place[t], chance))
+    n = len(queue)
+    i, j, chance = np.array(cells or [(0, 0, 0.0)]).T
+    matrix = csc_matrix((chance, (i.astype(int), j.astype(int))), shape=(n, n))
+    values = np.atleast_1d(spsolve((identity(n) - matrix).tocsc(), np.array(reward)))
+    return float(start[np.array(queue)] @ values)
+
+
+def assert_near(returns: np.ndarray, value: float) -> None:
+    error = returns.std(ddof=1) / len(returns) ** 0.5
+    assert abs(returns.mean() - value) <= 4 * error + 1e-12
+
+
+@pytest.mark.parametrize("seat", SEATS)
+@pytest.mark.parametrize(("game", "contest"), KINDS)
+def test_exactly(game, contest, seat):
+    env, solution = GameEnv(game, seat=seat, contest=contest), optimum(game, contest)
+    best = ranks(env.arena, solution.policy)
+    value = certified(solution, seat)
+    assert exact_mean(env, best) == pytest.approx(value, rel=1e-9, abs=1e-9)
+    for policy in (None, solution.policy):
+        told = mean_reward(env, policy)
+        assert abs(told.value - value) <= told.bound + solution.error_bound + 1e-15
+
+
+@pytest.mark.parametrize("seat", SEATS)
+@pytest.mark.parametrize("game", [Pig(target=7), Sudden(), RandomTable(seed=5)], ids=repr)
+def test_exactly_against_another_opponent(game, seat):
+    env = GameEnv(game, opponent="random", seat=seat)
+    answer = best_response(env.graph, env.arena.opponent)
+    first, second = float(answer.values[0]), float(answer.values_second[0])
+    value = {"first": first, "second": second, "either": (first + second) / 2}[seat]
+    best = ranks(env.arena, answer.response)
+    assert exact_mean(env, best) == pytest.approx(value, abs=1e-9)
+    assert mean_reward(env).value == pytest.approx(value, abs=1e-12)
+    assert mean_reward(env, answer.response).value == pytest.approx(value, abs=1e-12)
+
+
+@given(seed=st.integers(0, 10_000), seat=st.sampled_from(SEATS))
+@settings(max_examples=25)
+def test_exactly_for_any_rules(seed, seat):
+    game = RandomTable(seed=seed)
+    try:
+        solution = solve(game)
+    except EndlessPlay:
+        return
+    env = GameEnv(game, seat=seat)
+    found = exact_mean(env, ranks(env.arena, solution.policy))
+    assert found == pytest.approx(certified(solution, seat), abs=1e-9)
+
+
+def play_vector(env, table: np.ndarray) -> np.ndarray:
+    """The return of each game, the first of its environment."""
+    _, info = env.reset(seed=11)
+    returns, over = np.zeros(env.num_envs), np.zeros(env.num_envs, bool)
+    while not over.all():
+        _, reward, ended, truncated, info = env.step(table[info["state"]])
+        assert not truncated.any()
+        returns += np.where(over, 0.0, reward)
+        over |= ended
+    return returns
+
+
+@pytest.mark.parametrize("seat", SEATS)
+@pytest.mark.parametrize(("game", "contest"), KINDS)
+def test_in_many_games_at_once(game, contest, seat):
+    env = GameVectorEnv(game, 100 if JIT_DISABLED else 20_000, seat=seat, contest=contest)
+    solution = optimum(game, contest)
+    returns = play_vector(env, ranks(env.arena, solution.policy))
+    assert_near(returns, certified(solution, seat))
+
+
+@pytest.mark.parametrize("seat", SEATS)
+@pytest.mark.parametrize(("game", "contest"), KINDS)
+def test_in_games_one_by_one(game, contest, seat):
+    env, solution = GameEnv(game, seat=seat, contest=contest), optimum(game, contest)
+    table = ranks(env.arena, solution.policy)
+    returns = np.zeros(150)
+    _, info = env.reset(seed=5)
+    for i in range(len(returns)):
+        over = False
+        while not over:
+            assert info["action_mask"][table[info["state"]]] == 1
+            _, reward, over, truncated, info = env.step(table[info["state"]])
+            returns[i] += reward
+            assert not truncated
+        assert not info["action_mask"].any()
+        _, info = env.reset()
+    assert_near(returns, certified(solution, seat))
+
+
+@pytest.mark.parametrize(("game", "contest"), KINDS)
+def test_in_games_of_two_agents(game, contest):
+    env, solution = GameAECEnv(game, contest=contest), optimum(game, contest)
+    table = ranks(env.arena, solution.policy)
+    number = {tuple(fields): s for s, fields in enumerate(env.graph.states.tolist())}
+    returns = np.zeros((150, len(env.possible_agents)))
+    for i in range(len(returns)):
+        env.reset(seed=i)
+        for agent in env.agent_iter():
+            seen, reward, over, truncated, _ = env.last()
+            returns[i, env.possible_agents.index(agent)] += reward
+            assert not truncated
+            env.step(None if over else int(table[number[tuple(seen["observation"].tolist())]]))
+    for column, seat in zip(returns.T, SEATS, strict=False):
+        assert_near(column, certified(solution, seat))
+    if returns.shape[1] == 2:
+        assert (returns.sum(axis=1) == 0).all()
+
+
+@pytest.mark.parametrize("mode", list(gymnasium.vector.AutoresetMode))
+def test_whatever_begins_games_again(mode):
+    """Every game of a long run counts, whether a vector of environments resets it or one does."""
+    several = gymnasium.make_vec(
+        "rollwise/Pig-v0",
+        num_envs=20,
+        vectorization_mode="sync",
+        vector_kwargs={"autoreset_mode": mode},
+        game=Sudden(),
+        seat="second",
+    )
+    arena = several.envs[0].unwrapped.arena
+    best = arena.opponent
+    returns = []
+    running = np.zeros(20)
+    _, info = several.reset(seed=3)
+    over = np.zeros(20, bool)
+    for _ in range(60):
+        if mode == gymnasium.vector.AutoresetMode.DISABLED and over.any():
+            _, info = several.reset(options={"reset_mask": over})
+        _, reward, over, _, info = several.step(ranks(arena, best)[info["state"]])
+        running += reward
+        returns += running[over].tolist()
+        running[over] = 0.0
+    assert_near(np.array(returns), -float(solve(Sudden()).values[0]))
+
+
+def test_a_vector_begins_games_again_as_they_were_dealt():
+    env = GameVectorEnv(Sudden(), 200, seat="second")
+    table = ranks(env.arena, env.arena.opponent)
+    _, info = env.reset(seed=3)
+    returns, running, over = [], np.zeros(200), np.zeros(200, bool)
+    for _ in range(40):
+        begins = over
+        _, reward, over, _, info = env.step(table[info["state"]])
+        assert not (over & begins).any()  # a reset ends no game
+        running += reward
+        returns += running[over].tolist()
+        running[over] = 0.0
+    assert_near(np.array(returns), -float(solve(Sudden()).values[0]))
+
+
+def test_a_game_that_ends_before_the_agent_moves_is_seen_to_its_end():
+    env = GameEnv(Sudden(goes_on=0), seat="second", render_mode="ansi", illegal_reward=-3.0)
+    n = env.graph.n_states
+    assert len(env.P) == n + 4
+    assert env.arena.early_payoffs.tolist() == [1.0, 0.0, -1.0]
+    lowest = env.graph.states.min(axis=0)
+    seen = set()
+    for seed in range(30):
+        observation, info = env.reset(seed=seed)
+        assert env.observation_space.contains(observation)
+        payoff = env.arena.early_payoffs[info["state"] - n]
+        assert (observation < lowest).all()
+        assert info["action_mask"].tolist() == [1, 0] == env.action_masks().tolist()
+        assert env.render().startswith("opponent: ")
+        assert f"over before the agent has moved: any action collects {payoff:+g}" in env.render()
+        row = env.P[info["state"]]
+        assert row == {0: [(1.0, n + 3, payoff, True)], 1: [(1.0, info["state"], -3.0, False)]}
+        again, reward, over, _, _ = env.step(1)
+        assert (again == observation).all()
+        assert (reward, over) == (-3.0, False)
+        _, reward, over, truncated, info = env.step(0)
+        assert (reward, over, truncated) == (payoff, True, False)
+        with pytest.raises(UsageError, match="the game is over"):
+            env.step(0)
+        seen.add(payoff)
+    assert seen == {1.0, 0.0, -1.0}
+    several = GameVectorEnv(Sudden(goes_on=0), 50, seat="second", illegal_reward=-3.0)
+    observations, info = several.reset(seed=1)
+    assert (observations < lowest).all()
+    assert (info["state"] >= n).all()
+    assert info["action_mask"].tolist() == [[1, 0]] * 50
+    assert several.step(np.ones(50, np.int64))[1].tolist() == [-3.0] * 50
+    _, rewards, over, _, info = several.step(np.zeros(50, np.int64))
+    assert over.all()
+    assert (rewards == several.arena.early_payoffs[info["state"] - n]).all()
+    assert not info["action_mask"].any()
+
+
+def test_an_opponent_of_ones_own_has_no_seat_in_a_game_for_one():
+    graph = rollwise.build(Craps())
+    for seat in SEATS:
+        env = GameEnv(Craps(), opponent=Policy.uniform(graph), seat=seat)
+        assert env.initial_state_distrib[0] == 1.0
+        assert mean_reward(env).value == pytest.approx(2 * 244 / 495 - 1, abs=1e-12)
+
+
+def test_the_policy_of_an_agent():
+    env = gymnasium.make("rollwise/Pig-v0", target=7, opponent="random", seat="second")
+    graph, arena = env.unwrapped.graph, env.unwrapped.arena
+
+    def hold_at_4(observations, masks):
+        assert masks.all()  # it is asked where there is a choice
+        return (observations[:, 2] >= 4).astype(int)
+
+    held = policy_of(env, hold_at_4, "hold-at-4")
+    assert held.name == "hold-at-4"
+    assert evaluate(graph, held).values[0] == pytest.approx(
+        evaluate(graph, Policy.of_function(graph, Pig(target=7), "", lambda s: s.turn >= 4)).values[
+            0
+        ]
+    )
+    table = np.zeros(arena.n_states, int)
+    table[: graph.n_states] = graph.states[:, 2] >= 4
+    assert (policy_of(env, table).probability == held.probability).all()
+    mixed = policy_of(env, lambda observations, masks: 3.0 * masks)
+    assert (mixed.probability == Policy.uniform(graph).probability).all()
+    # what it gets, by playing it
+    assert exact_mean(env.unwrapped, table) == pytest.approx(mean_reward(env, held).value, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("choose", "message"),
+    [
+        (lambda o, m: np.full(len(m), 2), r"an agent gives ranks, .* from 0 to 1"),
+        (lambda o, m: np.full(len(m), 0.5), r"an agent gives ranks"),
+        (lambda o, m: np.zeros((3, 3)), r"this one gave float64 \(3, 3\)"),
+        (lambda o, m: np.zeros(m.shape), r"agent chooses \[0\.0, 0\.0\] .* the legal actions are"),
+        (lambda o, m: -1.0 * m, r"agent chooses \[-1\.0, -1\.0\] \(by rank\) in the state banked="),
+        (lambda o, m: np.full(m.shape, np.nan), r"chooses \[nan, nan\]"),
+    ],
+)
+def test_an_agent_that_chooses_what_isnt_legal(choose, message):
+    with pytest.raises(PolicyError, match=message):
+        policy_of(GameEnv("pig", target=7), choose)
+
+
+def test_two_agents_have_no_opponent():
+    env = GameAECEnv("pig", target=7)
+    assert len(policy_of(env, lambda o, m: m).probability) == env.graph.n_actions
+    with pytest.raises(UsageError, match="both seats are agents here"):
+        mean_reward(env)
