@@ -18,6 +18,7 @@ ROOT = Path(rollwise.__file__).parent
 # floor stand side by side and may not lean on each other. A package is one room.
 FLOORS = (
     ("errors", "faults", "interrupts", "garbage", "large_pages", "second_core", "sizes"),
+    ("user_cache",),
     ("kernels",),
     ("components", "randomness", "atomic_files", "vocabulary"),
     ("graph",),
@@ -129,10 +130,12 @@ def test_methods_see_only_the_graph():
     "path", sorted((ROOT / "kernels").glob("*.py")), ids=lambda path: path.name
 )
 def test_kernels_import_only_numpy_and_numba(path):
-    # llvmlite is Numba's own; an array in large pages is NumPy's
+    # llvmlite is Numba's own; an array in large pages is NumPy's; compiled code is kept somewhere
     allowed = {"numpy", "numba", "llvmlite", *sys.stdlib_module_names}
     for name in imports_of(path.read_text()):
-        inside = name.startswith(("rollwise.kernels", "rollwise.large_pages"))
+        inside = name.startswith(
+            ("rollwise.kernels", "rollwise.large_pages", "rollwise.user_cache")
+        )
         assert inside or name.split(".")[0] in allowed
 
 

@@ -29,17 +29,22 @@ def main() -> None:
     for name in available():
         _write(DOCS / "games" / f"{name}.md", cards.card(name))
     methods = DOCS / "methods.md"
-    _write(methods, milp.refreshed(methods.read_text(), milp.MEASURED.read_text()))
+    _write(
+        methods,
+        milp.refreshed(
+            methods.read_text(encoding="utf-8"), milp.MEASURED.read_text(encoding="utf-8")
+        ),
+    )
     _picture(DOCS / "images" / "dragon.png")
     for page in links.pages(ROOT):
-        if any(block.shown for block in blocks.blocks_of(page.read_text())):
+        if any(block.shown for block in blocks.blocks_of(page.read_text(encoding="utf-8"))):
             with tempfile.TemporaryDirectory() as folder:
                 blocks.refresh(page, Path(folder))
             print(page.relative_to(ROOT))
 
 
 def _write(path: Path, text: str) -> None:
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     print(path.relative_to(ROOT))
 
 

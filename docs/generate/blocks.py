@@ -120,9 +120,9 @@ def _agrees(block: Block, output: str) -> bool:
 def write_files(block: Block, folder: Path) -> None:
     """Write the file that a block is, or add the method that it is to one."""
     if "file" in block.notes:
-        (folder / block.notes["file"]).write_text(block.code)
+        (folder / block.notes["file"]).write_text(block.code, encoding="utf-8")
     if "append" in block.notes:
-        with (folder / block.notes["append"]).open("a") as file:
+        with (folder / block.notes["append"]).open("a", encoding="utf-8") as file:
             file.write("\n" + textwrap.indent(block.code, "    "))
 
 
@@ -135,7 +135,7 @@ def run_page(page: Path, folder: Path) -> list[tuple[Block, str]]:
         A block failed, or printed something else than the page shows.
     """
     printed = []
-    for block, output in _run(page.read_text(), page, folder):
+    for block, output in _run(page.read_text(encoding="utf-8"), page, folder):
         if not _agrees(block, output):
             raise DocumentError(
                 f"{page.name}, line {block.shown.line}: what is shown isn't what is printed, "
@@ -147,7 +147,7 @@ def run_page(page: Path, folder: Path) -> list[tuple[Block, str]]:
 
 def refresh(page: Path, folder: Path) -> None:
     """Run a page and write into it what its blocks print today, where that is shown in full."""
-    text = page.read_text()
+    text = page.read_text(encoding="utf-8")
     for block, output in reversed(list(_run(text, page, folder))):
         if _agrees(block, output):
             continue
@@ -156,7 +156,7 @@ def refresh(page: Path, folder: Path) -> None:
         low, high = block.shown.span
         lines = "".join(line.rstrip() + "\n" for line in output.splitlines())
         text = text[:low] + lines + text[high:]
-    page.write_text(text)
+    page.write_text(text, encoding="utf-8")
 
 
 def _run(text: str, page: Path, folder: Path) -> Any:

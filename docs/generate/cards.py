@@ -24,7 +24,7 @@ from rollwise.policies import find_policy
 from rollwise.simulate.lengths import expected_lengths
 
 ROOT = Path(__file__).resolve().parents[2]
-ANSWERS = tomllib.loads((ROOT / "tests" / "answers.toml").read_text())
+ANSWERS = tomllib.loads((ROOT / "tests" / "answers.toml").read_text(encoding="utf-8"))
 WORTH_KEEPING = 10_000_000  # outcomes of a game that takes some seconds to solve
 DIGITS = 9  # after the point
 NONE_KNOWN = "None that we know of from outside this project. What is printed above is certified."

@@ -41,7 +41,7 @@ def broken_links(folder: Path) -> list[str]:
     return [
         f"{page.relative_to(folder)}:{line}: {fault}"
         for page in pages(folder)
-        for line, target in links(page.read_text())
+        for line, target in links(page.read_text(encoding="utf-8"))
         if (fault := _fault(target, page, folder)) is not None
     ]
 
@@ -106,7 +106,11 @@ def _fault(target: str, page: Path, folder: Path) -> str | None:
         return f"{target} leads out of the repository"
     if not file.exists():
         return f"there is no {target}"
-    if parts.fragment and file.suffix == ".md" and parts.fragment not in anchors(file.read_text()):
+    if (
+        parts.fragment
+        and file.suffix == ".md"
+        and parts.fragment not in anchors(file.read_text(encoding="utf-8"))
+    ):
         return f"{target}: no heading there is #{parts.fragment}"
     return None
 

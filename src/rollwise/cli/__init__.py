@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from typing import Any
 
+from rollwise.cli import streams
+from rollwise.cli.streams import say
+
 
 def _show_warning(message: Warning | str, *args: Any, **kwargs: Any) -> None:
-    print(f"rollwise: warning: {message}", file=sys.stderr)
+    say(f"warning: {message}")
 
 
 def main() -> None:
@@ -20,41 +22,39 @@ def main() -> None:
     from rollwise.garbage import seldom_collected
 
     with seldom_collected():
-        _run()
+        sys.exit(_run())
 
 
-def _run() -> None:
+def _run() -> int:
     import typer
 
     from rollwise.cli.app import app
     from rollwise.errors import RollwiseError
 
+    streams.prepare()
     warnings.showwarning = _show_warning
     # Typer has Click within itself, and offers of its exceptions only the narrower ones.
     CLICK_EXCEPTION: Any = typer.BadParameter.__mro__[2]
     try:
-        sys.exit(app(standalone_mode=False) or 0)
+        code = app(standalone_mode=False) or 0
+        sys.stdout.flush()  # here, where it may fail
+        return int(code)
     except RollwiseError as error:
-        print(f"rollwise: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
-    except typer.Abort:
-        print("rollwise: stopped", file=sys.stderr)
-        sys.exit(130)
+        say(str(error))
+        return error.exit_code
+    except (typer.Abort, KeyboardInterrupt):
+        say("stopped")
+        return 130
     except CLICK_EXCEPTION as error:
         # a line that says what is wrong, as for every other mistake
         message = " ".join(error.format_message().split())
-        print(f"rollwise: {message} (rollwise COMMAND --help says more)", file=sys.stderr)
-        sys.exit(error.exit_code)
-    except BrokenPipeError:
-        # Whoever read our output has seen enough; don't fail when it is flushed at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        say(f"{message} (rollwise COMMAND --help says more)")
+        return int(error.exit_code)
     except MemoryError:
-        print(
-            "rollwise: out of memory; smaller parameters or a lower --max-states help",
-            file=sys.stderr,
-        )
-        sys.exit(1)
-    except KeyboardInterrupt:
-        print("rollwise: stopped", file=sys.stderr)
-        sys.exit(130)
+        say("out of memory; smaller parameters or a lower --max-states help")
+        return 1
+    except OSError as error:
+        streams.close()
+        if not isinstance(error, BrokenPipeError):  # else, whoever read has seen enough
+            say(streams.system_error(error))
+        return 1

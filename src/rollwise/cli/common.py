@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rollwise.cli.streams import write_json
 from rollwise.errors import ParameterError, UnknownState, UsageError
 from rollwise.game import Game
 from rollwise.games import create, find
@@ -131,7 +132,7 @@ def number_or_none(value: float | None) -> float | None:
 
 def print_json(document: Any) -> None:
     """One JSON document on stdout."""
-    sys.stdout.write(json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
+    write_json(json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def print_table(table: Table) -> None:

@@ -26,6 +26,8 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataC
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 
+from rollwise.user_cache import is_private, tell_once
+
 Function = TypeVar("Function", bound=Callable[..., object])
 
 JIT_DISABLED: bool = bool(numba.config.DISABLE_JIT)
@@ -140,7 +142,11 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
 
     def __init__(self, function: Callable[..., object]) -> None:
         super().__init__(function)
-        stamp = source_stamp(Path(function.__code__.co_filename))
+        source = Path(function.__code__.co_filename)
+        beside = Path(self._cache_path).parent == source.parent  # and as safe as the source
+        if not beside and not is_private(Path(self._cache_path)):
+            raise RuntimeError(f"{self._cache_path} isn't private")
+        stamp = source_stamp(source)
         self._cache_file = _Files(self._cache_path, self._impl.filename_base, stamp)
 
     def is_empty(self) -> bool:
@@ -166,8 +172,19 @@ def kernel(function: Function) -> Function:
     """Compile a loop over arrays: cached, exact, and free of the interpreter's lock."""
     compiled: Any = numba.njit(**OPTIONS)(function)
     if not JIT_DISABLED:
-        compiled._cache = _KernelCache(function)
+        _keep_on_disk(compiled, function)
     return compiled  # type: ignore[no-any-return]
+
+
+def _keep_on_disk(compiled: Any, function: Callable[..., object]) -> None:
+    """Have a kernel kept, and read, if there is a place for it."""
+    try:
+        compiled._cache = _KernelCache(function)
+    except (RuntimeError, OSError):
+        tell_once(
+            "there is no folder to keep compiled code in, so every run compiles anew, which takes "
+            "some ten seconds; NUMBA_CACHE_DIR=FOLDER names one"
+        )
 
 
 class _Inner(CPUDispatcher):  # type: ignore[misc]
@@ -185,7 +202,7 @@ def inner_kernel(function: Function) -> Function:
         return function
     bare = {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     compiled: Any = _Inner(function, targetoptions={**OPTIONS, **bare})
-    compiled._cache = _KernelCache(function)
+    _keep_on_disk(compiled, function)
     return compiled  # type: ignore[no-any-return]
 
 
@@ -198,8 +215,16 @@ def never_compiled() -> bool:
     if not _once_compiled:
         from rollwise.kernels import recursion
 
-        _once_compiled = not recursion.sweep._cache.is_empty()  # type: ignore[attr-defined]
+        cache = recursion.sweep._cache  # type: ignore[attr-defined]
+        _once_compiled = isinstance(cache, _KernelCache) and not cache.is_empty()
     return not _once_compiled
+
+
+def _is_kept() -> bool:
+    """Whether there is a place for what is compiled, so that another process can read it."""
+    from rollwise.kernels import recursion
+
+    return isinstance(recursion.sweep._cache, _KernelCache)  # type: ignore[attr-defined]
 
 
 _beside: subprocess.Popen[bytes] | None = None  # as long as somebody may wait for it
@@ -215,7 +240,7 @@ def compile_beside(module: str) -> None:
     it fails, nothing is lost but time.
     """
     global _beside, _ready
-    if _beside is None and (os.cpu_count() or 1) > 1 and never_compiled():
+    if _beside is None and (os.cpu_count() or 1) > 1 and never_compiled() and _is_kept():
         nowhere = subprocess.DEVNULL
         command = [sys.executable, "-P", "-m", module]  # nothing of the current folder
         _beside = subprocess.Popen(command, stdin=nowhere, stdout=subprocess.PIPE, stderr=nowhere)

@@ -125,7 +125,7 @@ def picture(page: str, form: str, width: int) -> bytes:
             place.as_uri(),
         ]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+            done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=SECONDS)
         except subprocess.TimeoutExpired:
             raise PictureFailed(f"{browser} made no picture within {SECONDS} seconds") from None
     found = re.search(r'<pre id="picture">data:image/[a-z+]+([^<]*)</pre>', done.stdout)

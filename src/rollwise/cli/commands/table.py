@@ -41,6 +41,7 @@ from rollwise.cli.score_options import (
     as_chase,
     no_chase,
 )
+from rollwise.cli.streams import write_json
 from rollwise.errors import UsageError
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def table(
 
         write_atomically(out, write)
     elif form is not None:
-        sys.stdout.write(_text(solution, rows, form))
+        (write_json if form == "json" else sys.stdout.write)(_text(solution, rows, form))
     else:
         if limit is None:
             rows = rows.head(SHOWN)

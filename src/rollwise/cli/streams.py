@@ -1,0 +1,92 @@
+"""What is printed, on streams that know few characters, are full, or were closed."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import errno
+import io
+import json
+import os
+import re
+import sys
+
+# What stands in for a character that a stream doesn't know. Others are shown by their number.
+STAND_INS = {
+    "→": ">",
+    "±": "+/-",
+    "−": "-",
+    "–": "-",
+    "—": "-",
+    "×": "x",
+    "·": "-",
+    "…": "...",
+    "≤": "<=",
+    "≥": ">=",
+    "’": "'",
+    "“": '"',
+    "”": '"',
+}
+
+
+def _stand_in(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end]
+    return "".join(STAND_INS.get(char) or _number(char) for char in text), error.end
+
+
+def _number(char: str) -> str:
+    """A character as JSON writes it, where it knows only ASCII."""
+    return json.dumps(char)[1:-1]
+
+
+# ASCII by another name: what is called ASCII, Typer takes for a mistake, and writes UTF-8.
+PLAIN = "rollwise_ascii"
+
+
+def _codec(name: str) -> codecs.CodecInfo | None:
+    if name != PLAIN:
+        return None
+    known = codecs.lookup("ascii")
+    return codecs.CodecInfo(*known, known.incrementalencoder, known.incrementaldecoder, name)
+
+
+def prepare() -> None:
+    """Have standard output and error print something for every character."""
+    codecs.register_error("rollwise", _stand_in)
+    codecs.register(_codec)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            plain = codecs.lookup(stream.encoding).name == "ascii"
+            stream.reconfigure(encoding=PLAIN if plain else None, errors="rollwise")
+
+
+def write_json(text: str) -> None:
+    """Print a JSON document, in ASCII where standard output knows no more."""
+    if "utf" not in (sys.stdout.encoding or "utf-8").lower():
+        text = re.sub(r"[^\x00-\x7f]", lambda found: _number(found[0]), text)
+    sys.stdout.write(text)
+
+
+def say(message: str) -> None:
+    """A line on standard error, if it can be had there."""
+    with contextlib.suppress(OSError):
+        print(f"rollwise: {message}", file=sys.stderr)
+
+
+def close() -> None:
+    """Have nothing more written to standard output, which failed: not even as Python ends."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+
+
+def system_error(error: OSError) -> str:
+    """An error of the system in a line."""
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    if error.filename is not None:
+        return f"{error.filename}: {reason}"
+    if error.errno in (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT):
+        return f"the output can't be written: {reason}"
+    return reason

@@ -1,0 +1,139 @@
+"""Output on streams that know few characters, are full, or were closed."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from unittest import mock
+
+import pytest
+from test_cli import Done
+
+from rollwise.cli import main
+
+ROOT = Path(__file__).parent.parent
+ADVISE = ("advise", "piglet", "--state", "banked=0,rival=0,turn=1")
+RULES = """
+from dataclasses import dataclass
+from typing import NamedTuple
+from rollwise import END, Game
+
+class Spot(NamedTuple):
+    at: int
+
+@dataclass(frozen=True)
+class Cafe(Game):
+    players = 1
+    objective = "maximize"
+    action_names = ("é→\U0001f3b2",)
+    def start(self):
+        return Spot(0)
+    def actions(self, s):
+        yield 0
+    def reward(self, s, action):
+        return 3
+    def outcomes(self, s, action):
+        yield 1, END, s
+"""
+
+
+def run_in(encoding: str, *arguments: str) -> Done:
+    """The command line on streams of an encoding."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding) for _ in range(2))
+    with (
+        mock.patch.object(sys, "stdout", out),
+        mock.patch.object(sys, "stderr", err),
+        mock.patch.object(sys, "argv", ["rollwise", *arguments]),
+        pytest.raises(SystemExit) as ending,
+    ):
+        main()
+    texts = []
+    for stream in (out, err):
+        stream.flush()
+        texts.append(stream.buffer.getvalue().decode(encoding))  # type: ignore[attr-defined]
+    return Done(int(ending.value.code or 0), *texts)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "shown"),
+    [("ascii", ("> ", "certified +/- ")), ("cp1252", ("> ", "± ")), ("utf-8", ("→ ", "± "))],
+)
+def test_characters_that_a_stream_does_not_know_have_stand_ins(encoding, shown):
+    done = run_in(encoding, *ADVISE)
+    assert done.returncode == 0
+    assert all(text in done.stdout for text in shown)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+def test_json_is_json_on_every_stream(encoding, tmp_path):
+    (tmp_path / "cafe.py").write_text(RULES, encoding="utf-8")
+    game = f"{tmp_path}/cafe.py:Cafe"
+    told = run_in(encoding, "advise", game, "--state", "at=0", "--json").stdout
+    assert json.loads(told)["actions"][0]["action"] == "é→\U0001f3b2"
+    rows = json.loads(run_in(encoding, "table", game, "--json").stdout)["rows"]
+    assert rows[0]["action"] == "é→\U0001f3b2"
+    assert run_in(encoding, "table", game, "--csv").returncode == 0
+
+
+def test_errors_on_a_stream_that_does_not_know_their_characters():
+    done = run_in("ascii", "solve", "piglet→")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("rollwise: no game is called 'piglet>'")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("arguments", [ADVISE, ("solve", "piglet", "--json"), ("games", "--json")])
+def test_a_full_device_is_a_line(arguments):
+    command = [sys.executable, "-m", "rollwise", *arguments]
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert done.stderr == "rollwise: the output can't be written: No space left on device\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of a shell")
+def test_a_closed_pipe_is_quiet():
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "rollwise", "games", "--json"]
+    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+TAKES_ENCODING = {(".", "read_text"), (".", "write_text"), (".", "open")}
+
+
+def without_encoding(source: str) -> list[int]:
+    """The lines in which text is read or written as the system likes it."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        name = ast.unparse(node.func)
+        texts = [a.value for a in node.args if isinstance(a, ast.Constant)]
+        binary = any(re.fullmatch("[rwax+]+b[+]?", str(text)) for text in texts)
+        told = any(keyword.arg == "encoding" for keyword in node.keywords)
+        reads = name == "open" or name.rpartition(".")[1:] in TAKES_ENCODING
+        if reads and name != "os.open" and not (binary or told):
+            found.append(node.lineno)
+    return found
+
+
+def test_text_has_an_encoding():
+    assert without_encoding(
+        "p.write_text(t)\nopen('b')\np.open('rb')\nos.open(p, 1)\nwrite_text()"
+    ) == [1, 2]
+    places = [*(ROOT / "src").rglob("*.py"), *(ROOT / "docs" / "generate").glob("*.py")]
+    faults = {
+        str(path): lines
+        for path in places
+        if (lines := without_encoding(path.read_text(encoding="utf-8")))
+    }
+    assert faults == {}
