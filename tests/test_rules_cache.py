@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import enum
 import subprocess
 import sys
-import types
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from rollwise.builders import build
@@ -16,72 +13,8 @@ from rollwise.kernels.jit import JIT_DISABLED
 
 if not JIT_DISABLED:
     from rollwise.builders import compiling, rules_cache
-    from rollwise.builders.rules_cache import fingerprint
 
 pytestmark = pytest.mark.needs_jit
-
-RULES = """
-LIMIT = 10
-TABLE = (1, 2)
-
-def helper(x):
-    return x + LIMIT
-
-def rule(s):
-    return helper(s) * TABLE[0]
-"""
-
-
-def rule(source: str = RULES, **scope: object) -> types.FunctionType:
-    exec(source, scope)
-    function = scope["rule"]
-    assert isinstance(function, types.FunctionType)
-    return function
-
-
-def test_the_fingerprint_is_of_contents():
-    assert fingerprint([rule()]) == fingerprint([rule()])
-    assert fingerprint([rule()], "fact") != fingerprint([rule()])
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("* TABLE[0]", "* TABLE[1]"),
-        ("return x + LIMIT", "return x - LIMIT"),
-        ("LIMIT = 10", "LIMIT = 11"),
-        ("(1, 2)", "(1, 3)"),
-        ("def rule(s):", "def rule(s, t=1):"),
-        ("helper(s)", "abs(s)"),
-    ],
-)
-def test_a_change_anywhere_changes_it(old, new):
-    assert old in RULES
-    assert fingerprint([rule(RULES.replace(old, new))]) != fingerprint([rule()])
-
-
-class Suit(enum.IntEnum):
-    RED = 1
-
-
-class Suit2(enum.IntEnum):
-    RED = 2
-
-
-def test_what_is_read_through_modules_arrays_and_enumerations():
-    reads = "def rule(s):\n    return thing.value[s] + Suit.RED\n"
-
-    def of(value: object, suit: object = Suit) -> str | None:
-        module = types.ModuleType("thing")
-        module.value = value  # type: ignore[attr-defined]
-        return fingerprint([rule(reads, thing=module, Suit=suit)])
-
-    assert of(np.arange(3)) == of(np.arange(3))
-    assert of(np.arange(3)) != of(np.arange(4))
-    assert of(np.arange(3), Suit2) != of(np.arange(3))
-    assert of(object()) is None
-    assert of([1]) is None
-
 
 GAME = """
 from typing import NamedTuple

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import itertools
 import re
-import types as python_types
 from collections import namedtuple
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -28,7 +26,6 @@ from numba.extending import (
     models,
     overload,
     overload_method,
-    register_jitable,
     register_model,
 )
 
@@ -37,19 +34,16 @@ from rollwise.builders.adapters import (
     record_source,
     writings,
 )
+from rollwise.builders.freezing import frozen, renamed
 from rollwise.builders.listers import Writing, rewritten, running
-from rollwise.builders.record import array_dtype, numba_type
+from rollwise.builders.record import Reads, array_dtype, numba_type
 from rollwise.builders.rules import LEAST, MOST, Rules
-from rollwise.builders.rules_cache import RulesCache, fingerprint
-from rollwise.game import marked_rules
+from rollwise.builders.rules_cache import RulesCache
 from rollwise.kernels import explore
 from rollwise.kernels.jit import before_compiling
 from rollwise.kernels.prefetch import prefetch
 
 OPTIONS = {"boundscheck": True}
-
-_JITABLE: set[Callable[..., Any]] = set()
-_SERIAL = itertools.count()
 
 
 class NotCompilable(Exception):
@@ -167,23 +161,6 @@ def _game_maker(values: dict[str, Any], methods: dict[str, Any]) -> Any:
     return as_game
 
 
-def _renamed(function: Callable[..., Any], key: str) -> Callable[..., Any]:
-    """A copy of a function whose name in machine code holds the key, without annotations.
-
-    Numba numbers functions within a process, so that code read from disk could
-    have the name of other code compiled here. With the key in it, it can't.
-    """
-    copy = python_types.FunctionType(
-        function.__code__,
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
-    copy.__qualname__ = f"{function.__qualname__}_{key}"
-    return copy
-
-
 def _typing_twin(function: Callable[..., Any]) -> Callable[..., Any]:
     """What Numba calls with types to get `function`: it wants the same signature."""
     parameters = inspect.signature(function).parameters.values()
@@ -196,35 +173,16 @@ def _typing_twin(function: Callable[..., Any]) -> Callable[..., Any]:
     return scope["typed"]  # type: ignore[no-any-return]
 
 
-def compile_marked_rules() -> None:
-    for function in marked_rules():
-        if function not in _JITABLE:
-            register_jitable(**OPTIONS)(function)
-            _JITABLE.add(function)
-
-
-def scope_of(
-    rules: Rules,
-    functions: dict[str, Callable[..., Any]],
-    values: dict[str, Any],
-    methods: dict[str, Any],
-) -> dict[str, Any]:
+def scope_of(rules: Rules, reads: Reads) -> dict[str, Any]:
     """What the source of the adapters of some functions refers to."""
-    kinds = [(name, str(numba_type(value))) for name, value in values.items()]
-    known = fingerprint(
-        [*functions.values(), *methods.values()],
-        kinds,
-        rules.field_names,
-        rules.has_reward,
-        OPTIONS,
-    )
-    key = known or f"here{next(_SERIAL)}"
+    values = reads.values
+    of_self = {f"self.{name}": function for name, function in reads.methods.items()}
+    copies = frozen({**of_self, **reads.functions}, reads.key.text, numba.njit(**OPTIONS))
+    methods = {name: copies[f"self.{name}"] for name in reads.methods}
     scope: dict[str, Any] = {
         "carray": carray,
         "pointer": _pointer,
-        "as_game": _game_maker(
-            values, {name: _renamed(function, key) for name, function in methods.items()}
-        ),
+        "as_game": _game_maker(values, methods),
         "as_whole": _whole,
         "prefetch": prefetch,
         "put_whole": _put_whole,
@@ -234,13 +192,9 @@ def scope_of(
         "int32": np.int32,
         "uint64": np.uint64,
         "float64": np.float64,
-        **{
-            name: numba.njit(**OPTIONS)(_renamed(function, key))
-            for name, function in functions.items()
-        },
+        **{name: numba.njit(**OPTIONS)(copies[name]) for name in reads.functions},
         "record_source": record_source(values),
-        "key": key,
-        "may_be_kept": known is not None,
+        "key": reads.key,
     }
     for name, value in values.items():
         if isinstance(value, np.ndarray):
@@ -248,12 +202,12 @@ def scope_of(
     return scope
 
 
-def compile_expand(
-    rules: Rules, scope: dict[str, Any], functions: dict[str, Callable[..., Any]]
-) -> Any:
+def compile_expand(rules: Rules, scope: dict[str, Any]) -> Any:
     """The adapter that expands states: by listers made of the rules' own code, if that can be."""
-    runners = {name: running(scope[name], how) for name, how in _writings(rules, scope).items()}
-    own = {name: rewritten(functions[name], how) for name, how in _writings(rules, scope).items()}
+    ways = _writings(rules, scope)
+    runners = {name: running(scope[name], way) for name, way in ways.items()}
+    ways = _writings(rules, scope)
+    own = {name: rewritten(scope[name].py_func, way) for name, way in ways.items()}
     if any(own.values()):
         with contextlib.suppress(Exception):  # of whatever kind: the generators will tell
             return _compile_expand(rules, scope, {n: own[n] or runners[n] for n in runners})
@@ -269,7 +223,7 @@ def _compile_expand(rules: Rules, scope: dict[str, Any], listers: dict[str, Any]
     for name, lister in listers.items():
         lister.__qualname__ = f"list_{name}"
         compiled[f"list_{name}"] = numba.njit(**OPTIONS, forceinline=True)(
-            _renamed(lister, scope["key"])
+            renamed(lister, scope["key"].text)
         )
     return compile_adapter({**scope, **compiled}, expand_source(rules, scope), "expand")
 
@@ -279,11 +233,12 @@ def compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
 
     If the same was compiled before on this machine, it is read from disk.
     """
+    key = scope["key"]
     scope = {**scope, "__name__": __name__}
     exec(source, scope)
-    scope["walk"] = numba.njit()(_renamed(scope["walk"], scope["key"]))
+    scope["walk"] = numba.njit()(renamed(scope["walk"], key.text))
     exec(
-        f"def {name}_{scope['key']}(address):\n"
+        f"def {name}_{key.text}(address):\n"
         "    try:\n"
         "        return walk(address)\n"
         "    except Exception:\n"
@@ -291,10 +246,10 @@ def compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
         scope,
     )
     pointer: Any = CFunc(
-        scope[f"{name}_{scope['key']}"], ((types.int64,), types.int64), locals={}, options=OPTIONS
+        scope[f"{name}_{key.text}"], ((types.int64,), types.int64), locals={}, options=OPTIONS
     )
-    if scope["may_be_kept"]:
-        pointer._cache = RulesCache(f"{name}-{scope['key']}")
+    if key.lasts:
+        pointer._cache = RulesCache(f"{name}-{key.text}")
     else:
         before_compiling()
     pointer.compile()

@@ -6,7 +6,6 @@ What was compiled in this process is found again; on disk, see
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,24 +15,18 @@ import numpy as np
 
 from rollwise import large_pages
 from rollwise.builders.adapters import question_source, roots_source
-from rollwise.builders.adapting import (
-    OPTIONS,
-    compile_adapter,
-    compile_expand,
-    compile_marked_rules,
-    reasons_told,
-    scope_of,
-)
-from rollwise.builders.record import context_of, numba_type, what_is_read
+from rollwise.builders.adapting import compile_adapter, compile_expand, reasons_told, scope_of
+from rollwise.builders.cache_key import key_of
+from rollwise.builders.record import Reads, context_of, what_is_read
 from rollwise.builders.rules import Rules
-from rollwise.builders.rules_cache import fingerprint, folder, keep_note
+from rollwise.builders.rules_cache import folder, keep_note
 from rollwise.game import Game
 from rollwise.kernels import explore
 
 RULES = ("actions", "outcomes", "reward", "roots")
 
-_COMPILED: dict[Any, CompiledRules] = {}
-_QUESTIONS: dict[Any, CompiledQuestion] = {}
+_COMPILED: dict[str, CompiledRules] = {}  # by their keys
+_QUESTIONS: dict[str, CompiledQuestion] = {}
 
 
 @dataclass
@@ -108,15 +101,9 @@ class CompiledQuestion:
     attributes: tuple[str, ...]
 
 
-def _rules_of(rules: Rules) -> dict[str, Callable[..., Any]]:
-    return {name: getattr(type(rules.game), name) for name in RULES}
-
-
-def _what_rules_read(rules: Rules) -> tuple[dict[str, Any], dict[str, Any]]:
-    functions = _rules_of(rules)
-    if not rules.has_reward:
-        del functions["reward"]
-    return what_is_read(rules.game, functions.values())
+def _what_rules_read(rules: Rules) -> Reads:
+    functions = {name: getattr(type(rules.game), name) for name in RULES}
+    return what_is_read(rules, functions, unread=() if rules.has_reward else ("reward",))
 
 
 def compiled_rules(rules: Rules) -> CompiledRules:
@@ -127,15 +114,13 @@ def compiled_rules(rules: Rules) -> CompiledRules:
     NotCompilable
         With the reason, in a line, and what to change.
     """
-    values, methods = _what_rules_read(rules)
-    kinds = tuple((name, str(numba_type(value))) for name, value in values.items())
-    key = (type(rules.game), rules.state_type, kinds)
+    reads = _what_rules_read(rules)
+    key = reads.key.text
     if key not in _COMPILED:
-        compile_marked_rules()
         with reasons_told():
-            scope = scope_of(rules, _rules_of(rules), values, methods)
-            expand = compile_expand(rules, scope, _rules_of(rules))
-        _COMPILED[key] = CompiledRules(expand, tuple(values), scope)
+            scope = scope_of(rules, reads)
+            expand = compile_expand(rules, scope)
+        _COMPILED[key] = CompiledRules(expand, tuple(reads.values), scope)
     return _COMPILED[key]
 
 
@@ -147,39 +132,19 @@ def compiled_question(rules: Rules, function: Callable[[Any, Any], Any]) -> Comp
     NotCompilable
         With the reason, in a line, and what to change.
     """
-    values, methods = what_is_read(rules.game, [function])
-    kinds = tuple((name, str(numba_type(value))) for name, value in values.items())
-    key = (function, type(rules.game), rules.state_type, kinds)
+    reads = what_is_read(rules, {"question": function})
+    key = reads.key.text
     if key not in _QUESTIONS:
-        compile_marked_rules()
         with reasons_told():
-            scope = scope_of(rules, {"question": function}, values, methods)
+            scope = scope_of(rules, reads)
             answer = compile_adapter(scope, question_source(rules, scope), "answer")
-        _QUESTIONS[key] = CompiledQuestion(answer, tuple(values))
+        _QUESTIONS[key] = CompiledQuestion(answer, tuple(reads.values))
     return _QUESTIONS[key]
 
 
 def is_compiled(rules: Rules) -> bool:
     """Whether this process has compiled these rules already."""
-    values, _ = _what_rules_read(rules)
-    kinds = tuple((name, str(numba_type(value))) for name, value in values.items())
-    return (type(rules.game), rules.state_type, kinds) in _COMPILED
-
-
-def _fingerprint(
-    rules: Rules,
-    functions: dict[str, Callable[..., Any]],
-    values: dict[str, Any],
-    methods: dict[str, Any],
-) -> str | None:
-    kinds = [(name, str(numba_type(value))) for name, value in values.items()]
-    return fingerprint(
-        [*functions.values(), *methods.values()],
-        kinds,
-        rules.field_names,
-        rules.has_reward,
-        OPTIONS,
-    )
+    return _what_rules_read(rules).key.text in _COMPILED
 
 
 def was_large(rules: Rules, outcomes: int) -> bool:
@@ -196,8 +161,7 @@ def note_large(rules: Rules, outcomes: int) -> None:
 
 
 def _large_note(rules: Rules, outcomes: int) -> Path | None:
-    key = _fingerprint(rules, _rules_of(rules), *_what_rules_read(rules))
-    if key is None:
-        return None
-    parameters = hashlib.blake2b(repr(rules.game.parameters).encode(), digest_size=8)
-    return folder() / f"{key}-{parameters.hexdigest()}-{outcomes}.large"
+    reads = _what_rules_read(rules)
+    values = key_of({}, reads.key.text, tuple(reads.values.items()))
+    lasts = reads.key.lasts and values.lasts
+    return folder() / f"{values.text}-{outcomes}.large" if lasts else None

@@ -1,44 +1,73 @@
-"""The record that stands for ``self`` in compiled code: what functions read from a game."""
+"""What functions read, and the record that stands for ``self`` in compiled code."""
 
 from __future__ import annotations
 
 import types as python_types
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numba
 import numpy as np
 from numba import types
 
+from rollwise.builders.cache_key import Key, key_of, names_in
+from rollwise.builders.rules import Rules
+from rollwise.builders.rules_cache import versions
 from rollwise.game import Game
 from rollwise.kernels import explore
 
+Function = Callable[..., Any]
 
-def what_is_read(
-    game: Game, functions: Iterable[Callable[..., Any]]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Attributes and further methods that functions reach through ``self``."""
-    pending = list(functions)
+
+@dataclass(frozen=True, eq=False)
+class Reads:
+    """What functions read from a game.
+
+    Attributes
+    ----------
+    functions : dict
+        By the part that they play.
+    values : dict
+        Attributes that they reach through ``self``, for the record.
+    methods : dict
+        Further functions that they reach through ``self``.
+    field_names, has_reward
+        Of the rules.
+    """
+
+    functions: dict[str, Function]
+    values: dict[str, Any]
+    methods: dict[str, Function]
+    field_names: tuple[str, ...]
+    has_reward: bool
+
+    @cached_property
+    def key(self) -> Key:
+        """What the functions are known by, compiled: it doesn't depend on the `values`."""
+        kinds = tuple((name, str(numba_type(value))) for name, value in self.values.items())
+        of_self = {f"self.{name}": function for name, function in self.methods.items()}
+        facts = (versions(), kinds, self.field_names, self.has_reward)
+        return key_of({**of_self, **self.functions}, *facts)
+
+
+def what_is_read(rules: Rules, functions: dict[str, Function], unread: Iterable[str] = ()) -> Reads:
+    """What functions of a game read now, leaving out those that won't be called (`unread`)."""
+    pending = [function for name, function in functions.items() if name not in unread]
     values: dict[str, Any] = {}
     methods: dict[str, Any] = {}
     while pending:
         function = pending.pop()
-        for name in sorted(_names_read(function.__code__)):
-            value = getattr(game, name, None)
+        for name in sorted(names_in(function.__code__)):
+            value = getattr(rules.game, name, None)
             if isinstance(value, int | float | np.integer | np.floating | np.ndarray | np.bool_):
                 values[name] = value
             elif isinstance(value, python_types.MethodType) and name not in methods:
                 methods[name] = value.__func__
                 pending.append(value.__func__)
-    return dict(sorted(values.items())), methods
-
-
-def _names_read(code: python_types.CodeType) -> set[str]:
-    names = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, python_types.CodeType):
-            names |= _names_read(constant)
-    return names
+    values = dict(sorted(values.items()))
+    return Reads(functions, values, methods, rules.field_names, rules.has_reward)
 
 
 def array_dtype(array: np.ndarray) -> np.dtype[Any]:

@@ -2,23 +2,21 @@
 
 Numba's own cache goes by the name and date of the file that holds a function,
 and doesn't see when something that the function calls has changed. Here the key
-is a fingerprint of all that goes into the machine code: the code of the rules
-and of every function that they reach, the constants that they read, the adapter,
-the versions of Python, Numba and rollwise, and the processor. Rules that reach
-something whose content can't be told aren't kept.
+(see `rollwise.builders.cache_key`) is of all that goes into the machine code: the
+code of the rules and of every function that they reach, the constants that they
+read, the adapter, the versions of Python, Numba and rollwise, and the processor.
+Rules that reach something whose content can't be told aren't kept.
 """
 
 from __future__ import annotations
 
 import contextlib
-import enum
 import hashlib
 import os
 import pickle
 import platform
 import tempfile
-import types
-from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,113 +28,29 @@ from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
 
 import rollwise
-from rollwise.builders import adapters, listers
 from rollwise.kernels import explore
 from rollwise.kernels.jit import before_compiling, before_reading, for_disk
 
 MOST_FILES = 300  # the oldest go
 
+# The modules beside this one that have a part in the machine code.
+COMPILING = ("adapters", "adapting", "cache_key", "freezing", "listers", "record")
 
-class Unknown(Exception):
-    """Rules reach an object whose content can't be told."""
 
-
-def fingerprint(functions: Iterable[Callable[..., Any]], *facts: Any) -> str | None:
-    """A hash (hex) of functions with all that they reach, and of further facts.
-
-    None where they reach something whose content can't be told.
-    """
-    digest = hashlib.blake2b(digest_size=20)
-    codegen = cpu_target.target_context.codegen()
-    versions = (
+@cache
+def versions() -> tuple[Any, ...]:
+    """What else goes into machine code: what compiles it, and for which processor."""
+    here = Path(__file__).parent
+    sources = [here / f"{name}.py" for name in COMPILING] + [Path(explore.__file__)]
+    return (
         rollwise.__version__,
         numba.__version__,
         llvmlite.__version__,
         np.__version__,
         platform.python_version(),
-        codegen.magic_tuple(),
-        [_source(Path(str(module.__file__))) for module in (adapters, explore, listers)],
-        [_source(Path(__file__).parent / name) for name in ("adapting.py", "record.py")],
+        tuple(map(str, cpu_target.target_context.codegen().magic_tuple())),
+        tuple(hashlib.blake2b(path.read_bytes()).hexdigest() for path in sources),
     )
-    digest.update(repr((versions, facts)).encode())
-    seen: set[int] = set()
-    try:
-        for function in functions:
-            _add_function(digest, seen, function)
-    except Unknown:
-        return None
-    return digest.hexdigest()
-
-
-def _source(path: Path) -> str:
-    return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
-
-
-def _add_function(digest: Any, seen: set[int], function: Callable[..., Any]) -> None:
-    if id(function) in seen:
-        return
-    seen.add(id(function))
-    if not isinstance(function, types.FunctionType):
-        raise Unknown
-    _add_code(digest, function.__code__)
-    for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).items()):
-        _add_value(digest, seen, default, ())
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        digest.update(name.encode())
-        if name != "__class__":
-            _add_value(digest, seen, cell.cell_contents, ())
-    names = _names(function.__code__)
-    for name in sorted(names):
-        if name in function.__globals__:
-            digest.update(name.encode())
-            _add_value(digest, seen, function.__globals__[name], names)
-
-
-def _names(code: types.CodeType) -> set[str]:
-    inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
-    return set(code.co_names).union(*map(_names, inner))
-
-
-def _add_code(digest: Any, code: types.CodeType) -> None:
-    digest.update(code.co_code)
-    digest.update(repr((code.co_names, code.co_varnames, code.co_flags)).encode())
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            _add_code(digest, constant)
-        else:
-            digest.update(repr(constant).encode())
-
-
-def _add_value(digest: Any, seen: set[int], value: Any, attributes: Iterable[str]) -> None:
-    """A value that rules read; of a module, only the `attributes` that they name."""
-    if isinstance(value, enum.Enum):
-        digest.update(repr((type(value).__qualname__, value.name, value.value)).encode())
-    elif value is None or isinstance(value, int | float | str | bytes | np.generic):
-        digest.update(repr(value).encode())
-    elif isinstance(value, np.ndarray) and value.dtype != object:
-        digest.update(f"{value.dtype} {value.shape}".encode())
-        digest.update(np.ascontiguousarray(value).tobytes())
-    elif isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
-        digest.update(repr((value.__qualname__, value._fields)).encode())
-    elif isinstance(value, tuple):
-        for item in value:
-            _add_value(digest, seen, item, ())
-    elif isinstance(value, types.ModuleType):
-        digest.update(value.__name__.encode())
-        if value.__name__.partition(".")[0] in ("numpy", "math"):
-            return  # their versions are in the fingerprint
-        for name in sorted(attributes):
-            if hasattr(value, name):
-                digest.update(name.encode())
-                _add_value(digest, seen, getattr(value, name), attributes)
-    elif isinstance(value, types.FunctionType):
-        _add_function(digest, seen, value)
-    elif isinstance(value, type) and issubclass(value, enum.Enum):
-        digest.update(repr([(member.name, member.value) for member in value]).encode())
-    elif getattr(value, "__module__", "").partition(".")[0] in ("builtins", "numpy", "math"):
-        digest.update(f"{value.__module__}.{value.__qualname__}".encode())
-    else:
-        raise Unknown
 
 
 def folder() -> Path:

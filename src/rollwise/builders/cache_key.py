@@ -1,0 +1,227 @@
+"""The key of compiled rules: a hash of one canonical encoding of all that they read.
+
+Code that was compiled is used again where its key is the same, in this process and on
+disk. So what differs must be encoded differently: every value is written with its type and
+its length, and whatever holds others with their number (as in `netstrings`_). What a name
+stands for is looked up each time that the key is asked for, so that rules have another key
+once a global, a helper or a method that they reach has changed.
+
+.. _netstrings: https://cr.yp.to/proto/netstrings.txt
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import enum
+import hashlib
+import struct
+import sys
+import types
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Function = Callable[..., Any]
+
+# Modules whose content goes with the versions of Python and NumPy.
+VERSIONED = ("builtins", "math", "numpy")
+
+_KEPT: dict[int, Any] = {}  # what is known by its address must stay there
+
+
+class Key(NamedTuple):
+    """What compiled code is known by.
+
+    Attributes
+    ----------
+    text : str
+        Hexadecimal.
+    lasts : bool
+        Whether it means the same in another process: False where functions read something
+        whose content can't be told.
+    """
+
+    text: str
+    lasts: bool
+
+
+def key_of(functions: Mapping[str, Function], *facts: Any) -> Key:
+    """The key of functions, with all that they reach, and of further facts."""
+    encoder = _Encoder()
+    parts = [encoder.encoded(fact) for fact in facts]
+    parts += [encoder.mapping(functions.items())]
+    text = hashlib.blake2b(_joined("key", parts), digest_size=20).hexdigest()
+    return Key(text, encoder.lasts)
+
+
+def names_in(code: types.CodeType) -> set[str]:
+    """Globals and attributes that a function and its inner functions name."""
+    inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    return set(code.co_names).union(*map(names_in, inner))
+
+
+def globals_read(function: types.FunctionType) -> dict[str, Any]:
+    """What the names in a function stand for, as far as they are globals."""
+    scope = function.__globals__
+    return {name: scope[name] for name in sorted(names_in(function.__code__)) if name in scope}
+
+
+def closure_read(function: types.FunctionType) -> dict[str, Any]:
+    """What a function reads from the functions around it."""
+    read = {}
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    for name, cell in cells:
+        with contextlib.suppress(ValueError):  # nothing was put there yet
+            if name != "__class__":
+                read[name] = cell.cell_contents
+    return read
+
+
+def attributes_read(module: types.ModuleType, names: Iterable[str]) -> dict[str, Any]:
+    """What some names stand for in a module, as far as they are its attributes."""
+    return {name: getattr(module, name) for name in sorted(names) if hasattr(module, name)}
+
+
+def goes_with_version(module: types.ModuleType) -> bool:
+    """Whether a module's content can't change within one version."""
+    return module.__name__.partition(".")[0] in VERSIONED
+
+
+def _joined(tag: str, parts: Iterable[bytes]) -> bytes:
+    """A type and its parts, such that no other type and parts give the same bytes."""
+    pieces = [tag.encode(), *parts]
+    return b"".join(b"%d:%b" % (len(piece), piece) for piece in [b"%d" % len(pieces), *pieces])
+
+
+class _Encoder:
+    """Encodes what functions read; a function that it has met is named by its number.
+
+    Attributes
+    ----------
+    lasts : bool
+        See `Key`.
+    """
+
+    def __init__(self) -> None:
+        self.lasts = True
+        self._met: dict[int, int] = {}  # functions, by their address
+
+    def encoded(self, value: Any, names: Iterable[str] = ()) -> bytes:
+        """A value; of a module, only the attributes among the `names`."""
+        kind = type(value)
+        if value is None or value is Ellipsis:
+            return _joined(repr(value), [])
+        if kind in (bool, int):
+            return _joined(kind.__name__, [b"%x" % value])
+        if kind is float:
+            return _joined("float", [struct.pack(">d", value)])
+        if kind is complex:
+            return _joined("complex", map(self.encoded, (value.real, value.imag)))
+        if kind is str:
+            return _joined("str", [value.encode("utf-8", "surrogatepass")])
+        if kind is bytes:
+            return _joined("bytes", [value])
+        if kind is tuple:
+            return _joined("tuple", map(self.encoded, value))
+        if kind is frozenset:
+            return _joined("frozenset", sorted(map(self.encoded, value)))
+        if (kind is np.ndarray or isinstance(value, np.generic)) and not value.dtype.hasobject:
+            return self._array(value)
+        if isinstance(value, np.dtype):
+            return _joined("dtype", [repr(value).encode()])
+        if isinstance(value, enum.Enum):
+            member = self.encoded((value.name, value._value_))
+            return _joined("member", [self._enumeration(kind), member])
+        if isinstance(value, tuple) and _is_named(kind):
+            return _joined("named", [self._named(kind), *map(self.encoded, value)])
+        if dataclasses.is_dataclass(kind):
+            fields = ((f.name, getattr(value, f.name)) for f in dataclasses.fields(kind))
+            return _joined("dataclass", [self._place(kind), self.mapping(fields)])
+        if isinstance(value, types.CodeType):
+            return self._code(value)
+        if isinstance(value, types.FunctionType):
+            return self._function(value)
+        if isinstance(value, types.ModuleType):
+            read = {} if goes_with_version(value) else attributes_read(value, names)
+            return _joined("module", [value.__name__.encode(), self.mapping(read.items(), names)])
+        if isinstance(value, type) and issubclass(value, enum.Enum):
+            return self._enumeration(value)
+        if isinstance(value, type) and issubclass(value, tuple) and _is_named(value):
+            return self._named(value)
+        if _has_place(value):
+            return _joined("known", [self._place(value)])
+        self.lasts = False
+        _KEPT[id(value)] = value
+        return _joined("here", [b"%d" % id(value)])
+
+    def mapping(self, pairs: Iterable[tuple[str, Any]], names: Iterable[str] = ()) -> bytes:
+        """Names with what they stand for, whatever their order."""
+        parts = [(name.encode(), self.encoded(value, names)) for name, value in sorted(pairs)]
+        return _joined("names", [part for pair in parts for part in pair])
+
+    def _array(self, value: Any) -> bytes:
+        content = np.asarray(value)
+        layout = (content.flags.c_contiguous, content.flags.f_contiguous)
+        return _joined(
+            "array",
+            [
+                self._place(type(value)),
+                self.encoded(value.dtype),
+                self.encoded((content.shape, layout)),
+                content.tobytes(),
+            ],
+        )
+
+    def _enumeration(self, kind: type[enum.Enum]) -> bytes:
+        members = tuple((name, member._value_) for name, member in kind.__members__.items())
+        bases = [self._place(base) for base in kind.__mro__[1:]]
+        return _joined("enum", [self._place(kind), self.encoded(members), *bases])
+
+    def _named(self, kind: Any) -> bytes:
+        defaults = getattr(kind, "_field_defaults", {})
+        parts = [self.encoded(kind._fields), self.mapping(defaults.items())]
+        return _joined("namedtuple", [self._place(kind), *parts])
+
+    def _place(self, value: Any) -> bytes:
+        return self.encoded((value.__module__, value.__qualname__))
+
+    def _code(self, code: types.CodeType) -> bytes:
+        variables = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+        counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount)
+        handlers = getattr(code, "co_exceptiontable", b"")
+        parts = [code.co_code, handlers, variables, counts, code.co_flags, code.co_consts]
+        return _joined("code", map(self.encoded, parts))
+
+    def _function(self, function: types.FunctionType) -> bytes:
+        if id(function) in self._met:
+            return _joined("met", [b"%d" % self._met[id(function)]])
+        self._met[id(function)] = len(self._met)
+        code = function.__code__
+        names = names_in(code)
+        return _joined(
+            "function",
+            [
+                self.encoded(code),
+                self.encoded(function.__defaults__),
+                self.mapping((function.__kwdefaults__ or {}).items()),
+                self.mapping(closure_read(function).items(), names),
+                self.mapping(globals_read(function).items(), names),
+            ],
+        )
+
+
+def _is_named(kind: type) -> bool:
+    return hasattr(kind, "_fields")
+
+
+def _has_place(value: Any) -> bool:
+    """Whether it belongs to Python or NumPy, where it is found by its name."""
+    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+    if not isinstance(module, str) or not isinstance(name, str):
+        return False
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found is value and module.partition(".")[0] in VERSIONED
