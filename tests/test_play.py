@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rollwise.analysis.contest import Contest, solve_contest
+from rollwise.analysis.contest_graph import Duel
 from rollwise.errors import UsageError
 from rollwise.games import available
 from rollwise.play import Session, Table, read_records, replay
@@ -33,7 +34,8 @@ TABLES: dict[tuple[str, str | None], Table] = {}
 def laid(kind: tuple[str, str | None]) -> Table:
     name, ties = kind
     if kind not in TABLES:
-        TABLES[kind] = Table.lay(available()[name](**SMALL.get(name, {})), ties=ties)
+        game = available()[name](**SMALL.get(name, {}))
+        TABLES[kind] = Table.lay(game if ties is None else Duel(game, ties))
     return TABLES[kind]
 
 
@@ -131,7 +133,7 @@ def _what(graph, action, number):
 @pytest.mark.parametrize("ties", ["shared", "first", "win-or-tie"])
 def test_a_contest_of_two_has_the_value_found_turn_by_turn(ties):
     game = available()["threes"](dice=3)
-    table = Table.lay(game, ties=ties)
+    table = Table.lay(Duel(game, ties))
     first = solve_contest(Contest(game, 2, ties)).probabilities[0]
     assert table.solution.win_probability == pytest.approx(float(first), abs=1e-12)
     assert table.solution.status == "certified"
@@ -178,7 +180,7 @@ def test_seed_004_example_game(tmp_path):
         "P1: roll 4 3 5 3 1, take 2, roll 4 3 1, take 2, roll 6, take 1\n"
         "P2: roll 3 3 1 2 5, take 2, roll 6 4 5, take none, roll 4 4 3, take 2, roll 2, take 1\n"
     )
-    table = Table.lay(available()["threes"](), ties="shared")
+    table = Table.lay(Duel(available()["threes"]()))
     session = replay(read_records(path)[0], table)
     assert session.is_over
     assert session.ledger(1).result == 1.0

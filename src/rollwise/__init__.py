@@ -37,6 +37,7 @@ _HOME = {
     "evaluate": "evaluation",
     "Chase": "chase",
     "Contest": "analysis.contest",
+    "Duel": "analysis.contest_graph",
     "solve_contest": "analysis.contest",
     "distributions": "analysis.distributions",
     "many_dice": "analysis.many_dice",
@@ -53,6 +54,7 @@ __all__ = [
     "Certificate",
     "Chase",
     "Contest",
+    "Duel",
     "Game",
     "LayeredSolution",
     "Policy",
@@ -78,6 +80,7 @@ __all__ = [
 if TYPE_CHECKING:
     from rollwise import dice
     from rollwise.analysis.contest import Contest, solve_contest
+    from rollwise.analysis.contest_graph import Duel
     from rollwise.analysis.distributions import distributions
     from rollwise.analysis.many_dice import many_dice
     from rollwise.builders import build

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from rollwise.builders import build
 from rollwise.errors import ParameterError
-from rollwise.game import AGAIN, DRAW, END, LOSE, WIN, DerivedGame, Game, Value
+from rollwise.game import AGAIN, DRAW, END, LOSE, WIN, DerivedGame, ParameterSpec
 from rollwise.graph import StateGraph
 from rollwise.scores import derived_graph, points_to_come, require_points, unroll, whole_points
 
 # What an exact hit of the target counts as.
 TIES = {"win": WIN, "draw": DRAW, "lose": LOSE}
-
-
-_STATE_TYPES: dict[Any, Any] = {}
-
-
-def _state_type(inner: Any) -> Any:
-    """The states of a chase: the fields of the game's, and the gap."""
-    if inner not in _STATE_TYPES:
-        names = [*inner._fields, "gap"]
-        _STATE_TYPES[inner] = NamedTuple(f"{inner.__name__}Chase", [(name, int) for name in names])
-    return _STATE_TYPES[inner]
 
 
 @dataclass(frozen=True)
@@ -56,9 +45,9 @@ class Chase(DerivedGame):
     5
     """
 
-    inner: Game
     target: int | None = None
     ties: str = "win"
+    added_fields: ClassVar[tuple[str, ...]] = ("gap",)
     players: ClassVar[int] = 1
     objective: ClassVar[str] = "win"
 
@@ -74,24 +63,29 @@ class Chase(DerivedGame):
                 f"not {self.target}"
             )
 
-    def validate(self) -> None:
-        """The game and the target were checked when the chase was made."""
-
     @property
     def name(self) -> str:  # type: ignore[override]
         """What it is called: ``chase-threes``."""
         return f"chase-{self.inner.name}"
 
     @property
-    def action_names(self) -> Sequence[str] | Mapping[int, str]:  # type: ignore[override]
-        """As in the game."""
-        return self.inner.action_names
+    def description(self) -> str:
+        """The rules of the game, and what is played for."""
+        better = "Fewer" if self.inner.objective == "minimize" else "More"
+        tie = {"win": "wins too", "draw": "is half a win", "lose": "loses"}[self.ties]
+        return (
+            f"{self.inner.description}\n\nPlayed to reach {self.start().gap} points. "
+            f"{better} points win; exactly as many {tie}."
+        )
 
     @property
-    def parameters(self) -> dict[str, Value]:
-        """The game's parameters, the target that the start has, and what ties count as."""
-        mine: dict[str, Any] = {"target": self.start().gap, "ties": self.ties}
-        return {**self.inner.parameters, **mine}
+    def own_specs(self) -> list[ParameterSpec]:
+        """The target that the start has, and what ties count as."""
+        low, high = self.target_range
+        return [
+            ParameterSpec("target", int, self.start().gap, low, high, "the score to reach"),
+            ParameterSpec("ties", str, self.ties, None, None, "what exactly that score counts as"),
+        ]
 
     @cached_property
     def inner_graph(self) -> StateGraph:
@@ -109,19 +103,19 @@ class Chase(DerivedGame):
         target = self.target
         if target is None:
             target = self.target_range[0 if self.inner.objective == "minimize" else 1]
-        return _state_type(type(inner))(*inner, target)
+        return self.state_type(*inner, target)
 
     def roots(self) -> Iterator[Any]:
         """The start with every target."""
         inner = self.inner.start()
         for target in range(self.target_range[0], self.target_range[1] + 1):
-            yield _state_type(type(inner))(*inner, target)
+            yield self.state_type(*inner, target)
 
     def actions(self, s: Any) -> Iterator[int]:
-        yield from self.inner.actions(self._inner_state(s))
+        yield from self.inner.actions(self.inner_state(s))
 
     def outcomes(self, s: Any, action: int) -> Iterator[tuple[Any, int, Any]]:
-        inner = self._inner_state(s)
+        inner = self.inner_state(s)
         gap = s.gap - int(self.inner.reward(inner, action))
         for weight, then, next_state in self.inner.outcomes(inner, action):
             if then == END:
@@ -129,13 +123,14 @@ class Chase(DerivedGame):
             else:
                 yield weight, AGAIN, type(s)(*next_state, gap)
 
-    def _inner_state(self, s: Any) -> Any:
-        return type(self.inner.start())(*s[:-1])
-
     def _ending(self, gap: int) -> int:
         if gap == 0:
             return TIES[self.ties]
         return WIN if (gap > 0) == (self.inner.objective == "minimize") else LOSE
+
+    def describe_added(self, s: Any) -> str:
+        """How far the target is away."""
+        return f"gap {s.gap}"
 
     def derive(self) -> StateGraph:
         """The same graph as the rules above give, made from the game's own graph."""
@@ -159,11 +154,3 @@ class Chase(DerivedGame):
             game=self.name,
             parameters=self.parameters,
         )
-
-    def policies(self) -> dict[str, Callable[[Any, Any], int]]:  # type: ignore[override]
-        """The game's own policies, which are blind to the gap."""
-
-        def blind(function: Callable[[Any, Any], int]) -> Callable[[Any, Any], int]:
-            return lambda chase, s: function(chase.inner, chase._inner_state(s))
-
-        return {name: blind(function) for name, function in self.inner.policies().items()}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import inspect
 import re
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,6 +29,7 @@ Value = int | float | bool
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _RULES: list[Callable[..., Any]] = []
+_STATE_TYPES: dict[Any, Any] = {}  # of derived games
 
 
 def rule(function: Function) -> Function:
@@ -148,15 +150,26 @@ class Game:
         for spec in parameter_specs(type(self)):
             spec.check(self.name, getattr(self, spec.name))
 
+    @property
+    def specs(self) -> list[ParameterSpec]:
+        """What each of the `parameters` may be."""
+        return parameter_specs(type(self))
+
+    @property
+    def description(self) -> str:
+        """The rules in words: the docstring of the class."""
+        return inspect.getdoc(type(self)) or ""
+
     def _repr_html_(self) -> str:
         """How a notebook shows it: its rules in a line, and its parameters."""
         from html import escape
 
-        about = (type(self).__doc__ or "").strip().partition("\n")[0]
+        about = self.description.partition("\n")[0]
+        values = self.parameters
         rows = "".join(
-            f"<tr><th>{escape(spec.name)}</th><td>{getattr(self, spec.name)}</td>"
+            f"<tr><th>{escape(spec.name)}</th><td>{escape(str(values[spec.name]))}</td>"
             f"<td>{escape(spec.about)}</td></tr>"
-            for spec in parameter_specs(type(self))
+            for spec in self.specs
         )
         return f"<p><b>{escape(self.name)}</b>: {escape(about)}</p><table>{rows}</table>"
 
@@ -168,12 +181,89 @@ class Game:
         return {function.__rollwise_policy__: function for function in marked}
 
 
+@dataclass(frozen=True)
 class DerivedGame(Game):
-    """A game made from another one, whose graph can be made from the other's graph."""
+    """A game made from another one, whose graph can be made from the other's graph.
+
+    A state is one of the other game's with further fields behind, and the actions are
+    the other game's. What a game says of itself is asked of the game, and not of its
+    class: the parameters, policies and words here come from the inner game too.
+    """
+
+    inner: Game
+    added_fields: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def state_type(self) -> Any:
+        """The type of the states: the fields of the inner game's, and those that are added."""
+        inner: Any = type(self.inner.start())
+        key = type(self), inner
+        if key not in _STATE_TYPES:
+            fields = [(name, int) for name in (*inner._fields, *self.added_fields)]
+            _STATE_TYPES[key] = typing.NamedTuple(f"{inner.__name__}{type(self).__name__}", fields)
+        return _STATE_TYPES[key]
+
+    @property
+    def inner_graph(self) -> StateGraph:
+        """The graph of the inner game."""
+        raise NotImplementedError(f"{type(self).__name__} has no inner_graph")
 
     def derive(self) -> StateGraph:
         """The graph that the rules give, found without running them."""
         raise NotImplementedError(f"{type(self).__name__} has no derive()")
+
+    def inner_state(self, s: Any) -> Any:
+        """The inner game's part of a state."""
+        kind = type(self.inner.start())
+        return kind(*s[: len(kind._fields)])
+
+    def describe_added(self, s: Any) -> str:
+        """The fields that were added, in words, for people who play."""
+        raise NotImplementedError(f"{type(self).__name__} has no describe_added()")
+
+    def validate(self) -> None:
+        """The parameters of the inner game are checked; the rest when the game is made."""
+        self.inner.validate()
+
+    @property
+    def action_names(self) -> Sequence[str] | Mapping[int, str]:  # type: ignore[override]
+        """As in the inner game."""
+        return self.inner.action_names
+
+    @property
+    def own_specs(self) -> list[ParameterSpec]:
+        """The parameters that this game adds, each with its value as the default."""
+        raise NotImplementedError(f"{type(self).__name__} has no own_specs")
+
+    @property
+    def specs(self) -> list[ParameterSpec]:
+        """Those of the inner game, and its own; a name that is taken gets another in front."""
+        inner = self.inner.specs
+        taken = {spec.name for spec in inner}
+        prefix = f"{type(self).__name__.lower()}_"
+        own = [
+            dataclasses.replace(spec, name=prefix + spec.name if spec.name in taken else spec.name)
+            for spec in self.own_specs
+        ]
+        return [*inner, *own]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the inner game, and its own."""
+        inner = self.inner.parameters
+        return inner | {s.name: s.default for s in self.specs if s.name not in inner}
+
+    def policies(self) -> dict[str, Callable[[Any, Any], int]]:  # type: ignore[override]
+        """The inner game's policies, which don't see the fields that were added."""
+
+        def blind(function: Callable[[Any, Any], int]) -> Callable[[Any, Any], int]:
+            def ask(game: DerivedGame, s: Any) -> int:
+                return function(game.inner, game.inner_state(s))
+
+            ask.__doc__ = function.__doc__
+            return ask
+
+        return {name: blind(function) for name, function in self.inner.policies().items()}
 
 
 @dataclass(frozen=True)
@@ -182,7 +272,7 @@ class ParameterSpec:
 
     name: str
     type: type
-    default: Value | None
+    default: Any
     at_least: float | None
     at_most: float | None
     about: str

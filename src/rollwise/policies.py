@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import PolicyError, UsageError
-from rollwise.game import Game
+from rollwise.game import DerivedGame, Game
 from rollwise.graph import StateGraph
 
 StateFunction = Callable[[Any], Any]
@@ -119,11 +119,27 @@ def find_policy(graph: StateGraph, game: Game, reference: str) -> Policy:
             f"{graph.game} has no policy {reference!r} (its policies: {known}; a table of yours "
             "is a path ending in .csv or .parquet)"
         )
+    if isinstance(game, DerivedGame):  # its policies are those of the inner game
+        inner = game.inner_graph
+        blind = find_policy(inner, game.inner, reference)
+        return Policy(reference, blind.probability[inner_actions(graph, inner)])
     function = functions[reference]
     compiled = _of_compiled_function(graph, game, reference, function)
     if compiled is not None:
         return compiled
     return Policy.of_function(graph, game, reference, lambda s: function(game, s))
+
+
+def inner_actions(graph: StateGraph, inner: StateGraph) -> NDArray[np.int64]:
+    """The action of the inner game's graph that each action of a derived one stands for."""
+    parts = graph.states[:, : len(inner.field_names)]
+    rows = np.concatenate([inner.states, parts])
+    _, number = np.unique(rows, axis=0, return_inverse=True)
+    place = np.empty(int(number.max()) + 1, np.int64)
+    place[number[: inner.n_states]] = np.arange(inner.n_states)
+    state = place[number[inner.n_states :]][graph.action_state]
+    step = np.arange(graph.n_actions) - graph.action_indptr[graph.action_state]
+    return np.asarray(inner.action_indptr[state] + step)
 
 
 def _of_compiled_function(

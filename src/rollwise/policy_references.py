@@ -35,7 +35,7 @@ def resolve_policy(graph: StateGraph, game: Game, reference: str) -> Policy:
     """
     if _PART.fullmatch(reference):
         return _mixture(graph, game, reference)
-    if reference == "optimal" and "optimal" not in type(game).policies():
+    if reference == "optimal" and "optimal" not in game.policies():
         return _optimal(graph)
     if reference.endswith(".npz"):
         from rollwise.learn import Learner

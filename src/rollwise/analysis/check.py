@@ -13,7 +13,7 @@ from rollwise.builders import CompileWarning, Progress, build
 from rollwise.builders.rules import Rules
 from rollwise.certificate import endless_actions, endless_states
 from rollwise.errors import PolicyError, RollwiseError
-from rollwise.game import Game
+from rollwise.game import DerivedGame, Game
 from rollwise.graph import ARRAYS, StateGraph
 from rollwise.policies import find_policy
 from rollwise.solution import Solution, solve
@@ -109,6 +109,8 @@ def _compare_builders(
     report: Report, game: Game, graph: StateGraph, max_states: int | None
 ) -> None:
     topic = "interpreted and compiled"
+    if isinstance(game, DerivedGame):
+        return  # the rules of both are those of the inner game
     if graph.n_states > MOST_COMPARED:
         problem, compared = _compare_sample(game, graph), MOST_COMPARED
     else:
@@ -263,7 +265,7 @@ def _look_for_useless_actions(report: Report, solution: Solution) -> None:
 
 
 def _try_policies(report: Report, game: Game, graph: StateGraph) -> None:
-    names = list(type(game).policies())
+    names = list(game.policies())
     if not names:
         return
     if graph.n_states > MOST_ASKED:

@@ -1,4 +1,4 @@
-"""A contest of two as one graph: whole turns at a solitaire game, the better score wins.
+"""A contest of two as a game: whole turns at a solitaire game, the better score wins.
 
 The states are those of the game with the points made so far (`rollwise.scores`),
 once for the player who goes first and once for every score that the second may
@@ -9,75 +9,144 @@ solves contests of any number, turn by turn; with two both give the same.)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders import build
-from rollwise.certified import solve_and_certify
-from rollwise.errors import RulesError, TooManyStates, UsageError
-from rollwise.game import Game
+from rollwise.errors import ParameterError, RulesError, TooManyStates
+from rollwise.game import (
+    AGAIN,
+    DRAW,
+    END,
+    LOSE,
+    PASS,
+    WIN,
+    DerivedGame,
+    ParameterSpec,
+)
 from rollwise.graph import StateGraph
-from rollwise.scores import MOST_PAIRS, by_score
-from rollwise.solution import Solution
+from rollwise.scores import MOST_PAIRS, by_score, points_to_come, require_points, whole_points
 
 # What a tie is worth to the second player.
 TIES = {"shared": 0.0, "first": -1.0, "win-or-tie": 1.0}
+_TIED = {"shared": DRAW, "first": LOSE, "win-or-tie": WIN}
 
 
-@dataclass(frozen=True, eq=False)
-class ContestGraph:
-    """A contest of two players.
+@dataclass(frozen=True)
+class Duel(DerivedGame):
+    """A contest of two as a game: a whole turn each, and the better score wins.
 
     Attributes
     ----------
-    graph : StateGraph
-        Of a game that is won or lost. Its fields are the game's, ``score`` (points
-        made so far) and ``rival`` (the score to beat; `nothing_yet` in the first turn).
-    source : StateGraph
-        The solitaire game.
-    state : (n_states,) int64
-        The state of the solitaire game in each state.
-    action : (n_actions,) int64
-        The action of the solitaire game's graph that each action stands for; its
-        outcomes are in the same order.
-    nothing_yet : int
-    """
-
-    graph: StateGraph
-    source: StateGraph
-    state: NDArray[np.int64]
-    action: NDArray[np.int64]
-    nothing_yet: int
-
-
-def contest_graph(game: Game, ties: str = "shared") -> ContestGraph:
-    """Make a contest of two players out of a solitaire game with points.
-
-    Parameters
-    ----------
-    game : Game
-        A solitaire game whose points are whole numbers.
+    inner : Game
+        Any solitaire game whose points are whole numbers.
     ties : {"shared", "first", "win-or-tie"}
         A tie is a draw, or goes to the first player, or to the second.
 
+    Examples
+    --------
+    >>> from rollwise.games.threes import Threes
+    >>> Duel(Threes()).start()
+    ThreesStateContest(dice=5, to_roll=5, score=0, rival=-1)
+    """
+
+    ties: str = "shared"
+    added_fields: ClassVar[tuple[str, ...]] = ("score", "rival")
+    players: ClassVar[int] = 2
+    objective: ClassVar[str] = "win"
+
+    def __post_init__(self) -> None:
+        self.validate()
+        if self.ties not in TIES:
+            raise ParameterError(f"ties is {self.ties!r}; it must be one of {', '.join(TIES)}")
+        require_points(self.inner_graph)
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """What it is called: ``contest-threes``."""
+        return f"contest-{self.inner.name}"
+
+    @property
+    def description(self) -> str:
+        """The rules of the game, and who wins."""
+        tie = {
+            "shared": "is a draw",
+            "first": "goes to who played first",
+            "win-or-tie": "goes to who played second",
+        }[self.ties]
+        return (
+            f"{self.inner.description}\n\nTwo players take a whole turn each, and the better "
+            f"score wins. A tie {tie}."
+        )
+
+    @property
+    def own_specs(self) -> list[ParameterSpec]:
+        """How a tie counts."""
+        return [ParameterSpec("ties", str, self.ties, None, None, "how a tie counts")]
+
+    @cached_property
+    def inner_graph(self) -> StateGraph:
+        """The graph of the game that both play."""
+        return build(self.inner)
+
+    @cached_property
+    def nothing_yet(self) -> int:
+        """The score to beat while there is none."""
+        low, _ = points_to_come(self.inner_graph, whole_points(self.inner_graph))
+        return min(-1, int(low[0]) - 1)
+
+    def describe_added(self, s: Any) -> str:
+        """The points made so far, and the score to beat."""
+        rival = "" if s.rival == self.nothing_yet else f", the other made {s.rival}"
+        return f"{s.score} points so far{rival}"
+
+    def start(self) -> Any:
+        inner = self.inner.start()
+        return self.state_type(*inner, 0, self.nothing_yet)
+
+    def actions(self, s: Any) -> Iterator[int]:
+        yield from self.inner.actions(self.inner_state(s))
+
+    def outcomes(self, s: Any, action: int) -> Iterator[tuple[Any, int, Any]]:
+        inner = self.inner_state(s)
+        score = s.score + int(self.inner.reward(inner, action))
+        for weight, then, next_state in self.inner.outcomes(inner, action):
+            if then != END:
+                yield weight, AGAIN, type(s)(*next_state, score, s.rival)
+            elif s.rival == self.nothing_yet:
+                yield weight, PASS, type(s)(*self.inner.start(), 0, score)
+            elif score == s.rival:
+                yield weight, _TIED[self.ties], s
+            else:
+                fewer = self.inner.objective == "minimize"
+                yield weight, WIN if (score < s.rival) == fewer else LOSE, s
+
+    def derive(self) -> StateGraph:
+        """The graph of the rules, but for the numbers of its states; from the game's own graph."""
+        return _derive(self)
+
+
+def _derive(duel: Duel) -> StateGraph:
+    """The graph of a contest.
+
     Raises
     ------
-    UsageError, RulesError, TooManyStates
-        The game has no score, or one without bound, or too many states.
+    RulesError, TooManyStates
+        The points have no bound; the names of fields clash; or too many states.
     """
-    if ties not in TIES:
-        raise UsageError(f"--ties is {ties!r}; it must be one of {', '.join(TIES)}")
-    source = build(game)
+    source = duel.inner_graph
     scored = by_score(source)
     one = scored.graph
     if "rival" in one.field_names:
-        raise RulesError(f"{game.name}: a contest adds a field 'rival', and there is one already")
+        raise RulesError(f"{source.game}: a contest adds a field 'rival', and there is one already")
     n, m = one.n_states, len(scored.scores)
     if n * (m + 1) > MOST_PAIRS:
         raise TooManyStates(f"a contest of {source.title} has {n * (m + 1):,} states")
-    nothing_yet = min(-1, int(scored.scores.min()) - 1)
     target = one.outcome_state.astype(np.int64)
     ends, place = target >= n, target - n
     # The first turn leads to the start of a second one that knows the score.
@@ -85,12 +154,12 @@ def contest_graph(game: Game, ties: str = "shared") -> ContestGraph:
     payoff = [np.zeros(len(target))]
     for rival in range(m):  # scores stand best first
         outcome_state.append(np.where(ends, -1, n + rival * n + target))
-        worth = np.where(place < rival, 1.0, np.where(place > rival, -1.0, TIES[ties]))
+        worth = np.where(place < rival, 1.0, np.where(place > rival, -1.0, TIES[duel.ties]))
         payoff.append(np.where(ends, worth, 0.0))
     passes = np.zeros((m + 1, len(target)), np.bool_)
     passes[0] = ends
-    rivals = np.concatenate([[nothing_yet], scored.scores])
-    graph = replace(
+    rivals = np.concatenate([[duel.nothing_yet], scored.scores])
+    return replace(
         one,
         states=np.column_stack(
             [np.tile(one.states, (m + 1, 1)), np.repeat(rivals, n)],
@@ -104,33 +173,12 @@ def contest_graph(game: Game, ties: str = "shared") -> ContestGraph:
         outcome_passes=passes.ravel(),
         outcome_payoff=np.concatenate(payoff),
         field_names=(*one.field_names, "rival"),
-        game=f"{source.game} contest",
-        parameters={**source.parameters, "ties": ties},
+        game=duel.name,
+        parameters=duel.parameters,
         players=2,
         objective="win",
         n_roots=1,
         n_border=0,
-    )
-    return ContestGraph(
-        graph,
-        source,
-        np.tile(scored.state.astype(np.int64), m + 1),
-        np.tile(scored.action.astype(np.int64), m + 1),
-        nothing_yet,
-    )
-
-
-def solve_contest_graph(contest: ContestGraph) -> Solution:
-    """Solve a contest like any other game, and certify the answer."""
-    found, certificate, _ = solve_and_certify(contest.graph)
-    return Solution(
-        contest.graph,
-        None,
-        found.method,
-        found.values,
-        certificate.bounds,
-        sweeps=found.sweeps,
-        converged=found.converged,
     )
 
 

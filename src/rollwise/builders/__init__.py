@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from rollwise.builders.interpreted import Arrays, Interpreter
 from rollwise.builders.rules import PAYOFF, Rules
-from rollwise.errors import RulesError
+from rollwise.errors import RulesError, TooManyStates
 from rollwise.game import PASS, DerivedGame, Game
 from rollwise.graph import Lotteries, StateGraph
 
@@ -115,7 +115,9 @@ def build_with_report(
         raise ValueError(f"max_states is {max_states}; it must be at least 1")
     started = time.perf_counter()
     if mode == "auto" and isinstance(game, DerivedGame):
-        return game.derive(), BuildReport("derived", 0.0, time.perf_counter() - started)
+        return _derived(game, max_states), BuildReport(
+            "derived", 0.0, time.perf_counter() - started
+        )
     rules = Rules(game)
     roots = rules.few_roots(SMALL)
 
@@ -160,6 +162,16 @@ def build_with_report(
     graph = as_graph(rules, arrays)
     seconds = time.perf_counter() - started - compile_seconds
     return graph, BuildReport(how, compile_seconds, seconds)
+
+
+def _derived(game: DerivedGame, max_states: int | None) -> StateGraph:
+    graph = game.derive()
+    if max_states is not None and graph.n_states > max_states:
+        raise TooManyStates(
+            f"{graph.title} has {graph.n_states:,} states, more than {max_states:,}; smaller "
+            "parameters help, or --max-states N (max_states=N)"
+        )
+    return graph
 
 
 def jit_disabled() -> bool:

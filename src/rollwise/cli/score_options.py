@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
@@ -16,7 +17,13 @@ ChaseOption = Annotated[
 TargetOption = Annotated[
     int | None, typer.Option("--target", metavar="SCORE", help="The score to reach in a chase.")
 ]
-ChaseTiesOption = Annotated[
+ContestOption = Annotated[
+    bool,
+    typer.Option(
+        "--contest", help="Make two players of it: a whole turn each; the better score wins."
+    ),
+]
+TiesOption = Annotated[
     str | None,
     typer.Option(
         "--ties",
@@ -32,8 +39,49 @@ PlayersOption = Annotated[
 ]
 
 
-def as_chase(game: Game, target: int | None, ties: str | None, *, need_target: bool) -> Game:
-    """The chase of a game that --chase, --target and --ties ask for."""
+def as_played(
+    game: Game,
+    *,
+    chase: bool,
+    contest: bool = False,
+    target: int | None = None,
+    ties: str | None = None,
+    need_target: bool = False,
+) -> Game:
+    """The game that --chase, --contest, --target and --ties make of a solitaire game.
+
+    Raises
+    ------
+    UsageError
+        One of them says nothing, since it goes with another that wasn't given.
+    """
+    if target is not None and not chase:
+        raise UsageError("--target goes with --chase")
+    if chase and contest:
+        raise UsageError("--chase and --contest can't both be had")
+    if chase:
+        return _chase(game, target, ties, need_target)
+    if contest:
+        from rollwise.analysis.contest_graph import Duel
+
+        return Duel(game, "shared" if ties is None else ties)
+    if ties is not None:
+        raise UsageError("--ties goes with --chase or --contest")
+    return game
+
+
+def kept_with(headers: Mapping[str, str]) -> dict[str, Any]:
+    """What `as_played` is to be told of a game that `rollwise play` kept; empty for a plain one."""
+    target, ties = headers.get("target"), headers.get("ties")
+    if target is not None:
+        try:
+            return {"chase": True, "target": int(target), "ties": ties}
+        except ValueError:
+            raise UsageError(f"@target {target!r} isn't a whole number") from None
+    return {} if ties is None else {"contest": True, "ties": ties}
+
+
+def _chase(game: Game, target: int | None, ties: str | None, need_target: bool) -> Game:
     from rollwise.chase import Chase
 
     chase = Chase(game, target, "win" if ties is None else ties)
@@ -44,12 +92,6 @@ def as_chase(game: Game, target: int | None, ties: str | None, *, need_target: b
             f"to {high}"
         )
     return chase
-
-
-def no_chase(chase: bool, target: int | None) -> None:
-    """Make sure that --target doesn't come without --chase."""
-    if target is not None and not chase:
-        raise UsageError("--target goes with --chase")
 
 
 def read_scores_option(text: str | None) -> tuple[int, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 
 from rich.console import Console
@@ -144,7 +143,7 @@ class TerminalGame:
             if text.lower() in ("q", "quit"):
                 raise Stopped
             if text.lower() in ("?", "help"):
-                self.console.print(inspect.getdoc(type(self.table.game)) or "", markup=False)
+                self.console.print(self.table.game.description, markup=False)
                 self.say(HELP, style="dim")
             elif text:
                 return text

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.contest_graph import contest_graph, solve_contest_graph
+from rollwise.analysis.contest_graph import Duel
 from rollwise.builders import build
 from rollwise.errors import UsageError
 from rollwise.game import Game, parameter_specs
@@ -231,13 +231,7 @@ def _with_parameters(game: str | Game | type[Game], parameters: dict[str, Any]) 
 @lru_cache(maxsize=16)
 def _arena(game: Game, opponent: str | None, contest: str | None) -> Arena:
     if contest is not None:
-        made = contest_graph(game, contest)
-        if opponent == "optimal":
-            return Arena(made.graph, solve_contest_graph(made).policy)
-        if opponent is None:
-            return Arena(made.graph)
-        blind = find_policy(made.source, game, opponent)
-        return Arena(made.graph, Policy(blind.name, blind.probability[made.action]))
+        game = Duel(game, contest)
     if game.players == 1 or opponent is None:
         return Arena(build(game))
     if opponent == "optimal":

@@ -26,7 +26,7 @@ from rollwise.policies import Policy
 
 FORMAT = "1"
 # Headers that one game may have each.
-KEYS = ("format", "game", "rules", "seed", "players", "dice", "ties")
+KEYS = ("format", "game", "rules", "seed", "players", "dice", "target", "ties")
 
 
 class RecordError(UsageError):

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rollwise.analysis.contest_graph import ContestGraph, contest_graph, solve_contest_graph
 from rollwise.errors import UsageError
-from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN, Game
+from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN, DerivedGame, Game
 from rollwise.graph import StateGraph
+from rollwise.policies import inner_actions
 from rollwise.solution import Solution, solve
 
 MOST_FACES_SHOWN = 40
@@ -82,27 +84,23 @@ class Table:
     ----------
     solution : Solution
     game : Game
-    contest : ContestGraph or None
-        Where the game is played as a contest of two.
+        What it says of positions, dice and outcomes is what the rules of the inner
+        game say, where it is a derived one.
     """
 
     solution: Solution
     game: Game
-    contest: ContestGraph | None = None
 
     @classmethod
-    def lay(cls, game: Game, *, ties: str | None = None, **options: Any) -> Table:
-        """Solve a game, or a contest of two at it where `ties` says how a tie counts.
+    def lay(cls, game: Game, **options: Any) -> Table:
+        """Solve a game.
 
         Raises
         ------
         RollwiseError
-            As `rollwise.solve` and `rollwise.analysis.contest_graph.contest_graph` do.
+            As `rollwise.solve` does.
         """
-        if ties is None:
-            return cls(solve(game, **options), game)
-        contest = contest_graph(game, ties)
-        return cls(solve_contest_graph(contest), game, contest)
+        return cls(solve(game, **options), game)
 
     @property
     def graph(self) -> StateGraph:
@@ -110,27 +108,39 @@ class Table:
         return self.solution.graph
 
     @property
+    def rules(self) -> Game:
+        """The rules that have words for what happens."""
+        return self.game.inner if isinstance(self.game, DerivedGame) else self.game
+
+    @cached_property
     def source(self) -> StateGraph:
-        """The graph of the game's own rules."""
-        return self.graph if self.contest is None else self.contest.source
+        """The graph of these rules."""
+        return self.game.inner_graph if isinstance(self.game, DerivedGame) else self.graph
+
+    @cached_property
+    def _source_action(self) -> NDArray[np.int64]:
+        """The action of `source` that each action stands for."""
+        if self.source is self.graph:
+            return np.arange(self.graph.n_actions)
+        return inner_actions(self.graph, self.source)
+
+    def _source_state(self, s: int) -> int:
+        return int(self.source.action_state[self._source_action[self.graph.action_indptr[s]]])
 
     def _state(self, s: int) -> Any:
         """A state as the rules know it."""
-        place = s if self.contest is None else int(self.contest.state[s])
-        return type(self.game.start())(*self.source.states[place].tolist())
+        fields = self.source.states[self._source_state(s)].tolist()
+        return type(self.rules.start())(*fields)
 
     def position(self, s: int) -> str:
         """A position in words, as the mover sees it."""
-        if isinstance(self.game, Describes):
-            text = self.game.describe(self._state(s))
+        if isinstance(self.rules, Describes):
+            text = self.rules.describe(self._state(s))
         else:
-            place = s if self.contest is None else int(self.contest.state[s])
-            text = self.source.state_text(place).replace("=", " ")
-        if self.contest is not None:
-            score, rival = self.graph.states[s, -2:].tolist()
-            text += f"; {score} points so far"
-            if rival != self.contest.nothing_yet:
-                text += f", the other made {rival}"
+            text = self.source.state_text(self._source_state(s)).replace("=", " ")
+        if isinstance(self.game, DerivedGame):
+            whole = type(self.game.start())(*self.graph.states[s].tolist())
+            text += f"; {self.game.describe_added(whole)}"
         return text
 
     def actions(self, s: int) -> range:
@@ -186,15 +196,15 @@ class Table:
         return told or self._changes(s, t)
 
     def _told(self, s: int, action: int, number: int) -> str:
-        if not isinstance(self.game, Tells):
+        if not isinstance(self.rules, Tells):
             return ""
         source = self.source
-        a = action if self.contest is None else int(self.contest.action[action])
+        a = int(self._source_action[action])
         k = int(source.outcome_indptr[a]) + number
         t = int(source.outcome_state[k])
         here = self._state(s)
         after = here if t < 0 else type(here)(*source.states[t].tolist())
-        return self.game.told(here, int(source.action_label[a]), _then(source, k), after)
+        return self.rules.told(here, int(source.action_label[a]), _then(source, k), after)
 
     def _changes(self, s: int, t: int) -> str:
         before, after = self.graph.states[s].tolist(), self.graph.states[t].tolist()
@@ -204,10 +214,10 @@ class Table:
 
     def dice(self, action: int) -> tuple[int, ...]:
         """The sides of the dice that an action throws, if the game says so."""
-        if not isinstance(self.game, Throws):
+        if not isinstance(self.rules, Throws):
             return ()
         s = int(self.graph.action_state[action])
-        return tuple(self.game.throw(self._state(s), int(self.graph.action_label[action])))
+        return tuple(self.rules.throw(self._state(s), int(self.graph.action_label[action])))
 
     def fall_of(self, action: int, faces: Sequence[int]) -> int:
         """The number of the outcome that these faces bring.
@@ -225,12 +235,12 @@ class Table:
         for face, most in zip(faces, sides, strict=True):
             if not 1 <= face <= most:
                 raise UsageError(f"a die shows {face}, but it has the faces 1 to {most}")
-        assert isinstance(self.game, Throws)
+        assert isinstance(self.rules, Throws)
         s = int(self.graph.action_state[action])
         label = int(self.graph.action_label[action])
-        then, after = self.game.fallen(self._state(s), label, faces)
+        then, after = self.rules.fallen(self._state(s), label, faces)
         source = self.source
-        a = action if self.contest is None else int(self.contest.action[action])
+        a = int(self._source_action[action])
         for number, k in enumerate(
             range(int(source.outcome_indptr[a]), int(source.outcome_indptr[a + 1]))
         ):

@@ -20,7 +20,7 @@ def policies(facts: Facts) -> str:
     graph, game = solution.graph, solution.game
     if game is None or not facts.choice.any():
         return ""
-    functions = type(game).policies()
+    functions = game.policies()
     small = graph.n_states <= MOST_RESPONDED
     names = [*functions, *([RANDOM] if small else [])]
     rows, faults = [], []

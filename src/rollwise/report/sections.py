@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import html
-import inspect
 from collections.abc import Callable
 
 import numpy as np
 
 from rollwise.errors import UsageError
-from rollwise.game import parameter_specs
 from rollwise.plot import plot
 from rollwise.plot.kinds.length import draw_lengths
 from rollwise.plot.pages import embed
@@ -24,7 +22,7 @@ def what(facts: Facts) -> str:
     """What the game is."""
     solution = facts.solution
     graph, game = solution.graph, solution.game
-    described = "" if game is None else inspect.getdoc(type(game)) or ""
+    described = "" if game is None else game.description
     parts = [
         f"<p>{html.escape(' '.join(p.split()))}</p>" for p in described.split("\n\n") if p.strip()
     ]
@@ -36,7 +34,7 @@ def what(facts: Facts) -> str:
         "minimize": "a game for one player; the fewest points are best",
     }
     parts.append(f"<p>It is {aims[graph.objective]}.</p>")
-    specs = {} if game is None else {spec.name: spec for spec in parameter_specs(type(game))}
+    specs = {} if game is None else {spec.name: spec for spec in game.specs}
     if graph.parameters:
         rows = "".join(
             f"<tr><td class='text'>{html.escape(name)}</td><td>{value}</td>"

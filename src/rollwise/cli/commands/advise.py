@@ -31,8 +31,12 @@ from rollwise.cli.methods import (
     tell_unfinished,
     unfinished,
 )
-from rollwise.cli.score_options import ChaseOption, ChaseTiesOption, as_chase
-from rollwise.errors import UsageError
+from rollwise.cli.score_options import (
+    ChaseOption,
+    ContestOption,
+    TiesOption,
+    as_played,
+)
 
 if TYPE_CHECKING:
     from rollwise.solution import Solution
@@ -47,7 +51,8 @@ def advise(
         typer.Option(metavar="FIELD=N,...", help="The position, as in banked=50,rival=50,turn=20."),
     ] = ...,  # type: ignore[assignment]
     chase: ChaseOption = False,
-    ties: ChaseTiesOption = None,
+    contest: ContestOption = False,
+    ties: TiesOption = None,
     json: JsonOption = False,
     load: LoadOption = None,
     method: MaybeMethodOption = None,
@@ -60,11 +65,7 @@ def advise(
     options = method_options(
         method or DEFAULT, epsilon=epsilon, time_limit=time_limit, solver=solver
     )
-    chosen = read_game(game, parameters)
-    if ties is not None and not chase:
-        raise UsageError("--ties goes with --chase")
-    if chase:
-        chosen = as_chase(chosen, None, ties, need_target=False)
+    chosen = as_played(read_game(game, parameters), chase=chase, contest=contest, ties=ties)
     position = read_state(state)
     solution = solve_or_load(chosen, load, max_states, method=method, options=options)
     advice = solution.advise(position)

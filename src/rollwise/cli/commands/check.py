@@ -14,19 +14,37 @@ from rollwise.cli.common import (
     print_json,
     read_game,
 )
+from rollwise.cli.score_options import (
+    ChaseOption,
+    ContestOption,
+    TargetOption,
+    TiesOption,
+    as_played,
+)
 
 
 @app.command("check")
 def check(
     game: GameArgument,
     parameters: ParametersArgument = None,
+    chase: ChaseOption = False,
+    target: TargetOption = None,
+    contest: ContestOption = False,
+    ties: TiesOption = None,
     max_states: MaxStatesOption = None,
     json: JsonOption = False,
 ) -> None:
     """Look for faults in the rules of a game, and say what was looked at."""
     from rollwise.analysis.check import check as check_game
 
-    chosen = read_game(game, parameters)
+    chosen = as_played(
+        read_game(game, parameters),
+        chase=chase,
+        contest=contest,
+        target=target,
+        ties=ties,
+        need_target=False,
+    )
     with Progress() as progress:
         report = check_game(chosen, max_states=max_states, progress=progress)
     if json:

@@ -18,6 +18,13 @@ from rollwise.cli.common import (
     print_table,
     read_game,
 )
+from rollwise.cli.score_options import (
+    ChaseOption,
+    ContestOption,
+    TargetOption,
+    TiesOption,
+    as_played,
+)
 from rollwise.errors import UsageError
 from rollwise.methods import find_method
 
@@ -34,6 +41,10 @@ def compare(
     time_limit: Annotated[
         float, typer.Option("--time-limit", help="Seconds that a method may take.")
     ] = 60.0,
+    chase: ChaseOption = False,
+    target: TargetOption = None,
+    contest: ContestOption = False,
+    ties: TiesOption = None,
     max_states: MaxStatesOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -46,7 +57,14 @@ def compare(
     names = None if methods is None else [name.strip() for name in methods.split(",")]
     for name in names or ():
         find_method(name)
-    chosen = read_game(game, parameters)
+    chosen = as_played(
+        read_game(game, parameters),
+        chase=chase,
+        contest=contest,
+        target=target,
+        ties=ties,
+        need_target=False,
+    )
     with Progress() as progress:
         graph = build(chosen, max_states=max_states, progress=progress)
         rows, bound = compare_methods(

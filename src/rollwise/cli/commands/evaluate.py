@@ -29,6 +29,13 @@ from rollwise.cli.methods import (
     printing_sweeps,
     write_history,
 )
+from rollwise.cli.score_options import (
+    ChaseOption,
+    ContestOption,
+    TargetOption,
+    TiesOption,
+    as_played,
+)
 from rollwise.errors import UsageError
 
 if TYPE_CHECKING:
@@ -74,6 +81,10 @@ def evaluate(
         str | None,
         typer.Option(metavar="FIELD=N,...", help="A position, and not the start."),
     ] = None,
+    chase: ChaseOption = False,
+    target: TargetOption = None,
+    contest: ContestOption = False,
+    ties: TiesOption = None,
     max_states: MaxStatesOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -99,7 +110,14 @@ def evaluate(
         )
         raise UsageError(f"--{named.replace('_', '-')} is for --method iterative")
     check_history_path(history)
-    chosen = read_game(game, parameters)
+    chosen = as_played(
+        read_game(game, parameters),
+        chase=chase,
+        contest=contest,
+        target=target,
+        ties=ties,
+        need_target=True,
+    )
     position = None if state is None else read_state(state)
     with Progress() as progress:
         graph = build(chosen, max_states=max_states, progress=progress)

@@ -11,7 +11,6 @@ import typer
 
 from rollwise.atomic_files import check_place, write_atomically
 from rollwise.cli.app import app
-from rollwise.cli.commands.play import ContestOption, TiesOption, lay_table, named_policy
 from rollwise.cli.common import (
     GameArgument,
     JsonOption,
@@ -20,6 +19,14 @@ from rollwise.cli.common import (
     ParametersArgument,
     print_json,
     read_game,
+    solve_or_load,
+)
+from rollwise.cli.score_options import (
+    ChaseOption,
+    ContestOption,
+    TargetOption,
+    TiesOption,
+    as_played,
 )
 from rollwise.errors import UsageError
 
@@ -40,8 +47,10 @@ def export(
         str | None,
         typer.Option(metavar="POLICY", help="In a model: what the second player does."),
     ] = None,
+    chase: ChaseOption = False,
+    target: TargetOption = None,
     contest: ContestOption = False,
-    ties: TiesOption = "shared",
+    ties: TiesOption = None,
     json: JsonOption = False,
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
@@ -49,26 +58,27 @@ def export(
     """Write a game for model checkers (prism, drn) or as data (parquet, json, npz)."""
     from rollwise.export import DATA, MODELS
     from rollwise.export import export as write
+    from rollwise.policy_references import resolve_policy
 
     if to not in (*MODELS, *DATA):
         raise UsageError(f"there is no format {to!r} ({', '.join([*MODELS, *DATA])})")
     if out is None and (json or to not in TEXT):
         raise UsageError(f"--to {to} needs --out FILE" + (" with --json" if json else ""))
     check_place(out)
-    chosen = read_game(game, parameters)
-    table = lay_table(chosen, ties if contest else None, load, max_states)
-    policy = None if against is None else named_policy(table, against)
-    if against is not None and policy is None:
-        raise UsageError("a model can't hold a person; --against wants a policy")
+    chosen = as_played(
+        read_game(game, parameters), chase=chase, contest=contest, target=target, ties=ties
+    )
+    solution = solve_or_load(chosen, load, max_states)
+    graph = solution.graph
+    policy = None if against is None else resolve_policy(graph, chosen, against)
     if out is None:
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder) / "model"
-            write(table.solution, place, to, policy)
+            write(solution, place, to, policy)
             sys.stdout.write(place.read_text(encoding="utf-8"))
         return
-    write_atomically(out, lambda place: write(table.solution, place, to, policy))
+    write_atomically(out, lambda place: write(solution, place, to, policy))
     if json:
-        graph = table.graph
         print_json(
             {
                 "game": graph.game,

@@ -23,6 +23,13 @@ from rollwise.cli.common import (
     print_table,
     read_game,
 )
+from rollwise.cli.score_options import (
+    ChaseOption,
+    ContestOption,
+    TargetOption,
+    TiesOption,
+    as_played,
+)
 from rollwise.errors import UsageError
 
 if TYPE_CHECKING:
@@ -65,6 +72,10 @@ def learn(
     resume: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Go on from what --save kept.")
     ] = None,
+    chase: ChaseOption = False,
+    target: TargetOption = None,
+    contest: ContestOption = False,
+    ties: TiesOption = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")] = False,
     json: JsonOption = False,
     max_states: MaxStatesOption = None,
@@ -83,7 +94,14 @@ def learn(
     if checkpoints is not None and checkpoints < 1:
         raise UsageError(f"--checkpoints is {checkpoints}; it must be at least 1")
     check_place(save)
-    chosen = read_game(game, parameters)
+    chosen = as_played(
+        read_game(game, parameters),
+        chase=chase,
+        contest=contest,
+        target=target,
+        ties=ties,
+        need_target=True,
+    )
     with Progress() as progress:
         from rollwise.builders import build
         from rollwise.learn import Learner

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,10 +17,17 @@ from rollwise.cli.common import (
     LoadOption,
     MaxStatesOption,
     ParametersArgument,
-    Progress,
     print_json,
     read_game,
     solve_or_load,
+)
+from rollwise.cli.score_options import (
+    ChaseOption,
+    ContestOption,
+    TargetOption,
+    TiesOption,
+    as_played,
+    kept_with,
 )
 from rollwise.errors import UsageError
 
@@ -30,15 +37,6 @@ if TYPE_CHECKING:
     from rollwise.play.session import Session
     from rollwise.play.table import Table
     from rollwise.policies import Policy
-
-ContestOption = Annotated[
-    bool,
-    typer.Option("--contest", help="Two players, a whole turn each; the better score wins."),
-]
-TiesOption = Annotated[
-    str,
-    typer.Option(help="How a tie of a contest counts: shared, first or win-or-tie (the second's)."),
-]
 
 
 @app.command("play")
@@ -57,8 +55,10 @@ def play(
     dice: Annotated[
         str, typer.Option(help="rollwise throws them (here), or you do (by-hand).")
     ] = "here",
+    chase: ChaseOption = False,
+    target: TargetOption = None,
     contest: ContestOption = False,
-    ties: TiesOption = "shared",
+    ties: TiesOption = None,
     save: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Keep the game in this file, after every move."),
@@ -85,9 +85,12 @@ def play(
     chosen = read_game(game, parameters)
     record = None if resume is None else _read_kept(resume)
     if record is not None:
-        contest, ties = "ties" in record.headers, record.headers.get("ties", ties)
         dice = record.headers.get("dice", dice)
-    table = lay_table(chosen, ties if contest else None, load, max_states)
+    form: dict[str, Any] = {"chase": chase, "contest": contest, "target": target, "ties": ties}
+    if record is not None:
+        form = {"chase": False} | kept_with(record.headers)
+    played = as_played(chosen, **form, need_target=True)
+    table = lay_table(played, load, max_states)
     if record is None:
         session = _new_session(table, against, seat, seed)
     else:
@@ -108,8 +111,9 @@ def play(
             ),
             "dice": dice,
         }
-        if contest:
-            headers["ties"] = ties
+        if played is not chosen:
+            own = {name: getattr(played, name, None) for name in ("target", "ties")}
+            headers |= {name: str(value) for name, value in own.items() if value is not None}
         return written(session, headers)
 
     def keep() -> None:
@@ -145,17 +149,11 @@ def play(
         raise typer.Exit(code)
 
 
-def lay_table(game: Game, ties: str | None, load: str | None, max_states: int | None) -> Table:
-    """The table to play at: the game solved or its solution loaded, or a contest at it."""
+def lay_table(game: Game, load: str | None, max_states: int | None) -> Table:
+    """The table to play at: the game solved, or its solution loaded."""
     from rollwise.play.table import Table
 
-    if ties is None:
-        return Table(solve_or_load(game, load, max_states), game)
-    if load is not None:
-        raise UsageError("--load holds a solution of the game alone, not of a contest")
-    with Progress() as progress:
-        progress("solving the contest", 0, None)
-        return Table.lay(game, ties=ties)
+    return Table(solve_or_load(game, load, max_states), game)
 
 
 def named_policy(table: Table, name: str) -> Policy | None:
@@ -166,11 +164,6 @@ def named_policy(table: Table, name: str) -> Policy | None:
         return None
     if name == "optimal":
         return table.solution.policy
-    if table.contest is not None:
-        from dataclasses import replace
-
-        found = find_policy(table.source, table.game, name)
-        return replace(found, probability=found.probability[table.contest.action])
     return find_policy(table.graph, table.game, name)
 
 

@@ -17,6 +17,13 @@ from rollwise.cli.common import (
     read_state,
     solve_or_load,
 )
+from rollwise.cli.score_options import (
+    ChaseOption,
+    ContestOption,
+    TargetOption,
+    TiesOption,
+    as_played,
+)
 from rollwise.plot import KINDS
 
 KindArgument = Annotated[
@@ -66,6 +73,10 @@ def plot(
     width: Annotated[
         int, typer.Option(min=200, max=4000, help="Of a .png or .svg, in pixels.")
     ] = 1100,
+    chase: ChaseOption = False,
+    target: TargetOption = None,
+    contest: ContestOption = False,
+    ties: TiesOption = None,
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
 ) -> None:
@@ -90,11 +101,13 @@ def plot(
         "games": games,
     }
     check_choices(kind, **choices)
-    chosen = read_game(game, words)
-    target = Path(f"{chosen.name}-{kind}.html") if out is None else out
-    check_target(target)
+    chosen = as_played(
+        read_game(game, words), chase=chase, contest=contest, target=target, ties=ties
+    )
+    place = Path(f"{chosen.name}-{kind}.html") if out is None else out
+    check_target(place)
     require_plotly()
     solution = solve_or_load(chosen, load, max_states)
     figure = draw(solution, kind, **choices)
-    write_figure(figure, target, f"{solution.graph.title}: {kind}", width)
-    typer.echo(f"wrote {target}")
+    write_figure(figure, place, f"{solution.graph.title}: {kind}", width)
+    typer.echo(f"wrote {place}")

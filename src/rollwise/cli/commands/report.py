@@ -17,6 +17,13 @@ from rollwise.cli.common import (
     read_game,
     solve_or_load,
 )
+from rollwise.cli.score_options import (
+    ChaseOption,
+    ContestOption,
+    TargetOption,
+    TiesOption,
+    as_played,
+)
 from rollwise.errors import UsageError
 
 
@@ -28,6 +35,10 @@ def report(
         Path | None,
         typer.Option(metavar="FILE", help="A .html file; GAME-report.html unless given."),
     ] = None,
+    chase: ChaseOption = False,
+    target: TargetOption = None,
+    contest: ContestOption = False,
+    ties: TiesOption = None,
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
 ) -> None:
@@ -35,15 +46,22 @@ def report(
     from rollwise.atomic_files import check_place
     from rollwise.plot import require_plotly
 
-    chosen = read_game(game, parameters)
-    target = Path(f"{chosen.name}-report.html") if out is None else out
-    if target.suffix not in (".html", ".htm"):
-        raise UsageError(f"--out {target}: the name must end in .html")
-    check_place(target)
+    chosen = as_played(
+        read_game(game, parameters),
+        chase=chase,
+        contest=contest,
+        target=target,
+        ties=ties,
+        need_target=True,
+    )
+    place = Path(f"{chosen.name}-report.html") if out is None else out
+    if place.suffix not in (".html", ".htm"):
+        raise UsageError(f"--out {place}: the name must end in .html")
+    check_place(place)
     require_plotly()
     from rollwise.report import write_report
 
     solution = solve_or_load(chosen, load, max_states)
     with Progress() as progress:
-        write_report(solution, target, progress)
-    typer.echo(f"wrote {target}")
+        write_report(solution, place, progress)
+    typer.echo(f"wrote {place}")

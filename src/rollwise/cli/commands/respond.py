@@ -21,6 +21,13 @@ from rollwise.cli.common import (
     read_game,
     read_state,
 )
+from rollwise.cli.score_options import (
+    ChaseOption,
+    ContestOption,
+    TargetOption,
+    TiesOption,
+    as_played,
+)
 
 
 @app.command("respond")
@@ -35,6 +42,10 @@ def respond(
         str | None,
         typer.Option(metavar="FIELD=N,...", help="A position, and not the start."),
     ] = None,
+    chase: ChaseOption = False,
+    target: TargetOption = None,
+    contest: ContestOption = False,
+    ties: TiesOption = None,
     max_states: MaxStatesOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -43,7 +54,14 @@ def respond(
     from rollwise.evaluation import best_response
     from rollwise.policy_references import resolve_policy
 
-    chosen = read_game(game, parameters)
+    chosen = as_played(
+        read_game(game, parameters),
+        chase=chase,
+        contest=contest,
+        target=target,
+        ties=ties,
+        need_target=True,
+    )
     position = None if state is None else read_state(state)
     with Progress() as progress:
         graph = build(chosen, max_states=max_states, progress=progress)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.commands.play import ContestOption, TiesOption, lay_table
+from rollwise.cli.commands.play import lay_table
 from rollwise.cli.common import (
     GameArgument,
     JsonOption,
@@ -18,6 +18,14 @@ from rollwise.cli.common import (
     print_json,
     print_table,
     read_game,
+)
+from rollwise.cli.score_options import (
+    ChaseOption,
+    ContestOption,
+    TargetOption,
+    TiesOption,
+    as_played,
+    kept_with,
 )
 
 if TYPE_CHECKING:
@@ -34,8 +42,10 @@ def review(
         typer.Argument(metavar="FILE", help="Written games; docs/play.md says how."),
     ],
     parameters: ParametersArgument = None,
+    chase: ChaseOption = False,
+    target: TargetOption = None,
     contest: ContestOption = False,
-    ties: TiesOption = "shared",
+    ties: TiesOption = None,
     json: JsonOption = False,
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
@@ -50,10 +60,11 @@ def review(
 
     chosen = read_game(game, parameters)
     records = read_records(file)
-    kept = {record.headers["ties"] for record in records if "ties" in record.headers}
-    if kept and not contest:
-        contest, ties = True, kept.pop()
-    table = lay_table(chosen, ties if contest else None, load, max_states)
+    form: dict[str, Any] = {"chase": chase, "contest": contest, "target": target, "ties": ties}
+    kept = kept_with(records[0].headers) if records else {}
+    if kept and not chase and not contest:
+        form = {"chase": False} | kept
+    table = lay_table(as_played(chosen, **form, need_target=True), load, max_states)
     sessions = [replay(record, table) for record in records]
     players = review_games(sessions)
     if json:

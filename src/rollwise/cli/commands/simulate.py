@@ -21,6 +21,13 @@ from rollwise.cli.common import (
     print_json,
     read_game,
 )
+from rollwise.cli.score_options import (
+    ChaseOption,
+    ContestOption,
+    TargetOption,
+    TiesOption,
+    as_played,
+)
 from rollwise.errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,6 +60,10 @@ def simulate(
     tell: Annotated[
         bool, typer.Option("--tell", help="Tell one game move by move instead.")
     ] = False,
+    chase: ChaseOption = False,
+    target: TargetOption = None,
+    contest: ContestOption = False,
+    ties: TiesOption = None,
     json: JsonOption = False,
     max_states: MaxStatesOption = None,
 ) -> None:
@@ -71,7 +82,14 @@ def simulate(
         raise UsageError(f"--games is {games}; it must be at least 1")
     if workers < 1:
         raise UsageError(f"--workers is {workers}; it must be at least 1")
-    chosen = read_game(game, parameters)
+    chosen = as_played(
+        read_game(game, parameters),
+        chase=chase,
+        contest=contest,
+        target=target,
+        ties=ties,
+        need_target=True,
+    )
     with Progress() as progress:
         graph = build(chosen, max_states=max_states, progress=progress)
         if against is not None and graph.players != 2:

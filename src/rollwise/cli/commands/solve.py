@@ -44,13 +44,7 @@ from rollwise.cli.methods import (
     unfinished,
     write_history,
 )
-from rollwise.cli.score_options import (
-    ChaseOption,
-    ChaseTiesOption,
-    TargetOption,
-    as_chase,
-    no_chase,
-)
+from rollwise.cli.score_options import ChaseOption, TargetOption, TiesOption, as_played
 from rollwise.errors import UsageError
 
 if TYPE_CHECKING:
@@ -91,7 +85,7 @@ def solve(
             "--contest", metavar="N", help="N players take one whole turn each; best score wins."
         ),
     ] = None,
-    ties: ChaseTiesOption = None,
+    ties: TiesOption = None,
     by_layer: Annotated[
         bool,
         typer.Option(
@@ -125,7 +119,6 @@ def solve(
         on_sweep=printing_sweeps(json) if print_sweeps else None,
     )
     chosen = read_game(game, parameters)
-    no_chase(chase, target)
     if contest is not None:
         if chase or save is not None or method != DEFAULT:
             raise UsageError("--contest goes with neither --chase nor --save nor --method")
@@ -133,8 +126,7 @@ def solve(
 
         print_contest(chosen, contest, "shared" if ties is None else ties, json=json)
         return
-    if ties is not None and not chase:
-        raise UsageError("--ties goes with --chase or --contest")
+    chosen = as_played(chosen, chase=chase, target=target, ties=ties, need_target=True)
     if by_layer:
         if chase or method != DEFAULT or tolerance is not None or mode != "auto":
             raise UsageError("--by-layer goes with --save, --max-states and --json only")
@@ -142,8 +134,6 @@ def solve(
 
         print_layers(chosen, max_states, save, json=json)
         return
-    if chase:
-        chosen = as_chase(chosen, target, ties, need_target=True)
     with Progress() as progress:
         solution = solve_game(
             chosen,

@@ -36,10 +36,10 @@ from rollwise.cli.methods import (
 )
 from rollwise.cli.score_options import (
     ChaseOption,
-    ChaseTiesOption,
+    ContestOption,
     TargetOption,
-    as_chase,
-    no_chase,
+    TiesOption,
+    as_played,
 )
 from rollwise.cli.streams import write_json
 from rollwise.errors import UsageError
@@ -69,7 +69,8 @@ def table(
     json: JsonOption = False,
     chase: ChaseOption = False,
     target: TargetOption = None,
-    ties: ChaseTiesOption = None,
+    contest: ContestOption = False,
+    ties: TiesOption = None,
     load: LoadOption = None,
     method: MaybeMethodOption = None,
     epsilon: EpsilonOption = None,
@@ -98,12 +99,9 @@ def table(
         solver=solver,
         whole=whole,
     )
-    chosen = read_game(game, parameters)
-    no_chase(chase, target)
-    if ties is not None and not chase:
-        raise UsageError("--ties goes with --chase")
-    if chase:
-        chosen = as_chase(chosen, target, ties, need_target=False)
+    chosen = as_played(
+        read_game(game, parameters), chase=chase, contest=contest, target=target, ties=ties
+    )
     solution = solve_or_load(chosen, load, max_states, method=method, options=options)
     rows = solution.table(where)
     total = len(rows)

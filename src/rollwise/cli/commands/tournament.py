@@ -18,6 +18,13 @@ from rollwise.cli.common import (
     print_table,
     read_game,
 )
+from rollwise.cli.score_options import (
+    ChaseOption,
+    ContestOption,
+    TargetOption,
+    TiesOption,
+    as_played,
+)
 from rollwise.errors import UsageError
 
 if TYPE_CHECKING:
@@ -42,6 +49,10 @@ def tournament(
     exact: Annotated[
         bool, typer.Option("--exact/--no-exact", help="Exact results, or simulated ones.")
     ] = True,
+    chase: ChaseOption = False,
+    target: TargetOption = None,
+    contest: ContestOption = False,
+    ties: TiesOption = None,
     json: JsonOption = False,
     max_states: MaxStatesOption = None,
 ) -> None:
@@ -57,7 +68,14 @@ def tournament(
     names = [name.strip() for name in policies.split(",") if name.strip()]
     if len(names) < 2:
         raise UsageError("--policies needs at least two, as in hold-at-20,random")
-    chosen = read_game(game, parameters)
+    chosen = as_played(
+        read_game(game, parameters),
+        chase=chase,
+        contest=contest,
+        target=target,
+        ties=ties,
+        need_target=True,
+    )
     with Progress() as progress:
         graph = build(chosen, max_states=max_states, progress=progress)
         entered = [resolve_policy(graph, chosen, name) for name in names]

@@ -24,7 +24,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     require_points(graph)
     names = []
     if game is not None:
-        names = list(type(game).policies()) if choices.policy is None else [choices.policy]
+        names = list(game.policies()) if choices.policy is None else [choices.policy]
     policies = [solution.policy]
     if game is not None:
         policies += [find_policy(graph, game, name) for name in names[: len(COLOURS) - 1]]

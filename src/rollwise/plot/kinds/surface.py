@@ -268,7 +268,7 @@ def _overlay(
     graph, game = solution.graph, solution.game
     if game is None:
         return None
-    known = type(game).policies()
+    known = game.policies()
     name = choices.policy or next(iter(known), None)
     if name is None:
         return None
