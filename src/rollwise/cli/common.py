@@ -56,6 +56,21 @@ LoadOption = Annotated[
 ]
 
 
+def refuse(because: str, **given: Any) -> None:
+    """Make sure that no option was given that would say nothing.
+
+    Parameters
+    ----------
+    because : str
+        Why it would: "goes with --simulate".
+    **given
+        What was typed for the options, None or False where nothing was.
+    """
+    for name, value in given.items():
+        if value is not None and value is not False:
+            raise UsageError(f"--{name.rstrip('_').replace('_', '-')} {because}")
+
+
 def about_draws(has_draws: bool) -> str:
     """What is said behind a chance to win where games can be drawn."""
     return "; a draw is half a win" if has_draws else ""
@@ -109,6 +124,8 @@ def solve_or_load(
     """The solution of a game: found now, or read from a file that must fit it."""
     if load_from is not None and method is not None:
         raise UsageError("--load and --method can't both be had: the file has its values already")
+    if load_from is not None:
+        refuse("can't be had with --load: the file has its values already", **(options or {}))
     with Progress() as progress:
         if load_from is not None:
             from rollwise.storage import load

@@ -17,6 +17,7 @@ from rollwise.cli.common import (
     print_table,
     read_game,
     read_state,
+    refuse,
 )
 from rollwise.errors import UsageError
 
@@ -61,7 +62,9 @@ def distribution(
     simulate: Annotated[
         int, typer.Option(min=0, metavar="GAMES", help="Simulate games beside it.")
     ] = 0,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 1,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the simulation; 1 unless given.")
+    ] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Probabilities as fractions.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
     json: JsonOption = False,
@@ -74,6 +77,11 @@ def distribution(
 
     if csv and json:
         raise UsageError("--csv and --json can't both be had")
+    if csv:
+        refuse("doesn't go with --csv, which has a line for each score", at_most=at_most)
+    if not simulate:
+        refuse("goes with --simulate GAMES", seed=seed)
+    seed = 1 if seed is None else seed
     chosen = read_game(game, parameters)
     graph = build(chosen)
     counted = whole_points(graph) if count is None else counted_actions(graph, count)

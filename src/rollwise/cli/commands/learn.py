@@ -22,6 +22,7 @@ from rollwise.cli.common import (
     print_json,
     print_table,
     read_game,
+    refuse,
 )
 from rollwise.cli.score_options import (
     ChaseOption,
@@ -87,6 +88,12 @@ def learn(
     """
     if csv and json:
         raise UsageError("--csv and --json can't both be had")
+    if csv:
+        refuse(
+            "doesn't go with --csv, which has a line for each action",
+            compare=compare,
+            checkpoints=checkpoints,
+        )
     if games is None:
         raise UsageError("how many games? Give --games N")
     if games < 1:

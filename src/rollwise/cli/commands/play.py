@@ -19,6 +19,7 @@ from rollwise.cli.common import (
     ParametersArgument,
     print_json,
     read_game,
+    refuse,
     solve_or_load,
 )
 from rollwise.cli.score_options import (
@@ -50,11 +51,14 @@ def play(
     coach: Annotated[
         bool, typer.Option("--coach", help="Say what each choice is worth and what it cost.")
     ] = False,
-    seat: Annotated[str, typer.Option(help="Who moves first: first (you) or second.")] = "first",
+    seat: Annotated[
+        str | None, typer.Option(help="Your seat: first (which moves first) or second.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Of the dice.")] = None,
     dice: Annotated[
-        str, typer.Option(help="rollwise throws them (here), or you do (by-hand).")
-    ] = "here",
+        str | None,
+        typer.Option(help="rollwise throws them (here, the default), or you do (by-hand)."),
+    ] = None,
     chase: ChaseOption = False,
     target: TargetOption = None,
     contest: ContestOption = False,
@@ -77,11 +81,24 @@ def play(
     from rollwise.play.record import replay, written
     from rollwise.play.report import ledger_document
 
-    if dice not in ("here", "by-hand"):
+    if dice not in (None, "here", "by-hand"):
         raise UsageError(f"--dice is {dice!r}; it must be here or by-hand")
-    if seat not in ("first", "second"):
+    if seat not in (None, "first", "second"):
         raise UsageError(f"--seat is {seat!r}; it must be first or second")
+    if resume is not None:
+        refuse(
+            "doesn't go with --resume: the file says how the game goes on",
+            against=against,
+            seat=seat,
+            seed=seed,
+            dice=dice,
+            chase=chase,
+            target=target,
+            contest=contest,
+            ties=ties,
+        )
     check_place(save)
+    dice = dice or "here"
     chosen = read_game(game, parameters)
     record = None if resume is None else _read_kept(resume)
     if record is not None:
@@ -167,9 +184,11 @@ def named_policy(table: Table, name: str) -> Policy | None:
     return find_policy(table.graph, table.game, name)
 
 
-def _new_session(table: Table, against: str | None, seat: str, seed: int | None) -> Session:
+def _new_session(table: Table, against: str | None, seat: str | None, seed: int | None) -> Session:
     from rollwise.play.session import Session
 
+    if table.graph.players == 1 or against == "human":
+        refuse("is for games of two against rollwise", seat=seat)
     if table.graph.players == 1:
         if against is not None:
             hint = "; with --contest it is one for two" if table.solution.is_score else ""
@@ -178,7 +197,7 @@ def _new_session(table: Table, against: str | None, seat: str, seed: int | None)
     against = against or "optimal"
     names = ["player 1", "player 2"] if against == "human" else ["you", against]
     policies = [None, named_policy(table, against)]
-    if seat == "second" and against != "human":
+    if seat == "second":
         names.reverse()
         policies.reverse()
     return Session(table, names, policies, seed=seed)

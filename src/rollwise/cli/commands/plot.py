@@ -15,6 +15,7 @@ from rollwise.cli.common import (
     ParametersArgument,
     read_game,
     read_state,
+    refuse,
     solve_or_load,
 )
 from rollwise.cli.score_options import (
@@ -71,8 +72,9 @@ def plot(
         int | None, typer.Option(min=1, help="How many games a learner plays, for `learning`.")
     ] = None,
     width: Annotated[
-        int, typer.Option(min=200, max=4000, help="Of a .png or .svg, in pixels.")
-    ] = 1100,
+        int | None,
+        typer.Option(min=200, max=4000, help="Of a .png or .svg, in pixels; 1,100 unless given."),
+    ] = None,
     chase: ChaseOption = False,
     target: TargetOption = None,
     contest: ContestOption = False,
@@ -106,8 +108,10 @@ def plot(
     )
     place = Path(f"{chosen.name}-{kind}.html") if out is None else out
     check_target(place)
+    if place.suffix == ".html":
+        refuse("is for .png and .svg: a page is as wide as its window", width=width)
     require_plotly()
     solution = solve_or_load(chosen, load, max_states)
     figure = draw(solution, kind, **choices)
-    write_figure(figure, place, f"{solution.graph.title}: {kind}", width)
+    write_figure(figure, place, f"{solution.graph.title}: {kind}", 1100 if width is None else width)
     typer.echo(f"wrote {place}")

@@ -20,6 +20,7 @@ from rollwise.cli.common import (
     number_or_none,
     print_json,
     read_game,
+    refuse,
 )
 from rollwise.cli.score_options import (
     ChaseOption,
@@ -33,6 +34,7 @@ from rollwise.errors import UsageError
 if TYPE_CHECKING:
     from rollwise.simulate import Estimate, Length, Match, Side
 
+GAMES = 100_000
 SCORES_SHOWN = 30
 
 
@@ -51,9 +53,13 @@ def simulate(
         str | None,
         typer.Option(metavar="Q", help="What the opponent plays; else the same policy."),
     ] = None,
-    games: Annotated[int, typer.Option(metavar="N", help="Games to play.")] = 100_000,
+    games: Annotated[
+        int | None, typer.Option(metavar="N", help="Games to play; 100,000 unless given.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Of the random numbers; else a new one.")] = None,
-    workers: Annotated[int, typer.Option(help="Threads that play at the same time.")] = 1,
+    workers: Annotated[
+        int | None, typer.Option(help="Threads that play at the same time; 1 unless given.")
+    ] = None,
     exact: Annotated[
         bool, typer.Option("--exact/--no-exact", help="Compute the exact figures too.")
     ] = True,
@@ -78,6 +84,11 @@ def simulate(
     from rollwise.simulate import simulate as play
     from rollwise.simulate import tell as tell_game
 
+    if tell:
+        refuse("doesn't go with --tell, which tells one game", games=games, workers=workers)
+        refuse("doesn't go with --tell, which tells one game", no_exact=not exact)
+    games = GAMES if games is None else games
+    workers = 1 if workers is None else workers
     if games < 1:
         raise UsageError(f"--games is {games}; it must be at least 1")
     if workers < 1:

@@ -21,6 +21,7 @@ from rollwise.cli.common import (
     print_json,
     read_game,
     read_mode,
+    refuse,
 )
 from rollwise.cli.methods import (
     DEFAULT,
@@ -120,16 +121,36 @@ def solve(
     )
     chosen = read_game(game, parameters)
     if contest is not None:
-        if chase or save is not None or method != DEFAULT:
-            raise UsageError("--contest goes with neither --chase nor --save nor --method")
+        refuse(
+            "doesn't go with --contest N",
+            chase=chase,
+            target=target,
+            save=save,
+            method=None if method == DEFAULT else method,
+            tolerance=tolerance,
+            history=history,
+            print_sweeps=print_sweeps,
+            mode=None if mode == "auto" else mode,
+            max_states=max_states,
+            by_layer=by_layer,
+            **options,
+        )
         from rollwise.cli.contest import print_contest
 
         print_contest(chosen, contest, "shared" if ties is None else ties, json=json)
         return
     chosen = as_played(chosen, chase=chase, target=target, ties=ties, need_target=True)
     if by_layer:
-        if chase or method != DEFAULT or tolerance is not None or mode != "auto":
-            raise UsageError("--by-layer goes with --save, --max-states and --json only")
+        refuse(
+            "doesn't go with --by-layer, which goes with --save, --max-states and --json only",
+            chase=chase,
+            method=None if method == DEFAULT else method,
+            tolerance=tolerance,
+            history=history,
+            print_sweeps=print_sweeps,
+            mode=None if mode == "auto" else mode,
+            **options,
+        )
         from rollwise.cli.layers import print_layers
 
         print_layers(chosen, max_states, save, json=json)

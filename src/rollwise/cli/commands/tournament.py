@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from rollwise.simulate import Tournament
 
 
+GAMES = 1_000_000
+
+
 @app.command("tournament")
 def tournament(
     game: GameArgument,
@@ -42,10 +45,13 @@ def tournament(
         ),
     ] = ...,  # type: ignore[assignment]
     games: Annotated[
-        int, typer.Option(metavar="N", help="Games of each pair, where simulated.")
-    ] = 1_000_000,
+        int | None,
+        typer.Option(metavar="N", help="Games of each pair, where simulated; 1,000,000."),
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Of the random numbers; else a new one.")] = None,
-    workers: Annotated[int, typer.Option(help="Threads that play at the same time.")] = 1,
+    workers: Annotated[
+        int | None, typer.Option(help="Threads that play at the same time; 1 unless given.")
+    ] = None,
     exact: Annotated[
         bool, typer.Option("--exact/--no-exact", help="Exact results, or simulated ones.")
     ] = True,
@@ -61,9 +67,9 @@ def tournament(
     from rollwise.policy_references import resolve_policy
     from rollwise.simulate import tournament as play
 
-    if games < 2:
+    if games is not None and games < 2:
         raise UsageError(f"--games is {games}; it must be at least 2")
-    if workers < 1:
+    if workers is not None and workers < 1:
         raise UsageError(f"--workers is {workers}; it must be at least 1")
     names = [name.strip() for name in policies.split(",") if name.strip()]
     if len(names) < 2:
@@ -82,11 +88,17 @@ def tournament(
         found = play(
             graph,
             entered,
-            games=games,
+            games=GAMES if games is None else games,
             seed=seed,
-            workers=workers,
+            workers=workers or 1,
             exact=exact,
             progress=progress,
+        )
+    if found.exact and (games, workers, seed) != (None, None, None):
+        typer.echo(
+            "rollwise: nothing was simulated, so --games, --seed and --workers say nothing; "
+            "--no-exact simulates",
+            err=True,
         )
     if json:
         head = {"game": graph.game, "parameters": dict(graph.parameters)}

@@ -1,0 +1,181 @@
+"""Chases and contests are games like any other, from Python and on the command line."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import pytest
+from test_cli import output, refusal
+
+import rollwise
+from rollwise import AGAIN, END, Chase, Duel, Game, build, solve
+from rollwise.analysis.check import check
+from rollwise.errors import ParameterError
+from rollwise.games.pig import Pig
+from rollwise.games.threes import Threes
+from rollwise.policy_references import resolve_policy
+
+
+class Stand(NamedTuple):
+    left: int
+    points: int
+
+
+@dataclass(frozen=True)
+class Booth(Game):
+    """Throw a die three times, and stop after any throw; sixes spill what is held.
+
+    The points held count when one stops.
+    """
+
+    target: int = 3
+    players: ClassVar[int] = 1
+    objective: ClassVar[str] = "maximize"
+    action_names: ClassVar = ("throw", "stop")
+
+    def start(self):
+        return Stand(self.target, 0)
+
+    def actions(self, s):
+        if s.left > 0:
+            yield 0
+        yield 1
+
+    def reward(self, s, action):
+        return s.points if action == 1 else 0
+
+    def outcomes(self, s, action):
+        if action == 1:
+            yield 1, END, s
+        else:
+            for face in range(1, 6):
+                yield 1, AGAIN, Stand(s.left - 1, s.points + face)
+            yield 1, AGAIN, Stand(s.left - 1, 0)
+
+    @rollwise.policy
+    def stop_at_once(self, s):
+        """Stop before the first throw."""
+        return 1
+
+
+GAMES = [
+    Chase(Threes(dice=2), 3),
+    Duel(Threes(dice=2)),
+    Chase(Booth(), 7, "draw"),
+    Duel(Booth(), "first"),
+]
+IDS = [game.name for game in GAMES]
+
+
+@pytest.mark.parametrize("game", GAMES, ids=IDS)
+def test_what_a_game_says_of_itself(game):
+    assert check(game).passed, check(game).findings
+    assert list(game.parameters) == [spec.name for spec in game.specs]
+    assert build(game).parameters == game.parameters
+    assert game._repr_html_().count("<tr>") == len(game.parameters)
+    assert game.inner.description in game.description
+
+
+@pytest.mark.parametrize("game", GAMES, ids=IDS)
+def test_policies_by_name(game):
+    graph = build(game)
+    best = resolve_policy(graph, game, "optimal")
+    assert rollwise.evaluate(graph, best).values[0] == pytest.approx(solve(game).value, abs=1e-9)
+    for name in game.policies():
+        blind = resolve_policy(graph, game, name)
+        asked = rollwise.Policy.of_function(
+            graph, game, name, lambda s, name=name: game.policies()[name](game, s)
+        )
+        assert np.array_equal(blind.probability, asked.probability)
+
+
+@pytest.mark.parametrize("game", GAMES, ids=IDS)
+def test_the_derived_graph_is_that_of_the_rules(game):
+    derived, plain = solve(game), solve(game, mode="interpreted")
+    assert derived.graph.n_outcomes == plain.graph.n_outcomes
+    for s, fields in enumerate(plain.graph.states.tolist()):
+        assert derived.values[derived.find(fields)] == pytest.approx(plain.values[s], abs=1e-12)
+
+
+def test_a_parameter_of_both_keeps_its_name_in_the_inner_game():
+    assert Chase(Booth(2), 7).parameters == {"target": 2, "chase_target": 7, "ties": "win"}
+
+
+def test_bad_ways_to_count_ties():
+    with pytest.raises(ParameterError, match="one of shared, first, win-or-tie"):
+        Duel(Threes(), "nobody")
+    with pytest.raises(rollwise.RollwiseError, match="has no score"):
+        Duel(Pig(target=5))
+
+
+def test_derived_games_heed_the_limit_of_states():
+    with pytest.raises(rollwise.RollwiseError, match="more than 5"):
+        build(Duel(Booth()), max_states=5)
+
+
+CHASE = ("threes", "dice=2", "--chase", "--target", "3")
+CONTEST = ("threes", "dice=2", "--contest")
+FORMS = [CHASE, CONTEST]
+COMMANDS = [
+    ("evaluate", "--policy", "take-one"),
+    ("simulate", "--policy", "optimal", "--games", "50", "--seed", "1"),
+    ("compare", "--methods", "value-iteration"),
+    ("learn", "--games", "50", "--seed", "1"),
+    ("tournament", "--policies", "optimal,take-one"),
+    ("check",),
+    ("table", "--limit", "3"),
+]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=["chase", "contest"])
+@pytest.mark.parametrize("command", COMMANDS, ids=[command[0] for command in COMMANDS])
+def test_commands_take_chases_and_contests(command, form):
+    document = json.loads(output(command[0], *form, *command[1:], "--json"))
+    kind = "chase" if form is CHASE else "contest"
+    assert document["game"] == f"{kind}-threes"
+
+
+@pytest.mark.parametrize("form", FORMS, ids=["chase", "contest"])
+def test_pictures_reports_and_exports(form, tmp_path):
+    output("plot", form[0], "policy", *form[1:], "--out", "p.html", cwd=tmp_path)
+    output("report", *form, "--out", "r.html", cwd=tmp_path)
+    report = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Attributes" not in report
+    assert "Roll, take at least one die" in report
+    assert re.search("(chase|contest)-threes", output("export", *form, "--to", "prism"))
+
+
+def test_respond_to_a_policy_of_a_contest():
+    document = json.loads(output("respond", *CONTEST, "--to", "take-one", "--json"))
+    assert document["exploitability"] > 0.01
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("plot threes policy --ties win", "--ties goes with --chase or --contest"),
+        ("report threes --target 3", "--target goes with --chase"),
+        ("simulate threes --policy optimal --chase", "needs a target"),
+        ("evaluate threes --policy optimal --chase --contest --target 3", "can't both"),
+        ("export threes --to drn --ties first", "--ties goes with"),
+        ("play threes --ties first", "--ties goes with"),
+        ("solve threes --contest 2 --tolerance 1", "--tolerance doesn't go with --contest N"),
+        ("solve threes --contest 2 --max-sweeps 9", "no --max-sweeps"),
+        ("solve super-six sticks=3 --by-layer --history x.csv", "--history doesn't go with --by-layer"),
+        ("simulate pig target=10 --policy random --tell --games 9", "--games doesn't go with --tell"),
+        ("distribution threes --seed 3", "--seed goes with --simulate"),
+        ("distribution threes --csv --at-most 3", "--at-most doesn't go with --csv"),
+        ("learn craps --games 9 --csv --compare", "--compare doesn't go with --csv"),
+        ("plot craps value --width 500", "--width is for .png"),
+        ("play pig --resume x.game --against random", "--against doesn't go with --resume"),
+        ("play threes --seat second", "--seat is for games of two"),
+        ("play pig target=10 --against human --seat second", "--seat is for games of two"),
+        ("table pig --load x --method value-iteration", "--load and --method"),
+    ],
+)
+def test_options_that_would_say_nothing(line, words, tmp_path):
+    assert words in refusal(*line.split(), cwd=tmp_path)
