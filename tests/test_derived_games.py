@@ -165,8 +165,14 @@ def test_respond_to_a_policy_of_a_contest():
         ("play threes --ties first", "--ties goes with"),
         ("solve threes --contest 2 --tolerance 1", "--tolerance doesn't go with --contest N"),
         ("solve threes --contest 2 --max-sweeps 9", "no --max-sweeps"),
-        ("solve super-six sticks=3 --by-layer --history x.csv", "--history doesn't go with --by-layer"),
-        ("simulate pig target=10 --policy random --tell --games 9", "--games doesn't go with --tell"),
+        (
+            "solve super-six sticks=3 --by-layer --history x.csv",
+            "--history doesn't go with --by-layer",
+        ),
+        (
+            "simulate pig target=10 --policy random --tell --games 9",
+            "--games doesn't go with --tell",
+        ),
         ("distribution threes --seed 3", "--seed goes with --simulate"),
         ("distribution threes --csv --at-most 3", "--at-most doesn't go with --csv"),
         ("learn craps --games 9 --csv --compare", "--compare doesn't go with --csv"),

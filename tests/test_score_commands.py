@@ -200,7 +200,7 @@ def test_many_dice(tmp_path):
         ("solve threes --ties win", "--ties goes with --chase or --contest"),
         ("solve threes --contest 1", "a contest has from 2 to 100 players, not 1"),
         ("solve threes --contest 2 --ties no", "ties is 'no'"),
-        ("solve threes --contest 2 --chase", "--contest goes with neither"),
+        ("solve threes --contest 2 --chase", "--chase doesn't go with --contest N"),
         ("solve threes dice=0", "dice must be from 1 to 23, not 0"),
         ("solve piglet --contest 2", "has no score"),
         ("solve craps --chase --target 1", "has no score"),
