@@ -57,6 +57,9 @@ def test_every_block_of_commands_is_marked_as_one():
     [
         ("a 0.10 s\n", "a 12.34 s\n", True),
         ("a 0.10\n", "a 0.11\n", False),
+        ("a 0.50000000000000 ± 1.0e-14\n", "a 0.499999999999999 ± 4.1e-15\n", True),
+        ("a 0.50000000000000\n", "a 0.50000000100000\n", False),
+        ("a ± 1.0e-03\n", "a ± 1.1e-03\n", False),
         ("one\n...\n", "one\ntwo\nthree\n", True),
         ("...\nthree\n", "one\ntwo\nthree\n", True),
         ("...\ntwo\n", "one\ntwo\nthree\n", False),

@@ -3,7 +3,8 @@
 Every ``sh`` and ``python`` block of a page runs, in one empty folder (with the
 repository's ``examples`` in it) and one Python scope. A ``text`` block that follows
 at once, with nothing but a line of words before it at most, shows what was
-printed: times of the form ``0.12 s`` may differ, a line ``...`` stands for any
+printed: times of the form ``0.12 s`` may differ, and so may bounds below 1e-9 and what
+comes after ten decimals, which are as the machine rounds; a line ``...`` stands for any
 lines. A comment above a block, which readers don't see, says what else is meant:
 
     <!-- file: dragon.py -->     the block is that file, and isn't run
@@ -36,6 +37,8 @@ BLOCK = re.compile(
 )
 NOTE = re.compile(r"<!-- (file|append|not run|exit|typed|numbers): (.*?) -->")
 NUMBER = re.compile(r"\b\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?\b")
+LONG = re.compile(r"-?\b\d+\.\d{11,}\b")
+TINY = re.compile(r"\b\d(?:\.\d+)?e-[1-9]\d+\b")
 SECONDS = re.compile(r"\b\d+\.\d+ s\b")
 
 
@@ -99,8 +102,10 @@ def matches(shown: str, printed: str, *, numbers: bool = True) -> bool:
 
     def plain(line: str) -> str:
         line = SECONDS.sub("# s", line.rstrip())
+        line = TINY.sub("#", line) if numbers else NUMBER.sub("#", line)
+        line = LONG.sub(lambda found: f"{float(found[0]):z.10f}", line)
         # columns are as wide as their numbers
-        return line if numbers else re.sub(r"\s+", " ", NUMBER.sub("#", line))
+        return re.sub(r"\s+", " ", line)
 
     pattern = "".join(
         "(?:.*\n)*" if line == "..." else re.escape(plain(line)) + "\n"

@@ -62,7 +62,7 @@ class Certificate:
         return float(self.bounds.max())
 
     def __repr__(self) -> str:
-        return f"<Certificate: values ± {self.bound:.2g}, residual {self.residual:.2g}>"
+        return f"<Certificate: values ± {self.bound}, residual {self.residual}>"
 
 
 def endless_states(graph: StateGraph, arranged: Recursion | None = None) -> NDArray[np.int64]:

@@ -24,6 +24,7 @@ from rollwise.certificate import action_gaps, certify
 from rollwise.game import Game
 from rollwise.graph import StateGraph, find_state, title_of
 from rollwise.methods.strategy_iteration import strategy_iteration
+from rollwise.printed import certified, chance
 from rollwise.recursion import Recursion
 from rollwise.second_core import second_core
 
@@ -179,10 +180,9 @@ class LayeredSolution:
             path.unlink()
 
     def __repr__(self) -> str:
-        worth = f"{self.value:.10g}" if self.is_score else f"{self.win_probability:.10g}"
-        bound = self.error_bound if self.is_score else self.error_bound / 2
+        worth = (certified if self.is_score else chance)(self.value, self.error_bound)
         return (
-            f"<LayeredSolution of {self.title}: {worth} ± {bound:.1g} ({self.status}), "
+            f"<LayeredSolution of {self.title}: {worth} ({self.status}), "
             f"{len(self.states):,} states in {len(self.progress):,} layers>"
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,6 +20,7 @@ from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.methods import DEFAULT, find_method, run_method
 from rollwise.methods.result import MethodResult, Status, best_bounds
+from rollwise.printed import as_text, certified, chance
 from rollwise.recursion import Recursion
 
 if TYPE_CHECKING:
@@ -42,6 +44,10 @@ class ActionAdvice(NamedTuple):
         What taking it costs against the best action, in units of value.
     best : bool
         Whether nothing is better, as far as the certified error can tell.
+    error_bound : float
+        How far `value` can be off, proved.
+    regret_bound : float
+        How far `regret` can be off, proved.
     """
 
     action: str
@@ -49,6 +55,8 @@ class ActionAdvice(NamedTuple):
     win_probability: float | None
     regret: float
     best: bool
+    error_bound: float
+    regret_bound: float
 
 
 class Advice(NamedTuple):
@@ -266,8 +274,10 @@ class Solution:
         """
         graph = self.graph
         s = self.find(state)
+        actions = range(int(graph.action_indptr[s]), int(graph.action_indptr[s + 1]))
+        bounds = [self._action_error_bound(a) for a in actions]
         rows = []
-        for a, text in enumerate(graph.action_texts(s), start=int(graph.action_indptr[s])):
+        for a, text, bound in zip(actions, graph.action_texts(s), bounds, strict=True):
             value = float(self.action_values[a])
             rows.append(
                 ActionAdvice(
@@ -276,6 +286,10 @@ class Solution:
                     None if self.is_score else (1 + value) / 2,
                     float(self.regret[a]),
                     bool(self.is_best[a]),
+                    bound,
+                    # the best of the others is off by what the worst of them is, and the
+                    # difference of two doubles by less than their last place
+                    bound + max(bounds) + 2.0**-52 * float(self.regret[a]),
                 )
             )
         value = float(self.values[s])
@@ -286,6 +300,33 @@ class Solution:
             float(self.error_bounds[s]),
             rows,
         )
+
+    def _action_error_bound(self, action: int) -> float:
+        """How far `action_values` can be off: what is known of the next states, and rounding."""
+        graph = self.graph
+        part = slice(int(graph.outcome_indptr[action]), int(graph.outcome_indptr[action + 1]))
+        ahead = [state for state in graph.outcome_state[part].tolist() if state >= 0]
+        if not np.isfinite(self.error_bounds[ahead]).all():
+            return float("inf")
+        worth, doubt = Fraction(float(graph.action_reward[action])), Fraction(0)
+        outcomes = zip(
+            graph.outcome_state[part].tolist(),
+            graph.outcome_weight[part].tolist(),
+            graph.outcome_passes[part].tolist(),
+            graph.outcome_payoff[part].tolist(),
+            strict=True,
+        )
+        total = sum(Fraction(weight) for weight in graph.outcome_weight[part].tolist())
+        for state, weight, passes, payoff in outcomes:
+            if state < 0:
+                worth += Fraction(weight) / total * Fraction(payoff)
+                continue
+            share = Fraction(weight) / total
+            value = Fraction(float(self.values[state]))
+            worth += share * (-value if passes else value)
+            doubt += share * Fraction(float(self.error_bounds[state]))
+        off = doubt + abs(worth - Fraction(float(self.action_values[action])))
+        return float(np.nextafter(float(off), np.inf))
 
     def plot(self, kind: str = "policy", **choices: Any) -> Figure:
         """Draw it: a Plotly figure, which a notebook shows by itself.
@@ -319,16 +360,27 @@ class Solution:
         """How a notebook shows it: what it is worth, and the beginning of the table."""
         from html import escape
 
-        return f"<p>{escape(repr(self)[1:-1])}</p>{self.table().head(10)._repr_html_()}"
+        rows = self.table().head(10)
+        rows = rows.select(name for name in rows.columns if not rows[name].is_null().all())
+        text = as_text(rows)
+        head = "".join(f"<th>{escape(name)}</th>" for name in text)
+        body = "".join(
+            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>"
+            for row in zip(*text.values(), strict=True)
+        )
+        return (
+            f"<p>{escape(repr(self)[1:-1])}</p>\n<table><thead><tr>{head}</tr></thead>"
+            f"<tbody>{body}</tbody></table>\n"
+            f"<p>{len(rows)} of {self.graph.n_states:,} states, see <code>table()</code></p>"
+        )
 
     def __repr__(self) -> str:
         worth = (
-            f"expected score {self.value:.10g}"
+            f"expected score {certified(self.value, self.error_bound)}"
             if self.is_score
-            else f"the first player wins with probability {self.win_probability:.10g}"
+            else f"the first player wins with probability {chance(self.value, self.error_bound)}"
         )
-        bound = self.error_bound if self.is_score else self.error_bound / 2
-        return f"<Solution of {self.graph.title}: {worth} ± {bound:.1g} ({self.status})>"
+        return f"<Solution of {self.graph.title}: {worth} ({self.status})>"
 
 
 def solve(

@@ -66,12 +66,15 @@ class Turn:
         What each final score is worth to the player.
     final : (n_scores,) float64
         How likely each final score is.
+    final_bounds : (n_scores,) float64
+        How far each of these can be off.
     """
 
     policy: Policy
     aim: Aim | None
     payoffs: Reals
     final: Reals
+    final_bounds: Reals
 
 
 @dataclass(frozen=True)
@@ -309,7 +312,7 @@ def _solve_turn(solution: ContestSolution, situation: Situation, given: Policy |
     policy = given if aim is None else aims.policy(aim, f"player {player + 1}")
     assert policy is not None
     final, final_bounds = aims.final_scores(aims.distributions(policy))
-    solution.turns[situation] = Turn(policy, aim, payoffs, final)
+    solution.turns[situation] = Turn(policy, aim, payoffs, final, final_bounds)
     chances, bound = _ahead(solution, situation, final, final_bounds)
     held, held_bound = _held(solution, situation, final, final_bounds)
     solution.chances[situation] = chances

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +64,32 @@ class Distribution:
     def at_most(self, value: float) -> float:
         """The probability of `value` or less."""
         return float(self.probabilities[self.values <= value].sum())
+
+    @property
+    def mean_bound(self) -> float:
+        """How far `mean` can be off, proved."""
+        sizes = np.abs(self.values)
+        return float(sizes.sum() * self.error_bound + self._rounding(sizes))
+
+    @property
+    def sd_bound(self) -> float:
+        """How far `sd` can be off, proved.
+
+        With a mean m' that is off by e, the sum of (x - m')² p is the variance plus e².
+        """
+        squares = (self.values - self.mean) ** 2
+        off = squares.sum() * self.error_bound + self.mean_bound**2 + self._rounding(squares)
+        return float(min(np.sqrt(off), off / self.sd if self.sd else np.inf)) * (1 + 2.0**-40)
+
+    def at_most_bound(self, value: float) -> float:
+        """How far `at_most` can be off, proved."""
+        counted = (self.values <= value).astype(np.float64)
+        return float(counted.sum() * self.error_bound + self._rounding(counted))
+
+    def _rounding(self, factors: NDArray[Any]) -> float:
+        """What a sum of probabilities times factors is off by, from adding it up in doubles."""
+        units = 2 * (len(self.values) + 5) * 2.0**-53
+        return float(units * (np.abs(factors) @ self.probabilities))
 
     def quantile(self, share: float) -> int:
         """The least number that is reached with at least this probability.

@@ -16,6 +16,7 @@ from rollwise.cli.streams import write_json
 from rollwise.errors import ParameterError, UnknownState, UsageError
 from rollwise.game import Game
 from rollwise.games import create, find
+from rollwise.printed import certified, chance
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -74,6 +75,22 @@ def refuse(because: str, **given: Any) -> None:
 def about_draws(has_draws: bool) -> str:
     """What is said behind a chance to win where games can be drawn."""
     return "; a draw is half a win" if has_draws else ""
+
+
+def print_worth(place: str, value: float, bound: float, *, is_score: bool, draws: bool) -> None:
+    """Two lines: what the start is worth, certified."""
+    worth = certified(value, bound)
+    if is_score:
+        typer.echo(
+            f"  expected score from the start ({place}): {worth.number} (certified ± {worth.bound})"
+        )
+        return
+    wins = chance(value, bound)
+    typer.echo(
+        f"  the mover at the start ({place}) wins with probability {wins.number} "
+        f"(certified ± {wins.bound}{about_draws(draws)})"
+    )
+    typer.echo(f"  value {worth.number} (certified ± {worth.bound} in every state)")
 
 
 def read_game(reference: str, assignments: Sequence[str] | None) -> Game:

@@ -10,6 +10,7 @@ import typer
 from rollwise.cli.common import print_json, print_table
 from rollwise.game import Game
 from rollwise.graph import title_of
+from rollwise.printed import certified, column, in_common, rounded_up
 
 
 def print_contest(game: Game, players: int, ties: str, *, json: bool) -> None:
@@ -28,6 +29,7 @@ def contest_document(game: Game, players: int, ties: str) -> dict[str, Any]:
     know it and play their best.
     """
     from rollwise.analysis.contest import Contest, solve_contest
+    from rollwise.analysis.distributions import Distribution
     from rollwise.solution import solve
 
     contest = Contest(game, players, ties)
@@ -37,7 +39,9 @@ def contest_document(game: Game, players: int, ties: str) -> dict[str, Any]:
     for_mean = solve_contest(contest, {0: solve(game).policy})
     scored = solved.scored
     first = solved.turns[solved.opening]
-    mean = float(first.final @ scored.scores)
+    mean = Distribution(scored.scores, first.final, float(first.final_bounds.max()))
+    plain = for_mean.turns[for_mean.opening]
+    plain_mean = Distribution(scored.scores, plain.final, float(plain.final_bounds.max()))
     chances = solved.probabilities
     return {
         "game": scored.source.game,
@@ -52,11 +56,12 @@ def contest_document(game: Game, players: int, ties: str) -> dict[str, Any]:
         "last_minus_first": float(chances[-1] - chances[0]),
         "first_player": {
             "probability": float(chances[0]),
-            "mean_score": mean,
+            "mean_score": mean.mean,
+            "mean_score_bound": mean.mean_bound,
             "probability_playing_for_the_mean": float(for_mean.probabilities[0]),
-            "mean_score_playing_for_the_mean": float(
-                for_mean.turns[for_mean.opening].final @ scored.scores
-            ),
+            "error_bound_playing_for_the_mean": for_mean.error_bound,
+            "mean_score_playing_for_the_mean": plain_mean.mean,
+            "mean_score_bound_playing_for_the_mean": plain_mean.mean_bound,
         },
         "scores": scored.scores.tolist(),
         "final_score_of_first": [float(p) for p in first.final],
@@ -73,22 +78,32 @@ def _print(document: dict[str, Any]) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("player", justify="right")
     table.add_column(f"wins (ties: {document['ties']})", justify="right")
-    for player, chance in enumerate(document["probabilities"], start=1):
-        table.add_row(str(player), f"{chance:.12f}")
+    bound = document["error_bound"]
+    found = document["probabilities"]
+    chances, sure = in_common(column(found, [bound] * len(found)))
+    for player, chance in enumerate(chances, start=1):
+        table.add_row(str(player), chance)
     print_table(table)
+    typer.echo(
+        f"  certified ± {sure}; nobody can gain more than "
+        f"{rounded_up(document['optimality_gap'])} by playing otherwise"
+    )
+    # the difference of two doubles below 1 is off by no more than 2^-53
+    more = certified(document["last_minus_first"], 2 * bound + 2.0**-53, sign=True)
+    typer.echo(f"  the last player wins {more} more often than the first")
     first = document["first_player"]
-    gain = first["probability"] - first["probability_playing_for_the_mean"]
-    typer.echo(
-        f"  certified ± {document['error_bound']:.1e}; nobody can gain more than "
-        f"{document['optimality_gap']:.1e} by playing otherwise"
+    gain = certified(
+        first["probability"] - first["probability_playing_for_the_mean"],
+        bound + first["error_bound_playing_for_the_mean"] + 2.0**-53,
+        sign=True,
+    )
+    mean = certified(first["mean_score"], first["mean_score_bound"])
+    instead = certified(
+        first["mean_score_playing_for_the_mean"], first["mean_score_bound_playing_for_the_mean"]
     )
     typer.echo(
-        f"  the last player wins {document['last_minus_first']:+z.6f} more often than the first"
-    )
-    typer.echo(
-        f"  playing to win instead of for the best mean brings the first player {gain:+z.6f} "
-        f"(mean score {first['mean_score']:.6f} instead of "
-        f"{first['mean_score_playing_for_the_mean']:.6f})"
+        f"  playing to win instead of for the best mean brings the first player {gain} "
+        f"(mean score {mean} instead of {instead})"
     )
     typer.echo(
         f"  {document['states']:,} states with the score, {document['situations']} situations, "

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from rollwise.cli.common import Progress, about_draws, number_or_none, print_json
+from rollwise.cli.common import Progress, number_or_none, print_json, print_worth
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.sizes import in_bytes
@@ -53,18 +53,9 @@ def print_layers(
     else:
         place = ", ".join(f"{name}={value}" for name, value in start.items())
         typer.echo(solution.title)
-        if solution.is_score:
-            typer.echo(
-                f"  expected score from the start ({place}): {solution.value:.12g} "
-                f"(certified ± {bound:.1e})"
-            )
-        else:
-            typer.echo(
-                f"  the mover at the start ({place}) wins with probability "
-                f"{solution.win_probability:.12f} (certified ± {bound / 2:.1e}"
-                f"{about_draws(solution.has_draws)})"
-            )
-            typer.echo(f"  value {solution.value:.12f} (certified ± {bound:.1e} in every state)")
+        print_worth(
+            place, solution.value, bound, is_score=solution.is_score, draws=solution.has_draws
+        )
         typer.echo(
             f"  {document['states']:,} states, {document['actions']:,} actions, "
             f"{document['outcomes']:,} outcomes in {document['layers']:,} layers, the largest "

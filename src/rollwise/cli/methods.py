@@ -12,6 +12,7 @@ from rollwise.atomic_files import check_place, write_text
 from rollwise.cli.common import number_or_none
 from rollwise.errors import UsageError
 from rollwise.methods import METHODS, find_method
+from rollwise.printed import CHANCE_ROUNDING, between
 
 DEFAULT = "strategy-iteration"
 FLAGS = {"on_sweep": "--print-sweeps", "start": "--start-from"}  # not named like the option
@@ -128,10 +129,14 @@ def tell_unfinished(solution: Any, state: int = 0) -> None:
     low, high = (float(bound[state]) for bound in solution.bounds)
     what = "value"
     if not solution.is_score:
-        low, high, what = (1 + low) / 2, (1 + high) / 2, "win probability"
+        # widened by more than these operations round
+        low = max((1 + low) / 2 - CHANCE_ROUNDING, 0.0)
+        high = min((1 + high) / 2 + CHANCE_ROUNDING, 1.0)
+        what = "win probability"
     where = "the start" if state == 0 else "the state"
+    least, most = between(low, high)
     typer.echo(
         f"rollwise: {solution.method} ended without an answer: {solution.status}; "
-        f"the {what} of {where} is between {low:.10g} and {high:.10g}",
+        f"the {what} of {where} is between {least} and {most}",
         err=True,
     )

@@ -18,6 +18,7 @@ from rollwise.evaluation import evaluate
 from rollwise.graph import StateGraph
 from rollwise.interrupts import held_back
 from rollwise.policies import Policy
+from rollwise.printed import CHANCE_ROUNDING
 from rollwise.randomness import check_seed, fresh_seed, stream
 from rollwise.simulate.lengths import expected_lengths
 from rollwise.simulate.results import Counts, Disagreement, Match, Side, side_of
@@ -179,7 +180,8 @@ def _with_exact(
     for i, side in enumerate(sides):
         rate, score = side.win_rate, side.score
         if rate is not None:
-            rate = replace(rate, exact=(1 + values[i]) / 2, exact_bound=bounds[i] / 2)
+            off = bounds[i] / 2 + CHANCE_ROUNDING
+            rate = replace(rate, exact=(1 + values[i]) / 2, exact_bound=off)
         if score is not None:
             score = replace(score, exact=values[i], exact_bound=bounds[i])
         turns, moves = lengths[i]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.printed import CHANCE_ROUNDING
 from rollwise.simulate.table import Games
 
 Z95 = 1.959963984540054  # 95 % of a normal distribution lie within so many deviations
@@ -154,6 +155,7 @@ class Match:
         if first.exact is not None and second.exact is not None:
             exact = (first.exact + 1 - second.exact) / 2
             bound = ((first.exact_bound or 0.0) + (second.exact_bound or 0.0)) / 2
+            bound += CHANCE_ROUNDING
         return Estimate(
             (first.mean + 1 - second.mean) / 2,
             math.hypot(first.standard_error, second.standard_error) / 2,

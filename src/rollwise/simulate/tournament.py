@@ -12,6 +12,7 @@ from rollwise.errors import EndlessPlay, UsageError
 from rollwise.evaluation import evaluate
 from rollwise.graph import StateGraph
 from rollwise.policies import Policy
+from rollwise.printed import CHANCE_ROUNDING
 from rollwise.randomness import check_seed, derived_seed, fresh_seed
 from rollwise.simulate.match import MOST_EXACT, simulate
 
@@ -145,7 +146,10 @@ def _run(
         if progress is not None:
             progress("pairs", done, len(pairs))
     both = (first + 1 - first.T) / 2
-    both_errors = (errors + errors.T) / 2 if seed is None else np.hypot(errors, errors.T) / 2
+    if seed is None:
+        both_errors = (errors + errors.T) / 2 + CHANCE_ROUNDING
+    else:
+        both_errors = np.hypot(errors, errors.T) / 2
     np.fill_diagonal(both, 0.5)
     np.fill_diagonal(both_errors, 0.0)
     others = ~np.eye(n, dtype=np.bool_)
@@ -153,7 +157,7 @@ def _run(
         Entry(
             name,
             float(both[i][others[i]].mean()),
-            float(both_errors[i][others[i]].mean())
+            float(both_errors[i][others[i]].mean()) + n * CHANCE_ROUNDING
             if seed is None
             else float(np.sqrt((both_errors[i][others[i]] ** 2).sum()) / (n - 1)),
         )
@@ -178,7 +182,8 @@ def _pair(
         if found.bounds is None or found.bounds_second is None:
             raise EndlessPlay(f"{graph.game}: the evaluation isn't certified")
         rates = ((1 + float(found.values[0])) / 2, (1 - float(found.values_second[0])) / 2)
-        bounds = (float(found.bounds[0]) / 2, float(found.bounds_second[0]) / 2)
+        known = (found.bounds[0], found.bounds_second[0])
+        bounds = (float(known[0]) / 2 + CHANCE_ROUNDING, float(known[1]) / 2 + CHANCE_ROUNDING)
         return rates, bounds
     match = simulate(
         graph,
@@ -207,7 +212,7 @@ def _alone(graph: StateGraph, policy: Policy, seed: int | None, games: int, work
         value, bound = float(found.values[0]), float(found.bounds[0])
         if for_points:
             return Entry(policy.name, value, bound)
-        return Entry(policy.name, (1 + value) / 2, bound / 2)
+        return Entry(policy.name, (1 + value) / 2, bound / 2 + CHANCE_ROUNDING)
     match = simulate(graph, policy, games=games, seed=seed, workers=workers, exact=False)
     estimate = match.sides[0].score if for_points else match.sides[0].win_rate
     assert estimate is not None

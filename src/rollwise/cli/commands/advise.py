@@ -37,6 +37,7 @@ from rollwise.cli.score_options import (
     TiesOption,
     as_played,
 )
+from rollwise.printed import chances, column, in_common, scaled
 
 if TYPE_CHECKING:
     from rollwise.solution import Solution
@@ -81,6 +82,7 @@ def advise(
                 "action": row.action,
                 "value": row.value,
                 "win_probability": row.win_probability,
+                "error_bound": number_or_none(row.error_bound),
                 "cost": row.regret,
                 "win_probability_cost": None if is_score else row.regret / 2,
                 "best": row.best,
@@ -107,15 +109,26 @@ def advise(
     shown.add_column("action")
     shown.add_column("expected score" if is_score else "win probability", justify="right")
     shown.add_column("cost", justify="right")
-    for row in advice.actions:
-        worth = f"{row.value:.10g}" if is_score else f"{row.win_probability:.10f}"
-        cost = row.regret if is_score else row.regret / 2
-        shown.add_row("→" if row.best else "", row.action, worth, "" if row.best else f"{cost:.6f}")
+    values = [row.value for row in advice.actions]
+    bounds = [row.error_bound for row in advice.actions]
+    worth = column(values, bounds) if is_score else chances(values, bounds)
+    unit = 1.0 if is_score else 0.5
+    regrets = [row for row in advice.actions if not row.best]
+    costs = column(
+        [scaled(row.regret, unit) for row in regrets],
+        [scaled(row.regret_bound, unit) for row in regrets],
+    )
+    dearer = iter(costs)
+    for row, number in zip(advice.actions, worth, strict=True):
+        mark, cost = ("→", "") if row.best else ("", next(dearer).number)
+        shown.add_row(mark, row.action, number.number, cost)
     print_table(shown)
     for name, text in exact.items():
         typer.echo(f"{name.removesuffix('_exact').replace('_', ' ')} exactly: {text}")
-    bound = advice.error_bound if is_score else advice.error_bound / 2
-    typer.echo(f"certified ± {bound:.1e}; the cost is against the best action, marked →")
+    sure = f"certified ± {in_common(worth)[1]}"
+    if costs:
+        sure += f"; the cost is against the best action, marked → (± {in_common(costs)[1]})"
+    typer.echo(sure)
 
 
 def _fractions(solution: Solution, state: int) -> tuple[dict[str, str], list[dict[str, str]]]:

@@ -23,6 +23,7 @@ from rollwise.cli.score_options import (
     read_scores_option,
 )
 from rollwise.errors import UsageError
+from rollwise.printed import column, in_common
 
 
 @app.command("bet")
@@ -101,27 +102,39 @@ def _print(document: dict[str, Any]) -> None:
     table = Table(box=None, padding=(0, 2, 0, 0))
     for head in ("player", "chance", "fair odds against", f"fair stake of {document['pot']:g}"):
         table.add_column(head, justify="right")
-    for stake in document["stakes"]:
+    bound = document["error_bound"]
+    found = [stake["probability"] for stake in document["stakes"]]
+    chances, sure = in_common(column(found, [bound] * len(found)))
+    for stake, chance in zip(document["stakes"], chances, strict=True):
         odds = "none" if stake["odds_against"] is None else f"{stake['odds_against']:.4f} to 1"
-        table.add_row(
-            str(stake["player"]), f"{stake['probability']:.10f}", odds, f"{stake['stake']:.6f}"
-        )
+        table.add_row(str(stake["player"]), chance, odds, f"{stake['stake']:.6f}")
     print_table(table)
-    typer.echo(f"(certified ± {document['error_bound']:.1e}; player {document['to_move']} to move)")
+    typer.echo(
+        f"(chances certified ± {sure}, odds and stakes rounded from them; player "
+        f"{document['to_move']} to move)"
+    )
     if "double" in document:
         told = document["double"]
+        (waiting, accepted, declined), sure = _certified(told, "no_offer", "accepted", "declined")
         typer.echo(
             f"double: player {document['to_move']} should "
             f"{'offer now' if told['offer'] else 'not offer now'}, the other "
             f"{'accept' if told['accept'] else 'decline'}; equity per unit staked "
-            f"{told['no_offer']:+z.6f} without an offer now, {told['accepted']:+z.6f} if it is "
-            f"accepted, {told['declined']:+z.6f} if it is declined "
-            f"(certified ± {told['error_bound']:.1e})"
+            f"{waiting} without an offer now, {accepted} if it is accepted, {declined} if it is "
+            f"declined (certified ± {sure})"
         )
     if "edge" in document:
         told = document["edge"]
-        typer.echo(
-            f"edge over {told['against']}, per unit staked: {told['going_first']:+z.6f} going "
-            f"first (fair {told['fair_first']:+z.6f}), {told['going_second']:+z.6f} going second "
-            f"(fair {told['fair_second']:+z.6f}; certified ± {told['error_bound']:.1e})"
+        (first, fair_first, second, fair_second), sure = _certified(
+            told, "going_first", "fair_first", "going_second", "fair_second"
         )
+        typer.echo(
+            f"edge over {told['against']}, per unit staked: {first} going first (fair "
+            f"{fair_first}), {second} going second (fair {fair_second}; certified ± {sure})"
+        )
+
+
+def _certified(told: dict[str, Any], *names: str) -> tuple[list[str], str]:
+    """Numbers of a document with their signs, and the bound that they share."""
+    bounds = [told["error_bound"]] * len(names)
+    return in_common(column([told[name] for name in names], bounds, sign=True))

@@ -27,6 +27,7 @@ from rollwise.cli.score_options import (
 )
 from rollwise.errors import UsageError
 from rollwise.methods import find_method
+from rollwise.printed import rounded_up
 
 COLUMNS = ("method", "status", "sweeps", "seconds", "error", "claimed_error", "optimal_policy")
 
@@ -110,8 +111,8 @@ def compare(
             status,
             "" if row.sweeps is None else f"{row.sweeps:,}",
             "" if row.seconds is None else f"{row.seconds:.3f}",
-            "" if row.error is None else f"{row.error:.1e}",
-            "" if row.claimed_error is None else f"{row.claimed_error:.1e}",
+            "" if row.error is None else rounded_up(row.error),
+            "" if row.claimed_error is None else rounded_up(row.claimed_error),
             "" if row.optimal_policy is None else ("yes" if row.optimal_policy else "no"),
         )
     print_table(shown)
@@ -119,5 +120,5 @@ def compare(
         typer.echo(note)
     typer.echo(
         f"error: the largest of any of {graph.n_states:,} states, from values certified "
-        f"± {bound:.1e}; claimed error: what the method itself says"
+        f"± {rounded_up(bound)}; claimed error: what the method itself says"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -20,6 +20,7 @@ from rollwise.cli.common import (
     refuse,
 )
 from rollwise.errors import UsageError
+from rollwise.printed import certified, column, estimated, in_common
 
 if TYPE_CHECKING:
     from rollwise.analysis.distributions import Distribution
@@ -140,7 +141,9 @@ def _described(reference: str, found: Distribution, at_most: int | None) -> dict
     entry: dict[str, Any] = {
         "policy": reference,
         "mean": found.mean,
+        "mean_bound": found.mean_bound,
         "sd": found.sd,
+        "sd_bound": found.sd_bound,
         "quantiles": {str(share): found.quantile(share) for share in QUANTILES},
         "error_bound": found.error_bound,
         "rows": [
@@ -154,7 +157,11 @@ def _described(reference: str, found: Distribution, at_most: int | None) -> dict
         ],
     }
     if at_most is not None:
-        entry["at_most"] = {"value": at_most, "probability": found.at_most(at_most)}
+        entry["at_most"] = {
+            "value": at_most,
+            "probability": found.at_most(at_most),
+            "error_bound": found.at_most_bound(at_most),
+        }
     return entry
 
 
@@ -185,55 +192,85 @@ def _simulate(
     }
 
 
-def _side_by_side(shown: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows, a line for each number that any policy gives."""
+class Column(NamedTuple):
+    """What stands below each other: a policy's probabilities, or how often it was so in games."""
+
+    head: str
+    cells: list[float | str]
+    bound: float  # of probabilities
+    games: int  # where they were simulated
+
+
+def _side_by_side(shown: list[dict[str, Any]]) -> tuple[list[int], list[Column]]:
+    """The numbers that any policy gives, and columns with a cell for each."""
     values = sorted({row["value"] for entry in shown for row in entry["rows"]})
-    heads = ["value"]
     columns = []
     for entry in shown:
         for name in ("probability", "simulated", "fraction"):
-            if entry["rows"] and name in entry["rows"][0]:
-                heads.append(
-                    f"{entry['policy']} {name}" if name != "probability" else entry["policy"]
-                )
-                columns.append({row["value"]: row[name] for row in entry["rows"]})
-    rows = []
-    for value in values:
-        cells = [column.get(value, 0.0) for column in columns]
-        rows.append([str(value), *(c if isinstance(c, str) else f"{c:.10f}" for c in cells)])
-    return heads, rows
+            if not entry["rows"] or name not in entry["rows"][0]:
+                continue
+            head = entry["policy"] if name == "probability" else f"{entry['policy']} {name}"
+            found = {row["value"]: row[name] for row in entry["rows"]}
+            games = entry["simulated"]["games"] if name == "simulated" else 0
+            cells = [found.get(value, 0.0) for value in values]
+            columns.append(Column(head, cells, entry["error_bound"], games))
+    return values, columns
 
 
 def _write_csv(shown: list[dict[str, Any]]) -> None:
-    heads, rows = _side_by_side(shown)
-    sys.stdout.write("\n".join(",".join(row) for row in [heads, *rows]) + "\n")
+    values, columns = _side_by_side(shown)
+    rows = zip(values, *(one.cells for one in columns), strict=True)
+    lines = [["value", *(one.head for one in columns)], *([str(x) for x in row] for row in rows)]
+    sys.stdout.write("\n".join(",".join(line) for line in lines) + "\n")
+
+
+def _probabilities(entry: dict[str, Any]) -> tuple[list[float], list[float]]:
+    found = [row["probability"] for row in entry["rows"]]
+    return found, [entry["error_bound"]] * len(found)
+
+
+def _cells(one: Column) -> list[str]:
+    """A column as text: as many digits as the bound earns, or as the games tell."""
+    if one.games:
+        digits = len(str(one.games))
+        return [f"{cell:.{digits}f}" for cell in one.cells]
+    if any(isinstance(cell, str) for cell in one.cells):
+        return [str(cell) for cell in one.cells]
+    numbers = [float(cell) for cell in one.cells]
+    return [row.number for row in column(numbers, [one.bound] * len(numbers))]
 
 
 def _print(document: dict[str, Any], at_most: int | None) -> None:
     from rich.table import Table
 
     shown = document["policies"]
-    heads, rows = _side_by_side(shown)
+    values, columns = _side_by_side(shown)
     table = Table(box=None, padding=(0, 2, 0, 0))
-    for head in heads:
+    for head in ("value", *(one.head for one in columns)):
         table.add_column(head, justify="right")
-    for row in rows:
+    for row in zip(map(str, values), *(_cells(one) for one in columns), strict=True):
         table.add_row(*row)
     print_table(table)
     for entry in shown:
         quantiles = ", ".join(f"{share}: {value}" for share, value in entry["quantiles"].items())
+        mean = certified(entry["mean"], entry["mean_bound"])
+        sd = certified(entry["sd"], entry["sd_bound"])
+        _, bound = in_common(column(*_probabilities(entry)))
         typer.echo(
-            f"{entry['policy']}: mean {entry['mean']:.10f}, standard deviation {entry['sd']:.10f} "
-            f"(probabilities certified ± {entry['error_bound']:.1e}); quantiles {quantiles}"
+            f"{entry['policy']}: mean {mean}, standard deviation {sd} "
+            f"(certified, probabilities ± {bound}); quantiles {quantiles}"
         )
         if "mean_fraction" in entry:
             typer.echo(f"  mean {entry['mean_fraction']} (exact)")
         if at_most is not None:
-            typer.echo(f"  P(at most {at_most}) = {entry['at_most']['probability']:.10f}")
+            told = entry["at_most"]
+            typer.echo(
+                f"  P(at most {at_most}) = {certified(told['probability'], told['error_bound'])}"
+            )
         if "simulated" in entry:
             told = entry["simulated"]
             p_value = "" if told["p_value"] is None else f", chi-square p = {told['p_value']:.3f}"
             typer.echo(
                 f"  {told['games']:,} simulated games (seed {told['seed']}): mean "
-                f"{told['mean']:.5f} (estimated ± {told['standard_error']:.5f}){p_value}"
+                f"{estimated(told['mean'], told['standard_error'])} (standard error){p_value}"
             )

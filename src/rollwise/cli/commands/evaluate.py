@@ -37,6 +37,7 @@ from rollwise.cli.score_options import (
     as_played,
 )
 from rollwise.errors import UsageError
+from rollwise.printed import chances, column, in_common
 
 if TYPE_CHECKING:
     from rollwise.evaluation import Evaluation
@@ -190,16 +191,31 @@ def _print(document: dict[str, Any], has_draws: bool) -> None:
     versus = "" if rival is None else f" against {rival}"
     where = ", ".join(f"{name}={value}" for name, value in document["state"].items())
     typer.echo(f"{document['policy']}{versus}, at {where}")
+    print_worth(document, has_draws)
+
+
+def print_worth(document: dict[str, Any], has_draws: bool) -> None:
+    """What a policy is worth from each seat, and how sure that is."""
+    for_chances = "win_probability" in document
+    names = ("win_probability", "win_probability_second") if for_chances else ("value",)
+    numbers = [document[name] for name in names if name in document]
     bound = document["error_bound"]
-    if bound is None:
-        sure = f"estimated: {document['sweeps']} sweeps until none changed by {document['theta']:g}"
+    if bound is not None:
+        values = [document[name] for name in ("value", "value_second") if name in document]
+        off = [bound] * len(values)
+        worth = chances(values, off) if for_chances else column(values, off)
+        shown, sure = in_common(worth)
+        sure = f"certified ± {sure}"
     else:
-        sure = f"certified ± {bound / 2 if 'win_probability' in document else bound:.1e}"
-    sure += about_draws(has_draws)
-    if "win_probability" in document:
-        typer.echo(f"  wins with probability {document['win_probability']:.12f} moving first")
-        if rival is not None:
-            typer.echo(f"  and {document['win_probability_second']:.12f} moving second")
+        shown = [f"{number:.12f}" if for_chances else f"{number:.12g}" for number in numbers]
+        sure = "not certified"
+        if document["method"] == "iterative":
+            sweeps, theta = document["sweeps"], document["theta"]
+            sure = f"estimated: {sweeps} sweeps until none changed by {theta:g}"
+    if not for_chances:
+        typer.echo(f"  expected score {shown[0]}")
     else:
-        typer.echo(f"  expected score {document['value']:.12g}")
-    typer.echo(f"  {sure}")
+        typer.echo(f"  wins with probability {shown[0]} moving first")
+        if len(shown) > 1:
+            typer.echo(f"  and {shown[1]} moving second")
+    typer.echo(f"  {sure}{about_draws(has_draws)}")

@@ -32,6 +32,7 @@ from rollwise.cli.score_options import (
     as_played,
 )
 from rollwise.errors import UsageError
+from rollwise.printed import certified, estimated
 
 if TYPE_CHECKING:
     from rollwise.analysis.learning import Comparison, Reference
@@ -297,12 +298,7 @@ def _print(learned: Learned, final: Comparison | None, curve: list[Comparison]) 
     if not learned.is_score or not math.isnan(learned.estimates[0]):
         typer.echo(
             f"  start: {graph.action_names.get(int(learned.labels[0]), str(learned.labels[0]))}, "
-            f"{what} {learned.estimates[0]:z.5f}"
-            + (
-                ""
-                if math.isnan(learned.estimate_errors[0])
-                else f" (estimated, standard error {learned.estimate_errors[0]:.1g})"
-            )
+            f"{what} {_estimate(learned)}"
         )
     actions, rates = learned.grid(learned.labels), learned.grid(learned.estimates)
     if actions is not None and rates is not None:
@@ -317,6 +313,15 @@ def _print(learned: Learned, final: Comparison | None, curve: list[Comparison]) 
         _print_curve(curve)
     if final is not None:
         _print_comparison(final)
+
+
+def _estimate(learned: Learned) -> str:
+    """What the start seems to be worth."""
+    value, error = float(learned.estimates[0]), float(learned.estimate_errors[0])
+    if math.isnan(error):
+        return f"{value:z.5f}"
+    number, shown = estimated(value, error)
+    return f"{number} (estimated, standard error {shown})"
 
 
 def _print_grid(matrix: Any, origin: Any, form: str) -> None:
@@ -376,10 +381,11 @@ def _print_comparison(comparison: Comparison) -> None:
         f"  learned action optimal: {comparison.weighted_optimal_share:.2%} weighted, "
         f"{comparison.optimal_share:.2%} of the reachable positions with a choice"
     )
+    loss = certified(max(comparison.loss, 0.0), comparison.loss_bound)
     against = "a best response, both seats" if learned.graph.players == 2 else "the best play"
     typer.echo(
-        f"  loss of the learned policy against {against}: {comparison.loss:z.6f} {unit} "
-        f"(exact ± {comparison.loss_bound:.0e})"
+        f"  loss of the learned policy against {against}: {loss.number} {unit} "
+        f"(certified ± {loss.bound})"
     )
     for recent, games in ((False, "all games"), (True, "the later half of the games")):
         found = comparison.deviations(recent)

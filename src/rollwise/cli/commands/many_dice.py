@@ -19,6 +19,7 @@ from rollwise.cli.common import (
     read_game,
 )
 from rollwise.errors import UsageError
+from rollwise.printed import certified, column
 
 
 @app.command("many-dice")
@@ -68,18 +69,26 @@ def many_dice(
         for name in ("dice", "expected score", "error bound", "two to take", "refuse from"):
             table.add_column(name, justify="right")
         landmarks = {n for ten in (1, 10, 100, 1000, 10_000) for n in (ten, 2 * ten, 5 * ten)}
-        for row in rows.iter_rows(named=True):
-            if row["dice"] <= 12 or row["dice"] in landmarks or row["dice"] == most:
-                two, refuse = row["take_two"], row["refuse_from"]
-                table.add_row(
-                    str(row["dice"]),
-                    f"{row['expected_score']:.10f}",
-                    f"{row['error_bound']:.1e}",
-                    "" if two is None else f"{two:.10f}",
-                    "" if refuse is None else str(refuse),
-                )
+        shown = [
+            row
+            for row in rows.iter_rows(named=True)
+            if row["dice"] <= 12 or row["dice"] in landmarks or row["dice"] == most
+        ]
+        bounds = [row["error_bound"] for row in shown]
+        scores = column([row["expected_score"] for row in shown], bounds)
+        for row, score in zip(shown, scores, strict=True):
+            refuse = row["refuse_from"]
+            two = "" if row["take_two"] is None else found.value(row["dice"], take_two=True)
+            table.add_row(
+                str(row["dice"]),
+                score.number,
+                score.bound,
+                certified(*two).number if two else "",
+                "" if refuse is None else str(refuse),
+            )
         print_table(table)
+        worth = certified(value, bound)
         typer.echo(
-            f"{most:,} dice: expected score {value:.10f} (certified ± {bound:.1e}), found in "
+            f"{most:,} dice: expected score {worth.number} (certified ± {worth.bound}), found in "
             f"{found.seconds:.1f} s; --csv, --json or --out for every number of dice"
         )

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.commands.evaluate import describe
+from rollwise.cli.commands.evaluate import describe, print_worth
 from rollwise.cli.common import (
     POLICIES,
     GameArgument,
@@ -15,7 +15,6 @@ from rollwise.cli.common import (
     MaxStatesOption,
     ParametersArgument,
     Progress,
-    about_draws,
     number_or_none,
     print_json,
     read_game,
@@ -28,6 +27,7 @@ from rollwise.cli.score_options import (
     TiesOption,
     as_played,
 )
+from rollwise.printed import certified
 
 
 @app.command("respond")
@@ -77,16 +77,10 @@ def respond(
         print_json(document)
         return
     where = ", ".join(f"{name}={value}" for name, value in document["state"].items())
-    # what can't be told from nothing is printed as nothing, and not as -0.000000000000
-    told = abs(document["exploitability"]) > (document["exploitability_bound"] or 0.0)
-    exploitability = document["exploitability"] if told else 0.0
+    exploitability = certified(max(document["exploitability"], 0.0), found.exploitability_bound(s))
     typer.echo(f"best response to {found.against}, at {where}")
-    typer.echo(f"  wins with probability {document['win_probability']:.12f} moving first")
-    typer.echo(f"  and {document['win_probability_second']:.12f} moving second")
+    print_worth(document, graph.has_draws)
     typer.echo(
-        f"  exploitability {exploitability:.12f}: what it wins a game (a win counts "
-        "1, a loss -1), on average over the seats"
+        f"  exploitability {exploitability.number} (certified ± {exploitability.bound}): what it "
+        "wins a game (a win counts 1, a loss -1), on average over the seats"
     )
-    bound = document["error_bound"]
-    sure = "not certified" if bound is None else f"certified ± {bound:.1e}"
-    typer.echo(f"  {sure}{about_draws(graph.has_draws)}")

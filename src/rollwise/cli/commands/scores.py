@@ -18,6 +18,7 @@ from rollwise.cli.common import (
     print_json,
     read_game,
 )
+from rollwise.printed import certified, estimated
 
 
 @app.command("scores")
@@ -53,13 +54,14 @@ def scores(
             }
         )
         return
+    mean = estimated(tested.mean, tested.standard_error)
     typer.echo(
-        f"{tested.games:,} scores: mean {tested.mean:.4f} (estimated ± "
-        f"{tested.standard_error:.4f}), standard deviation {tested.sd:.4f}"
+        f"{tested.games:,} scores: mean {mean} (standard error), standard deviation "
+        f"{tested.sd:.4f} (estimated)"
     )
     typer.echo(
-        f"{policy}: mean {tested.expected_mean:.4f}, standard deviation {tested.expected_sd:.4f} "
-        "(certified)"
+        f"{policy}: mean {certified(expected.mean, expected.mean_bound)}, standard deviation "
+        f"{certified(expected.sd, expected.sd_bound)} (certified)"
     )
     typer.echo(
         f"mean: {tested.z:+.2f} standard errors off; so far or farther by chance in "

@@ -30,6 +30,7 @@ from rollwise.cli.score_options import (
     as_played,
 )
 from rollwise.errors import UsageError
+from rollwise.printed import certified, estimated
 
 if TYPE_CHECKING:
     from rollwise.simulate import Estimate, Length, Match, Side
@@ -229,9 +230,10 @@ def _print(match: Match) -> None:
 
 
 def _text(estimate: Estimate) -> str:
-    text = f"{estimate.mean:.6f} ± {estimate.standard_error:.1g}"
+    text = str(estimated(estimate.mean, estimate.standard_error))
     if estimate.exact is not None and estimate.exact_bound is not None:
-        text += f" (exact {estimate.exact:.10f}, certified ± {estimate.exact_bound:.0e})"
+        exact = certified(estimate.exact, estimate.exact_bound)
+        text += f" (exact {exact.number}, certified ± {exact.bound})"
     return text
 
 

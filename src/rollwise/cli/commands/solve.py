@@ -16,9 +16,9 @@ from rollwise.cli.common import (
     ModeOption,
     ParametersArgument,
     Progress,
-    about_draws,
     number_or_none,
     print_json,
+    print_worth,
     read_game,
     read_mode,
     refuse,
@@ -47,6 +47,7 @@ from rollwise.cli.methods import (
 )
 from rollwise.cli.score_options import ChaseOption, TargetOption, TiesOption, as_played
 from rollwise.errors import UsageError
+from rollwise.printed import rounded_up
 
 if TYPE_CHECKING:
     from rollwise.graph import StateGraph
@@ -182,7 +183,8 @@ def solve(
         raise typer.Exit(1)
     if solution.status != "certified":
         typer.echo(
-            f"rollwise: {solution.status}: the error bound is {solution.error_bound:.2g}", err=True
+            f"rollwise: {solution.status}: the error bound is {rounded_up(solution.error_bound)}",
+            err=True,
         )
         raise typer.Exit(1)
 
@@ -240,18 +242,10 @@ def _print(document: dict[str, Any], graph: StateGraph) -> None:
     typer.echo(graph.title)
     if bound is None:
         typer.echo(f"  value of the start ({start}): {document['value']}, without an error bound")
-    elif graph.objective != "win":
-        typer.echo(
-            f"  expected score from the start ({start}): {document['value']:.12g} "
-            f"(certified ± {bound:.1e})"
-        )
     else:
-        typer.echo(
-            f"  the mover at the start ({start}) wins with probability "
-            f"{document['win_probability']:.12f} (certified ± {bound / 2:.1e}"
-            f"{about_draws(graph.has_draws)})"
-        )
-        typer.echo(f"  value {document['value']:.12f} (certified ± {bound:.1e} in every state)")
+        is_score = graph.objective != "win"
+        value = document["value"]
+        print_worth(start, value, bound, is_score=is_score, draws=graph.has_draws)
     for name in ("win_probability_exact", "value_exact"):
         if name in document:
             exact = document[name]

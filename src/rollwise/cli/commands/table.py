@@ -43,6 +43,7 @@ from rollwise.cli.score_options import (
 )
 from rollwise.cli.streams import write_json
 from rollwise.errors import UsageError
+from rollwise.printed import as_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -142,16 +143,11 @@ def _show(solution: Solution, rows: pl.DataFrame, total: int) -> None:
     columns = [name for name in rows.columns if not rows[name].is_null().all() or not len(rows)]
     for name in columns:
         shown.add_column(name, justify="left" if name in ("action", "exact") else "right")
-    for row in rows.select(columns).iter_rows(named=True):
-        shown.add_row(*(_cell(name, value) for name, value in row.items()))
+    text = as_text(rows)
+    for row in zip(*(text[name] for name in columns), strict=True):
+        shown.add_row(*row)
     print_table(shown)
     if total > len(rows):
         typer.echo(
             f"{len(rows)} of {total:,} rows (--limit N for more, --csv, --json or --out for all)"
         )
-
-
-def _cell(name: str, value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.1e}" if name == "error_bound" else f"{value:z.10f}"
-    return str(value)

@@ -26,6 +26,7 @@ from rollwise.cli.score_options import (
     as_played,
 )
 from rollwise.errors import UsageError
+from rollwise.printed import column, estimated
 
 if TYPE_CHECKING:
     from rollwise.simulate import Tournament
@@ -140,12 +141,15 @@ def _print(found: Tournament) -> None:
     shown.add_column("error", justify="right")
     for name in found.policies if found.both is not None else ():
         shown.add_column(f"vs {name}", justify="right")
-    for entry in found.standings:
-        row = [entry.policy, f"{entry.result:.8f}", f"{entry.error:.0e}"]
+    results = [entry.result for entry in found.standings]
+    errors = [entry.error for entry in found.standings]
+    written = column if found.exact else (lambda *both: list(map(estimated, *both)))
+    for entry, result in zip(found.standings, written(results, errors), strict=True):
+        row = [entry.policy, *result]
         if found.both is not None:
             i = found.policies.index(entry.policy)
             row += [f"{rate:.6f}" for rate in found.both[i].tolist()]
         shown.add_row(*row)
     print_table(shown)
     if found.both is not None:
-        typer.echo("win rates over both seats (a draw is half a win)")
+        typer.echo("win rates over both seats (a draw is half a win), rounded to six decimals")

@@ -16,6 +16,7 @@ from rollwise.methods.sweeping import ORDERS
 from rollwise.plot import Choices
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.style import LINE_COLOURS
+from rollwise.printed import rounded_up
 from rollwise.solution import Solution
 
 USUAL = ("value-iteration", "value-iteration:components")
@@ -77,7 +78,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         title=f"{graph.title}: sweep by sweep",
         notes=[
             f"Dotted: {'; '.join(dotted)}. Full: the largest true error, against the certified "
-            f"values (± {scale * solution.error_bound:.1e}).",
+            f"values (± {rounded_up(scale * solution.error_bound)}).",
             *notes,
         ],
         x_title=" or ".join(sorted(counted, reverse=True)),

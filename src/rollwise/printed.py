@@ -1,0 +1,170 @@
+"""Numbers as text that is true: no digit beyond the bound, and a bound that counts its rounding.
+
+``N ± B`` is printed for a number that was computed as ``x`` and is off by at most ``b``. Rounding
+moves it by ``|x - N|``, so ``B`` is ``b + |x - N|`` rounded up, in exact decimals: whatever is
+within ``b`` of ``x`` is within ``B`` of ``N``. The last digit stands for at most ``b / 3.55`` (the
+Review of Particle Physics rounds so, section 5.3 of its introduction), which lets ``B`` grow by
+14 % at most.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, localcontext
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_DIGITS = 17  # with so many every double is told from its neighbours
+LONGEST = 24  # places before or behind the point; beyond them powers of ten are written
+CHANCE_ROUNDING = 2.0**-51  # of a chance from chances or values in doubles, by four operations
+EXACT = Context(prec=4000, Emax=10**6, Emin=-(10**6), rounding=ROUND_HALF_EVEN)
+
+Number = float | Decimal
+
+
+class Printed(NamedTuple):
+    """A number and its bound, or its standard error, as text."""
+
+    number: str
+    bound: str
+
+    def __str__(self) -> str:
+        return f"{self.number} ± {self.bound}"
+
+
+def certified(value: Number, bound: Number, *, sign: bool = False) -> Printed:
+    """A number that was proved to be off by at most `bound`.
+
+    Parameters
+    ----------
+    value, bound : float or Decimal
+        Where they were computed from doubles, as Decimals without rounding (see `scaled`).
+    sign : bool
+        Whether a number above 0 has its sign too.
+    """
+    return column([value], [bound], sign=sign)[0]
+
+
+def column(
+    values: Sequence[Number], bounds: Sequence[Number], *, sign: bool = False
+) -> list[Printed]:
+    """Certified numbers that stand below each other, so that all end at the same place."""
+    with localcontext(EXACT):
+        exact = [Decimal(value) for value in values]
+        off = [Decimal(bound) for bound in bounds]
+        finite = [bound for bound in off if bound.is_finite()]
+        place = _place(max(finite, default=Decimal("Infinity")))
+        return [_printed(x, b, place, sign) for x, b in zip(exact, off, strict=True)]
+
+
+def in_common(rows: Sequence[Printed]) -> tuple[list[str], str]:
+    """The numbers of a column, and one bound that holds for each of them."""
+    return [row.number for row in rows], max((row.bound for row in rows), key=float)
+
+
+def chances(values: Sequence[Number], bounds: Sequence[Number]) -> list[Printed]:
+    """The chances to win of values between -1 and 1: ``(1 + value) / 2``, with no rounding."""
+    with localcontext(EXACT):
+        exact = [(1 + Decimal(value)) / 2 for value in values]
+    return column(exact, [scaled(bound, 0.5) for bound in bounds])
+
+
+def chance(value: Number, bound: Number) -> Printed:
+    """The chance to win of one value, and its bound."""
+    return chances([value], [bound])[0]
+
+
+def scaled(value: Number, factor: float) -> Decimal:
+    """So many times a number, with no rounding: 100 for percent, 0.5 for a chance's bound."""
+    with localcontext(EXACT):
+        return Decimal(value) * Decimal(factor)
+
+
+def rounded_up(bound: Number) -> str:
+    """A bound in two digits, never below what it is."""
+    with localcontext(EXACT):
+        exact = Decimal(bound)
+        if not exact.is_finite():
+            return str(float(exact))
+        if not exact:
+            return "0"
+        up = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 1), ROUND_CEILING)
+        return _with_exponent(f"{up:.1e}")
+
+
+def as_text(frame: pl.DataFrame) -> dict[str, list[str]]:
+    """The columns of a strategy's table as text.
+
+    `value`, `win_probability` and `error_bound` have the digits that the bounds of the rows
+    earn; a bound is that of its row's value as it is printed.
+    """
+    shown = {name: [str(cell) for cell in frame[name].to_list()] for name in frame.columns}
+    if "error_bound" in frame.columns:
+        values, bounds = frame["value"].to_list(), frame["error_bound"].to_list()
+        rows = column(values, bounds)
+        shown["value"] = [row.number for row in rows]
+        shown["error_bound"] = [row.bound for row in rows]
+        if "win_probability" in shown and not frame["win_probability"].is_null().all():
+            shown["win_probability"] = [row.number for row in chances(values, bounds)]
+    return shown
+
+
+def between(low: float, high: float) -> tuple[str, str]:
+    """An interval in ten digits, rounded outwards."""
+    down, up = (Context(prec=10, rounding=way) for way in (ROUND_FLOOR, ROUND_CEILING))
+    return tuple(  # type: ignore[return-value]
+        f"{context.create_decimal(end).normalize():f}" if math.isfinite(end) else f"{end:g}"
+        for context, end in ((down, low), (up, high))
+    )
+
+
+def estimated(mean: float, error: float, *, sign: bool = False) -> Printed:
+    """An estimate and its standard error, in two digits; the estimate ends where that does."""
+    if not math.isfinite(mean) or not math.isfinite(error):
+        return Printed(f"{mean:{'+' if sign else ''}g}", str(error))
+    with localcontext(EXACT):
+        shown = Decimal(f"{error:.1e}")
+        place = shown.adjusted() - 1 if shown else -6
+        number = Decimal(mean).quantize(Decimal(1).scaleb(place))
+        return Printed(_text(number, sign), _text(shown) if shown else "0")
+
+
+def _place(bound: Decimal) -> int | None:
+    """The power of ten of the last digit that a bound earns; None where none is earned or any."""
+    if not bound or not bound.is_finite():
+        return None
+    return (bound / Decimal("3.55")).adjusted()
+
+
+def _printed(value: Decimal, bound: Decimal, place: int | None, sign: bool) -> Printed:
+    if not value.is_finite() or not bound.is_finite():
+        return Printed(f"{float(value):{'+' if sign else ''}.6g}", rounded_up(bound))
+    number = _rounded(value, place)
+    return Printed(_text(number, sign), rounded_up(bound + abs(value - number)))
+
+
+def _rounded(value: Decimal, place: int | None) -> Decimal:
+    if place is None:  # nothing is in doubt: the shortest text that reads back to the same double
+        return Decimal(repr(float(value))).normalize()
+    finest = value.adjusted() - MOST_DIGITS + 1 if value else place
+    return value.quantize(Decimal(1).scaleb(max(place, finest)))
+
+
+def _text(number: Decimal, sign: bool = False) -> str:
+    """The digits of a number, with a power of ten where it would have too many zeros."""
+    if not number:
+        number = abs(number)  # 0 has no sign
+    plus = "+" if sign and number else ""
+    last = int(number.as_tuple().exponent)
+    if last >= -LONGEST and number.adjusted() < LONGEST:
+        return f"{number:{plus}f}"
+    return _with_exponent(f"{number:{plus}e}") if number else "0"
+
+
+def _with_exponent(text: str) -> str:
+    """The exponent in two digits, as `float` writes it."""
+    mantissa, _, exponent = text.partition("e")
+    return f"{mantissa}e{int(exponent):+03d}" if exponent else mantissa
