@@ -37,14 +37,14 @@ FLOORS = (
     ("storage",),
     ("policy_references",),
     ("analysis",),
-    ("plot", "play", "environments", "export"),
+    ("plot", "play", "environments", "export", "by_name"),
     ("report",),
     ("cli", "web"),
     ("__main__",),
 )
 # Where the upper of two floors is reached from below, inside one function, because that
-# is where a user looks for it: `Solution.save` and `Solution.plot`.
-TRAPDOORS = {("solution", "storage"), ("solution", "plot")}
+# is where a user looks for it: `Solution.save`, `Solution.plot` and `Solution.report`.
+TRAPDOORS = {("solution", "storage"), ("solution", "plot"), ("solution", "report")}
 
 FLOOR = {room: height for height, rooms in enumerate(FLOORS) for room in rooms}
 

@@ -161,7 +161,7 @@ def test_endless_play_is_named():
 def test_the_limit_of_states():
     with pytest.raises(TooManyStates):
         solve_by_layers(Pig(), max_states=1000)
-    with pytest.raises(TooManyStates, match="--by-layer"):
+    with pytest.raises(TooManyStates, match="solve_by_layers"):
         solve(Pig(), max_states=1000)
 
 

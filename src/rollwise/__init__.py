@@ -33,13 +33,14 @@ _HOME = {
     "LayeredSolution": "layers",
     "solve_by_layers": "layers",
     "load": "storage",
-    "best_response": "evaluation",
-    "evaluate": "evaluation",
+    "best_response": "by_name",
+    "evaluate": "by_name",
     "Chase": "chase",
     "Contest": "analysis.contest",
     "Duel": "analysis.contest_graph",
     "solve_contest": "analysis.contest",
-    "distributions": "analysis.distributions",
+    "check": "analysis.check",
+    "distributions": "by_name",
     "many_dice": "analysis.many_dice",
     "RollwiseError": "errors",
 }
@@ -64,6 +65,7 @@ __all__ = [
     "best_response",
     "build",
     "certify",
+    "check",
     "dice",
     "distributions",
     "evaluate",
@@ -79,15 +81,15 @@ __all__ = [
 
 if TYPE_CHECKING:
     from rollwise import dice
+    from rollwise.analysis.check import check
     from rollwise.analysis.contest import Contest, solve_contest
     from rollwise.analysis.contest_graph import Duel
-    from rollwise.analysis.distributions import distributions
     from rollwise.analysis.many_dice import many_dice
     from rollwise.builders import build
+    from rollwise.by_name import best_response, distributions, evaluate
     from rollwise.certificate import Certificate, certify
     from rollwise.chase import Chase
     from rollwise.errors import RollwiseError
-    from rollwise.evaluation import best_response, evaluate
     from rollwise.game import (
         AGAIN,
         DRAW,

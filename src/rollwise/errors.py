@@ -6,6 +6,27 @@ command line with 2; a run that was right to ask for and failed ends it with 1.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
+_on_command_line = False
+
+
+def spelled(*, python: str, command_line: str) -> str:
+    """What a message tells the user to write, in the words of where the user is."""
+    return command_line if _on_command_line else python
+
+
+@contextlib.contextmanager
+def words_of_the_command_line() -> Iterator[None]:
+    """Within this, messages speak of options; elsewhere of arguments."""
+    global _on_command_line
+    before, _on_command_line = _on_command_line, True
+    try:
+        yield
+    finally:
+        _on_command_line = before
+
 
 class RollwiseError(Exception):
     """Anything that rollwise reports instead of an answer."""

@@ -102,6 +102,8 @@ def find_state(
             if name not in state:
                 refuse(f"{name} is missing")
         state = [state[name] for name in field_names]
+    if not isinstance(state, Sequence | np.ndarray) or isinstance(state, str):
+        refuse(f"{state!r} isn't one")
     if len(state) != len(field_names):
         refuse(f"a state has {len(field_names)} fields, and not {len(state)}")
     try:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
     from rollwise.policies import Policy
+    from rollwise.report import ReportPage
 
 
 class ActionAdvice(NamedTuple):
@@ -67,6 +68,26 @@ class Advice(NamedTuple):
     win_probability: float | None
     error_bound: float
     actions: list[ActionAdvice]
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it: a row for each action, the best ones marked."""
+        from html import escape
+
+        state = ", ".join(f"{name}={value}" for name, value in self.state.items())
+        is_score = self.win_probability is None
+        worth = "expected score" if is_score else "win probability"
+        bound = self.error_bound if is_score else self.error_bound / 2
+        rows = "".join(
+            f"<tr><td>{'→' if row.best else ''}</td><td>{escape(row.action)}</td>"
+            f"<td>{row.value if row.win_probability is None else row.win_probability:z.10g}</td>"
+            f"<td>{'' if row.best else f'{row.regret if is_score else row.regret / 2:.6f}'}</td>"
+            "</tr>"
+            for row in self.actions
+        )
+        return (
+            f"<p>{escape(state)} (certified ± {bound:.1e})</p><table><tr><th></th><th>action</th>"
+            f"<th>{worth}</th><th>cost</th></tr>{rows}</table>"
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -349,6 +370,28 @@ class Solution:
         from rollwise.plot import plot
 
         return plot(self, kind, **choices)
+
+    def report(self, path: str | Path | None = None) -> ReportPage:
+        """The whole answer as one page for people, which a notebook shows by itself.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write it as well: a file that ends in .html.
+
+        Raises
+        ------
+        MissingExtra
+            Plotly isn't installed.
+        UsageError, OutputError
+            The name has another ending, or the file can't be written.
+        """
+        from rollwise.report import ReportPage, report
+
+        page = ReportPage(self.graph.title, report(self))
+        if path is not None:
+            page.save(path)
+        return page
 
     def save(self, path: str | Path) -> None:
         """Write the solution to a Parquet file, all at once or not at all (see `load`)."""

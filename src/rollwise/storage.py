@@ -106,7 +106,7 @@ def read_facts(path: Path) -> dict[str, Any]:
     except Exception as error:
         raise SolutionFileError(
             f"{path} is damaged or isn't a saved solution (it can't be read as Parquet); "
-            "solve the game again with --save"
+            "solve the game again and save it"
         ) from error
     if not isinstance(facts, dict):
         raise _damaged(path, "its description isn't one")
@@ -121,7 +121,7 @@ def read_facts(path: Path) -> dict[str, Any]:
 
 
 def _damaged(path: Path, why: str) -> SolutionFileError:
-    return SolutionFileError(f"{path} is damaged: {why}; solve the game again with --save")
+    return SolutionFileError(f"{path} is damaged: {why}; solve the game again and save it")
 
 
 def load(
@@ -230,6 +230,6 @@ def _proved(
     if certificate.bound > allowed:
         raise SolutionFileError(
             f"{path} says that its values are ± {said.max():.1e}, which isn't so: what can be "
-            f"proved is ± {certificate.bound:.1e}; solve the game again with --save"
+            f"proved is ± {certificate.bound:.1e}; solve the game again and save it"
         )
     return certificate.bounds

@@ -54,6 +54,20 @@ class Report:
     def add(self, level: Level, topic: str, text: str) -> None:
         self.findings.append(Finding(level, topic, text))
 
+    def __str__(self) -> str:
+        return "\n".join(f"{f.level:>7}  {f.topic}: {f.text}" for f in self.findings)
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it: a row for each finding."""
+        from html import escape
+
+        rows = "".join(
+            f"<tr><td>{f.level}</td><td>{escape(f.topic)}</td>"
+            f"<td style='text-align:left'>{escape(f.text)}</td></tr>"
+            for f in self.findings
+        )
+        return f"<p><b>{escape(self.game)}</b></p><table>{rows}</table>"
+
     @property
     def passed(self) -> bool:
         """Whether there is no error."""
@@ -142,7 +156,7 @@ def _look_at_progress(report: Report, game: Game, graph: StateGraph) -> None:
     if not rules.has_progress:
         return
     if graph.n_states > MOST_ASKED:
-        report.add("note", "progress", "too many states to look at; solve --by-layer does")
+        report.add("note", "progress", "too many states to look at; solving by layers does")
         return
     states = (rules.state_type(*fields) for fields in graph.states.tolist())
     reached = np.array([int(game.progress(state)) for state in states], dtype=object)

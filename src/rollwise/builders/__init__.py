@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders.interpreted import Arrays, Interpreter
-from rollwise.builders.rules import PAYOFF, Rules
+from rollwise.builders.rules import PAYOFF, Rules, more_states
 from rollwise.errors import RulesError, TooManyStates
 from rollwise.game import PASS, DerivedGame, Game
 from rollwise.graph import Lotteries, StateGraph
@@ -169,7 +169,7 @@ def _derived(game: DerivedGame, max_states: int | None) -> StateGraph:
     if max_states is not None and graph.n_states > max_states:
         raise TooManyStates(
             f"{graph.title} has {graph.n_states:,} states, more than {max_states:,}; smaller "
-            "parameters help, or --max-states N (max_states=N)"
+            f"parameters help, or {more_states()}"
         )
     return graph
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rollwise.builders.rules import Rules
+from rollwise.builders.rules import Rules, more_states
 from rollwise.errors import RulesError, TooManyStates
 from rollwise.faults import PASSED_ON, fault_text, shown
 from rollwise.game import PASS
@@ -358,7 +358,7 @@ def too_many_states(
         f"{rules.game.name}: more than {max_states:,} states; {expanded:,} were expanded, "
         f"{found:,} found and more to come (about {in_bytes(found * per_state)} for the ones "
         f"found){what_grows(rules, states)}. "
-        "Smaller parameters or a smaller state help; --max-states N (max_states=N) raises "
+        f"Smaller parameters or a smaller state help; {more_states()} raises "
         f"the limit{rules.or_by_layers}"
     )
 

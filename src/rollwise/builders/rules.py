@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rollwise.errors import RulesError, TooManyStates
+from rollwise.errors import RulesError, TooManyStates, spelled
 from rollwise.faults import PASSED_ON, fault_text, shown
 from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, THEN_NAMES, WIN, Game
 
@@ -22,6 +22,11 @@ LEAST, MOST = -(2**31), 2**31 - 1
 
 # Columns of the strategy table, which no field may be called.
 RESERVED = ("action", "value", "win_probability", "error_bound")
+
+
+def more_states() -> str:
+    """How one allows more states."""
+    return spelled(python="max_states=N", command_line="--max-states N")
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,14 +191,14 @@ class Rules:
         """The error for more roots than the limit of states allows."""
         return TooManyStates(
             f"{self.game.name}: roots() alone gives more than {most:,} states; smaller "
-            f"parameters help, or --max-states N (max_states=N){self.or_by_layers}"
+            f"parameters help, or {more_states()}{self.or_by_layers}"
         )
 
     @property
     def or_by_layers(self) -> str:
         """What else can be done about a large game that measures its progress."""
-        needs_less = "; solve --by-layer (solve_by_layers) needs less memory"
-        return needs_less if self.has_progress else ""
+        by_layers = spelled(python="rollwise.solve_by_layers", command_line="solve --by-layer")
+        return f"; {by_layers} needs less memory" if self.has_progress else ""
 
     def state_text(self, state: Any) -> str:
         return ", ".join(

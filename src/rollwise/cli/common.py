@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -177,6 +178,11 @@ def print_table(table: Table) -> None:
     Console(width=width, highlight=False).print(table)
 
 
+def in_notebook() -> bool:
+    """Whether a notebook runs this, whose cells keep every line that a bar overwrites."""
+    return "JPY_PARENT_PID" in os.environ or "inline" in os.environ.get("MPLBACKEND", "")
+
+
 class Progress:
     """A progress bar on stderr, on a terminal only, for what takes over a second.
 
@@ -188,7 +194,7 @@ class Progress:
         self._bar: Any = None
         self._task: TaskID | None = None
         self._stage = ""
-        self._terminal = sys.stderr.isatty()
+        self._terminal = sys.stderr.isatty() and not in_notebook()
         self._first_use = False
 
     def __enter__(self) -> Progress:

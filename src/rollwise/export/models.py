@@ -19,7 +19,7 @@ from typing import TextIO
 
 import numpy as np
 
-from rollwise.errors import UsageError
+from rollwise.errors import UsageError, spelled
 from rollwise.export.chooser import DRAWN, LOST, WON, endings, require_rewards, seats
 from rollwise.graph import StateGraph
 
@@ -181,7 +181,8 @@ def write_drn(graph: StateGraph, path: Path) -> None:
     if _has_two_choosers(graph):
         raise UsageError(
             f"{graph.title} has two players who choose: give the policy of one of them "
-            "(--against POLICY), or write a game in the PRISM language (--to prism)"
+            f"({spelled(python='against', command_line='--against POLICY')}), or write a game in "
+            f"the PRISM language ({spelled(python='prism', command_line='--to prism')})"
         )
     with path.open("w", encoding="utf-8") as out:
         _drn(graph, out)

@@ -125,7 +125,9 @@ def select(solution: Solution, states: Ints, where: str | None) -> Ints:
     condition = parse_filter(where, frame.schema, solution.graph.vocabulary)
     kept = frame.select(condition.alias("kept"))["kept"].to_numpy()
     if not kept.any():
-        raise UsageError(f"{solution.graph.game}: no state to draw is left by --where {where!r}")
+        raise UsageError(
+            f"{solution.graph.game}: no state to draw is left by the condition {where!r}"
+        )
     return np.asarray(states[np.broadcast_to(kept, states.shape)])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from rollwise.plot.notebook import Picture
 from rollwise.plot.style import Sheet, axis, step
 
 Floats = NDArray[np.float64]
@@ -49,7 +50,7 @@ def draw_lines(
     baseline: bool = False,
 ) -> go.Figure:
     """Draw lines over one axis of whole numbers."""
-    figure = go.Figure()
+    figure = Picture()
     keys = list(dict.fromkeys(line.key for line in lines))
     for line in lines:
         few = markers and len(line.x) <= 120

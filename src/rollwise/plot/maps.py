@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from rollwise.plot.fields import Panel, View
+from rollwise.plot.notebook import Picture
 from rollwise.plot.style import NARROW, WIDE, Sheet, axis, step, step_scale
 from rollwise.solution import Solution
 
@@ -73,7 +74,7 @@ def draw_maps(
     labels_fit = label is not None and grids[0].cell_fits(len(xs), len(ys))
     labels_fit_narrow = labels_fit and grids[1].cell_fits(len(xs), len(ys))
 
-    figure = go.Figure()
+    figure = Picture()
     for number, panel in enumerate(view.panels):
         z, hovers, texts = _matrices(
             table, view, panel, xs, ys, answer, hover, label if labels_fit else None

@@ -85,7 +85,7 @@ def check_target(path: Path) -> None:
     from rollwise.atomic_files import check_place
 
     if path.suffix not in FORMATS:
-        raise UsageError(f"--out {path}: the name must end in {', '.join(FORMATS)}")
+        raise UsageError(f"{path}: the name must end in {', '.join(FORMATS)}")
     if path.suffix != ".html":
         from rollwise.plot.browser import find_browser
 

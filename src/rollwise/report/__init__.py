@@ -15,6 +15,7 @@ from rollwise import __version__
 from rollwise.plot import require_plotly
 from rollwise.plot.pages import STYLE, library
 from rollwise.report.facts import Facts
+from rollwise.report.page import ReportPage
 from rollwise.report.sections import SECTIONS
 from rollwise.solution import Solution
 
@@ -77,3 +78,6 @@ def write_report(solution: Solution, path: Path, progress: Progress | None = Non
     check_place(path)
     text = report(solution, progress)
     write_text(path, text)
+
+
+__all__ = ["ReportPage", "report", "write_report"]

@@ -56,7 +56,6 @@ def check(
             }
         )
     else:
-        for finding in report.findings:
-            typer.echo(f"{finding.level:>7}  {finding.topic}: {finding.text}")
+        typer.echo(str(report))
     if not report.passed:
         raise typer.Exit(1)

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from rollwise.errors import UsageError
+from rollwise.errors import UsageError, spelled
+from rollwise.graph import StateGraph
 from rollwise.plot import Choices
+from rollwise.plot.notebook import Picture
 from rollwise.plot.style import BLUE, COLOURS, GREY, NARROW, ORANGE, SWITCH, Sheet
 from rollwise.plot.words import Hover, cost_text, value_text
 from rollwise.solution import Solution
@@ -22,6 +24,12 @@ from rollwise.solution import Solution
 MOST_STATES = 64
 MOST_MOVES = 200
 MOST_LEAVES = 12  # outcomes drawn for one action of a tree
+
+
+def _state_text(graph: StateGraph) -> str:
+    fields = dict(zip(graph.field_names, graph.states[0].tolist(), strict=True))
+    typed = graph.state_text(0).replace(" ", "")
+    return spelled(python=f"state={fields}", command_line=f"--state {typed}")
 
 
 def draw(solution: Solution, choices: Choices) -> go.Figure:
@@ -33,7 +41,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         raise UsageError(
             f"{graph.title} has {graph.n_states:,} states and {graph.n_actions:,} actions; a graph "
             f"of more than {MOST_STATES} and {MOST_MOVES} can't be read. Make the game smaller, or "
-            "draw one decision: --state " + graph.state_text(0).replace(" ", "")
+            f"draw one decision: {_state_text(graph)}"
         )
     return _whole(solution)
 
@@ -266,7 +274,7 @@ def _picture(
     *,
     given_rows: bool = False,
 ) -> go.Figure:
-    figure = go.Figure()
+    figure = Picture()
     groups: dict[tuple[str, bool], tuple[list[float | None], list[float | None]]] = {}
     for source, target, colour, best in edges:
         one, other = nodes[source], nodes[target]

@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from rollwise.analysis.lengths import Lengths, lengths
 from rollwise.plot import Choices
+from rollwise.plot.notebook import Picture
 from rollwise.plot.style import BLUE, GREY, ORANGE, Sheet, axis, step
 from rollwise.policies import find_policy
 from rollwise.solution import Solution
@@ -34,7 +35,7 @@ def draw_lengths(solution: Solution, found: Lengths, name: str) -> go.Figure:
     last = max(found.quantile(SHOWN), 1)
     least = int(np.flatnonzero(chance > 0)[0])
     turns = np.arange(least, last + 1)
-    figure = go.Figure()
+    figure = Picture()
     if graph.players == 2:
         parts = [
             ("the first player wins", found.first, BLUE),

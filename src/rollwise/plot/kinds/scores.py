@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from rollwise.analysis.distributions import distributions
 from rollwise.plot import Choices
+from rollwise.plot.notebook import Picture
 from rollwise.plot.style import COLOURS, Sheet, axis, step
 from rollwise.policies import find_policy
 from rollwise.scores import require_points
@@ -28,7 +29,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     policies = [solution.policy]
     if game is not None:
         policies += [find_policy(graph, game, name) for name in names[: len(COLOURS) - 1]]
-    figure = go.Figure()
+    figure = Picture()
     key, notes = [], []
     shown: list[int] = []
     for policy, colour in zip(policies, COLOURS, strict=False):

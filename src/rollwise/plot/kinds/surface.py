@@ -19,6 +19,7 @@ from plotly.colors import sample_colorscale as _sampled
 from rollwise.errors import UsageError
 from rollwise.plot import Choices
 from rollwise.plot.fields import changes_along, field_index, require_choice, select
+from rollwise.plot.notebook import Picture
 from rollwise.plot.style import BLUE, GREY, ORANGE, Sheet, lettering, step, step_scale
 from rollwise.plot.thresholds import find_threshold
 from rollwise.policies import find_policy
@@ -49,7 +50,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     # Where it is never best, all that is seen is a wall of some thickness.
     surface[never & ~_beside(_beside(~never & np.isfinite(surface)))] = np.nan
     names = [graph.field_names[f] for f in fields]
-    figure = go.Figure()
+    figure = Picture()
     words = _words(surface, never, names[2])
     steps = bool(np.nanmax(surface) - np.nanmin(surface) < STEPS)
     figure.add_trace(
