@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise import large_pages
-from rollwise.errors import EndlessPlay
+from rollwise.endings import Settled, describe, end_components, settle, staying_actions
+from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import Lotteries, StateGraph
 from rollwise.kernels import certificate as kernels
 from rollwise.kernels.reorder import scatter
@@ -38,6 +39,8 @@ from rollwise.second_core import second_core
 # Each try asks for more room over the residual, or for a closer fixed point, which it takes
 # where one state of a component is much further off than others. The first nearly always does.
 WORTH_A_THREAD = 20_000  # states
+LEAST_ROOM = 1e-300  # in a bound, for what underflows
+MOST_RISES, RISE = 200, 1e-6  # of the bounds of ties, and their least step
 TRIES = ((0.25, 1e-5), (0.25, 1e-8), (0.25, 1e-15), (1.0, 1e-15), (16.0, 1e-15))
 
 
@@ -88,20 +91,6 @@ def _marked_as_endless(
     return endless
 
 
-def endless_actions(graph: StateGraph, endless: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each of the endless states the first action that keeps play among them."""
-    inside = np.zeros(graph.n_states + 1, np.bool_)
-    inside[endless] = True  # the last place, index -1, stands for the end of the game
-    actions = np.empty(len(endless), np.int64)
-    for i, s in enumerate(endless):
-        for a in range(graph.action_indptr[s], graph.action_indptr[s + 1]):
-            targets = graph.outcome_state[graph.outcome_indptr[a] : graph.outcome_indptr[a + 1]]
-            if np.all(targets < graph.n_states) and np.all(inside[targets]):
-                actions[i] = a
-                break
-    return actions
-
-
 def require_ending(graph: StateGraph, arranged: Recursion | None = None) -> None:
     """Make sure that every play ends, whatever the players do.
 
@@ -111,19 +100,54 @@ def require_ending(graph: StateGraph, arranged: Recursion | None = None) -> None
         Names states where they can go round for ever, and the actions that do it.
     """
     endless = endless_states(graph, arranged)
-    if not len(endless):
-        return
-    shown = endless[:3]
-    places = "; ".join(
-        f"{graph.state_text(s)} with the action {graph.action_text(a)}"
-        for s, a in zip(shown, endless_actions(graph, shown), strict=True)
-    )
-    more = f" and {len(endless) - 3:,} more states" if len(endless) > 3 else ""
-    raise EndlessPlay(
-        f"{graph.game}: the players can go round for ever, so the game has no certain value: "
-        f"{places}{more}. Rules that always end have no such loop; take the action away "
-        "there, or count the turns in the state"
-    )
+    if len(endless):
+        places = describe(graph, endless, staying_actions(graph, endless))
+        raise EndlessPlay(
+            f"{graph.game}: the players can go round for ever: {places}. This needs rules "
+            "in which every play ends; take the action away there, or count the turns in the state"
+        )
+
+
+def settled(graph: StateGraph, arranged: Recursion | None = None) -> Settled | None:
+    """The graph with the worth of endless play (see `rollwise.endings`); None where there is none.
+
+    Raises
+    ------
+    EndlessPlay
+        Endless play has no worth.
+    """
+    return settle(graph) if len(endless_states(graph, arranged)) else None
+
+
+def require_settled(graph: StateGraph, method: str) -> bool:
+    """Make sure that a method can look for values: play ends, or every round costs points.
+
+    Returns
+    -------
+    bool
+        Whether players can go round, at a cost.
+
+    Raises
+    ------
+    EndlessPlay
+        Endless play has no worth, or only after `rollwise.endings.settle`.
+    UsageError
+        Both players can keep the turn passing.
+    """
+    found = settled(graph)
+    if found is None:
+        return False
+    if found.graph.n_states < graph.n_states:
+        raise EndlessPlay(
+            f"{graph.game}: in some states nobody can bring play to an end, or a player can stay "
+            "for ever; settle the graph first (rollwise.solve does)"
+        )
+    if graph.objective == "win":
+        raise UsageError(
+            f"{graph.title}: both players can keep the turn passing for ever, which the method "
+            f"{method} can't deal with; strategy-iteration can"
+        )
+    return True
 
 
 def certify(
@@ -154,11 +178,71 @@ def certify(
         The players can go round for ever.
     """
     arranged = Recursion.of_values(graph) if arranged is None else arranged
-    require_ending(graph, arranged)
-    bounding = Bounding(graph, arranged, border_values, border_bounds)
-    in_order = large_pages.empty(graph.n_states)
-    scatter(0, graph.n_states, values, arranged.components.position, in_order)
-    return bounding.certified(bounding.with_border(in_order), values, progress)
+    border = border_values, border_bounds
+    settling = settled(graph, arranged)
+    if settling is None:
+        return _certified(Bounding(graph, arranged, *border), values, progress)
+    standing = settling.gather(values)
+    proof = certify_settled(settling.graph, standing, *border, progress=progress)
+    same = values == settling.spread(standing)
+    with np.errstate(invalid="ignore"):
+        off = np.abs(values - settling.spread(standing))
+        bounds = settling.spread(proof.bounds, np.inf)
+        bounds = np.nextafter((bounds + off) * (1 + 4 * kernels.UNIT), np.inf)
+    bounds[same] = settling.spread(proof.bounds, 0.0)[same]
+    bounds[np.isnan(bounds)] = np.inf
+    return Certificate(bounds, proof.residual)
+
+
+def certify_settled(
+    graph: StateGraph,
+    values: NDArray[np.float64],
+    border_values: NDArray[np.float64] | None = None,
+    border_bounds: NDArray[np.float64] | None = None,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Certificate:
+    """The same for a graph that `rollwise.endings.settle` gave.
+
+    Where rounds cost points, sub- and supersolutions enclose the one solution of the
+    recursion, whether or not play ends (Bertsekas and Tsitsiklis 1991, proposition 2). Where
+    players can keep the turn passing, more has to be shown. Let MAX play against somebody who
+    takes only actions that uphold a supersolution. What it makes of the present state never rises
+    on average, so play that ends brings no more than it says. Play that doesn't end brings no
+    more either, if it keeps coming back to states where the supersolution is at least what
+    endless play is worth to MAX; `kernels.force_an_end` shows that it has to.
+    """
+    arranged = Recursion.of_values(graph)
+    border = border_values, border_bounds
+    if graph.objective != "win":
+        return _certified(Bounding(graph, arranged, *border), values, progress)
+    bounding = TieBounding(graph, arranged, *border)
+    proof = _certified(bounding, values, progress)
+    if not np.isfinite(proof.bound):
+        return proof
+    # what endless play is worth to whoever could gain by it
+    worth = 1.0 if graph.endless == "lose" else 0.0
+    free = proof.bounds >= np.nextafter(worth - values, np.inf)
+    free |= (values == worth) | ((worth == 0.0) & (proof.bounds >= -values))
+    forcing = proof.bounds >= np.nextafter(worth + values, np.inf)
+    forcing |= (values == -worth) | ((worth == 0.0) & (proof.bounds >= values))
+    upholds = bounding.upholding_actions(values, proof.bounds)
+    component = np.empty(graph.n_states, np.int32)
+    sizes = np.diff(graph.components.indptr)
+    component[graph.components.order] = np.repeat(np.arange(len(sizes)), sizes)
+    arrays = (graph.action_indptr, graph.outcome_indptr, graph.outcome_state, graph.outcome_passes)
+    kernels.force_an_end(*arrays, component, upholds, free, forcing)
+    if free.all() and forcing.all():
+        return proof
+    return Certificate(np.full(graph.n_states, np.inf), proof.residual)
+
+
+def _certified(
+    bounding: Bounding,
+    values: NDArray[np.float64],
+    progress: Callable[[int, int], None] | None,
+) -> Certificate:
+    return bounding.certified(bounding.in_order(values), values, progress)
 
 
 class Bounding:
@@ -219,7 +303,7 @@ class Bounding:
             return
         self._measured = stop
         # Where value and rounding are exactly zero, there is still room to be had.
-        least = kernels.UNIT * float(np.abs(values[low:high]).max())
+        least = max(kernels.UNIT * float(np.abs(values[low:high]).max()), LEAST_ROOM)
         kernels.error_terms(
             low,
             high,
@@ -241,6 +325,12 @@ class Bounding:
         found = self._search.values
         np.maximum(found[low:high], 0.0, out=found[low:high])
         scatter(low, high, found, components.order, self._bounds)
+
+    def in_order(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values of states by position, and those of the border behind them."""
+        placed = large_pages.empty(self._graph.n_states)
+        scatter(0, self._graph.n_states, values, self._arranged.components.position, placed)
+        return self.with_border(placed)
 
     def with_border(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values of states, and those of the border behind them."""
@@ -305,6 +395,91 @@ class Bounding:
         return unproven + more, max(residual, largest)
 
 
+class TieBounding(Bounding):
+    """The same where going round may make no difference, so that bounds never shrink on the way.
+
+    States that lead to each other by actions that are exact ties get one bound, the largest
+    that any of them needs by its other actions.
+    """
+
+    def certified(
+        self,
+        in_order: NDArray[np.float64],
+        values: NDArray[np.float64],
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Certificate:
+        graph, known = self._graph, self.with_border(values)
+        tied = end_components(graph, self._ties(known))
+        if not len(tied):
+            return super().certified(in_order, values, progress)
+        n, states, members = graph.n_states, tied.states, tied.number[tied.states]
+        position = self._arranged.components.position
+        owner = graph.action_state[tied.stays]
+        shift = self._arranged.arranged.action_indptr[position[owner]].astype(np.int64)
+        ties = shift + np.flatnonzero(tied.stays) - graph.action_indptr[owner]
+        recursion = self._without(ties)
+        for number in range(len(TRIES)):
+            self._begin(number)
+            self.measure(in_order, len(self._arranged.components))
+            largest = np.zeros(len(tied))
+            for _ in range(MOST_RISES):
+                self._terms[ties] = largest[tied.number[owner]]
+                self._search = Search(
+                    recursion, self._border_bounds, TRIES[number][1], self._chosen.copy()
+                )
+                self.follow(len(self._arranged.components), progress)
+                risen = np.zeros(len(tied))
+                np.maximum.at(risen, members, self._bounds[states])
+                if np.all(risen <= largest):
+                    break
+                largest = risen * (1 + RISE)
+            self._bounds[states] = largest[members]
+            unproven, residual = self.count_unproven(known, self._bounds)
+            if unproven == 0:
+                return Certificate(self._bounds[:n], residual)
+        return Certificate(np.full(n, np.inf), residual)
+
+    def _ties(self, known: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """The actions whose outcomes are all worth just what their state is."""
+        graph = self._graph
+        state, action = graph.outcome_state, np.repeat(
+            np.arange(graph.n_actions), np.diff(graph.outcome_indptr)
+        )
+        worth = np.where(graph.outcome_passes, -known[state], known[state])
+        same = (state >= 0) & (worth == known[graph.action_state[action]])
+        level = np.logical_and.reduceat(same, graph.outcome_indptr[:-1])
+        return np.asarray(level & (graph.action_reward == 0))
+
+    def _without(self, ties: NDArray[np.int64]) -> Recursion:
+        """The recursion of the bounds in which some actions lead to nothing."""
+        arranged = self._errors.arranged
+        lottery = arranged.lottery.copy()
+        lottery[ties] = len(arranged.lottery_indptr) - 1  # one more, of zeros
+        longest = int(np.diff(arranged.lottery_indptr.astype(np.int64)).max())
+        end = len(arranged.coefficient) + longest
+        changed = arranged._replace(
+            lottery=lottery,
+            lottery_indptr=np.append(arranged.lottery_indptr, end).astype(np.uint32),
+            coefficient=np.concatenate([arranged.coefficient, np.zeros(longest)]),
+        )
+        return Recursion(self._arranged.components, changed)
+
+    def upholding_actions(
+        self, values: NDArray[np.float64], bounds: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """The actions worth at least v - b when what follows is worse by its bound.
+
+        Parameters
+        ----------
+        values, bounds : (n_states,) float64
+        """
+        graph, upholds = self._graph, np.empty(self._graph.n_actions, np.bool_)
+        known, sure = self.with_border(values), np.append(bounds, self._border_bounds)
+        arrays = _read_by_kernels(graph)
+        kernels.find_upholding(*arrays, self._chances, known, self._sign, sure, upholds)
+        return upholds
+
+
 def action_gaps(
     graph: StateGraph, values: NDArray[np.float64], border_values: NDArray[np.float64]
 ) -> NDArray[np.float64]:
@@ -326,22 +501,39 @@ def chances_of(lotteries: Lotteries) -> kernels.Chances:
     """Lotteries in the form in which errors are counted."""
     begin, sizes = lotteries.indptr[:-1], np.diff(lotteries.indptr)
     goes_on = ~lotteries.over
-    weight = lotteries.weight.astype(np.float64)
+    weight, normal = _scaled(lotteries)
     signed = np.where(lotteries.passes, -weight, weight)
     ended = np.where(lotteries.over, weight * lotteries.payoff, 0.0)
     offset = np.arange(len(weight)) - np.repeat(begin, sizes)
-    steps = sizes + 5 if lotteries.weight.dtype.kind == "i" else 2 * sizes + 9
+    whole = lotteries.weight.dtype.kind == "i"
+    steps = sizes + 5 if whole else 2 * sizes + 9
     return kernels.Chances(
         np.concatenate([[0], np.cumsum(goes_on)])[lotteries.indptr].astype(np.uint32),
         weight[goes_on],
         signed[goes_on],
         offset[goes_on].astype(np.uint32),
-        np.add.reduceat(lotteries.weight, begin).astype(np.float64),
+        np.add.reduceat(lotteries.weight if whole else weight, begin).astype(np.float64),
         np.add.reduceat(ended, begin),
         np.add.reduceat(np.abs(ended), begin),
         lotteries.reward,
-        steps * (1.0 + 1e-12) * kernels.UNIT,
+        np.where(normal, steps * (1.0 + 1e-12) * kernels.UNIT, np.inf),
+        4.0 * (sizes + 2) * kernels.SMALLEST,
     )
+
+
+def _scaled(lotteries: Lotteries) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The weights as doubles, and which lotteries have only normal ones.
+
+    Weights that aren't whole are divided by a power of two, so that the largest of a
+    lottery is at least 1/2 and below 1. That rounds nothing, as long as all stay normal.
+    """
+    weight = lotteries.weight.astype(np.float64)
+    if lotteries.weight.dtype.kind == "i":
+        return weight, np.ones(len(lotteries.reward), np.bool_)
+    begin = lotteries.indptr[:-1]
+    power = np.frexp(np.maximum.reduceat(weight, begin))[1]
+    weight = np.ldexp(weight, -np.repeat(power, np.diff(lotteries.indptr)))
+    return weight, np.minimum.reduceat(weight, begin) >= np.finfo(np.float64).tiny
 
 
 def _read_by_kernels(

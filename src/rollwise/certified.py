@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise import large_pages
-from rollwise.certificate import Bounding, Certificate, play_may_not_end, require_ending
+from rollwise.certificate import Bounding, Certificate, certify_settled, play_may_not_end
+from rollwise.endings import describe, end_components, settle
 from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph
 from rollwise.kernels.reorder import scatter
 from rollwise.methods.result import MethodResult
-from rollwise.methods.strategy_iteration import as_result, begin
+from rollwise.methods.strategy_iteration import as_result, begin, strategy_iteration
 from rollwise.recursion import Arranging, Search
 from rollwise.second_core import Stage, work_in_stages
 
@@ -74,13 +75,53 @@ def solve_and_certify(
     started = time.perf_counter()
     arranged = Arranging(graph) if arranged is None else arranged
     work = _Work(graph, arranged, border_values, border_bounds, _stage(progress, "solving"))
-    work.do()
+    try:
+        work.do()
+    except _MayNotEnd:
+        return _settle_and_certify(graph, border_values, border_bounds, progress)
     solved = time.perf_counter()
     found = replace(as_result(graph, work.search, work.values), seconds=solved - started)
     certificate = work.bounding.certified(
         work.in_order, work.values, _stage(progress, "certifying")
     )
     return CertifiedResult(found, certificate, time.perf_counter() - solved)
+
+
+def _settle_and_certify(
+    graph: StateGraph,
+    border_values: NDArray[np.float64] | None,
+    border_bounds: NDArray[np.float64] | None,
+    progress: Callable[[str, int, int], None] | None,
+) -> CertifiedResult:
+    """The same where play may be kept up for ever, one after the other."""
+    started = time.perf_counter()
+    settled = settle(graph)
+    found = strategy_iteration(
+        settled.graph, border_values=border_values, progress=_stage(progress, "solving")
+    )
+    solved = time.perf_counter()
+    proof = certify_settled(
+        settled.graph,
+        found.values,
+        border_values,
+        border_bounds,
+        progress=_stage(progress, "certifying"),
+    )
+    if settled.graph.endless == "lose" and not np.isfinite(proof.bound):
+        found_endless = end_components(settled.graph)
+        where = describe(settled.graph, found_endless.states, found_endless.stays)
+        raise EndlessPlay(
+            f"{graph.game}: it could not be shown that neither player gains by going round for "
+            f"ever, which both would lose, so the game may have no value: {where}. "
+            'Say endless = "draw", or take the action away there'
+        )
+    result = replace(found.spread(settled), seconds=solved - started)
+    certificate = Certificate(settled.spread(proof.bounds, 0.0), proof.residual)
+    return CertifiedResult(result, certificate, time.perf_counter() - solved)
+
+
+class _MayNotEnd(Exception):
+    """A component was met in which players can go round for ever."""
 
 
 class _Work:
@@ -130,21 +171,17 @@ class _Work:
 
         Raises
         ------
-        EndlessPlay
+        _MayNotEnd
         """
         find, arrange, solve = Stage(self._find), Stage(self._arrange), Stage(self._solve)
         measure, follow = Stage(self._measure), Stage(self._follow)
-        try:
-            work_in_stages(
-                [find, arrange, solve, measure, follow],
-                len(self._ends),
-                first_core=[solve, arrange, measure, follow],  # which may be stopped by Ctrl-C
-                second_core=[find, follow, measure, arrange],
-                meanwhile=self._begin,
-            )
-        except EndlessPlay:
-            require_ending(self._graph)  # says where
-            raise
+        work_in_stages(
+            [find, arrange, solve, measure, follow],
+            len(self._ends),
+            first_core=[solve, arrange, measure, follow],  # which may be stopped by Ctrl-C
+            second_core=[find, follow, measure, arrange],
+            meanwhile=self._begin,
+        )
 
     def _begin(self) -> None:
         values, bounds = self._border
@@ -164,7 +201,7 @@ class _Work:
     def _solve(self, piece: int) -> None:
         first, stop = self._stops[piece : piece + 2]
         if play_may_not_end(self._graph, self._arranged, first, stop):
-            raise EndlessPlay
+            raise _MayNotEnd
         self.search.run(int(stop), self._progress)
         if self.in_order is not self.search.values:
             low, high = self._arranged.components.indptr[[first, stop]]

@@ -24,11 +24,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.certificate import Certificate, settled
 from rollwise.certified import solve_and_certify
+from rollwise.endings import first_that_end
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.methods.result import Status
-from rollwise.methods.sweeping import greedy_actions
+from rollwise.methods.sweeping import action_values, greedy_actions
 from rollwise.methods.value_iteration import value_iteration
 from rollwise.policies import Policy
 from rollwise.seats import take_seats
@@ -184,8 +186,9 @@ def evaluate(
             if on_sweep is not None:
                 on_sweep(sweep, change / scale)
 
+        settling = settled(seats.graph)
         found = value_iteration(
-            seats.graph,
+            seats.graph if settling is None else settling.graph,
             epsilon=scale * theta,
             order=order,
             start=1.0 - scale,
@@ -193,6 +196,7 @@ def evaluate(
             time_limit=time_limit,
             on_sweep=report,
         )
+        found = found if settling is None else found.spread(settling)
         certificate = None
         history = [change / scale for change in found.history]
     values = seats.spread(found.values)
@@ -248,7 +252,7 @@ def best_response(
     name = f"best response to {policy.name}"
 
     def find_response() -> Policy:
-        return seats.respond(policy, name, greedy_actions(seats.graph, found.values))
+        return seats.respond(policy, name, _first_best(seats.graph, found.values, certificate))
 
     return BestResponse(
         name,
@@ -263,3 +267,14 @@ def best_response(
         n_solved=seats.graph.n_states,
         find_response=find_response,
     )
+
+
+def _first_best(
+    graph: StateGraph, values: NDArray[np.float64], certificate: Certificate
+) -> NDArray[np.int64]:
+    """The first best action of each state; one that ends play, where ties could go on for ever."""
+    if graph.endless == "forbidden":
+        return greedy_actions(graph, values)
+    worth = action_values(graph, values)
+    best = np.maximum.reduceat(worth, graph.action_indptr[:-1])
+    return first_that_end(graph, worth >= (best - 2 * certificate.bound)[graph.action_state])

@@ -90,12 +90,18 @@ class Game:
         total of the rewards of a solitaire game.
     action_names : sequence or mapping
         Names of the actions; an action without one is shown as its number.
+    endless : {"forbidden", "draw", "lose"}
+        What play is worth that never ends, in a game that is won or lost: the rules are
+        refused where players could go round for ever, or such play is a draw, or whoever
+        keeps it up loses (both players, where they keep the turn passing). A game for points
+        needs none: rounds that cost are allowed, since endless play loses without bound.
     """
 
     name: ClassVar[str] = "game"
     players: ClassVar[int] = 2
     objective: ClassVar[str] = "win"
     action_names: ClassVar[Sequence[str] | Mapping[int, str]] = ()
+    endless: ClassVar[str] = "forbidden"
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -29,6 +29,7 @@ from rollwise.errors import UnknownState
 from rollwise.vocabulary import Vocabulary
 
 Objective = Literal["win", "maximize", "minimize"]
+Endless = Literal["forbidden", "draw", "lose"]
 
 ARRAYS = (
     "states",
@@ -162,6 +163,8 @@ class StateGraph:
         The first ``n_roots`` states are the positions that the graph starts from.
     n_border : int
         States outside this graph whose values are known, numbered from ``n_states``.
+    endless : {"forbidden", "draw", "lose"}
+        What endless play is worth in a game that is won or lost (see `rollwise.Game`).
     action_lottery : (n_actions,) int32
     lotteries : Lotteries
         Numbered in the order in which the actions come to them.
@@ -184,6 +187,7 @@ class StateGraph:
     objective: Objective
     n_roots: int = 1
     n_border: int = 0
+    endless: Endless = "forbidden"
 
     @classmethod
     def of_lotteries(cls, **parts: Any) -> StateGraph:
@@ -312,6 +316,8 @@ class StateGraph:
             "roots": self.n_roots,
             "border": self.n_border,
         }
+        if self.endless != "forbidden":
+            names["endless"] = self.endless
         digest.update(json.dumps(names, sort_keys=True).encode())
         arrays = {name: getattr(self, name) for name in (*ARRAYS, "action_lottery")}
         arrays = {name: arrays[name] for name in arrays if name not in SPELLED_OUT}

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from rollwise.atomic_files import write_atomically
 from rollwise.certificate import action_gaps, certify
+from rollwise.endings import first_that_end
 from rollwise.game import Game
 from rollwise.graph import StateGraph, find_state, title_of
 from rollwise.methods.strategy_iteration import strategy_iteration
@@ -297,7 +298,5 @@ def _first_best(
     gap = sign * action_gaps(graph, values, border_values)
     best = np.maximum.reduceat(gap, graph.action_indptr[:-1])
     margin = 2 * bound if np.isfinite(bound) else 0.0
-    n = graph.n_actions
     near = gap >= (best - margin)[graph.action_state]
-    first = np.minimum.reduceat(np.where(near, np.arange(n), n), graph.action_indptr[:-1])
-    return graph.action_label[np.minimum(first, n - 1)]
+    return graph.action_label[first_that_end(graph, near)]

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders import Mode, Progress, build_with_report
-from rollwise.certificate import action_gaps, certify, require_ending
+from rollwise.certificate import action_gaps, certify, settled
 from rollwise.certified import solve_and_certify
+from rollwise.endings import first_that_end
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.methods import DEFAULT, find_method, run_method
@@ -206,11 +207,12 @@ class Solution:
 
     @cached_property
     def best_actions(self) -> NDArray[np.int64]:
-        """The first of the best actions of each state, as an index: (n_states,) int64."""
-        n = self.graph.n_actions
-        candidates = np.where(self.is_best, np.arange(n), n)
-        first = np.minimum.reduceat(candidates, self.graph.action_indptr[:-1])
-        return np.where(first < n, first, self.graph.action_indptr[:-1])  # no value, no best
+        """The first of the best actions of each state, as an index: (n_states,) int64.
+
+        Where the best actions could go round for ever, one that ends that
+        (see `rollwise.endings.first_that_end`).
+        """
+        return first_that_end(self.graph, self.is_best)
 
     @cached_property
     def policy(self) -> Policy:
@@ -488,13 +490,19 @@ def solve(
         arranged = Recursion.of_values(graph)
         solving = clock() - started
         started = clock()
-        require_ending(graph, arranged)  # before a method goes round for ever
+        settling = settled(graph, arranged)  # before a method goes round for ever
         certifying = clock() - started
         started = clock()
-        at_hand = {"arranged": arranged, "progress": stage("solving")}
+        at_hand = {"progress": stage("solving")}
+        if settling is None:
+            at_hand["arranged"] = arranged
         found = run_method(
-            graph, method, **{k: v for k, v in at_hand.items() if k in known}, **(options or {})
+            graph if settling is None else settling.graph,
+            method,
+            **{k: v for k, v in at_hand.items() if k in known},
+            **(options or {}),
         )
+        found = found if settling is None else found.spread(settling)
         solving += clock() - started
         started = clock()
         certificate = certify(graph, found.values, arranged=arranged, progress=stage("certifying"))

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from rollwise.builders import CompileWarning, Progress, build
 from rollwise.builders.rules import Rules
-from rollwise.certificate import endless_actions, endless_states
+from rollwise.certificate import endless_states
+from rollwise.endings import describe, staying_actions
 from rollwise.errors import PolicyError, RollwiseError
 from rollwise.game import DerivedGame, Game
 from rollwise.graph import ARRAYS, StateGraph
@@ -247,11 +248,7 @@ def _look_for_unreachable(report: Report, graph: StateGraph) -> None:
 
 
 def _describe_endless(report: Report, graph: StateGraph, endless: NDArray[np.int64]) -> None:
-    shown = endless[:5]
-    places = "; ".join(
-        f"{graph.state_text(s)} with the action {graph.action_text(a)}"
-        for s, a in zip(shown, endless_actions(graph, shown), strict=True)
-    )
+    places = describe(graph, endless, staying_actions(graph, endless), shown=5)
     report.add(
         "error",
         "endless play",

@@ -277,6 +277,7 @@ def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
         objective=rules.game.objective,
         n_roots=arrays.n_roots,
         n_border=n_border,
+        endless=rules.game.endless,
     )
 
 

@@ -56,6 +56,16 @@ class Rules:
                 f"{game.name}: the objective {game.objective!r} is for solitaire games "
                 "(players = 1)"
             )
+        if game.endless not in ("forbidden", "draw", "lose"):
+            raise RulesError(
+                f"{game.name}: endless is {game.endless!r}; it must be 'forbidden', 'draw' or "
+                "'lose' (what play is worth that never ends)"
+            )
+        if game.objective != "win" and game.endless != "forbidden":
+            raise RulesError(
+                f"{game.name}: endless = {game.endless!r} is for games that are won or lost; in a "
+                "game for points endless play loses without bound, or is refused"
+            )
         taken = [name for name in self.field_names if name in RESERVED]
         if taken:
             raise RulesError(

@@ -15,6 +15,7 @@ from rollwise.kernels.prefetch import prefetch
 
 NEAR = 1 << 20  # values that are near enough for memory not to be asked for
 AHEAD = index(8)  # states between a line's being asked for and its being read
+SMALLEST = 2.0**-1074  # the smallest positive double
 UNIT = 2.0**-53  # half the distance from 1 to the next double
 
 
@@ -34,6 +35,7 @@ class Chances(NamedTuple):
     over_size: Any  # (n_lotteries,) float64: weight times size of payoff, of the same
     reward: Any  # (n_lotteries,) float64
     error: Any  # (n_lotteries,) float64: see `gap_of`
+    underflow: Any  # (n_lotteries,) float64: see `gap_of`
 
 
 @inner_kernel
@@ -47,6 +49,10 @@ def gap_of(chances, lottery, total, size, value, sign):
     each for a weight beyond 53 bits, W, the division, and two for the rest.
     Weights that aren't whole add n for their sum, and 4 for having been rounded
     themselves, by up to 2 units each. ``chances.error`` is that many units.
+    Below 2^-1022 errors are absolute: at most half the smallest double, eta, for
+    each product and for the division. With W at least 1/2, that is less than
+    (n + 2) eta, which ``chances.underflow`` has four times: for the bounds that
+    follow too, and to spare. Sums don't underflow.
 
     Parameters
     ----------
@@ -68,7 +74,8 @@ def gap_of(chances, lottery, total, size, value, sign):
     """
     reward, weights = chances.reward[lottery], chances.total[lottery]
     gap = sign * (reward + total / weights - value)
-    return gap, chances.error[lottery] * (size / weights + abs(reward) + abs(value))
+    rounding = chances.error[lottery] * (size / weights + abs(reward) + abs(value))
+    return gap, rounding + chances.underflow[lottery]
 
 
 @inner_kernel
@@ -156,6 +163,131 @@ def error_terms(low, high, arranged, chances, values, sign, slack, least, terms,
             terms[a] += slack * max(off, terms[a]) + least
 
 
+@inner_kernel
+def is_level(s, a, lottery, outcome_indptr, state, chances, values, bound):
+    """Whether all that can come of an action is worth just what its state is.
+
+    Then the action is worth that too, with nothing rounded, and the state's bound covers
+    it if no bound of what follows is larger.
+
+    Parameters
+    ----------
+    s, a : int
+        The state and its action; the rest as in `count_unproven`.
+    """
+    i, begin = np.uint32(lottery[a]), index(outcome_indptr[a])
+    first, last = index(chances.indptr[i]), index(chances.indptr[i + ONE])
+    if chances.reward[i] != 0.0 or last - first != index(outcome_indptr[a + ONE]) - begin:
+        return False
+    for k in range(first, last):
+        t = np.uint32(state[begin + chances.offset[k]])
+        worth = values[t] if chances.signed[k] > 0.0 else -values[t]
+        if not (worth == values[s] and bound[t] <= bound[s]):
+            return False
+    return True
+
+
+@inner_kernel
+def is_proved(s, a, lottery, outcome_indptr, state, chances, values, sign, bound):
+    """Whether an action can't be worth more than the bound allows, nor less.
+
+    Returns
+    -------
+    above, below : bool
+        The one, and the other (see `count_unproven`).
+    """
+    if is_level(s, a, lottery, outcome_indptr, state, chances, values, bound):
+        return True, True
+    i, begin = np.uint32(lottery[a]), index(outcome_indptr[a])
+    gap, rounding = look_ahead(chances, i, state, begin, values, values[s], sign)
+    bounds = 0.0
+    for k in range(chances.indptr[i], chances.indptr[i + ONE]):
+        bounds += chances.weight[k] * bound[np.uint32(state[begin + chances.offset[k]])]
+    after = bounds / chances.total[i] * (1.0 + 4.0 * chances.error[i])
+    room = bound[s] * (1.0 - 8.0 * UNIT)
+    return gap + rounding + after <= room, -gap + rounding + after <= room
+
+
+@inner_kernel
+def proves_by_ties(
+    s, action_indptr, lottery, outcome_indptr, state, chances, values, sign, bound
+):
+    """Whether a state proves its bound if exact ties are counted as such (see `is_level`)."""
+    below = False
+    for a in range(index(action_indptr[s]), index(action_indptr[s + ONE])):
+        not_more, not_less = is_proved(
+            s, a, lottery, outcome_indptr, state, chances, values, sign, bound
+        )
+        if not not_more:
+            return False
+        below = below or not_less
+    return below
+
+
+@kernel
+def find_upholding(
+    action_indptr, lottery, outcome_indptr, state, chances, values, sign, bound, upholds
+):
+    """Mark the actions that are worth at least v - bound when what follows is worse by its own.
+
+    Parameters
+    ----------
+    upholds : (n_actions,) bool, filled
+    """
+    for s in range(index(action_indptr.shape[0] - 1)):
+        for a in range(index(action_indptr[s]), index(action_indptr[s + ONE])):
+            upholds[a] = is_proved(
+                s, a, lottery, outcome_indptr, state, chances, values, sign, bound
+            )[1]
+
+
+@kernel
+def force_an_end(
+    action_indptr, outcome_indptr, outcome_state, passes, component, upholds, free, forcing
+):
+    """Mark the states from which one player can see to it that play ends, or stops to matter.
+
+    That player takes only actions that uphold the value, the other one any. A state is
+    marked as soon as, whatever the other does, there is a chance to come to a marked one
+    or out of the component. If all are marked, play can't go round for ever among states that
+    were not marked to begin with: in as many moves as there are states there is always a chance
+    to leave them (the attractor of de Alfaro 1997, chance on the player's side).
+
+    Parameters
+    ----------
+    outcome_state : (n_outcomes,) int32
+    passes : (n_outcomes,) bool
+    component : (n_states,) int32
+        The strongly connected component of each state.
+    upholds : (n_actions,) bool
+    free, forcing : (n_states,) bool, filled
+        Where the other one is to move, and where the player is.
+    """
+    n = action_indptr.shape[0] - 1
+    changed = True
+    while changed:
+        changed = False
+        for s in range(n):
+            if free[s] and forcing[s]:
+                continue
+            every, some = True, False
+            for a in range(action_indptr[s], action_indptr[s + 1]):
+                with_free, with_forcing = False, False
+                for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
+                    t = outcome_state[k]
+                    if t < 0 or t >= n or component[t] != component[s]:
+                        with_free, with_forcing = True, True
+                        break
+                    with_free = with_free or (forcing[t] if passes[k] else free[t])
+                    with_forcing = with_forcing or (free[t] if passes[k] else forcing[t])
+                every = every and with_free
+                some = some or (upholds[a] and with_forcing)
+            if every and not free[s]:
+                free[s], changed = True, True
+            if some and not forcing[s]:
+                forcing[s], changed = True, True
+
+
 @kernel
 def count_unproven(
     low, high, action_indptr, lottery, outcome_indptr, state, chances, values, sign, bound
@@ -216,7 +348,9 @@ def count_unproven(
             if -gap + rounding + after <= room:
                 below = True
             a += ONE
-        if not (above and below):
+        if not (above and below) and not proves_by_ties(
+            s, action_indptr, lottery, outcome_indptr, state, chances, values, sign, bound
+        ):
             unproven += 1
         if not abs(best) <= residual:  # also where it is no number
             residual = abs(best)

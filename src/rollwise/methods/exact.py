@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from rollwise.certificate import require_ending
+from rollwise.certificate import require_settled
 from rollwise.errors import MissingExtra, TooLargeForFractions, UsageError
 from rollwise.graph import StateGraph
 from rollwise.kernels.digits import fraction_bits
@@ -106,7 +106,7 @@ def exact(
         )
     if graph.n_border:
         raise ValueError("exact fractions need a whole graph, not one with a border")
-    require_ending(graph)
+    require_settled(graph, NAME)
     clock = Clock(time_limit)
     size = fraction_size(graph)
     if size.digits > max_digits or size.bytes > max_bytes or size.unknowns > MAX_CUTS:

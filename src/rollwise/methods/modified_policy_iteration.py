@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.certificate import require_ending
+from rollwise.certificate import require_settled
 from rollwise.graph import StateGraph
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.sweeping import Clock, Sweeper
@@ -62,7 +62,7 @@ def modified_policy_iteration(
     ------
     EndlessPlay
     """
-    require_ending(graph)
+    require_settled(graph, NAME)
     clock = Clock(time_limit)
     seats = graph if graph.players == 1 else two_seats(graph, None, None)
     sweeper = Sweeper(seats, order)

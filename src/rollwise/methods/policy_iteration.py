@@ -17,7 +17,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.certificate import require_ending
+from rollwise.certificate import require_settled
+from rollwise.endings import ways_out
 from rollwise.graph import StateGraph
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.sweeping import Clock, Sweeper
@@ -63,7 +64,7 @@ def policy_iteration(
     EndlessPlay
         The players can go round for ever, so that a system could be singular.
     """
-    require_ending(graph)
+    may_go_round = require_settled(graph, NAME)
     clock = Clock(time_limit)
     seats = graph if graph.players == 1 else two_seats(graph, None, None)
     n = graph.n_states
@@ -71,6 +72,8 @@ def policy_iteration(
     everywhere = np.ones(seats.n_states, np.bool_)
     max_seat = np.arange(seats.n_states) < n
     sweeper = Sweeper(seats, "synchronous")
+    if may_go_round:  # begin with a policy that ends every play
+        sweeper.chosen[:] = ways_out(graph, np.ones(graph.n_actions, np.bool_))
     history: list[float] = []
     status = Status.SWEEP_LIMIT
     values = np.zeros(seats.n_states)

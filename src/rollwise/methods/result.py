@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from rollwise.endings import Settled
 
 
 class Status(StrEnum):
@@ -78,6 +80,23 @@ class MethodResult:
     def converged(self) -> bool:
         """Whether the method reached its own criterion."""
         return self.status is Status.CONVERGED
+
+    def spread(self, settled: Settled) -> MethodResult:
+        """What was said of a settled graph, said of the states before (see `rollwise.endings`)."""
+        changes: dict[str, Any] = {"values": settled.spread(self.values)}
+        for name in ("lower", "upper"):
+            if getattr(self, name) is not None:
+                changes[name] = settled.spread(getattr(self, name))
+        if self.fractions is not None:
+            known = (settled.place >= 0).all()
+            changes["fractions"] = [self.fractions[i] for i in settled.place] if known else None
+        if self.chosen is not None:
+            actions = np.append(settled.action, -1)[self.chosen]  # -1 stays -1
+            changes["chosen"] = settled.spread(actions, -1)
+        changes["columns"] = {
+            name: settled.spread(column, np.nan) for name, column in self.columns.items()
+        }
+        return replace(self, **changes)
 
     def state_columns(self, is_score: bool) -> dict[str, Any]:
         """What it says of each state beside the value: a column each, fractions as text."""

@@ -10,11 +10,13 @@ for the bound on what rounding leaves.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise import large_pages
+from rollwise.certificate import endless_states
 from rollwise.graph import StateGraph
 from rollwise.kernels.reorder import scatter
 from rollwise.kernels.solving import EPSILON
@@ -47,10 +49,36 @@ def strategy_iteration(
         Values by the numbers of the states.
     """
     recursion = Recursion.of_values(graph) if arranged is None else arranged
+    if len(endless_states(graph, recursion)):
+        return _in_rounds(graph, border_values, progress)
     search = begin(graph, recursion, border_values).run(progress=progress)
+    return as_result(graph, search, _values(graph, search))
+
+
+def _in_rounds(
+    graph: StateGraph,
+    border_values: NDArray[np.float64] | None,
+    progress: Callable[[int, int], None] | None,
+) -> MethodResult:
+    """The same where play may be kept up for ever."""
+    from rollwise.methods.stalling import solve_in_rounds
+
+    last: list[Search] = []
+
+    def solve(standing: StateGraph) -> NDArray[np.float64]:
+        recursion = Recursion.of_values(standing)
+        last[:] = [begin(standing, recursion, border_values).run(progress=progress)]
+        return _values(standing, last[0])
+
+    values, rounds = solve_in_rounds(graph, border_values, solve)
+    return replace(as_result(graph, last[0], values), details={"rounds": rounds})
+
+
+def _values(graph: StateGraph, search: Search) -> NDArray[np.float64]:
+    """What a search found, as the states are numbered."""
     values = large_pages.empty(graph.n_states)
-    scatter(0, graph.n_states, search.values, recursion.components.order, values)
-    return as_result(graph, search, 0.0 - values if graph.objective == "minimize" else values)
+    scatter(0, graph.n_states, search.values, search.recursion.components.order, values)
+    return 0.0 - values if graph.objective == "minimize" else values
 
 
 def begin(

@@ -10,7 +10,8 @@ instead, one below the values and one above (interval iteration, Haddad and
 Monmege 2018), which close on them: the values change sign at a PASS, so there the
 one becomes the other. Where the objective is not to win, the first bounds come
 from the expected number of moves h: if one more sweep of h adds at most d, then
-2h bounds it wherever d <= 1/4, since T(2h) + 1 <= 2h + 2d - 1 <= 2h.
+2h bounds it wherever d <= 1/4, since T(2h) + 1 <= 2h + 2d - 1 <= 2h. Where play may go round
+at a cost, h has no bound, and the first bounds lie around certified values.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.certificate import require_ending
+from rollwise.certificate import certify_settled, require_settled
 from rollwise.graph import StateGraph
 from rollwise.kernels import sweeps as kernels
 from rollwise.methods.result import MethodResult, Status
+from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import Clock, Sweeper, arrays_of, sweep_order, with_border
 
 NAME = "value-iteration"
@@ -175,15 +177,18 @@ class Bounds:
         *,
         time_limit: float | None = None,
     ) -> None:
-        require_ending(graph)
+        may_go_round = require_settled(graph, NAME)
         self.clock = Clock(time_limit)
         self.graph = graph
         self.order = sweep_order(graph, order)
-        farthest = 1.0 if graph.objective == "win" else _most_points(graph, border_values)
         self.lower = with_border(graph, -1.0, border_values)
         self.upper = with_border(graph, 1.0, border_values)
-        self.lower[: graph.n_states] *= farthest
-        self.upper[: graph.n_states] *= farthest
+        n = graph.n_states
+        if may_go_round:
+            self.lower[:n], self.upper[:n] = _around_the_values(graph, border_values)
+        elif graph.objective != "win":
+            most = _most_points(graph, border_values)
+            self.lower[:n], self.upper[:n] = -most, most
         synchronous = order == "synchronous"
         self._spare_lower = self.lower.copy() if synchronous else self.lower
         self._spare_upper = self.upper.copy() if synchronous else self.upper
@@ -203,6 +208,15 @@ class Bounds:
         self.lower, self._spare_lower = self._spare_lower, self.lower
         self.upper, self._spare_upper = self._spare_upper, self.upper
         return float(width), float(change)
+
+
+def _around_the_values(
+    graph: StateGraph, border_values: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Bounds to begin with where play may go round at a cost, and its length has no bound."""
+    values = strategy_iteration(graph, border_values=border_values).values
+    off = certify_settled(graph, values, border_values).bounds + 1.0 + np.abs(values)
+    return values - off, values + off
 
 
 def _most_points(

@@ -1,0 +1,387 @@
+"""What becomes of play that never ends: found on the graph, and settled before anything is solved.
+
+Players can keep play up for ever only in an *end component*: states, and actions that lead
+from them to no other states (de Alfaro 1997). `settle` gives such play its worth.
+
+- Points: endless play is allowed where every round costs without bound. The game is then a
+  stochastic shortest path (Bertsekas and Tsitsiklis 1991): its recursion has one solution,
+  which any sub- and supersolution enclose. States from which nobody can be sure to end the
+  play are worth minus infinity.
+- Wins and losses: the rules say what endless play is worth (`Game.endless`). Where a player
+  stays within one turn, the states of the end component have one value, so they become one
+  state, with one more action: to stay for ever (Haddad and Monmege 2018). Where both players
+  keep the turn passing, the end component remains, and the certificate looks at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import EndlessPlay
+from rollwise.graph import StateGraph
+
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+WORTH = {"draw": 0.0, "lose": -1.0}  # of endless play, to a player who stays within a turn
+MOST_ROUNDS = 100_000  # of value iteration, to find out what a round costs
+SHOWN = 3
+
+
+@dataclass(frozen=True, eq=False)
+class EndComponents:
+    """The maximal end components of a graph.
+
+    Attributes
+    ----------
+    number : (n_states,) int64
+        The end component of each state; -1 where there is none.
+    stays : (n_actions,) bool
+        The actions that keep play within it.
+    """
+
+    number: Ints
+    stays: Mask
+
+    def __len__(self) -> int:
+        return int(self.number.max(initial=-1)) + 1
+
+    @property
+    def states(self) -> Ints:
+        """The states that belong to one."""
+        return np.flatnonzero(self.number >= 0)
+
+
+def end_components(graph: StateGraph, allowed: Mask | None = None) -> EndComponents:
+    """Find the maximal end components.
+
+    States without an action that stays are taken out, and what remains is split into
+    strongly connected parts, until nothing changes.
+
+    Parameters
+    ----------
+    graph : StateGraph
+    allowed : (n_actions,) bool, optional
+        The actions that may be taken; all unless given.
+    """
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    n = graph.n_states
+    begin, source = graph.outcome_indptr[:-1], graph.action_state
+    number = np.append(np.zeros(n, np.int64), np.full(graph.n_border + 1, -1))
+    possible = np.ones(graph.n_actions, np.bool_) if allowed is None else allowed
+    edge_action = np.repeat(np.arange(graph.n_actions), np.diff(graph.outcome_indptr))
+    while True:
+        same = number[graph.outcome_state] == number[source[edge_action]]
+        stays = possible & np.logical_and.reduceat(same, begin) & (number[source] >= 0)
+        inside = np.zeros(n, np.bool_)
+        inside[source[stays]] = True
+        edges = np.flatnonzero(stays[edge_action])
+        joined = csr_matrix(
+            (np.ones(len(edges), np.bool_), (source[edge_action[edges]], graph.outcome_state[edges])),
+            shape=(n, n),
+        )
+        parts = connected_components(joined, connection="strong")[1]
+        found = np.where(inside, parts, -1)
+        if inside.any():
+            _, found[inside] = np.unique(found[inside], return_inverse=True)
+        if np.array_equal(found, number[:n]):
+            return EndComponents(found, stays)
+        possible = stays
+        number[:n] = found
+
+
+def ways_out(graph: StateGraph, usable: Mask) -> Ints:
+    """For each state an action that leads towards the end of the play: (n_states,) int64.
+
+    Breadth first from the end: with positive probability play ends, or reaches the border.
+    -1 where no such way leads over usable actions.
+
+    Parameters
+    ----------
+    usable : (n_actions,) bool
+    """
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import breadth_first_order
+
+    n = graph.n_states
+    edge_action = np.repeat(np.arange(graph.n_actions), np.diff(graph.outcome_indptr))
+    edges = np.flatnonzero(usable[edge_action])
+    action = edge_action[edges]
+    source = graph.action_state[action]
+    target = graph.outcome_state[edges].astype(np.int64)
+    target[(target < 0) | (target >= n)] = n  # the end
+    reverse = csr_matrix((np.ones(len(edges), np.bool_), (target, source)), shape=(n + 1, n + 1))
+    before = breadth_first_order(reverse, n, return_predecessors=True)[1]
+    towards = np.flatnonzero(before[source] == target)
+    found = np.full(n, graph.n_actions)
+    np.minimum.at(found, source[towards], action[towards])
+    return np.where(found < graph.n_actions, found, -1)
+
+
+def hopeless_states(graph: StateGraph) -> Mask:
+    """The states from which nobody can be sure to end the play: (n_states,) bool."""
+    hopeless = np.zeros(graph.n_states + graph.n_border + 1, np.bool_)
+    n = graph.n_states
+    while True:
+        risky = np.logical_or.reduceat(hopeless[graph.outcome_state], graph.outcome_indptr[:-1])
+        lost = ways_out(graph, ~risky) < 0
+        if np.array_equal(lost, hopeless[:n]):
+            return lost
+        hopeless[:n] = lost
+
+
+def free_components(graph: StateGraph, found: EndComponents) -> Mask:
+    """The end components in which some round doesn't cost: (n_components,) bool.
+
+    The most that a round can bring on average lies between the least and the largest
+    change that a step of value iteration makes, whatever the values (Odoni 1969). So a largest
+    change below zero proves that every round costs; what isn't proved counts as free.
+    """
+    n_components = len(found)
+    free = np.ones(n_components, np.bool_)
+    actions = np.flatnonzero(found.stays)
+    counts = np.diff(graph.outcome_indptr)[actions]
+    edges = np.repeat(graph.outcome_indptr[actions] - (np.cumsum(counts) - counts), counts)
+    edges += np.arange(len(edges))
+    first = np.cumsum(counts) - counts
+    weight = graph.outcome_weight[edges].astype(np.float64)
+    chance = weight / np.repeat(np.add.reduceat(weight, first), counts)
+    target = graph.outcome_state[edges]
+    reward = _sign(graph) * graph.action_reward[actions]
+    states, begin = np.unique(graph.action_state[actions], return_index=True)
+    component = found.number[states]
+    order = np.argsort(component, kind="stable")
+    bounds = np.searchsorted(component[order], np.arange(n_components))
+    worth = np.zeros(graph.n_states)
+    roundings = 2.0**-53 * (int(counts.max()) * 2 + 16)
+    most = float(np.abs(reward).max())
+    for _ in range(MOST_ROUNDS):
+        ahead = reward + np.add.reduceat(chance * worth[target], first)
+        change = np.maximum.reduceat(ahead, begin) - worth[states]
+        margin = roundings * (most + 2 * float(np.abs(worth).max()))
+        largest = np.maximum.reduceat(change[order], bounds)
+        least = np.minimum.reduceat(change[order], bounds)
+        free &= ~(largest < -margin)
+        if not np.any(free & (least < -margin - 1e-9 * most)):
+            break
+        worth[states] += 0.5 * change  # half a step, so that no period is gone round in
+    return free
+
+
+def first_that_end(graph: StateGraph, good: Mask) -> Ints:
+    """The first good action of each state: (n_states,) int64.
+
+    Where good actions alone could go round for ever, it is one that leads out of there, if
+    there is one: to wait is as good as to act, but not for ever.
+
+    Parameters
+    ----------
+    good : (n_actions,) bool
+        The first action counts as good where a state has none.
+    """
+    numbers = np.where(good, np.arange(graph.n_actions), graph.n_actions)
+    first = np.minimum.reduceat(numbers, graph.action_indptr[:-1])
+    first = np.where(first < graph.n_actions, first, graph.action_indptr[:-1])
+    if graph.endless == "forbidden" and graph.objective == "win":
+        return first
+    tied = end_components(graph, good)
+    if not len(tied):
+        return first
+    out = ways_out(graph, good)
+    return np.where((tied.number >= 0) & (out >= 0), out, first)
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """A graph in which endless play has its worth, and what became of another's states.
+
+    Attributes
+    ----------
+    graph : StateGraph
+    place : (n_before,) int64
+        The state that stands for each state before; -1 for hopeless ones.
+    action : (n_actions,) int64
+        The action that each one was before; -1 for staying for ever.
+    hopeless : float
+        What hopeless states are worth.
+    """
+
+    graph: StateGraph
+    place: Ints
+    action: Ints
+    hopeless: float
+
+    def spread(self, values: NDArray[Any], hopeless: float | None = None) -> NDArray[Any]:
+        """Numbers of states as the states were numbered before: (n_before,)."""
+        found = values[self.place]
+        lost = self.place < 0
+        if lost.any():
+            found[lost] = self.hopeless if hopeless is None else hopeless
+        return found
+
+    def gather(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The other way: the value of the first of the states that each one stands for."""
+        taken = np.empty(self.graph.n_states)
+        kept = np.flatnonzero(self.place >= 0)[::-1]
+        taken[self.place[kept]] = values[kept]
+        return taken
+
+
+def settle(graph: StateGraph) -> Settled:
+    """Give endless play its worth.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        In which players can go round for ever.
+
+    Returns
+    -------
+    Settled
+        Its graph has no end component but those whose every round costs, and those in
+        which both players keep the turn passing.
+
+    Raises
+    ------
+    EndlessPlay
+        It has none: the rules don't say what it is worth, or a round is free or pays.
+        Names states and actions.
+    """
+    if graph.objective == "win":
+        return _merge_turns(graph)
+    found = end_components(graph)
+    free = free_components(graph, found)
+    if free.any():
+        inside = (found.number >= 0) & free[found.number]
+        raise EndlessPlay(
+            f"{graph.game}: play can go round for ever in which no round costs anything for "
+            "certain, so the game has no certain value: "
+            f"{describe(graph, np.flatnonzero(inside), found.stays)}. "
+            "Rules that always end have no such loop; take the action away there, let it cost "
+            "something, or count the turns in the state"
+        )
+    lost = hopeless_states(graph)
+    kept = ~lost
+    place = np.where(kept, np.cumsum(kept) - 1, -1)
+    risky = np.append(lost, np.zeros(graph.n_border + 1, np.bool_))[graph.outcome_state]
+    risky = np.logical_or.reduceat(risky, graph.outcome_indptr[:-1])
+    action = np.flatnonzero(~risky & kept[graph.action_state])
+    smaller = regroup(graph, place, action, place[graph.action_state[action]])
+    return Settled(smaller, place, action, -np.inf * _sign(graph))
+
+
+def _merge_turns(graph: StateGraph) -> Settled:
+    """Make one state of each end component within a turn."""
+    if graph.endless not in WORTH:
+        found = end_components(graph)
+        raise EndlessPlay(
+            f"{graph.game}: the players can go round for ever, so the game has no certain value: "
+            f"{describe(graph, found.states, found.stays)}. Rules that always end have no such loop; "
+            "take the action away there, count the turns in the state, or say what endless play "
+            'is worth (endless = "draw" or "lose")'
+        )
+    passes = np.logical_or.reduceat(graph.outcome_passes, graph.outcome_indptr[:-1])
+    found = end_components(graph, ~passes)
+    first = np.arange(graph.n_states)
+    inside = found.states
+    representative = np.full(len(found), graph.n_states)
+    np.minimum.at(representative, found.number[inside], inside)
+    first[inside] = representative[found.number[inside]]
+    new, place = np.unique(first, return_inverse=True)
+    action = np.append(np.flatnonzero(~found.stays), np.full(len(found), -1))
+    owner = np.append(place[graph.action_state[action[: len(action) - len(found)]]],
+                      place[representative])
+    order = np.argsort(owner, kind="stable")
+    merged = regroup(graph, place, action[order], owner[order], WORTH[graph.endless])
+    return Settled(merged, place, action[order], np.nan)
+
+
+def regroup(
+    graph: StateGraph, place: Ints, action: Ints, owner: Ints, payoff: float = 0.0
+) -> StateGraph:
+    """A graph with other states, of some actions of this one.
+
+    Parameters
+    ----------
+    place : (n_states,) int64
+        The new number of each state, each as soon as it first comes; -1 where it is left out.
+    action : (n_new_actions,) int64
+        In the order of their new states; -1 for one that ends the game with the `payoff`.
+    owner : (n_new_actions,) int64
+        The new state that each belongs to.
+    """
+    ends = action < 0
+    counts = np.where(ends, 1, np.diff(graph.outcome_indptr)[action])
+    first = np.cumsum(counts) - counts
+    edges = np.repeat(np.where(ends, 0, graph.outcome_indptr[action]) - first, counts)
+    edges += np.arange(len(edges))
+    ending = np.repeat(ends, counts)
+    n_before, n = graph.n_states, int(place.max()) + 1
+    moved = np.concatenate([place, np.arange(n, n + graph.n_border), [-1]])
+    is_new = np.zeros(n_before, np.bool_)
+    is_new[np.unique(place, return_index=True)[1]] = True
+    is_new &= place >= 0
+    return StateGraph(
+        states=graph.states[is_new],
+        action_indptr=np.searchsorted(owner, np.arange(n + 1)).astype(np.int64),
+        action_label=np.where(ends, graph.action_label.max() + 1, graph.action_label[action]).astype(
+            np.int32
+        ),
+        action_reward=np.where(ends, 0.0, graph.action_reward[action]),
+        outcome_indptr=np.append(first, len(edges)).astype(np.int64),
+        outcome_state=np.where(ending, -1, moved[graph.outcome_state[edges]]).astype(
+            graph.outcome_state.dtype
+        ),
+        outcome_weight=np.where(ending, 1, graph.outcome_weight[edges]).astype(
+            graph.outcome_weight.dtype
+        ),
+        outcome_passes=~ending & graph.outcome_passes[edges],
+        outcome_payoff=np.where(ending, payoff, graph.outcome_payoff[edges]),
+        field_names=graph.field_names,
+        action_names=graph.action_names,
+        game=graph.game,
+        parameters=graph.parameters,
+        players=graph.players,
+        objective=graph.objective,
+        n_roots=int(np.count_nonzero(is_new[: graph.n_roots])),
+        n_border=graph.n_border,
+        endless=graph.endless,
+    )
+
+
+def staying_actions(graph: StateGraph, states: Sequence[int] | Ints) -> Mask:
+    """The actions that keep play among some states, to which they belong: (n_actions,) bool."""
+    inside = np.zeros(graph.n_states + graph.n_border + 1, np.bool_)
+    inside[states] = True  # the last place, index -1, stands for the end of the game
+    stays = np.logical_and.reduceat(inside[graph.outcome_state], graph.outcome_indptr[:-1])
+    return np.asarray(stays & inside[graph.action_state])
+
+
+def describe(
+    graph: StateGraph, states: Sequence[int] | Ints, stays: Mask, shown: int = SHOWN
+) -> str:
+    """Some states in which play can go round for ever, each with the first action that does it.
+
+    Parameters
+    ----------
+    stays : (n_actions,) bool
+        The actions that do.
+    """
+    places = []
+    for s in states[:shown]:
+        first, last = int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])
+        a = first + int(np.argmax(stays[first:last]))
+        places.append(f"{graph.state_text(int(s))} with the action {graph.action_text(a)}")
+    more = f" and {len(states) - shown:,} more states" if len(states) > shown else ""
+    return "; ".join(places) + more
+
+
+def _sign(graph: StateGraph) -> float:
+    return -1.0 if graph.objective == "minimize" else 1.0

@@ -1,0 +1,158 @@
+"""Strategy iteration where play may be kept up for ever, and that has its worth.
+
+Choices within end components (see `rollwise.endings`) are made in rounds. In each, they stand;
+then every play ends, or goes on for ever for certain, and the rest is solved as ever. At these
+values the choices are improved (Howard 1960), until none can be.
+
+Where points are counted, the first choices bring play to an end; improved, they always do, since
+every round costs (Bertsekas and Tsitsiklis 1991). Where both players can keep the turn passing,
+the first choices are the best ones if every move within an end component may, with a small
+chance, be the last (Condon 1992); later ones are whatever is better. The certificate says
+whether that was right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.endings import EndComponents, end_components, regroup, ways_out
+from rollwise.graph import StateGraph
+from rollwise.kernels.solving import EPSILON
+from rollwise.methods.sweeping import action_values, greedy_actions, with_border
+
+MOST_ROUNDS = 1_000
+MARGIN = 16 * EPSILON  # relative; what an action must be better by, to be taken instead
+LAST_MOVE = 1e-6  # the chance of each move to be the last
+NEARLY = 1e-12  # values that are closer to each other, and tied, are the same
+
+Ints = NDArray[np.int64]
+Solve = Callable[[StateGraph], NDArray[np.float64]]
+
+
+def solve_in_rounds(
+    graph: StateGraph, border_values: NDArray[np.float64] | None, solve: Solve
+) -> tuple[NDArray[np.float64], int]:
+    """Find the values of a graph with end components.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        As `rollwise.endings.settle` gives it.
+    border_values : (n_border,) float64, optional
+    solve : callable
+        Finds the values of a graph in which every play ends.
+
+    Returns
+    -------
+    values : (n_states,) float64
+    rounds : int
+    """
+    found = end_components(graph)
+    counts = np.diff(graph.action_indptr)
+    choosing = (found.number >= 0) & (counts > 1)
+    if graph.objective == "win":
+        chosen = greedy_actions(graph, _extended(graph, solve(with_last_moves(graph, found))))
+    else:
+        chosen = ways_out(graph, np.ones(graph.n_actions, np.bool_))
+    sign = -1.0 if graph.objective == "minimize" else 1.0
+    best = np.full(graph.n_states, -np.inf)
+    values = best
+    for rounds in range(1, MOST_ROUNDS + 1):
+        values = solve(with_choices(graph, found, choosing, chosen))
+        worth = sign * action_values(graph, _extended(graph, values, border_values))
+        now = worth[chosen]
+        best = np.maximum.reduceat(worth, graph.action_indptr[:-1])
+        margin = MARGIN * np.maximum(np.abs(best), np.abs(now))
+        better = choosing & (best > now + margin)
+        if not better.any():
+            break
+        first = np.where(worth == best[graph.action_state], np.arange(graph.n_actions), len(worth))
+        chosen[better] = np.minimum.reduceat(first, graph.action_indptr[:-1])[better]
+    if graph.objective == "win":
+        values = _level(graph, found, values)
+    return values, rounds
+
+
+def with_last_moves(graph: StateGraph, found: EndComponents) -> StateGraph:
+    """The graph in which moves that may be repeated for ever can be the last, which is a draw."""
+    may_repeat = found.stays
+    if graph.n_border:
+        raise ValueError("needs a whole graph, not one with a border")
+    counts = np.diff(graph.outcome_indptr)
+    total = np.add.reduceat(graph.outcome_weight.astype(np.float64), graph.outcome_indptr[:-1])
+    places = graph.outcome_indptr[1:][may_repeat]
+
+    def insert(array: NDArray[np.generic], what: object) -> NDArray[np.generic]:
+        return np.insert(array, places, what)
+
+    return StateGraph(
+        states=graph.states,
+        action_indptr=graph.action_indptr,
+        action_label=graph.action_label,
+        action_reward=graph.action_reward,
+        outcome_indptr=np.append(0, np.cumsum(counts + may_repeat)).astype(np.int64),
+        outcome_state=insert(graph.outcome_state, -1),
+        outcome_weight=insert(
+            graph.outcome_weight.astype(np.float64), LAST_MOVE * total[may_repeat]
+        ),
+        outcome_passes=insert(graph.outcome_passes, False),
+        outcome_payoff=insert(graph.outcome_payoff, 0.0),
+        field_names=graph.field_names,
+        action_names=graph.action_names,
+        game=graph.game,
+        parameters=graph.parameters,
+        players=graph.players,
+        objective=graph.objective,
+        n_roots=graph.n_roots,
+    )
+
+
+def with_choices(
+    graph: StateGraph, found: EndComponents, choosing: NDArray[np.bool_], chosen: Ints
+) -> StateGraph:
+    """The graph in which some choices stand; what then goes on for ever ends as a draw."""
+    numbers = np.arange(graph.n_actions)
+    kept = numbers[~choosing[graph.action_state] | (numbers == chosen[graph.action_state])]
+    place = np.arange(graph.n_states)
+    taken = np.zeros(graph.n_actions, np.bool_)
+    taken[kept] = True
+    if graph.objective == "win":
+        stalled = end_components(graph, taken & found.stays).stays
+        kept = np.where(stalled[kept], -1, kept)
+        owner = graph.action_state[numbers[taken]]
+    else:
+        owner = graph.action_state[kept]
+    return regroup(graph, place, kept, owner)
+
+
+def _level(
+    graph: StateGraph, found: EndComponents, values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Make values the same that are nearly so and tied, for the certificate to see the tie."""
+    nearly = found.stays & (
+        np.abs(action_values(graph, values) - values[graph.action_state]) <= NEARLY
+    )
+    tied = end_components(graph, nearly)
+    states = tied.states
+    sizes = np.zeros(len(tied))
+    np.maximum.at(sizes, tied.number[states], np.abs(values[states]))
+    values = values.copy()
+    values[states] = np.where(
+        sizes[tied.number[states]] <= NEARLY,
+        0.0,
+        np.copysign(sizes[tied.number[states]], values[states]),
+    )
+    return values
+
+
+def _extended(
+    graph: StateGraph,
+    values: NDArray[np.float64],
+    border_values: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    extended = with_border(graph, 0.0, border_values)
+    extended[: graph.n_states] = values
+    return extended
