@@ -18,7 +18,12 @@ Action = tuple[float, Sequence[Outcome]]  # reward, outcomes
 
 
 def assemble(
-    table: Sequence[Sequence[Action]], *, objective="win", players=2, n_border=0
+    table: Sequence[Sequence[Action]],
+    *,
+    objective="win",
+    players=2,
+    n_border=0,
+    endless="forbidden",
 ) -> StateGraph:
     """The graph whose state s has the actions ``table[s]``; its only field is its number."""
     actions = [action for options in table for action in options]
@@ -47,6 +52,7 @@ def assemble(
         players=players,
         objective=objective,
         n_border=n_border,
+        endless=endless,
     )
 
 

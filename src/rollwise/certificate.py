@@ -442,8 +442,9 @@ class TieBounding(Bounding):
     def _ties(self, known: NDArray[np.float64]) -> NDArray[np.bool_]:
         """The actions whose outcomes are all worth just what their state is."""
         graph = self._graph
-        state, action = graph.outcome_state, np.repeat(
-            np.arange(graph.n_actions), np.diff(graph.outcome_indptr)
+        state, action = (
+            graph.outcome_state,
+            np.repeat(np.arange(graph.n_actions), np.diff(graph.outcome_indptr)),
         )
         worth = np.where(graph.outcome_passes, -known[state], known[state])
         same = (state >= 0) & (worth == known[graph.action_state[action]])

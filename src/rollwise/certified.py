@@ -21,6 +21,7 @@ from rollwise.endings import describe, end_components, settle
 from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph
 from rollwise.kernels.reorder import scatter
+from rollwise.methods import DEFAULT
 from rollwise.methods.result import MethodResult
 from rollwise.methods.strategy_iteration import as_result, begin, strategy_iteration
 from rollwise.recursion import Arranging, Search
@@ -96,6 +97,9 @@ def _settle_and_certify(
     """The same where play may be kept up for ever, one after the other."""
     started = time.perf_counter()
     settled = settle(graph)
+    if not settled.graph.n_states:
+        lost = MethodResult(DEFAULT, settled.spread(np.empty(0)), 0)
+        return CertifiedResult(lost, Certificate(np.zeros(graph.n_states), 0.0), 0.0)
     found = strategy_iteration(
         settled.graph, border_values=border_values, progress=_stage(progress, "solving")
     )

@@ -16,7 +16,7 @@ from them to no other states (de Alfaro 1997). `settle` gives such play its wort
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,10 @@ Mask = NDArray[np.bool_]
 WORTH = {"draw": 0.0, "lose": -1.0}  # of endless play, to a player who stays within a turn
 MOST_ROUNDS = 100_000  # of value iteration, to find out what a round costs
 SHOWN = 3
+NO_END = (
+    "From the start nobody can be sure to bring play to an end, and endless play costs without "
+    "bound; give the players a way to end it"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +88,10 @@ def end_components(graph: StateGraph, allowed: Mask | None = None) -> EndCompone
         inside[source[stays]] = True
         edges = np.flatnonzero(stays[edge_action])
         joined = csr_matrix(
-            (np.ones(len(edges), np.bool_), (source[edge_action[edges]], graph.outcome_state[edges])),
+            (
+                np.ones(len(edges), np.bool_),
+                (source[edge_action[edges]], graph.outcome_state[edges]),
+            ),
             shape=(n, n),
         )
         parts = connected_components(joined, connection="strong")[1]
@@ -220,10 +227,11 @@ class Settled:
 
     def spread(self, values: NDArray[Any], hopeless: float | None = None) -> NDArray[Any]:
         """Numbers of states as the states were numbered before: (n_before,)."""
-        found = values[self.place]
         lost = self.place < 0
-        if lost.any():
-            found[lost] = self.hopeless if hopeless is None else hopeless
+        if not lost.any():
+            return values[self.place]
+        found = np.full(len(lost), self.hopeless if hopeless is None else hopeless, values.dtype)
+        found[~lost] = values[self.place[~lost]]
         return found
 
     def gather(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -283,9 +291,9 @@ def _merge_turns(graph: StateGraph) -> Settled:
         found = end_components(graph)
         raise EndlessPlay(
             f"{graph.game}: the players can go round for ever, so the game has no certain value: "
-            f"{describe(graph, found.states, found.stays)}. Rules that always end have no such loop; "
-            "take the action away there, count the turns in the state, or say what endless play "
-            'is worth (endless = "draw" or "lose")'
+            f"{describe(graph, found.states, found.stays)}. Rules that always end have no such "
+            "loop; take the action away there, count the turns in the state, or say what endless "
+            'play is worth (endless = "draw" or "lose")'
         )
     passes = np.logical_or.reduceat(graph.outcome_passes, graph.outcome_indptr[:-1])
     found = end_components(graph, ~passes)
@@ -294,17 +302,18 @@ def _merge_turns(graph: StateGraph) -> Settled:
     representative = np.full(len(found), graph.n_states)
     np.minimum.at(representative, found.number[inside], inside)
     first[inside] = representative[found.number[inside]]
-    new, place = np.unique(first, return_inverse=True)
+    place = np.unique(first, return_inverse=True)[1]
     action = np.append(np.flatnonzero(~found.stays), np.full(len(found), -1))
-    owner = np.append(place[graph.action_state[action[: len(action) - len(found)]]],
-                      place[representative])
+    owner = np.append(
+        place[graph.action_state[action[: len(action) - len(found)]]], place[representative]
+    )
     order = np.argsort(owner, kind="stable")
     merged = regroup(graph, place, action[order], owner[order], WORTH[graph.endless])
     return Settled(merged, place, action[order], np.nan)
 
 
 def regroup(
-    graph: StateGraph, place: Ints, action: Ints, owner: Ints, payoff: float = 0.0
+    graph: StateGraph, place: Ints, action: Ints, owner: NDArray[Any], payoff: float = 0.0
 ) -> StateGraph:
     """A graph with other states, of some actions of this one.
 
@@ -314,7 +323,7 @@ def regroup(
         The new number of each state, each as soon as it first comes; -1 where it is left out.
     action : (n_new_actions,) int64
         In the order of their new states; -1 for one that ends the game with the `payoff`.
-    owner : (n_new_actions,) int64
+    owner : (n_new_actions,) int
         The new state that each belongs to.
     """
     ends = action < 0
@@ -328,12 +337,12 @@ def regroup(
     is_new = np.zeros(n_before, np.bool_)
     is_new[np.unique(place, return_index=True)[1]] = True
     is_new &= place >= 0
-    return StateGraph(
+    stop = graph.action_label.max() + 1
+    return replace(
+        graph,
         states=graph.states[is_new],
         action_indptr=np.searchsorted(owner, np.arange(n + 1)).astype(np.int64),
-        action_label=np.where(ends, graph.action_label.max() + 1, graph.action_label[action]).astype(
-            np.int32
-        ),
+        action_label=np.where(ends, stop, graph.action_label[action]).astype(np.int32),
         action_reward=np.where(ends, 0.0, graph.action_reward[action]),
         outcome_indptr=np.append(first, len(edges)).astype(np.int64),
         outcome_state=np.where(ending, -1, moved[graph.outcome_state[edges]]).astype(
@@ -344,15 +353,7 @@ def regroup(
         ),
         outcome_passes=~ending & graph.outcome_passes[edges],
         outcome_payoff=np.where(ending, payoff, graph.outcome_payoff[edges]),
-        field_names=graph.field_names,
-        action_names=graph.action_names,
-        game=graph.game,
-        parameters=graph.parameters,
-        players=graph.players,
-        objective=graph.objective,
         n_roots=int(np.count_nonzero(is_new[: graph.n_roots])),
-        n_border=graph.n_border,
-        endless=graph.endless,
     )
 
 

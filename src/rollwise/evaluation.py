@@ -186,7 +186,9 @@ def evaluate(
             if on_sweep is not None:
                 on_sweep(sweep, change / scale)
 
-        settling = settled(seats.graph)
+        # where the rules forbid endless play, sweeps go on to their limit, as in the textbooks
+        worthless = graph.objective == "win" and graph.endless == "forbidden"
+        settling = None if worthless else settled(seats.graph)
         found = value_iteration(
             seats.graph if settling is None else settling.graph,
             epsilon=scale * theta,

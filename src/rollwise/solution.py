@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from rollwise.builders import Mode, Progress, build_with_report
 from rollwise.certificate import action_gaps, certify, settled
 from rollwise.certified import solve_and_certify
-from rollwise.endings import first_that_end
+from rollwise.endings import NO_END, first_that_end
+from rollwise.errors import EndlessPlay
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.methods import DEFAULT, find_method, run_method
@@ -188,16 +189,18 @@ class Solution:
     @cached_property
     def action_values(self) -> NDArray[np.float64]:
         """What each action is worth if all play on optimally: (n_actions,) float64."""
-        gap = action_gaps(self.graph, self.values, np.empty(0))
-        return gap + self.values[self.graph.action_state]
+        of_state = self.values[self.graph.action_state]
+        with np.errstate(invalid="ignore"):
+            worth = action_gaps(self.graph, self.values, np.empty(0)) + of_state
+        return np.where(np.isinf(of_state), of_state, worth)  # where play can't be ended
 
     @cached_property
     def regret(self) -> NDArray[np.float64]:
         """What each action costs against the best of its state: (n_actions,) float64, from 0."""
         sign = -1.0 if self.graph.objective == "minimize" else 1.0
         worth = sign * self.action_values
-        best = np.maximum.reduceat(worth, self.graph.action_indptr[:-1])
-        return best[self.graph.action_state] - worth
+        best = np.maximum.reduceat(worth, self.graph.action_indptr[:-1])[self.graph.action_state]
+        return np.subtract(best, worth, out=np.zeros(len(worth)), where=best != worth)
 
     @cached_property
     def is_best(self) -> NDArray[np.bool_]:
@@ -496,6 +499,8 @@ def solve(
         at_hand = {"progress": stage("solving")}
         if settling is None:
             at_hand["arranged"] = arranged
+        if settling is not None and settling.place[0] < 0:
+            raise EndlessPlay(f"{graph.title}: {NO_END}")
         found = run_method(
             graph if settling is None else settling.graph,
             method,
@@ -507,6 +512,8 @@ def solve(
         started = clock()
         certificate = certify(graph, found.values, arranged=arranged, progress=stage("certifying"))
         certifying += clock() - started
+    if np.isinf(found.values[0]):
+        raise EndlessPlay(f"{graph.title}: {NO_END}")
     return Solution(
         graph,
         game,

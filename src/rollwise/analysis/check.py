@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from rollwise.builders import CompileWarning, Progress, build
 from rollwise.builders.rules import Rules
 from rollwise.certificate import endless_states
-from rollwise.endings import describe, staying_actions
-from rollwise.errors import PolicyError, RollwiseError
+from rollwise.endings import NO_END, describe, settle, staying_actions
+from rollwise.errors import EndlessPlay, PolicyError, RollwiseError
 from rollwise.game import DerivedGame, Game
 from rollwise.graph import ARRAYS, StateGraph
 from rollwise.policies import find_policy
@@ -108,11 +108,8 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     else:
         _compare_builders(report, game, graph, max_states)
     _look_for_unreachable(report, graph)
-    endless = endless_states(graph)
-    if len(endless):
-        _describe_endless(report, graph, endless)
+    if not _look_for_endless_play(report, graph):
         return report
-    report.add("ok", "endless play", "every play ends, whatever the players do")
     solution = solve(game, max_states=max_states, progress=progress)
     _look_for_useless_actions(report, solution)
     _try_policies(report, game, graph)
@@ -247,13 +244,39 @@ def _look_for_unreachable(report: Report, graph: StateGraph) -> None:
         report.add("ok", "reachable states", "play from the start can come to every state")
 
 
-def _describe_endless(report: Report, graph: StateGraph, endless: NDArray[np.int64]) -> None:
-    places = describe(graph, endless, staying_actions(graph, endless), shown=5)
-    report.add(
-        "error",
-        "endless play",
-        f"the players can go round for ever in {len(endless):,} states: {places}",
-    )
+def _look_for_endless_play(report: Report, graph: StateGraph) -> bool:
+    """Whether every play ends, or has its worth if it doesn't; only then can it be solved."""
+    topic = "endless play"
+    endless = endless_states(graph)
+    if not len(endless):
+        report.add("ok", topic, "every play ends, whatever the players do")
+        return True
+    stays = staying_actions(graph, endless)
+    places = describe(graph, endless, stays, shown=5)
+    found = f"the players can go round for ever in {len(endless):,} states: {places}"
+    try:
+        settled = settle(graph)
+    except EndlessPlay as error:
+        remedy = str(error).rpartition(". ")[2]
+        report.add("error", topic, f"{found}. {remedy}")
+        return False
+    hopeless = np.flatnonzero(settled.place < 0)
+    if 0 in hopeless:
+        report.add("error", topic, f"{found}. {NO_END}")
+        return False
+    if graph.objective == "win":
+        worth = {"draw": "a draw", "lose": "lost by whoever keeps it up"}[graph.endless]
+        report.add("ok", topic, f"{found}. The rules say that endless play is {worth}")
+    else:
+        report.add("ok", topic, f"{found}. Every round costs, so that nobody gains by it")
+    if len(hopeless):
+        report.add(
+            "warning",
+            topic,
+            f"in {len(hopeless):,} states nobody can be sure to bring play to an end, which costs "
+            f"without bound: {describe(graph, hopeless, stays, shown=5)}",
+        )
+    return True
 
 
 def _look_for_useless_actions(report: Report, solution: Solution) -> None:

@@ -209,9 +209,7 @@ def is_proved(s, a, lottery, outcome_indptr, state, chances, values, sign, bound
 
 
 @inner_kernel
-def proves_by_ties(
-    s, action_indptr, lottery, outcome_indptr, state, chances, values, sign, bound
-):
+def proves_by_ties(s, action_indptr, lottery, outcome_indptr, state, chances, values, sign, bound):
     """Whether a state proves its bound if exact ties are counted as such (see `is_level`)."""
     below = False
     for a in range(index(action_indptr[s]), index(action_indptr[s + ONE])):

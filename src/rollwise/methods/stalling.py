@@ -14,6 +14,8 @@ whether that was right.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,8 +61,9 @@ def solve_in_rounds(
         chosen = ways_out(graph, np.ones(graph.n_actions, np.bool_))
     sign = -1.0 if graph.objective == "minimize" else 1.0
     best = np.full(graph.n_states, -np.inf)
-    values = best
-    for rounds in range(1, MOST_ROUNDS + 1):
+    values, rounds = best, 0
+    while rounds < MOST_ROUNDS:
+        rounds += 1
         values = solve(with_choices(graph, found, choosing, chosen))
         worth = sign * action_values(graph, _extended(graph, values, border_values))
         now = worth[chosen]
@@ -85,28 +88,17 @@ def with_last_moves(graph: StateGraph, found: EndComponents) -> StateGraph:
     total = np.add.reduceat(graph.outcome_weight.astype(np.float64), graph.outcome_indptr[:-1])
     places = graph.outcome_indptr[1:][may_repeat]
 
-    def insert(array: NDArray[np.generic], what: object) -> NDArray[np.generic]:
+    def insert(array: NDArray[Any], what: Any) -> NDArray[Any]:
         return np.insert(array, places, what)
 
-    return StateGraph(
-        states=graph.states,
-        action_indptr=graph.action_indptr,
-        action_label=graph.action_label,
-        action_reward=graph.action_reward,
+    weight = graph.outcome_weight.astype(np.float64)
+    return replace(
+        graph,
         outcome_indptr=np.append(0, np.cumsum(counts + may_repeat)).astype(np.int64),
         outcome_state=insert(graph.outcome_state, -1),
-        outcome_weight=insert(
-            graph.outcome_weight.astype(np.float64), LAST_MOVE * total[may_repeat]
-        ),
+        outcome_weight=insert(weight, LAST_MOVE * total[may_repeat]),
         outcome_passes=insert(graph.outcome_passes, False),
         outcome_payoff=insert(graph.outcome_payoff, 0.0),
-        field_names=graph.field_names,
-        action_names=graph.action_names,
-        game=graph.game,
-        parameters=graph.parameters,
-        players=graph.players,
-        objective=graph.objective,
-        n_roots=graph.n_roots,
     )
 
 

@@ -80,10 +80,10 @@ def advise(
         for row, fractions in zip(advice.actions, exact_actions, strict=True):
             entry = {
                 "action": row.action,
-                "value": row.value,
+                "value": number_or_none(row.value),
                 "win_probability": row.win_probability,
                 "error_bound": number_or_none(row.error_bound),
-                "cost": row.regret,
+                "cost": number_or_none(row.regret),
                 "win_probability_cost": None if is_score else row.regret / 2,
                 "best": row.best,
                 **fractions,
@@ -94,7 +94,7 @@ def advise(
                 "game": solution.graph.game,
                 "parameters": dict(solution.graph.parameters),
                 "state": advice.state,
-                "value": advice.value,
+                "value": number_or_none(advice.value),
                 "win_probability": advice.win_probability,
                 "error_bound": number_or_none(advice.error_bound),
                 **exact,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isinf
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -171,6 +172,8 @@ def describe(graph: StateGraph, found: Evaluation, s: int) -> dict[str, Any]:
         "state": dict(zip(graph.field_names, graph.states[s].tolist(), strict=True)),
         "value": number_or_none(float(found.values[s])),
     }
+    if isinf(found.values[s]):
+        document["never_ends"] = True  # with positive probability, and loses without bound
     two = graph.players == 2
     if two:
         document["value_second"] = number_or_none(float(found.values_second[s]))
@@ -196,6 +199,9 @@ def _print(document: dict[str, Any], has_draws: bool) -> None:
 
 def print_worth(document: dict[str, Any], has_draws: bool) -> None:
     """What a policy is worth from each seat, and how sure that is."""
+    if "never_ends" in document:
+        typer.echo("  expected score infinite: play may never end, and costs without bound (exact)")
+        return
     for_chances = "win_probability" in document
     names = ("win_probability", "win_probability_second") if for_chances else ("value",)
     numbers = [document[name] for name in names if name in document]
