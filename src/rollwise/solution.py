@@ -315,7 +315,9 @@ class Solution:
                     bound,
                     # the best of the others is off by what the worst of them is, and the
                     # difference of two doubles by less than their last place
-                    bound + max(bounds) + 2.0**-52 * float(self.regret[a]),
+                    bound + max(bounds) + 2.0**-52 * float(self.regret[a])
+                    if np.isfinite(self.regret[a])
+                    else 0.0,
                 )
             )
         value = float(self.values[s])
@@ -334,6 +336,8 @@ class Solution:
         ahead = [state for state in graph.outcome_state[part].tolist() if state >= 0]
         if not np.isfinite(self.error_bounds[ahead]).all():
             return float("inf")
+        if np.isinf(self.values[ahead]).any():
+            return 0.0  # it may lead to where nobody can end play, and is worth that exactly
         worth, doubt = Fraction(float(graph.action_reward[action])), Fraction(0)
         outcomes = zip(
             graph.outcome_state[part].tolist(),
