@@ -62,4 +62,5 @@ def fault_place(error: BaseException) -> str:
 def _is_users(file: str) -> bool:
     """Whether a file is not of this package (its rule sheets are), nor made up by Python."""
     parents = Path(file).parents
-    return not file.startswith("<") and (_HOUSE not in parents or _SHEETS in parents)
+    ours = _HOUSE in parents and (_SHEETS not in parents or file.endswith("__init__.py"))
+    return not file.startswith("<") and not ours

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import inspect
+import math
 import re
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from rollwise.errors import ParameterError
+from rollwise.faults import shown
 
 if TYPE_CHECKING:
     from rollwise.graph import StateGraph
@@ -304,10 +306,14 @@ class ParameterSpec:
             and not isinstance(value, bool)
         )
         if not right:
-            raise ParameterError(f"{game}: {self.name} must be {kinds[self.type]}, not {value!r}")
+            raise ParameterError(
+                f"{game}: {self.name} must be {kinds[self.type]}, not {shown(value)}"
+            )
         low, high = self.at_least, self.at_most
-        if self.type is float and value != value:
-            raise ParameterError(f"{game}: {self.name} must be a number, not {value!r}")
+        if self.type is float and not math.isfinite(value):
+            raise ParameterError(f"{game}: {self.name} must be a finite number, not {value!r}")
+        if self.type is int and not -(2**63) <= value < 2**63:
+            raise ParameterError(f"{game}: {self.name} is {shown(value)}, beyond 64 bits")
         if (low is not None and value < low) or (high is not None and value > high):
             raise ParameterError(f"{game}: {self.name} must be {self.range_text}, not {value!r}")
 
@@ -330,6 +336,14 @@ class ParameterSpec:
         return typing.cast(Value, value)
 
 
+def no_parameter(name: str) -> str:
+    """What to write where something that isn't a parameter is declared like one."""
+    return (
+        f"a parameter is an int, a float or a bool, and anything else is written "
+        f"{name}: ClassVar = ..."
+    )
+
+
 def parameter_specs(game: type[Game]) -> list[ParameterSpec]:
     """The parameters of a kind of game, in their order.
 
@@ -347,8 +361,8 @@ def parameter_specs(game: type[Game]) -> list[ParameterSpec]:
         kind = hints.get(field.name, field.type)
         if kind not in (int, float, bool):
             raise ParameterError(
-                f"{game.name}: the parameter {field.name} is declared as {field.type!r}; "
-                "a parameter is an int, a float or a bool"
+                f"{game.name}: the parameter {field.name} is declared as {shown(field.type)}; "
+                f"{no_parameter(field.name)}"
             )
         default = None if field.default is dataclasses.MISSING else field.default
         meta = field.metadata

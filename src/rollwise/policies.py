@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import PolicyError, UsageError
+from rollwise.faults import PASSED_ON, fault_text
 from rollwise.game import DerivedGame, Game
 from rollwise.graph import StateGraph
 
@@ -74,19 +75,22 @@ class Policy:
                 continue
             try:
                 answer = function(state_type(*fields))
-                chances = dict(answer) if isinstance(answer, Mapping) else {index(answer): 1.0}
-            except Exception as error:
+                mixed = answer if isinstance(answer, Mapping) else {answer: 1.0}
+                chances = {index(label): float(weight) for label, weight in mixed.items()}
+            except PASSED_ON:
+                raise
+            except BaseException as error:
                 raise PolicyError(
                     f"{graph.game}: the policy {name} fails in the state "
-                    f"{graph.state_text(s)}: {type(error).__name__}: {error}"
+                    f"{graph.state_text(s)}: {fault_text(error)}"
                 ) from error
             total = sum(chances.values())
-            for label, weight in chances.items():
+            for label, weight in (chances or {-1: 0.0}).items():
                 if label not in labels[begin:end] or not weight >= 0 or not 0 < total < np.inf:
-                    shown = graph.action_names.get(label, str(label))
+                    named = graph.action_names.get(label, str(label)) if chances else "no action"
                     may = ", ".join(graph.action_text(a) for a in range(begin, end))
                     raise PolicyError(
-                        f"{graph.game}: the policy {name} gives {shown} (weight {weight}) in the "
+                        f"{graph.game}: the policy {name} gives {named} (weight {weight}) in the "
                         f"state {graph.state_text(s)}, where the actions are {may}"
                     )
                 probability[labels.index(label, begin, end)] = weight / total

@@ -13,7 +13,7 @@ from rollwise.builders import CompileWarning, Progress, build
 from rollwise.builders.rules import Rules
 from rollwise.certificate import endless_states
 from rollwise.endings import NO_END, describe, settle, staying_actions
-from rollwise.errors import EndlessPlay, PolicyError, RollwiseError
+from rollwise.errors import EndlessPlay, PolicyError, RollwiseError, RulesError
 from rollwise.game import DerivedGame, Game
 from rollwise.graph import ARRAYS, StateGraph
 from rollwise.policies import find_policy
@@ -157,7 +157,11 @@ def _look_at_progress(report: Report, game: Game, graph: StateGraph) -> None:
         report.add("note", "progress", "too many states to look at; solving by layers does")
         return
     states = (rules.state_type(*fields) for fields in graph.states.tolist())
-    reached = np.array([int(game.progress(state)) for state in states], dtype=object)
+    try:
+        reached = np.array([rules.progress(state) for state in states], np.int64)
+    except RulesError as error:
+        report.add("error", "progress", str(error))
+        return
     action = np.repeat(np.arange(graph.n_actions), np.diff(graph.outcome_indptr))
     inside = np.flatnonzero(graph.outcome_state >= 0)
     source = graph.action_state[action[inside]]
@@ -172,7 +176,7 @@ def _look_at_progress(report: Report, game: Game, graph: StateGraph) -> None:
             f"the action {graph.action_text(a)}; no outcome may lower it",
         )
     else:
-        layers = len(set(reached))
+        layers = len(np.unique(reached))
         report.add("ok", "progress", f"no outcome lowers it ({layers:,} layers)")
 
 

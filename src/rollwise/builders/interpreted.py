@@ -83,10 +83,11 @@ def _all_of(rules: Rules, what: str, method: Any, state: Any, *action: int) -> l
     except PASSED_ON:
         raise
     except BaseException as error:
-        hint = "; it should yield" if "is not iterable" in str(error) else ""
+        fault = fault_text(error)
+        hint = "; it should yield" if "object is not iterable" in fault else ""
         raise RulesError(
             f"{rules.game.name}: {what}() fails in the state {rules.where(state, *action)}: "
-            f"{fault_text(error)}{hint}"
+            f"{fault}{hint}"
         ) from error
     if len(found) > MOST_YIELDED:
         raise RulesError(
@@ -294,7 +295,10 @@ class Interpreter:
         state = self._states[self._place]
         for action in expand(self._rules, state):
             lottery = (action.reward, tuple(action.weights), tuple(action.thens))
-            numbers = list(map(self._number.get, action.next_states))
+            try:
+                numbers = list(map(self._number.get, action.next_states))
+            except TypeError:  # a field is a list, say
+                numbers = [None]
             if None in numbers:
                 numbers = [
                     self._numbered(next_state, state, action.label)
@@ -309,11 +313,11 @@ class Interpreter:
 
     def _numbered(self, next_state: Any, state: Any, action: int) -> int:
         """The number of a state, which gets one if it is new."""
+        if next_state is not None and not self._rules.is_plain(next_state):
+            where = f"outcomes() in the state {self._rules.where(state, action)}"
+            next_state = self._rules.checked(next_state, where)
         known = self._number.get(next_state)
         if known is None:
-            if not self._rules.is_plain(next_state):
-                where = f"outcomes() in the state {self._rules.where(state, action)}"
-                next_state = self._rules.checked(next_state, where)
             known = self._number[next_state] = len(self._states)
             self._states.append(next_state)
         return known

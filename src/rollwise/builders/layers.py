@@ -149,6 +149,7 @@ def find_layers(
     reached, failed = ask(rules, type(game).progress, found)
     if failed >= 0:
         state = rules.state_type(*found[failed].tolist())
+        rules.progress(state)  # which says how
         raise RulesError(f"{game.name}: progress() fails in the state {rules.state_text(state)}")
     least, span = int(reached.min()), int(reached.max()) - int(reached.min()) + 1
     if span > max(n, 1 << 20):  # far apart: number the layers by what there is

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rollwise.errors import RulesError, TooManyStates, spelled
-from rollwise.faults import PASSED_ON, fault_text, shown
+from rollwise.faults import PASSED_ON, fault_text, one_line, shown
 from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, THEN_NAMES, WIN, Game
 
 # The payoff of each `then`, in its order.
@@ -43,12 +43,16 @@ class Rules:
 
     def __post_init__(self) -> None:
         game = self.game
+        if not isinstance(game.name, str) or game.name != one_line(game.name) or not game.name:
+            raise RulesError(
+                f"{type(game).__name__}: name is {shown(game.name)}; it must be a text of one line"
+            )
         game.validate()
-        if game.players not in (1, 2):
-            raise RulesError(f"{game.name}: players is {game.players!r}; it must be 1 or 2")
+        if type(game.players) is not int or game.players not in (1, 2):
+            raise RulesError(f"{game.name}: players is {shown(game.players)}; it must be 1 or 2")
         if game.objective not in ("win", "maximize", "minimize"):
             raise RulesError(
-                f"{game.name}: objective is {game.objective!r}; it must be 'win', "
+                f"{game.name}: objective is {shown(game.objective)}; it must be 'win', "
                 "'maximize' or 'minimize'"
             )
         if game.players == 2 and game.objective != "win":
@@ -72,6 +76,7 @@ class Rules:
                 f"{game.name}: the field {taken[0]!r} of the state has the name of a column "
                 "of the strategy table; call it something else"
             )
+        self.action_names  # noqa: B018 (which are looked at before anything is built)
 
     @cached_property
     def start(self) -> Any:
@@ -107,8 +112,20 @@ class Rules:
     @cached_property
     def action_names(self) -> dict[int, str]:
         names = self.game.action_names
-        pairs = names.items() if isinstance(names, Mapping) else enumerate(names)
-        return {int(label): str(name) for label, name in pairs}
+        try:
+            pairs = dict(names) if isinstance(names, Mapping) else dict(enumerate(names))
+            found = {index(label): name for label, name in pairs.items()}
+        except PASSED_ON:
+            raise
+        except BaseException:
+            found = {-1: ""}
+        named = all(isinstance(name, str) and name == one_line(name) for name in found.values())
+        if not named or isinstance(names, str) or min(found, default=0) < 0:
+            raise RulesError(
+                f"{self.game.name}: action_names is {shown(names)}; it gives each action a name, "
+                "as in ('roll', 'hold') or {1: 'one die', 2: 'two dice'}"
+            )
+        return found
 
     @cached_property
     def allowed_thens(self) -> tuple[int, ...]:
@@ -209,6 +226,34 @@ class Rules:
         """What else can be done about a large game that measures its progress."""
         by_layers = spelled(python="rollwise.solve_by_layers", command_line="solve --by-layer")
         return f"; {by_layers} needs less memory" if self.has_progress else ""
+
+    def progress(self, state: Any) -> int:
+        """How far the game says that it has gone in a state.
+
+        Raises
+        ------
+        RulesError
+            It fails, or gives something else than a whole number of 64 bits.
+        """
+        where = f"in the state {self.state_text(state)}"
+        try:
+            reached = self.game.progress(state)
+        except PASSED_ON:
+            raise
+        except BaseException as error:
+            raise RulesError(
+                f"{self.game.name}: progress() fails {where}: {fault_text(error)}"
+            ) from error
+        try:
+            number = index(reached)
+        except TypeError:
+            number = 2**63
+        if not -(2**63) <= number < 2**63:
+            raise RulesError(
+                f"{self.game.name}: progress() gives {shown(reached)} {where}; it is a whole "
+                "number of at most 64 bits"
+            )
+        return number
 
     def state_text(self, state: Any) -> str:
         return ", ".join(

@@ -7,19 +7,22 @@ is every one that another distribution registers under the entry point group
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import hashlib
 import importlib
 import importlib.util
 import inspect
 import pkgutil
+import re
 import sys
-import traceback
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
 from rollwise.errors import ParameterError, UnknownGame
-from rollwise.game import Game, parameter_specs
+from rollwise.faults import PASSED_ON, fault_text, one_line
+from rollwise.game import Game, no_parameter, parameter_specs
 
 
 def available() -> dict[str, type[Game]]:
@@ -28,8 +31,14 @@ def available() -> dict[str, type[Game]]:
     from importlib.metadata import entry_points  # takes longer than all the rest
 
     for entry in entry_points(group="rollwise.games"):
-        cls = entry.load()
-        found[cls.name] = cls
+        try:
+            cls = entry.load()
+        except PASSED_ON:
+            raise
+        except BaseException as error:
+            warnings.warn(f"the game {entry.value} is left out: {fault_text(error)}", stacklevel=2)
+        else:
+            found[cls.name] = cls
     for module in pkgutil.iter_modules(__path__):
         found |= _own(module.name)
     return dict(sorted(found.items()))
@@ -123,14 +132,25 @@ def _load(path: Path) -> object:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look their module up there
     try:
-        spec.loader.exec_module(module)
+        with contextlib.redirect_stdout(sys.stderr):  # stdout is for what was asked of rollwise
+            spec.loader.exec_module(module)
     except SyntaxError as error:
-        raise UnknownGame(f"{path}, line {error.lineno}: {error.msg}") from error
-    except Exception as error:
-        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
-        line = f", line {frames[-1].lineno}" if frames else ""
-        raise UnknownGame(f"{path}{line}: {type(error).__name__}: {error}") from error
+        raise UnknownGame(f"{path}, line {error.lineno}: {one_line(str(error.msg))}") from error
+    except PASSED_ON:
+        raise
+    except BaseException as error:
+        raise UnknownGame(f"{path} fails: {_with_remedy(fault_text(error))}") from error
     return module
+
+
+def _with_remedy(fault: str) -> str:
+    """What a dataclass says of a default that isn't a number, with what to write in rules."""
+    declared = re.search(r"mutable default .* for field (\w+) .*default_factory", fault)
+    if declared is None:
+        return fault
+    return fault.replace(
+        declared[0], f"the parameter {declared[1]} is no number; {no_parameter(declared[1])}"
+    )
 
 
 def create(cls: type[Game], values: Mapping[str, str]) -> Game:
@@ -159,10 +179,10 @@ def create(cls: type[Game], values: Mapping[str, str]) -> Game:
         raise ParameterError(f"{cls.name} needs a value for {missing[0]}: {missing[0]}=...")
     try:
         return cls(**parsed)
-    except ParameterError:
+    except (ParameterError, *PASSED_ON):
         raise
-    except Exception as error:
-        shown = ", ".join(f"{name}={value}" for name, value in parsed.items())
+    except BaseException as error:
+        given = ", ".join(f"{name}={value}" for name, value in parsed.items())
         raise ParameterError(
-            f"{cls.name} can't be made with {shown or 'its defaults'}: {error}"
+            f"{cls.name} can't be made with {given or 'its defaults'}: {fault_text(error)}"
         ) from error
