@@ -19,7 +19,7 @@ import numpy as np
 
 from rollwise.builders.rules import Rules, more_states
 from rollwise.errors import RulesError, TooManyStates
-from rollwise.faults import PASSED_ON, fault_text, shown
+from rollwise.faults import PASSED_ON, fault_place, fault_text, shown
 from rollwise.game import PASS
 from rollwise.sizes import in_bytes
 
@@ -78,7 +78,8 @@ def _all_of(rules: Rules, what: str, method: Any, state: Any, *action: int) -> l
     try:
         found = list(islice(method(state, *action), MOST_YIELDED + 1))
     except KeyboardInterrupt as stop:
-        stop.add_note(f"in {what}() in the state {rules.where(state, *action)}")
+        place = fault_place(stop)
+        stop.add_note(f"in {what}() in the state {rules.where(state, *action)}{place}")
         raise
     except PASSED_ON:
         raise

@@ -37,7 +37,8 @@ def _run() -> int:
     # Typer has Click within itself, and offers of its exceptions only the narrower ones.
     CLICK_EXCEPTION: Any = typer.BadParameter.__mro__[2]
     try:
-        code = app(standalone_mode=False) or 0
+        with streams.kept_for_data(sys.argv):
+            code = app(standalone_mode=False) or 0
         sys.stdout.flush()  # here, where it may fail
         return int(code)
     except RollwiseError as error:
@@ -48,8 +49,7 @@ def _run() -> int:
         return 130
     except CLICK_EXCEPTION as error:
         # a line that says what is wrong, as for every other mistake
-        message = " ".join(error.format_message().split())
-        say(f"{message} (rollwise COMMAND --help says more)")
+        say(f"{error.format_message()} (rollwise COMMAND --help says more)")
         return int(error.exit_code)
     except MemoryError:
         say("out of memory; smaller parameters or a lower --max-states help")

@@ -17,6 +17,13 @@ import typer.main
 from typer.models import CommandInfo
 
 from rollwise.cli import commands
+from rollwise.errors import RollwiseError
+
+
+class Interrupted(RollwiseError):
+    """Somebody pressed Ctrl-C."""
+
+    exit_code = 130
 
 
 class _Conversion:
@@ -122,6 +129,12 @@ class CommandsOnDemand(_ConvertsLittle, typer.core.TyperGroup):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands: Any = _Commands(_whole)
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:  # of which Typer would tell nothing
+            raise Interrupted(" ".join(["stopped", *getattr(stop, "__notes__", [])])) from stop
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(self.commands)

@@ -10,6 +10,8 @@ import json
 import os
 import re
 import sys
+from collections.abc import Iterable, Iterator
+from typing import TextIO
 
 # What stands in for a character that a stream doesn't know. Others are shown by their number.
 STAND_INS = {
@@ -62,17 +64,44 @@ def prepare() -> None:
             stream.reconfigure(encoding=PLAIN if plain else None, errors="rollwise")
 
 
+_for_data: TextIO | None = None
+
+
+@contextlib.contextmanager
+def kept_for_data(arguments: Iterable[str]) -> Iterator[None]:
+    """Keep standard output for `write`, where JSON or CSV is asked for.
+
+    What else is printed, by the rules of a game say, goes to standard error.
+    """
+    global _for_data
+    if not {"--json", "--csv"}.intersection(arguments):
+        yield
+        return
+    _for_data = sys.stdout
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _for_data = None
+
+
+def write(text: str) -> None:
+    """Print what other programs read."""
+    (_for_data or sys.stdout).write(text)
+
+
 def write_json(text: str) -> None:
     """Print a JSON document, in ASCII where standard output knows no more."""
-    if "utf" not in (sys.stdout.encoding or "utf-8").lower():
+    stream = _for_data or sys.stdout
+    if "utf" not in (stream.encoding or "utf-8").lower():
         text = re.sub(r"[^\x00-\x7f]", lambda found: _number(found[0]), text)
-    sys.stdout.write(text)
+    write(text)
 
 
 def say(message: str) -> None:
     """A line on standard error, if it can be had there."""
     with contextlib.suppress(OSError):
-        print(f"rollwise: {message}", file=sys.stderr)
+        print("rollwise:", " ".join(message.split()), file=sys.stderr)
 
 
 def close() -> None:

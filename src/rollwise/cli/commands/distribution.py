@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from rollwise.cli import streams
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     POLICIES,
@@ -221,7 +221,7 @@ def _write_csv(shown: list[dict[str, Any]]) -> None:
     values, columns = _side_by_side(shown)
     rows = zip(values, *(one.cells for one in columns), strict=True)
     lines = [["value", *(one.head for one in columns)], *([str(x) for x in row] for row in rows)]
-    sys.stdout.write("\n".join(",".join(line) for line in lines) + "\n")
+    streams.write("\n".join(",".join(line) for line in lines) + "\n")
 
 
 def _probabilities(entry: dict[str, Any]) -> tuple[list[float], list[float]]:

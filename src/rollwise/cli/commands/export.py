@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +9,7 @@ from typing import Annotated
 import typer
 
 from rollwise.atomic_files import check_place, write_atomically
+from rollwise.cli import streams
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     GameArgument,
@@ -75,7 +75,7 @@ def export(
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder) / "model"
             write(solution, place, to, policy)
-            sys.stdout.write(place.read_text(encoding="utf-8"))
+            streams.write(place.read_text(encoding="utf-8"))
         return
     write_atomically(out, lambda place: write(solution, place, to, policy))
     if json:

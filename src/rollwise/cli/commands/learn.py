@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json as json_module
 import math
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rollwise.atomic_files import check_place
+from rollwise.cli import streams
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     GameArgument,
@@ -143,7 +143,7 @@ def learn(
     learned = learner.result()
     final = comparisons[-1] if comparisons else None
     if csv:
-        sys.stdout.write(learned.table().write_csv())
+        streams.write(learned.table().write_csv())
     elif json:
         document = _document(learned, final)
         if checkpoints is not None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from rollwise.atomic_files import check_place, write_text
+from rollwise.cli import streams
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     GameArgument,
@@ -61,7 +61,7 @@ def many_dice(
             }
         )
     elif csv:
-        sys.stdout.write(rows.write_csv())
+        streams.write(rows.write_csv())
     else:
         from rich.table import Table
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json as json_module
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rollwise.atomic_files import check_place, write_atomically
+from rollwise.cli import streams
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     GameArgument,
@@ -41,7 +41,6 @@ from rollwise.cli.score_options import (
     TiesOption,
     as_played,
 )
-from rollwise.cli.streams import write_json
 from rollwise.errors import UsageError
 from rollwise.printed import as_text
 
@@ -118,7 +117,7 @@ def table(
 
         write_atomically(out, write)
     elif form is not None:
-        (write_json if form == "json" else sys.stdout.write)(_text(solution, rows, form))
+        (streams.write_json if form == "json" else streams.write)(_text(solution, rows, form))
     else:
         if limit is None:
             rows = rows.head(SHOWN)
