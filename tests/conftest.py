@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 from hypothesis import settings
 
 from rollwise.kernels.jit import JIT_DISABLED
+
+# Every answer is found anew, and compiled rules aren't those of the user's own cache.
+os.environ["ROLLWISE_NO_CACHE"] = "1"
+kept = Path(__file__).parent.parent / ".pytest_cache" / "rollwise"
+os.environ.setdefault("ROLLWISE_CACHE_DIR", str(kept))
 
 # The first example of a test waits for Numba.
 settings.register_profile("rollwise", deadline=None, max_examples=50)

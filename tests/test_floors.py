@@ -34,6 +34,7 @@ FLOORS = (
     ("filters",),
     ("solution", "layers"),
     ("first_use",),
+    ("kept",),
     ("storage",),
     ("policy_references",),
     ("analysis",),

@@ -88,9 +88,9 @@ def test_room_is_made_by_what_was_used_longest_ago(tmp_path):
     def left() -> list[str]:
         return sorted(path.name for path in tmp_path.glob("*.kept"))
 
-    make_room(tmp_path, "*.kept", 1000, 5)
+    make_room(tmp_path, "*.kept", most_files=5)
     assert left() == ["0.kept", "1.kept", "2.kept", "3.kept", "4.kept"]
-    make_room(tmp_path, "*.kept", 35, 5)
+    make_room(tmp_path, "*.kept", most_bytes=35)
     assert left() == ["0.kept", "1.kept", "2.kept"]
     assert (tmp_path / "other").exists()
 

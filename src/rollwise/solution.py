@@ -120,7 +120,9 @@ class Solution:
     run : MethodResult or None
         What else the method said: its history, bounds, fractions.
     proved : bool
-        Whether the error bounds were proved by this process, or only read from a file.
+        Whether the error bounds were proved, or only read from a file that anybody wrote.
+    kept_from : str or None
+        When it was found, if that was in an earlier run (see `rollwise.kept`).
     """
 
     graph: StateGraph
@@ -134,6 +136,7 @@ class Solution:
     seconds: Mapping[str, float] = field(default_factory=dict)
     run: MethodResult | None = None
     proved: bool = True
+    kept_from: str | None = None
 
     @property
     def error_bound(self) -> float:

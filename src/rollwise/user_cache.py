@@ -7,13 +7,16 @@ if it belongs to the user and nobody else can write to it.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import stat
 import sys
 import warnings
 from pathlib import Path
 
+MOST_BYTES = 4_000_000_000  # of graphs and answers; what was used longest ago goes
 _TOLD: set[str] = set()
+_in_use = True
 
 
 def tell_once(message: str) -> None:
@@ -42,6 +45,23 @@ def place() -> Path | None:
         return Path.home() / ".cache" / "rollwise"
     except RuntimeError:
         return None
+
+
+def use(asked: bool) -> None:
+    """Say whether this process reads and keeps graphs and answers."""
+    global _in_use
+    _in_use = asked
+
+
+def answers_folder() -> Path | None:
+    """Where graphs and answers are kept (see `rollwise.kept`); None where they aren't.
+
+    They aren't with ``ROLLWISE_NO_CACHE=1`` in the environment.
+    """
+    home = place()
+    if home is None or not _in_use or os.environ.get("ROLLWISE_NO_CACHE", "0") not in ("", "0"):
+        return None
+    return private_folder(home / "answers")
 
 
 def private_folder(folder: Path | None) -> Path | None:
@@ -80,7 +100,9 @@ def is_private(folder: Path) -> bool:
     return True
 
 
-def make_room(folder: Path, pattern: str, most_bytes: int, most_files: int) -> None:
+def make_room(
+    folder: Path, pattern: str, *, most_bytes: float = math.inf, most_files: float = math.inf
+) -> None:
     """Remove the files that were used longest ago, until there are no more than that."""
     found = []
     for path in folder.glob(pattern):

@@ -101,7 +101,7 @@ class CompiledQuestion:
     attributes: tuple[str, ...]
 
 
-def _what_rules_read(rules: Rules) -> Reads:
+def what_rules_read(rules: Rules) -> Reads:
     functions = {name: getattr(type(rules.game), name) for name in RULES}
     return what_is_read(rules, functions, unread=() if rules.has_reward else ("reward",))
 
@@ -114,7 +114,7 @@ def compiled_rules(rules: Rules) -> CompiledRules:
     NotCompilable
         With the reason, in a line, and what to change.
     """
-    reads = _what_rules_read(rules)
+    reads = what_rules_read(rules)
     key = reads.key.text
     if key not in _COMPILED:
         with reasons_told():
@@ -144,7 +144,7 @@ def compiled_question(rules: Rules, function: Callable[[Any, Any], Any]) -> Comp
 
 def is_compiled(rules: Rules) -> bool:
     """Whether this process has compiled these rules already."""
-    return _what_rules_read(rules).key.text in _COMPILED
+    return what_rules_read(rules).key.text in _COMPILED
 
 
 def was_large(rules: Rules, outcomes: int) -> bool:
@@ -161,7 +161,7 @@ def note_large(rules: Rules, outcomes: int) -> None:
 
 
 def _large_note(rules: Rules, outcomes: int) -> Path | None:
-    reads = _what_rules_read(rules)
+    reads = what_rules_read(rules)
     values = key_of({}, reads.key.text, tuple(reads.values.items()))
-    lasts = reads.key.lasts and values.lasts
-    return folder() / f"{values.text}-{outcomes}.large" if lasts else None
+    place = folder() if reads.key.lasts and values.lasts else None
+    return None if place is None else place / f"{values.text}-{outcomes}.large"

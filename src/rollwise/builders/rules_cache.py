@@ -12,10 +12,8 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import pickle
 import platform
-import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,8 +26,11 @@ from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
 
 import rollwise
+from rollwise.atomic_files import write_atomically
+from rollwise.errors import OutputError
 from rollwise.kernels import explore
 from rollwise.kernels.jit import before_compiling, before_reading, for_disk
+from rollwise.user_cache import make_room, place, private_folder
 
 MOST_FILES = 300  # the oldest go
 
@@ -53,54 +54,48 @@ def versions() -> tuple[Any, ...]:
     )
 
 
-def folder() -> Path:
-    """Where compiled rules are kept: with Numba's cache if that has a place, else the user's."""
+def folder() -> Path | None:
+    """Where compiled rules are kept: with Numba's cache if that has a place, else the user's.
+
+    None if there is no private folder for them.
+    """
     if numba.config.CACHE_DIR:
-        return Path(numba.config.CACHE_DIR) / "rollwise-rules"
-    home = os.environ.get("XDG_CACHE_HOME") or (Path.home() / ".cache")
-    return Path(home) / "rollwise"
+        return private_folder(Path(numba.config.CACHE_DIR) / "rollwise-rules")
+    home = place()
+    return None if home is None else private_folder(home / "rules")
 
 
 def keep_note(path: Path) -> None:
     """Leave an empty file in the cache; a place that can't be written is no error."""
     with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-        _prune(path.parent, path.suffix)
-
-
-def _prune(place: Path, suffix: str) -> None:
-    files = sorted(place.glob(f"*{suffix}"), key=lambda path: path.stat().st_mtime)
-    for path in files[: max(len(files) - MOST_FILES, 0)]:
-        path.unlink(missing_ok=True)
+        make_room(path.parent, f"*{path.suffix}", most_files=MOST_FILES)
 
 
 class RulesCache:
     """One compiled adapter on disk, in the form in which Numba's CFunc asks for it."""
 
     def __init__(self, key: str) -> None:
-        self._path = folder() / f"{key}.rules"
+        kept = folder()
+        self._path = None if kept is None else kept / f"{key}.rules"
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled adapter, or None; a file that can't be read counts as none."""
         try:
-            data = self._path.read_bytes()
-            before_reading(target_context)
-            return CompileResult._rebuild(target_context, *pickle.loads(data))
+            if self._path is not None:
+                data = self._path.read_bytes()
+                before_reading(target_context)
+                return CompileResult._rebuild(target_context, *pickle.loads(data))
         except Exception:
-            # none, or written by something else, or cut short: compile again and replace it
-            before_compiling()
-            return None
+            pass  # none, or written by something else, or cut short: compile again and replace it
+        before_compiling()
+        return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
         """Keep a compiled adapter, if it can be; a place that can't be written is no error."""
-        if result.lifted or result.library.has_dynamic_globals:
+        if self._path is None or result.lifted or result.library.has_dynamic_globals:
             return
-        with contextlib.suppress(OSError, pickle.PicklingError, TypeError):
+        with contextlib.suppress(OutputError, OSError, pickle.PicklingError, TypeError):
             data = serialize.dumps(for_disk(result))
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=self._path.parent, suffix=".part")
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            os.replace(name, self._path)
-            _prune(self._path.parent, self._path.suffix)
+            write_atomically(self._path, lambda place: place.write_bytes(data))
+            make_room(self._path.parent, f"*{self._path.suffix}", most_files=MOST_FILES)

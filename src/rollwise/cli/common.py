@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rollwise import user_cache
 from rollwise.cli.streams import write_json
 from rollwise.errors import ParameterError, UnknownState, UsageError
 from rollwise.game import Game
@@ -43,6 +44,21 @@ JsonOption = Annotated[
 MaxStatesOption = Annotated[
     int | None,
     typer.Option("--max-states", min=1, help="Give up beyond this many states."),
+]
+
+
+def _use_cache(no_cache: bool) -> bool:
+    user_cache.use(not no_cache)
+    return no_cache
+
+
+NoCacheOption = Annotated[
+    bool,
+    typer.Option(
+        "--no-cache",
+        callback=_use_cache,
+        help="Neither read nor keep answers: see `rollwise cache`.",
+    ),
 ]
 ModeOption = Annotated[
     str,
@@ -149,7 +165,7 @@ def solve_or_load(
             from rollwise.storage import load
 
             return load(load_from, game, max_states=max_states, progress=progress)
-        from rollwise.solution import solve
+        from rollwise.kept import solve
 
         return solve(
             game,

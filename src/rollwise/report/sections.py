@@ -200,7 +200,9 @@ def certainty(facts: Facts) -> str:
     """How the answer was found, and how sure it is."""
     solution = facts.solution
     graph = solution.graph
-    seconds = sum(solution.seconds.values())
+    seconds = f"it took {sum(solution.seconds.values()):.1f} seconds"
+    if solution.kept_from is not None:
+        seconds = f"the answer was kept from {solution.kept_from}"
     bound = solution.error_bound
     proof = (
         f"No value is off by more than <b>{bound:.1e}</b> (in payoff: +1 for a win, -1 for a loss)"
@@ -224,7 +226,7 @@ chances that are known by now, and the best move is the one with the best averag
 to the start. Where positions lead round in a circle, the equations of the whole circle are solved
 together ({circles}).
 This is called dynamic programming.</p>
-<p>The method was <b>{html.escape(solution.method)}</b>; it took {seconds:.1f} seconds.</p>
+<p>The method was <b>{html.escape(solution.method)}</b>; {seconds}.</p>
 <p>{proof}. That is a proof and no guess: a separate program, which knows only the positions and
 their values, put each value into the equations of the game, and allowed for every rounding of the
 computer. The status of this answer is: <b>{html.escape(solution.status)}</b>.</p>

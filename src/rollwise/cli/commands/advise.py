@@ -13,6 +13,7 @@ from rollwise.cli.common import (
     JsonOption,
     LoadOption,
     MaxStatesOption,
+    NoCacheOption,
     ParametersArgument,
     number_or_none,
     print_json,
@@ -61,6 +62,7 @@ def advise(
     time_limit: TimeLimitOption = None,
     solver: SolverOption = None,
     max_states: MaxStatesOption = None,
+    no_cache: NoCacheOption = False,
 ) -> None:
     """Say what each action is worth in a position, and what a wrong one costs."""
     options = method_options(

@@ -11,6 +11,7 @@ from rollwise.cli.common import (
     GameArgument,
     JsonOption,
     MaxStatesOption,
+    NoCacheOption,
     ParametersArgument,
     Progress,
     number_or_none,
@@ -47,11 +48,12 @@ def compare(
     contest: ContestOption = False,
     ties: TiesOption = None,
     max_states: MaxStatesOption = None,
+    no_cache: NoCacheOption = False,
     json: JsonOption = False,
 ) -> None:
     """Run the methods on a game and measure their errors against the certified answer."""
     from rollwise.analysis.compare import compare as compare_methods
-    from rollwise.builders import build
+    from rollwise.kept import build
 
     if not time_limit > 0:
         raise UsageError(f"--time-limit is {time_limit}; it must be positive")

@@ -12,6 +12,7 @@ from rollwise.cli.common import (
     POLICIES,
     GameArgument,
     JsonOption,
+    NoCacheOption,
     ParametersArgument,
     print_json,
     print_table,
@@ -69,10 +70,11 @@ def distribution(
     exact: Annotated[bool, typer.Option("--exact", help="Probabilities as fractions.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
     json: JsonOption = False,
+    no_cache: NoCacheOption = False,
 ) -> None:
     """The distribution of a solitaire game's final score under a policy, without simulating."""
     from rollwise.analysis.distributions import counted_actions, distributions, exact_distribution
-    from rollwise.builders import build
+    from rollwise.kept import build
     from rollwise.policy_references import resolve_policy
     from rollwise.scores import whole_points
 

@@ -13,6 +13,7 @@ from rollwise.cli.common import (
     GameArgument,
     JsonOption,
     MaxStatesOption,
+    NoCacheOption,
     ParametersArgument,
     Progress,
     about_draws,
@@ -88,12 +89,13 @@ def evaluate(
     contest: ContestOption = False,
     ties: TiesOption = None,
     max_states: MaxStatesOption = None,
+    no_cache: NoCacheOption = False,
     json: JsonOption = False,
 ) -> None:
     """Evaluate a policy, moving first and second, against itself or another."""
-    from rollwise.builders import build
     from rollwise.evaluation import METHODS
     from rollwise.evaluation import evaluate as evaluate_policy
+    from rollwise.kept import build
     from rollwise.policy_references import resolve_policy
 
     if method not in METHODS:

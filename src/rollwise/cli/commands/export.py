@@ -16,6 +16,7 @@ from rollwise.cli.common import (
     JsonOption,
     LoadOption,
     MaxStatesOption,
+    NoCacheOption,
     ParametersArgument,
     print_json,
     read_game,
@@ -54,6 +55,7 @@ def export(
     json: JsonOption = False,
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
+    no_cache: NoCacheOption = False,
 ) -> None:
     """Write a game for model checkers (prism, drn) or as data (parquet, json, npz)."""
     from rollwise.export import DATA, MODELS

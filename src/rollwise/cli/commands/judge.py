@@ -11,6 +11,7 @@ from rollwise.cli.app import app
 from rollwise.cli.common import (
     GameArgument,
     JsonOption,
+    NoCacheOption,
     ParametersArgument,
     print_json,
     print_table,
@@ -33,11 +34,12 @@ def judge(
     parameters: ParametersArgument = None,
     ties: ContestTiesOption = "shared",
     json: JsonOption = False,
+    no_cache: NoCacheOption = False,
 ) -> None:
     """Judge the moves of a play: which choices lost how many points, and chances to win."""
     from rollwise.analysis.judge import judge as judge_plays
     from rollwise.analysis.judge import read_plays
-    from rollwise.solution import solve
+    from rollwise.kept import solve
 
     chosen = read_game(game, parameters)
     solution = solve(chosen)

@@ -16,6 +16,7 @@ from rollwise.cli.common import (
     GameArgument,
     JsonOption,
     MaxStatesOption,
+    NoCacheOption,
     ParametersArgument,
     Progress,
     number_or_none,
@@ -81,6 +82,7 @@ def learn(
     csv: Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")] = False,
     json: JsonOption = False,
     max_states: MaxStatesOption = None,
+    no_cache: NoCacheOption = False,
 ) -> None:
     """Learn a game by playing it against oneself, and counting wins and losses.
 
@@ -111,7 +113,7 @@ def learn(
         need_target=True,
     )
     with Progress() as progress:
-        from rollwise.builders import build
+        from rollwise.kept import build
         from rollwise.learn import Learner
 
         settings: dict[str, Any] = {

@@ -16,6 +16,7 @@ from rollwise.cli.common import (
     JsonOption,
     LoadOption,
     MaxStatesOption,
+    NoCacheOption,
     ParametersArgument,
     print_json,
     read_game,
@@ -73,6 +74,7 @@ def play(
     json: JsonOption = False,
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
+    no_cache: NoCacheOption = False,
 ) -> None:
     """Play a game, with a coach if you like; the ledger tells luck from skill."""
     from rich.console import Console

@@ -12,6 +12,7 @@ from rollwise.cli.common import (
     GameArgument,
     LoadOption,
     MaxStatesOption,
+    NoCacheOption,
     ParametersArgument,
     read_game,
     read_state,
@@ -81,6 +82,7 @@ def plot(
     ties: TiesOption = None,
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
+    no_cache: NoCacheOption = False,
 ) -> None:
     """Draw the answer: the policy, values, boundaries, lengths and more."""
     from rollwise.plot import check_choices, require_plotly

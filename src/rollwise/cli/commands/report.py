@@ -12,6 +12,7 @@ from rollwise.cli.common import (
     GameArgument,
     LoadOption,
     MaxStatesOption,
+    NoCacheOption,
     ParametersArgument,
     Progress,
     read_game,
@@ -41,6 +42,7 @@ def report(
     ties: TiesOption = None,
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
+    no_cache: NoCacheOption = False,
 ) -> None:
     """Write a report for people: who has the edge, what to do, and how sure that is."""
     from rollwise.atomic_files import check_place

@@ -13,6 +13,7 @@ from rollwise.cli.common import (
     GameArgument,
     JsonOption,
     MaxStatesOption,
+    NoCacheOption,
     ParametersArgument,
     Progress,
     number_or_none,
@@ -47,11 +48,12 @@ def respond(
     contest: ContestOption = False,
     ties: TiesOption = None,
     max_states: MaxStatesOption = None,
+    no_cache: NoCacheOption = False,
     json: JsonOption = False,
 ) -> None:
     """Find the best response to a policy, and what that policy loses to it."""
-    from rollwise.builders import build
     from rollwise.evaluation import best_response
+    from rollwise.kept import build
     from rollwise.policy_references import resolve_policy
 
     chosen = as_played(

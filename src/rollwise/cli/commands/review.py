@@ -14,6 +14,7 @@ from rollwise.cli.common import (
     JsonOption,
     LoadOption,
     MaxStatesOption,
+    NoCacheOption,
     ParametersArgument,
     print_json,
     print_table,
@@ -49,6 +50,7 @@ def review(
     json: JsonOption = False,
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
+    no_cache: NoCacheOption = False,
 ) -> None:
     """Review written games: what was luck, what was skill, which mistakes cost most."""
     from dataclasses import asdict

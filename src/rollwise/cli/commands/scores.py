@@ -14,6 +14,7 @@ from rollwise.cli.common import (
     POLICIES,
     GameArgument,
     JsonOption,
+    NoCacheOption,
     ParametersArgument,
     print_json,
     read_game,
@@ -28,11 +29,12 @@ def scores(
     parameters: ParametersArgument = None,
     policy: Annotated[str, typer.Option(metavar="POLICY", help=POLICIES)] = "optimal",
     json: JsonOption = False,
+    no_cache: NoCacheOption = False,
 ) -> None:
     """Test scores that were really made against the exact distribution of a policy."""
     from rollwise.analysis.distributions import distributions
     from rollwise.analysis.records import compare, read_scores
-    from rollwise.builders import build
+    from rollwise.kept import build
     from rollwise.policy_references import resolve_policy
 
     chosen = read_game(game, parameters)

@@ -14,6 +14,7 @@ from rollwise.cli.common import (
     GameArgument,
     JsonOption,
     MaxStatesOption,
+    NoCacheOption,
     ParametersArgument,
     Progress,
     about_draws,
@@ -73,13 +74,14 @@ def simulate(
     ties: TiesOption = None,
     json: JsonOption = False,
     max_states: MaxStatesOption = None,
+    no_cache: NoCacheOption = False,
 ) -> None:
     """Play games between policies: who wins, how long it takes, how it scores.
 
     Simulated figures come with their standard errors and the exact ones beside them.
     Ctrl-C ends early with the games played so far.
     """
-    from rollwise.builders import build
+    from rollwise.kept import build
     from rollwise.policy_references import resolve_policy
     from rollwise.simulate import Disagreement
     from rollwise.simulate import simulate as play

@@ -14,6 +14,7 @@ from rollwise.cli.common import (
     JsonOption,
     MaxStatesOption,
     ModeOption,
+    NoCacheOption,
     ParametersArgument,
     Progress,
     number_or_none,
@@ -79,6 +80,7 @@ def solve(
     start_from: StartOption = None,
     mode: ModeOption = "auto",
     max_states: MaxStatesOption = None,
+    no_cache: NoCacheOption = False,
     chase: ChaseOption = False,
     target: TargetOption = None,
     contest: Annotated[
@@ -99,7 +101,7 @@ def solve(
     json: JsonOption = False,
 ) -> None:
     """Solve a game: who has the edge, and how sure that is."""
-    from rollwise.solution import solve as solve_game
+    from rollwise.kept import solve as solve_game
 
     if tolerance is not None and not tolerance > 0:
         raise UsageError(f"--tolerance is {tolerance}; it must be positive")
@@ -209,6 +211,8 @@ def summary(solution: Any) -> dict[str, Any]:
         "error_bound": number_or_none(solution.error_bound),
         "seconds": {name: round(spent, 6) for name, spent in solution.seconds.items()},
     }
+    if solution.kept_from is not None:
+        document["kept_from"] = solution.kept_from
     run = solution.run
     if run is None or not run.details:
         return document
@@ -265,4 +269,5 @@ def _print(document: dict[str, Any], graph: StateGraph) -> None:
         f"{document['outcomes']:,} outcomes; {components}"
     )
     spent = ", ".join(f"{name} {spent:.2f} s" for name, spent in document["seconds"].items())
-    typer.echo(f"  {document['method']}: {spent}")
+    kept = f"kept from {document['kept_from']}, " if "kept_from" in document else ""
+    typer.echo(f"  {document['method']}: {kept}{spent}")

@@ -16,6 +16,7 @@ from rollwise.cli.common import (
     JsonOption,
     LoadOption,
     MaxStatesOption,
+    NoCacheOption,
     ParametersArgument,
     print_table,
     read_game,
@@ -80,6 +81,7 @@ def table(
     solver: SolverOption = None,
     whole: WholeOption = None,
     max_states: MaxStatesOption = None,
+    no_cache: NoCacheOption = False,
 ) -> None:
     """Print the strategy: what to do in each state, its value and error bound."""
     if csv and json:

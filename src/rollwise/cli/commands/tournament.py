@@ -11,6 +11,7 @@ from rollwise.cli.common import (
     GameArgument,
     JsonOption,
     MaxStatesOption,
+    NoCacheOption,
     ParametersArgument,
     Progress,
     number_or_none,
@@ -62,9 +63,10 @@ def tournament(
     ties: TiesOption = None,
     json: JsonOption = False,
     max_states: MaxStatesOption = None,
+    no_cache: NoCacheOption = False,
 ) -> None:
     """Let every policy play every other from both seats; exact wherever possible."""
-    from rollwise.builders import build
+    from rollwise.kept import build
     from rollwise.policy_references import resolve_policy
     from rollwise.simulate import tournament as play
 

@@ -1,0 +1,250 @@
+"""Answers that are kept: the same as those found anew, and only those of the same rules."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_cli import output, refusal, run
+
+import rollwise
+from rollwise import kept
+from rollwise.errors import TooManyStates
+from rollwise.games.pig import Pig, Piglet
+from rollwise.games.threes import Threes
+
+pytestmark = pytest.mark.needs_jit  # only games whose rules are compiled are kept
+
+RULES = """
+from dataclasses import dataclass
+from typing import NamedTuple
+import rollwise
+from rollwise import LOSE, PASS, WIN, Game
+
+GAINS = (1, 2)
+
+class Total(NamedTuple):
+    total: int
+
+@rollwise.rule
+def longer(n):
+    return n + 0
+
+@dataclass(frozen=True)
+class Race(Game):
+    mark: int = 7
+    action_names = {1: "one", 2: "two"}
+    def start(self):
+        return Total(0)
+    def actions(self, s):
+        yield 1
+        yield 2
+    def outcomes(self, s, action):
+        for gain in GAINS:
+            if s.total + gain + action > longer(self.mark):
+                yield 1, LOSE, s
+            elif s.total + gain + action == longer(self.mark):
+                yield 1, WIN, s
+            else:
+                yield 1, PASS, Total(s.total + gain + action)
+"""
+
+
+@pytest.fixture(autouse=True)
+def everything_is_kept(tmp_path, monkeypatch):
+    monkeypatch.delenv("ROLLWISE_NO_CACHE")
+    rules = Path(os.environ["ROLLWISE_CACHE_DIR"], "rules")
+    rules.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "rules").symlink_to(rules)  # compiled already
+    monkeypatch.setenv("ROLLWISE_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(kept, "WORTH_KEEPING", 0.0)
+    monkeypatch.setattr(kept, "WORTH_COMPILING", 0.0)
+
+
+@pytest.fixture
+def game(tmp_path):
+    path = tmp_path / "race.py"
+    path.write_text(RULES)
+    return path
+
+
+def files(tmp_path: Path) -> list[str]:
+    return sorted(path.name for path in (tmp_path / "cache" / "answers").iterdir())
+
+
+def solved(path: Path, *more: str) -> tuple[float, bool]:
+    """What a game is worth, and whether that was kept."""
+    document = json.loads(output("solve", f"{path}:Race", *more, "--json"))
+    return document["value"], "kept_from" in document
+
+
+@pytest.mark.parametrize(
+    ("game", "method"),
+    [
+        (Piglet(5), "strategy-iteration"),
+        (Piglet(5), "exact"),
+        (Piglet(5), "value-iteration"),
+        (Threes(3), "strategy-iteration"),
+    ],
+    ids=str,
+)
+def test_it_comes_back_as_it_was(game, method):
+    options = {"sound": True} if method == "value-iteration" else {}
+    first = kept.solve(game, method=method, options=options)
+    again = kept.solve(game, method=method, options=options)
+    assert first.kept_from is None
+    assert again.kept_from is not None
+    assert set(again.seconds) == {"read"}
+    assert again.graph.content_hash == first.graph.content_hash
+    assert np.array_equal(again.values, first.values)
+    assert np.array_equal(again.error_bounds, first.error_bounds)
+    assert (again.status, again.sweeps) == (first.status, first.sweeps)
+    assert all(map(np.array_equal, again.bounds, first.bounds))
+    assert again.table().equals(first.table())
+    assert again.run.fractions == first.run.fractions
+    assert again.run.details == first.run.details
+    assert rollwise.certify(again.graph, again.values).bound == first.error_bound
+
+
+def test_the_second_question_says_that_the_answer_was_kept(tmp_path):
+    asked = ("solve", "pig", "target=12")
+    first, again = output(*asked), output(*asked)
+    assert re.search(
+        r"strategy-iteration: kept from \d{4}-\d\d-\d\d \d\d:\d\d, read 0\.\d\d s", again
+    )
+    assert first.splitlines()[:-1] == again.splitlines()[:-1]
+    assert "kept from" not in output(*asked, "--no-cache")
+    assert "compile" in first
+    for command in ("table", "advise"):
+        more = ("--state", "banked=0,rival=0,turn=3") if command == "advise" else ()
+        asked = (command, "pig", "target=12", *more)
+        assert output(*asked) == output(*asked, "--no-cache")
+    rival = ("evaluate", "pig", "target=12", "--policy", "hold-at-20")
+    assert output(*rival) == output(*rival, "--no-cache")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("GAINS = (1, 2)", "GAINS = (2, 1, 1)"),
+        ("return n + 0", "return n + 1"),
+        ("Total(s.total + gain + action)", "Total(s.total + gain + action + 1)"),
+        ("return Total(0)", "return Total(1)"),
+    ],
+)
+def test_edited_rules_have_another_answer(game, old, new):
+    before = solved(game)
+    assert solved(game) == (before[0], True)
+    game.write_text(RULES.replace(old, new))
+    after = solved(game)
+    assert after == solved(game, "--no-cache")
+    assert after[1] is False
+    game.write_text(RULES)
+    assert solved(game) == (before[0], True)
+
+
+def test_parameters_and_methods_have_answers_of_their_own(game):
+    assert solved(game)[1] is False
+    assert solved(game, "mark=9")[1] is False
+    assert solved(game, "--method", "value-iteration")[1] is False
+    assert solved(game, "--method", "value-iteration", "--epsilon", "0.5")[1] is False
+    assert solved(game)[1] is True
+
+
+def test_names_of_actions_are_not_kept_from_before(game):
+    solved(game)
+    game.write_text(RULES.replace('"two"', '"both"'))
+    assert "both" in output("advise", f"{game}:Race", "--state", "total=0")
+
+
+def test_rules_whose_reach_is_unknown_are_not_kept(game, tmp_path):
+    """What Python alone can run may read anything."""
+    rules = RULES.replace("GAINS = (1, 2)", "GAINS = {1: 1, 2: 2}")
+    game.write_text(rules)
+    assert [solved(game)[1] for _ in range(2)] == [False, False]
+    method = "    total: int\n\n    def after(self):\n        return self.total\n"
+    rules = RULES.replace("    total: int\n", method).replace("s.total", "s.after()")
+    game.write_text(rules)
+    assert [solved(game)[1] for _ in range(2)] == [False, False]
+    assert files(tmp_path) == []
+
+
+@pytest.mark.parametrize("kind", ["graph", "values"])
+def test_what_is_damaged_is_found_anew(tmp_path, kind):
+    asked = ("solve", "piglet", "target=4", "--json")
+    output(*asked)
+    (path,) = (tmp_path / "cache" / "answers").glob(f"*.{kind}.npz")
+    whole = path.read_bytes()
+    rng = np.random.default_rng(1)
+    for place in [*rng.integers(0, len(whole), 8).tolist(), None]:
+        part = bytearray(whole)
+        if place is None:
+            part = part[: len(part) // 2]
+        else:
+            part[place] ^= 0xFF
+        path.write_bytes(part)
+        document = json.loads(output(*asked))
+        assert document["status"] == "certified"
+        assert np.array_equal(kept.solve(Piglet(4)).values, rollwise.solve(Piglet(4)).values)
+        assert path.exists()
+
+
+def test_small_games_are_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(kept, "WORTH_KEEPING", 100.0)
+    output("solve", "pig", "target=12")
+    assert files(tmp_path) == []
+
+
+def test_a_folder_that_others_can_write_to_is_not_read(game, tmp_path):
+    solved(game)
+    folder = tmp_path / "cache" / "answers"
+    folder.chmod(0o777)
+    done = run("solve", f"{game}:Race")
+    assert "others may have written to" in done.stderr
+    assert "kept from" not in done.stdout
+
+
+def test_a_limit_of_states_holds(game):
+    kept.solve(Pig(12))
+    with pytest.raises(TooManyStates):
+        kept.solve(Pig(12), max_states=10)
+    assert "more than 10 states" in refusal("solve", "pig", "target=12", "--max-states", "10")
+
+
+def test_a_place_that_cannot_be_written_is_no_error(game, tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("ROLLWISE_CACHE_DIR", str(tmp_path / "file"))
+    assert [solved(game)[1] for _ in range(2)] == [False, False]
+
+
+def test_what_was_used_longest_ago_goes(tmp_path, monkeypatch):
+    for target in (6, 5):
+        kept.solve(Pig(target))
+    answers = tmp_path / "cache" / "answers"
+    sizes = {path: path.stat().st_size for path in answers.iterdir()}
+    for path in sizes:
+        os.utime(path, (0, 0))
+    kept.solve(Pig(5))  # which is used, then
+    monkeypatch.setattr(kept, "MOST_BYTES", sum(sizes.values()))
+    kept.solve(Pig(4))
+    found = [kept.solve(Pig(target), method=kept.DEFAULT) for target in (5, 4, 6)]
+    assert [answer.kept_from is not None for answer in found] == [True, True, False]
+
+
+def test_the_command_shows_and_removes_what_is_kept(tmp_path):
+    assert json.loads(output("cache", "--json"))["kept"] == []
+    output("solve", "pig", "target=12")
+    told = json.loads(output("cache", "--json"))
+    assert [(row["game"], row["kept"]) for row in told["kept"]] == [
+        ("pig", "graph"),
+        ("pig", "values"),
+    ]
+    assert told["bytes"] == sum(row["bytes"] for row in told["kept"]) > 0
+    assert re.search(r"pig +graph +[\d.]+ kB", output("cache"))
+    assert output("cache", "--clear").startswith("Removed 2 files")
+    assert files(tmp_path) == []
