@@ -185,7 +185,7 @@ class _Entry:
         spent : float
             Seconds that it took to find them.
         """
-        if self._folder is None or not _is_compiled(self._game, spent):
+        if self._path("graph") is None or not _is_compiled(self._game, spent):
             return
         files = {"graph": _parts_of_graph(graph)}
         if solution is not None and self._about is not None and solution.status == "certified":
@@ -198,6 +198,7 @@ class _Entry:
             text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
             with contextlib.suppress(OutputError):
                 write_atomically(path, partial(_save, {"facts": text, **arrays}))
+        assert self._folder is not None
         make_room(self._folder, "*.npz", most_bytes=MOST_BYTES)
         remove_abandoned(self._folder)
 
