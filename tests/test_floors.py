@@ -17,7 +17,17 @@ ROOT = Path(rollwise.__file__).parent
 # From the ground up. A module imports only from floors below its own; those named on one
 # floor stand side by side and may not lean on each other. A package is one room.
 FLOORS = (
-    ("errors", "faults", "interrupts", "garbage", "large_pages", "second_core", "sizes", "printed"),
+    (
+        "errors",
+        "faults",
+        "interrupts",
+        "garbage",
+        "large_pages",
+        "second_core",
+        "sizes",
+        "printed",
+        "intervals",
+    ),
     ("user_cache",),
     ("kernels",),
     ("components", "randomness", "atomic_files", "vocabulary"),

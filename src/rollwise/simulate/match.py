@@ -76,7 +76,7 @@ def simulate(
     Warns
     -----
     Disagreement
-        A simulated figure is more than 5 standard errors from the exact one.
+        A simulated figure is further from the exact one than chance explains.
     """
     if against is not None and np.array_equal(against.probability, policy.probability):
         table = PlayTable.of(graph, policy)

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.printed import CHANCE_ROUNDING
+from rollwise.intervals import CONFIDENCE, of_chance, of_mean
+from rollwise.printed import CHANCE_ROUNDING, estimated
 from rollwise.simulate.table import Games
 
-Z95 = 1.959963984540054  # 95 % of a normal distribution lie within so many deviations
-SUSPICIOUS = 5.0  # standard errors: chance alone goes beyond once in 1.7 million times
+SUSPICIOUS = 1 / 1.7e6  # chance alone goes so far, as five standard errors of many games
+FEWEST = 1000  # games whose mean is held against the exact one: fewer may lack what is rare
 MOST_SCORES = 100_000  # different scores that are counted one by one
 
 
@@ -29,6 +30,8 @@ class Estimate:
     ----------
     mean, standard_error : float
     games : int
+    wins, draws : int or None
+        What a chance to win was counted from; None for a mean of anything else.
     exact, exact_bound : float or None
         The certified value and how far it can be off; None where it isn't known.
     """
@@ -38,22 +41,30 @@ class Estimate:
     games: int
     exact: float | None = None
     exact_bound: float | None = None
+    wins: int | None = None
+    draws: int = 0
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95 % confidence interval: the mean and 1.96 standard errors to each side."""
-        reach = Z95 * self.standard_error
-        return self.mean - reach, self.mean + reach
+        """95 % confidence interval (see `rollwise.intervals`)."""
+        return self.interval_at(CONFIDENCE)
+
+    def interval_at(self, confidence: float) -> tuple[float, float]:
+        """The interval that holds in such a share of cases."""
+        if self.wins is not None:
+            return of_chance(self.wins, self.draws, self.games, confidence)
+        return of_mean(self.mean, self.standard_error, self.games, confidence)
 
     @property
-    def deviation(self) -> float | None:
-        """Distance from the exact value beyond its bound, in standard errors."""
+    def disagrees(self) -> bool:
+        """Whether the exact value, its bound included, is further off than chance explains."""
         if self.exact is None or self.exact_bound is None or not math.isfinite(self.exact_bound):
-            return None
-        excess = abs(self.mean - self.exact) - self.exact_bound
-        if excess <= 1e-12 * max(1.0, abs(self.exact)):
-            return 0.0
-        return excess / self.standard_error if self.standard_error > 0 else math.inf
+            return False
+        if self.wins is None and (self.games < FEWEST or not self.standard_error > 0):
+            return False
+        low, high = self.interval_at(1 - SUSPICIOUS)
+        slack = self.exact_bound + 1e-12 * max(1.0, abs(self.exact))
+        return not low - slack <= self.exact <= high + slack
 
 
 @dataclass(frozen=True)
@@ -162,6 +173,9 @@ class Match:
             first.games + second.games,
             exact,
             bound,
+            # as many games from each seat: wins of both add up, with a chance in between
+            wins=self.sides[0].wins + self.sides[1].losses,
+            draws=self.sides[0].draws + self.sides[1].draws,
         )
 
     def disagreements(self) -> list[str]:
@@ -170,12 +184,11 @@ class Match:
         for side in self.sides:
             pair = f"{side.first} against {side.second}" if side.second else side.first
             for name, estimate in side.estimates():
-                off = estimate.deviation
-                if off is not None and off > SUSPICIOUS:
+                if estimate.disagrees:
+                    shown = estimated(estimate.mean, estimate.standard_error)
                     found.append(
-                        f"{pair}: {name} {estimate.mean:.6g} ± {estimate.standard_error:.2g} "
-                        f"(standard error) is {off:.1f} standard errors from the exact "
-                        f"{estimate.exact:.8g}"
+                        f"{pair}: {name} {shown} (standard error) is further from the exact "
+                        f"{estimate.exact:.8g} than chance comes once in 1.7 million times"
                     )
         return found
 
@@ -260,7 +273,8 @@ def side_of(counts: Counts, first: str, second: str, for_points: bool) -> Side:
     else:
         mean, deviation = _mean(np.array([0.0, 0.5, 1.0]), counts.payoffs)
         # Where all games ended alike, their spread says nothing of how sure that is.
-        rate = Estimate(mean, max(deviation, 1 / math.sqrt(n)) / math.sqrt(n), n)
+        error = max(deviation, 1 / math.sqrt(n)) / math.sqrt(n)
+        rate = Estimate(mean, error, n, wins=wins, draws=draws)
     return Side(
         first,
         second,

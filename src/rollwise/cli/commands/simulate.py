@@ -165,7 +165,7 @@ def _estimate(estimate: Estimate | None) -> dict[str, Any] | None:
     return {
         "mean": estimate.mean,
         "standard_error": estimate.standard_error,
-        "interval_95": [low, high],
+        "interval_95": [number_or_none(low), number_or_none(high)],
         "games": estimate.games,
         "exact": number_or_none(estimate.exact),
         "exact_bound": number_or_none(estimate.exact_bound),
@@ -213,14 +213,12 @@ def _print(match: Match) -> None:
         if side.win_rate is not None:
             who = "the first player wins" if side.second else "wins"
             typer.echo(f"  {who} {_text(side.win_rate)}")
-            low, high = side.win_rate.interval
-            typer.echo(f"    95 % confidence interval {low:.6f} to {high:.6f}")
+            typer.echo(f"    95 % confidence interval {_interval(side.win_rate)}")
             draws = f", {side.draws:,} draws" if side.draws else ""
             typer.echo(f"    {side.wins:,} won, {side.losses:,} lost{draws}")
         if side.score is not None:
-            low, high = side.score.interval
             typer.echo(f"  score {_text(side.score)}")
-            typer.echo(f"    95 % confidence interval {low:.6f} to {high:.6f}")
+            typer.echo(f"    95 % confidence interval {_interval(side.score)}")
             _print_scores(side)
         for name, length in (("turns", side.turns), ("moves", side.moves)):
             typer.echo(
@@ -237,6 +235,11 @@ def _text(estimate: Estimate) -> str:
         exact = certified(estimate.exact, estimate.exact_bound)
         text += f" (exact {exact.number}, certified ± {exact.bound})"
     return text
+
+
+def _interval(estimate: Estimate) -> str:
+    low, high = (estimated(end, estimate.standard_error).number for end in estimate.interval)
+    return f"{low} to {high}"
 
 
 def _print_scores(side: Side) -> None:

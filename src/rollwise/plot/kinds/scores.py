@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rollwise.analysis.distributions import distributions
+from rollwise.intervals import of_share
 from rollwise.plot import Choices
 from rollwise.plot.notebook import Picture
 from rollwise.plot.style import COLOURS, Sheet, axis, step
@@ -54,8 +55,8 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         if played.scores is None:
             continue
         scores = np.array(sorted(played.scores))
-        rate = np.array([played.scores[s] for s in scores.tolist()]) / GAMES
-        reach = 1.96 * np.sqrt(rate * (1 - rate) / GAMES)
+        count = np.array([played.scores[s] for s in scores.tolist()])
+        rate, (low, high) = count / GAMES, of_share(count, GAMES)
         label = f"{policy.name}, simulated"
         figure.add_trace(
             go.Scatter(
@@ -64,7 +65,13 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
                 name=label,
                 mode="markers",
                 offsetgroup=policy.name,
-                error_y={"array": 100 * reach, "thickness": 1, "width": 2, "color": "#777777"},
+                error_y={
+                    "array": 100 * (high - rate),
+                    "arrayminus": 100 * (rate - low),
+                    "thickness": 1,
+                    "width": 2,
+                    "color": "#777777",
+                },
                 marker={
                     "symbol": "diamond",
                     "size": 6,

@@ -1,0 +1,60 @@
+"""Confidence intervals that hold for few games as well as for many.
+
+Of chances those of Clopper and Pearson (1934), which cover in at least the share of cases that
+they promise, whatever the chance. Of means those of Student (1908), which do so where what is
+averaged is normal, and nearly so where it isn't very skew.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+CONFIDENCE = 0.95
+
+
+def of_share(count: Any, games: Any, confidence: float = CONFIDENCE) -> tuple[Any, Any]:
+    """The interval of a chance, from how often something was so: floats, or arrays of them.
+
+    Parameters
+    ----------
+    count, games : int or (n,) int64
+    """
+    from scipy.special import betaincinv
+
+    tail = (1 - confidence) / 2
+    least = np.maximum(count, 1), np.minimum(count, np.subtract(games, 1))  # no 0 for `betaincinv`
+    low = np.where(np.equal(count, 0), 0.0, betaincinv(least[0], games - least[0] + 1, tail))
+    high = np.where(
+        np.equal(count, games), 1.0, betaincinv(least[1] + 1, games - least[1], 1 - tail)
+    )
+    return low[()], high[()]
+
+
+def of_chance(
+    wins: int, draws: int, games: int, confidence: float = CONFIDENCE
+) -> tuple[float, float]:
+    """The interval of a chance to win in which a draw is half a win.
+
+    That is the mean of two chances, to win and not to lose. Where games were drawn, each has
+    an interval that misses half as often, and the mean of their ends holds as often as asked.
+    """
+    if not draws:
+        low, high = of_share(wins, games, confidence)
+        return float(low), float(high)
+    stricter = (1 + confidence) / 2
+    won, unbeaten = (of_share(n, games, stricter) for n in (wins, wins + draws))
+    return float(won[0] + unbeaten[0]) / 2, float(won[1] + unbeaten[1]) / 2
+
+
+def of_mean(
+    mean: float, standard_error: float, games: int, confidence: float = CONFIDENCE
+) -> tuple[float, float]:
+    """The interval of a mean; all numbers where one game tells nothing of how they differ."""
+    from scipy.special import stdtrit
+
+    if games < 2:
+        return -np.inf, np.inf
+    reach = float(stdtrit(games - 1, (1 + confidence) / 2)) * standard_error
+    return mean - reach, mean + reach
