@@ -249,12 +249,12 @@ def test_evaluation_of_the_seed():
     certain = evaluate(graph, policy)
     assert certain.bounds is not None
     assert np.max(certain.bounds) < 1e-12
-    assert certain.win_probability[middle] == pytest.approx(0.618975838, abs=1e-8)
-    assert certain.win_probability[0] == pytest.approx(0.5346983262, abs=1e-9)
+    assert certain.win_probability[middle] == pytest.approx(0.618975841129, abs=1e-12)
+    assert certain.win_probability[0] == pytest.approx(0.534698326165, abs=1e-12)
 
     # Neller and Presser (2004) for optimal play against hold-at-20: 58.74 % moving first,
     # and who holds at 20 wins 47.76 % moving first
     response = best_response(graph, policy)
     assert response.win_probability[0] == pytest.approx(0.5874, abs=5e-5)
     assert 1 - response.win_probability_second[0] == pytest.approx(0.4776, abs=5e-5)
-    assert response.exploitability() == pytest.approx(0.1097495936, abs=1e-9)
+    assert response.exploitability() == pytest.approx(0.109749593628, abs=1e-12)

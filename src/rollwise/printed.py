@@ -104,11 +104,13 @@ def as_text(frame: pl.DataFrame) -> dict[str, list[str]]:
     shown = {name: [str(cell) for cell in frame[name].to_list()] for name in frame.columns}
     if "error_bound" in frame.columns:
         values, bounds = frame["value"].to_list(), frame["error_bound"].to_list()
-        rows = column(values, bounds)
+        rows = list(map(certified, values, bounds))
         shown["value"] = [row.number for row in rows]
         shown["error_bound"] = [row.bound for row in rows]
         if "win_probability" in shown and not frame["win_probability"].is_null().all():
-            shown["win_probability"] = [row.number for row in chances(values, bounds)]
+            shown["win_probability"] = [
+                chance(value, bound).number for value, bound in zip(values, bounds, strict=True)
+            ]
     return shown
 
 

@@ -19,7 +19,7 @@ from rollwise.cli.common import (
     read_game,
 )
 from rollwise.errors import UsageError
-from rollwise.printed import certified, column
+from rollwise.printed import certified
 
 
 @app.command("many-dice")
@@ -75,7 +75,7 @@ def many_dice(
             if row["dice"] <= 12 or row["dice"] in landmarks or row["dice"] == most
         ]
         bounds = [row["error_bound"] for row in shown]
-        scores = column([row["expected_score"] for row in shown], bounds)
+        scores = map(certified, [row["expected_score"] for row in shown], bounds)
         for row, score in zip(shown, scores, strict=True):
             refuse = row["refuse_from"]
             two = "" if row["take_two"] is None else found.value(row["dice"], take_two=True)
