@@ -114,7 +114,7 @@ def test_nothing_is_printed_as_no_more_and_no_less():
     assert "-0.0" not in output("table", "threes", "dice=2", *zeros)
     assert "-0.0" not in output("table", "threes", "dice=2", *zeros, "--csv")
     chances, points = Figures(solve(Piglet(target=2))), Figures(solve(Threes(dice=2)))
-    assert chances.change(-1e-9) == chances.change(1e-9) == "+0.00 %"
+    assert chances.change(-1e-9) == chances.change(1e-9) == "+0.00"
     assert points.level(-1e-17) == "0.000"
     assert certified(-1e-17, 1e-9).number == certified(0.0, 1e-9).number
 

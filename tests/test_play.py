@@ -9,15 +9,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from play_games import Capture, Odd
 
 from rollwise.analysis.contest import Contest, solve_contest
 from rollwise.analysis.contest_graph import Duel
 from rollwise.errors import UsageError
 from rollwise.games import available
-from rollwise.play import Session, Table, read_records, replay
-from rollwise.play.record import RecordError, written
+from rollwise.play import Session, Table, read_records, replay, written
+from rollwise.play.coach import grade, stake
+from rollwise.play.record import RecordError
+from rollwise.play.replay import agreed_form, agreed_game
+from rollwise.play.report import ledger_document
 from rollwise.play.review import review
 from rollwise.play.table import Throws
+from rollwise.play.telling import as_other_sees
 
 SMALL = {
     "pig": {"target": 20},
@@ -26,15 +31,16 @@ SMALL = {
     "threes": {"dice": 3},
     "hare-and-tortoise": {"steps": 12},
 }
-KINDS = [(name, None) for name in sorted(available())]
-KINDS += [(name, "shared") for name, cls in available().items() if cls.objective != "win"]
+GAMES = {**available(), "capture": Capture, "odd": Odd}
+KINDS = [(name, None) for name in sorted(GAMES)]
+KINDS += [(name, "shared") for name, cls in GAMES.items() if cls.objective != "win"]
 TABLES: dict[tuple[str, str | None], Table] = {}
 
 
 def laid(kind: tuple[str, str | None]) -> Table:
     name, ties = kind
     if kind not in TABLES:
-        game = available()[name](**SMALL.get(name, {}))
+        game = GAMES[name](**SMALL.get(name, {}))
         TABLES[kind] = Table.lay(game if ties is None else Duel(game, ties))
     return TABLES[kind]
 
@@ -89,13 +95,19 @@ def test_written_games_are_read_back(tmp_path_factory, kind, seed):
     table = laid(kind)
     session = played(table, seed)
     path = tmp_path_factory.mktemp("games") / "one.game"
-    path.write_text(written(session, {}))
-    again = replay(read_records(path)[0], table)
-    assert [(a.state, a.action, a.faces) for a in again.accounts] == [
-        (a.state, a.action, a.faces) for a in session.accounts
-    ]
-    assert again.ledger() == session.ledger()
+    name, ties = kind
+    path.write_text(written(session, None if ties is None else {"ties": ties}), encoding="utf-8")
+    (record,) = read_records(path)
+    assert agreed_game([record], GAMES[name], {}) == table.rules
+    assert agreed_form([record]) == ({"contest": True, "ties": ties} if ties else {})
+    again = replay(record, table)
     assert again.is_over
+    told, told_again = ledger_document(session), ledger_document(again)
+    for move in told["moves"] + told["mistakes"] + told_again["moves"] + told_again["mistakes"]:
+        move["line"] = None
+    assert told == told_again
+    assert [a.outcome for a in again.accounts] == [a.outcome for a in session.accounts]
+    assert written(again, {}) == written(session, {})
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
@@ -132,7 +144,7 @@ def _what(graph, action, number):
 
 @pytest.mark.parametrize("ties", ["shared", "first", "win-or-tie"])
 def test_a_contest_of_two_has_the_value_found_turn_by_turn(ties):
-    game = available()["threes"](dice=3)
+    game = GAMES["threes"](dice=3)
     table = Table.lay(Duel(game, ties))
     first = solve_contest(Contest(game, 2, ties)).probabilities[0]
     assert table.solution.win_probability == pytest.approx(float(first), abs=1e-12)
@@ -180,7 +192,7 @@ def test_seed_004_example_game(tmp_path):
         "P1: roll 4 3 5 3 1, take 2, roll 4 3 1, take 2, roll 6, take 1\n"
         "P2: roll 3 3 1 2 5, take 2, roll 6 4 5, take none, roll 4 4 3, take 2, roll 2, take 1\n"
     )
-    table = Table.lay(Duel(available()["threes"]()))
+    table = Table.lay(Duel(GAMES["threes"]()))
     session = replay(read_records(path)[0], table)
     assert session.is_over
     assert session.ledger(1).result == 1.0
@@ -249,3 +261,43 @@ def test_many_games_estimate_what_the_player_is_worth(tmp_path):
     assert worst.score < -table.solution.value - 0.1
     assert worst.standard_error > 0
     assert worst.mistakes[0].times >= worst.mistakes[-1].times
+
+
+@given(st.sampled_from(KINDS), st.integers(0, 2**32 - 1), st.data())
+def test_undo_leads_back_to_where_the_choice_was_made(kind, seed, data):
+    session = played(laid(kind), seed)
+    before = list(session.accounts)
+    choices = [entry for entry in before if entry.is_choice]
+    times = data.draw(st.integers(1, 3))
+    for entry in list(reversed(choices))[:times]:
+        session.undo()
+        assert (session.state, session.seat) == (entry.state, entry.seat)
+        assert session.accounts == before[: entry.number]
+        assert not session.is_over
+    if len(choices) < times:
+        with pytest.raises(UsageError, match="no choice"):
+            session.undo()
+    for entry in before[len(session.accounts) :]:
+        session.choose(entry.action)
+        assert session.roll() == entry
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_costs_are_graded_by_what_is_at_stake(kind):
+    solution = laid(kind).solution
+    at_stake = stake(solution)
+    assert at_stake > 0
+    assert [grade(solution, share * at_stake) for share in (0.01, 0.021, 0.05, 0.1)] == [
+        None,
+        "doubtful",
+        "bad",
+        "very bad",
+    ]
+
+
+def test_fields_that_are_exchanged_are_found():
+    seen = {name: as_other_sees(laid((name, None)).graph) for name in ("pig", "capture", "threes")}
+    assert seen["pig"] == (1, 0, 2)
+    assert seen["capture"] == (1, 0, 2)
+    assert seen["threes"] == tuple(range(8))
+    assert as_other_sees(laid(("hare-and-tortoise", None)).graph) == (-1, 2, 1)

@@ -10,6 +10,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 import typer.core
@@ -24,6 +25,9 @@ class Interrupted(RollwiseError):
     """Somebody pressed Ctrl-C."""
 
     exit_code = 130
+
+# Options that may stand alone: what they mean then, and the values that may follow them.
+ALONE = {"--coach": ("always", ("always", "mistakes", "ask", "off"))}
 
 
 class _Conversion:
@@ -63,7 +67,15 @@ class _ConvertsLittle:
 
 
 class _Command(_ConvertsLittle, typer.core.TyperCommand):
-    pass
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Give a value to options that stand alone."""
+        given = [*args, ""]
+        whole = []
+        for word, following in pairwise(given):
+            alone, values = ALONE.get(word, ("", ()))
+            whole.append(f"{word}={alone}" if alone and following not in values else word)
+        rest: list[str] = super().parse_args(ctx, whole)
+        return rest
 
 
 class _Commands(Mapping[str, Any]):

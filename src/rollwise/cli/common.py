@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from rollwise import user_cache
 from rollwise.cli.streams import write_json
-from rollwise.errors import ParameterError, UnknownState, UsageError
+from rollwise.errors import ParameterError, UnknownGame, UnknownState, UsageError
 from rollwise.game import Game
 from rollwise.games import create, find
 from rollwise.printed import certified, chance
@@ -64,6 +66,7 @@ ModeOption = Annotated[
     str,
     typer.Option("--mode", help="Who runs the rules: auto, interpreted or compiled."),
 ]
+_ASSIGNMENT = re.compile(r"[^\W\d]\w*=")
 POLICIES = (
     "optimal, random, a policy of the game, a .csv or .parquet table, what `learn --save` kept "
     "(.npz), or a mixture: 0.9*optimal+0.1*random."
@@ -112,15 +115,90 @@ def print_worth(place: str, value: float, bound: float, *, is_score: bool, draws
 
 def read_game(reference: str, assignments: Sequence[str] | None) -> Game:
     """The game that GAME and NAME=VALUE... ask for."""
+    return create(find(reference), read_values(assignments or ()))
+
+
+def read_values(assignments: Sequence[str]) -> dict[str, str]:
+    """Parameters as typed: NAME=VALUE..."""
     values: dict[str, str] = {}
-    for text in assignments or ():
+    for text in assignments:
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise ParameterError(f"{text!r} isn't a parameter; write name=value")
         if name in values:
             raise ParameterError(f"the parameter {name!r} is given twice")
         values[name] = value
-    return create(find(reference), values)
+    return values
+
+
+class Words(NamedTuple):
+    """The words of a command line that aren't options, by what they are.
+
+    Attributes
+    ----------
+    games : list of str
+        The game, as typed; empty where none is.
+    files : list of Path
+    values : dict of str
+        Parameters, as text.
+    """
+
+    games: list[str]
+    files: list[Path]
+    values: dict[str, str]
+
+    @property
+    def kind(self) -> type[Game] | None:
+        """The rules of the game that was typed."""
+        return find(self.games[0]) if self.games else None
+
+    def make_game(self) -> Game:
+        """The game that was typed, with its parameters.
+
+        Raises
+        ------
+        UnknownGame
+            None was.
+        """
+        if self.kind is None:
+            raise UnknownGame("which game? `rollwise games` lists them")
+        return create(self.kind, self.values)
+
+
+def split_words(*words: str | None, files: int) -> Words:
+    """Tell apart GAME, FILE and NAME=VALUE, in whatever order they are typed.
+
+    Parameters
+    ----------
+    files : int
+        How many of them are files: none, or one.
+
+    Raises
+    ------
+    UsageError
+        There are too many, or too few.
+    """
+    given = [word for word in words if word is not None]
+    values = read_values([word for word in given if _ASSIGNMENT.match(word)])
+    names = [word for word in given if not _ASSIGNMENT.match(word)]
+    if len(names) > 1 + files:
+        raise ParameterError(f"{names[-1]!r} isn't a parameter; write name=value")
+    if not files:
+        return Words(names, [], values)
+    names.sort(key=lambda word: not _is_rules(word))
+    if len(names) == 2 and not _is_rules(names[0]) and _is_file(names[0]) > _is_file(names[1]):
+        names.reverse()
+    if not names or _is_rules(names[-1]):
+        raise UsageError("which FILE? Its name is missing")
+    return Words(names[:-1], [Path(names[-1])], values)
+
+
+def _is_rules(word: str) -> bool:
+    return word.endswith(".py") or ".py:" in word
+
+
+def _is_file(word: str) -> bool:
+    return Path(word).is_file()
 
 
 def read_state(text: str) -> dict[str, int]:
@@ -191,7 +269,7 @@ def print_table(table: Table) -> None:
     from rich.console import Console
 
     width = None if sys.stdout.isatty() else 200
-    Console(width=width, highlight=False).print(table)
+    Console(width=width, highlight=False, markup=False).print(table)
 
 
 def in_notebook() -> bool:

@@ -9,20 +9,41 @@ class Figures:
     """How the values of a game are written.
 
     Values of a game that is won or lost run from -1 to 1; people think in chances.
+    What differs by 1 % of all games differs by a percentage point.
+
+    Attributes
+    ----------
+    unit : str
+        Of values.
+    points : str
+        Of differences of values.
     """
 
     def __init__(self, solution: Solution) -> None:
         self.is_score = solution.is_score
         self.unit = "expected score" if solution.is_score else "chance to win"
+        self.points = "points" if solution.is_score else "percentage points"
+        self._scale, self._digits = (1, 3) if solution.is_score else (50, 2)
+        self.error_bound = self._scale * solution.error_bound
 
     def level(self, value: float) -> str:
         """A value."""
         return f"{value:z.3f}" if self.is_score else f"{50 * (1 + value):.2f} %"
 
     def change(self, value: float) -> str:
-        """A difference of values, with its sign."""
-        return f"{value:+z.3f}" if self.is_score else f"{50 * value:+z.2f} %"
+        """A difference of values, with its sign, in `points`."""
+        return f"{self._scale * value:+z.{self._digits}f}"
 
     def cost(self, value: float) -> str:
-        """What a choice took."""
-        return f"{value:z.3f} points" if self.is_score else f"{50 * value:z.2f} %"
+        """What a choice took, in `points`."""
+        shown = f"{self._scale * value:z.{self._digits}f}"
+        least = f"{10**-self._digits:.{self._digits}f}"
+        return f"<{least}" if value > 0 and float(shown) == 0 else shown
+
+    def cost_text(self, value: float) -> str:
+        """What a choice took, with its unit."""
+        return f"{self.cost(value)} {self.points}"
+
+    def spread(self, value: float) -> str:
+        """A standard error, in `points`."""
+        return f"{self._scale * value:.{self._digits}f}"

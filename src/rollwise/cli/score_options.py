@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -42,7 +41,7 @@ PlayersOption = Annotated[
 def as_played(
     game: Game,
     *,
-    chase: bool,
+    chase: bool = False,
     contest: bool = False,
     target: int | None = None,
     ties: str | None = None,
@@ -68,17 +67,6 @@ def as_played(
     if ties is not None:
         raise UsageError("--ties goes with --chase or --contest")
     return game
-
-
-def kept_with(headers: Mapping[str, str]) -> dict[str, Any]:
-    """What `as_played` is to be told of a game that `rollwise play` kept; empty for a plain one."""
-    target, ties = headers.get("target"), headers.get("ties")
-    if target is not None:
-        try:
-            return {"chase": True, "target": int(target), "ties": ties}
-        except ValueError:
-            raise UsageError(f"@target {target!r} isn't a whole number") from None
-    return {} if ties is None else {"contest": True, "ties": ties}
 
 
 def _chase(game: Game, target: int | None, ties: str | None, need_target: bool) -> Game:

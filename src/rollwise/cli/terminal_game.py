@@ -2,27 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
+from rich.columns import Columns
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
 from rollwise.cli.figures import Figures
+from rollwise.cli.kept_game import KeptGame
+from rollwise.cli.terminal_ledger import show_balance, show_ledger
 from rollwise.errors import UsageError
+from rollwise.play.coach import Coach, Remark
 from rollwise.play.ledger import Account
-from rollwise.play.report import ledger_document
-from rollwise.play.session import Session
+from rollwise.play.session import Choice, Session
 
 MOST_FALLS = 30
-HELP = (
-    "Type a choice, the beginning of it, or its number. "
-    "? explains the game, q stops and keeps the game."
-)
+MOST_HINTS = 10
+LONG_MENU = 12
+COMMANDS = {
+    "hint": "what each choice is worth",
+    "undo": "takes your last choice back",
+    "stats": "luck and skill so far",
+    "save": "keeps the game in a file from now on: save FILE",
+    "help": "the rules of the game, and this",
+    "quit": "stops and keeps the game",
+}
+SHORT = {"?": "help", "q": "quit"}
 
 
 class Stopped(Exception):
     """The player has had enough for now."""
+
+
+class TakenBack(Exception):
+    """The player has taken a choice back."""
 
 
 class TerminalGame:
@@ -32,29 +49,27 @@ class TerminalGame:
     ----------
     session : Session
     console : Console
-    coach : bool
-        Say what each choice is worth, and what each move cost.
+    coach : Coach
+    kept : KeptGame
     by_hand : bool
         The dice lie on a real table: ask what they show.
-    after_move : callable
-        Called after every move, to keep the game.
     """
 
     def __init__(
         self,
         session: Session,
         console: Console,
+        coach: Coach,
+        kept: KeptGame,
         *,
-        coach: bool = False,
         by_hand: bool = False,
-        after_move: Callable[[], None] = lambda: None,
     ) -> None:
         self.session = session
         self.table = session.table
         self.console = console
         self.coach = coach
+        self.kept = kept
         self.by_hand = by_hand
-        self.after_move = after_move
         self.figures = Figures(session.table.solution)
         self.people = [i for i, policy in enumerate(session.policies) if policy is None]
 
@@ -66,69 +81,134 @@ class TerminalGame:
         Stopped
             The player asked to stop, or the input has ended.
         """
-        self.say(f"[bold]{self.table.graph.title}[/bold]  (seed {self.session.seed})")
-        self.say(HELP, style="dim")
+        self.tell((self.table.graph.title, "bold"), (f"  (seed {self.session.seed})", ""))
+        bound = self.figures.error_bound
+        self.tell((f"Values are certified ± {bound:.1e} {self.figures.points}.", "dim"))
+        self.tell((self._how_to_type, "dim"))
+        self.tell((f"You can also type {', '.join(COMMANDS)}.", "dim"))
+        self._keep()
         shown = -1
         while not self.session.is_over:
             if self.session.seat != shown:
-                self.say("")
+                self.tell()
                 shown = self.session.seat
-            self._move()
-            self.after_move()
-
-    def say(self, text: str, style: str | None = None) -> None:
-        """Print a line."""
-        self.console.print(text, style=style, highlight=False)
+            try:
+                self._move()
+            except TakenBack:
+                self.session.undo()
+                self.tell(("Taken back.", "dim"))
+            self._keep()
 
     def tell(self, *parts: tuple[str, str]) -> None:
         """Print a line of words with their styles; nothing in them is markup."""
         self.console.print(Text.assemble(*parts), highlight=False)
 
+    def show_ledger(self) -> None:
+        """Luck and skill, the mistakes, and the game told again."""
+        show_ledger(self.console, self.session, self._seat)
+
+    @property
+    def _seat(self) -> int:
+        return self.people[0] if self.people else 0
+
+    @property
+    def _how_to_type(self) -> str:
+        if self.table.graph.vocabulary.menus_are_numbered:
+            return "Type a choice, the beginning of its name, or its number in the menu."
+        return "Type a choice as the menu shows it, or the beginning of its name."
+
+    def _keep(self) -> None:
+        fault = self.kept.keep()
+        if fault:
+            self.tell((f"{fault}; the game goes on", "yellow"))
+
+    # ---- a move
+
     def _move(self) -> None:
         session = self.session
-        choices = session.choices
-        position = self.table.position(session.state)
-        self.tell((session.mover, "bold cyan"), (f": {position}", ""))
-        forced = len(choices) == 1
+        self.tell((session.mover, "bold cyan"), (f": {self.table.position(session.state)}", ""))
         if session.is_machine:
-            action = session.machine_choice()
-        elif forced:
-            action = choices[0].action
+            session.choose(session.machine_choice())
+        elif len(session.choices) == 1:
+            session.choose(session.choices[0].action)
         else:
-            self._show_choices()
-            action = self._ask_choice()
-        session.choose(action)
+            self._show_menu()
+            self._choose()
         entry = self._let_fall()
-        name = self.table.graph.action_text(action)
+        name = self.table.graph.action_text(entry.action)
         dice = f" {' '.join(map(str, entry.faces))}" if entry.faces else ""
         came = self.table.outcome_text(entry.action, entry.outcome)
         self.tell(("  → ", "green"), (name, "bold"), (dice, "bold yellow"), (f": {came}", ""))
-        if self.coach and not forced and session.policies[entry.seat] is None:
-            self._comment(entry)
+        verdict = self.coach.verdict()
+        if verdict is not None:
+            self._say(verdict)
 
-    def _show_choices(self) -> None:
-        grid = Grid(box=None, padding=(0, 2, 0, 2), show_header=self.coach)
+    def _show_menu(self) -> None:
+        choices = self.session.choices
+        numbered = self.table.graph.vocabulary.menus_are_numbered
+        if self.coach.shows_values:
+            self._show_values(choices, numbered)
+        elif numbered and len(choices) <= LONG_MENU:
+            for number, choice in enumerate(choices, start=1):
+                self.tell((f"  {number:>2}  {choice.name}", ""))
+        else:
+            marks = [f"{n}  " if numbered else "" for n in range(1, len(choices) + 1)]
+            texts = [mark + choice.name for mark, choice in zip(marks, choices, strict=True)]
+            self.console.print(Padding(Columns(map(Text, texts), padding=(0, 3)), (0, 0, 0, 2)))
+
+    def _show_values(self, choices: Sequence[Choice], numbered: bool) -> None:
+        grid = Grid(box=None, padding=(0, 2, 0, 2))
         grid.add_column("", justify="right")
         grid.add_column("choice")
-        if self.coach:
-            grid.add_column(self.figures.unit, justify="right")
-        numbered = self.table.graph.vocabulary.menus_are_numbered
-        for number, choice in enumerate(self.session.choices, start=1):
-            row = [str(number) if numbered else "", choice.name]
-            if self.coach:
-                row.append(self.figures.level(choice.value))
-            grid.add_row(*row, style="bold" if self.coach and choice.is_best else None)
+        grid.add_column(self.figures.unit, justify="right")
+        grid.add_column(f"costs {self.figures.points}", justify="right")
+        for number, choice in enumerate(choices, start=1):
+            grid.add_row(
+                str(number) if numbered else "",
+                Text(choice.name),
+                self.figures.level(choice.value),
+                "" if choice.is_best else self.figures.cost(choice.cost),
+                style="bold" if choice.is_best else None,
+            )
         self.console.print(grid)
 
-    def _comment(self, entry: Account) -> None:
-        best = self.table.graph.action_text(entry.best)
-        if entry.is_mistake:
-            cost = self.figures.cost(entry.cost)
-            self.tell(("    coach: ", "magenta"), (f"that cost {cost}; better: {best}", ""))
-        else:
-            self.tell(("    coach: ", "magenta"), ("nothing is better", ""))
+    def _choose(self) -> None:
+        """Ask until an action is chosen that the player stands by."""
+        session = self.session
+        text = self._ask(f"{session.mover}> ", choosing=True)
+        while True:
+            try:
+                action = self.table.action_at(session.state, text, in_menu=True)
+            except UsageError as error:
+                self.tell((f"{error}; or {', '.join(COMMANDS)}", "yellow"))
+                text = self._ask(f"{session.mover}> ", choosing=True)
+                continue
+            again = session.pending == action
+            if session.pending is not None and not again:
+                session.undo()
+            if not again:
+                session.choose(action)
+            warning = None if again else self.coach.warning()
+            if warning is None:
+                return
+            self._say(warning)
+            prompt = "  Enter lets it stand, undo takes it back> "
+            text = self._ask(prompt, choosing=True, may_be_empty=True)
+            if not text:
+                return
 
-    def _ask(self, prompt: str) -> str:
+    def _say(self, remark: Remark) -> None:
+        if not remark.is_mistake:
+            self.tell(("    coach: ", "magenta"), ("nothing is better", ""))
+            return
+        cost = self.figures.cost_text(remark.cost)
+        grade = f"a {remark.grade} choice: " if remark.grade else ""
+        self.tell(("    coach: ", "magenta"), (f"{grade}it costs {cost}; ", ""),
+                  (f"better: {remark.best}", "bold"))  # fmt: skip
+
+    # ---- what is typed
+
+    def _ask(self, prompt: str, *, choosing: bool = False, may_be_empty: bool = False) -> str:
         """A line that isn't a command."""
         while True:
             try:
@@ -138,23 +218,71 @@ class TerminalGame:
                 self.console.print()
                 raise Stopped from None
             except UnicodeDecodeError:
-                self.say("That isn't text.", style="yellow")
+                self.tell(("That isn't text.", "yellow"))
                 continue
-            if text.lower() in ("q", "quit"):
-                raise Stopped
-            if text.lower() in ("?", "help"):
-                self.console.print(self.table.game.description, markup=False)
-                self.say(HELP, style="dim")
-            elif text:
+            command = self._command(text, choosing)
+            if command is not None:
+                self._obey(*command)
+            elif text or may_be_empty:
                 return text
 
-    def _ask_choice(self) -> int:
-        while True:
-            text = self._ask(f"{self.session.mover}> ")
-            try:
-                return self.table.action_at(self.session.state, text, in_menu=True)
-            except UsageError as error:
-                self.tell((str(error), "yellow"))
+    def _command(self, text: str, choosing: bool) -> tuple[str, str] | None:
+        """A command and what follows it. A choice of that name comes first, unless after a :."""
+        word, _, rest = text.removeprefix(":").strip().partition(" ")
+        command = SHORT.get(word, word.casefold())
+        if text.startswith(":"):
+            return command, rest.strip()
+        if command not in COMMANDS or (rest and command != "save"):
+            return None
+        names = [choice.name.casefold() for choice in self.session.choices] if choosing else []
+        return None if text.casefold() in names else (command, rest.strip())
+
+    def _obey(self, command: str, rest: str) -> None:
+        acts: dict[str, Callable[[], None]] = {
+            "hint": self._hint,
+            "undo": self._undo,
+            "stats": lambda: show_balance(self.console, self.session, self._seat),
+            "save": lambda: self._save(rest),
+            "help": self._help,
+            "quit": self._quit,
+        }
+        try:
+            if command not in acts:
+                raise UsageError(f"there is no command {command!r}; type {', '.join(COMMANDS)}")
+            acts[command]()
+        except UsageError as error:
+            self.tell((str(error), "yellow"))
+
+    def _hint(self) -> None:
+        choices = self.coach.hint()
+        if self.session.is_machine or len(choices) == 1:
+            raise UsageError("there is nothing to choose now")
+        self._show_values(choices[:MOST_HINTS], numbered=False)
+        if len(choices) > MOST_HINTS:
+            self.tell((f"  and {len(choices) - MOST_HINTS} that are no better", "dim"))
+
+    def _undo(self) -> None:
+        if self.session.pending is None and self.session.last_choice is None:
+            raise UsageError("there is no choice yet to take back")
+        raise TakenBack
+
+    def _save(self, name: str) -> None:
+        if not name and self.kept.place is None:
+            raise UsageError("where? Type save and the name of a file, as in save evening.game")
+        self.kept.move_to(Path(name) if name else self.kept.place)  # type: ignore[arg-type]
+        self.tell((f"kept in {self.kept.place}, after every move", "dim"))
+
+    def _help(self) -> None:
+        self.console.print(self.table.game.description, markup=False)
+        self.tell((self._how_to_type, "dim"))
+        for name, about in COMMANDS.items():
+            self.tell((f"  {name:<6}{about}", "dim"))
+        self.tell(("Where a choice has the name of a command, type the command as :undo.", "dim"))
+
+    def _quit(self) -> None:
+        raise Stopped
+
+    # ---- the dice
 
     def _let_fall(self) -> Account:
         session = self.session
@@ -164,19 +292,17 @@ class TerminalGame:
             return session.roll()
         sides = self.table.dice(pending)
         name = self.table.graph.action_text(pending)
-        if not sides:
+        if sides:
+            dice = "the die shows" if len(sides) == 1 else f"the {len(sides)} dice show"
+        else:
+            dice = "what came of it (its number)"
             self._show_falls()
         while True:
-            if sides:
-                dice = "the die shows" if len(sides) == 1 else f"the {len(sides)} dice show"
-                text = self._ask(f"  {name}: {dice}> ")
-            else:
-                text = self._ask(f"  {name}: what came of it (its number)> ")
+            text = self._ask(f"  {name}: {dice}> ")
             words = text.replace(",", " ").split()
-            if not all(word.isdigit() for word in words):
-                self.tell((f"{text!r} isn't what dice show; type numbers", "yellow"))
-                continue
             try:
+                if not all(re.fullmatch("[0-9]{1,9}", word) for word in words):
+                    raise UsageError(f"{text!r} isn't what dice show; type numbers")
                 numbers = [int(word) for word in words]
                 if sides:
                     return session.throw(numbers)
@@ -192,59 +318,4 @@ class TerminalGame:
             ways = f"{fall.ways:g} of {fall.of:g} ways"
             self.console.print(f"  {fall.number + 1:>4}  {fall.text}  ({ways})", markup=False)
         if len(falls) > MOST_FALLS:
-            self.say(f"        and so on, to {len(falls)}", style="dim")
-
-    def show_ledger(self) -> None:
-        """Luck and skill, the mistakes, and the game told again."""
-        seat = self.people[0] if self.people else 0
-        document = ledger_document(self.session, seat)
-        figures = self.figures
-        you = document["player"]
-        self.say("")
-        self.tell((f"Luck and skill of {you} ({figures.unit})", "bold"))
-        grid = Grid(box=None, padding=(0, 2, 0, 2), show_header=False)
-        grid.add_column("")
-        grid.add_column("", justify="right")
-        grid.add_row("at the start", figures.level(document["start"]))
-        luck, skill = document["luck_by_mover"], document["skill_by_mover"]
-        grid.add_row(f"dice of {you}", figures.change(luck["own"]))
-        grid.add_row(f"choices of {you}", figures.change(skill["own"]))
-        if self.table.graph.players == 2:
-            other = self.session.names[1 - seat]
-            grid.add_row(f"dice of {other}", figures.change(luck["other"]))
-            grid.add_row(f"choices of {other}", figures.change(skill["other"]))
-        grid.add_row("result" if document["over"] else "now", figures.level(document["result"]))
-        self.console.print(grid)
-        total = (
-            f"luck {figures.change(document['luck'])}, skill {figures.change(document['skill'])}"
-        )
-        self.tell((f"  {total}", "bold"))
-        self._show_mistakes(document["mistakes"])
-        self._retell(document["moves"])
-
-    def _show_mistakes(self, mistakes: list[dict[str, object]]) -> None:
-        if not mistakes:
-            self.say("No mistakes.")
-            return
-        self.say("Mistakes, the worst first:")
-        for move in mistakes:
-            cost = self.figures.cost(float(str(move["cost"])))
-            text = f"  move {move['move']}, {move['player']} at {move['position']}: "
-            self.tell((text, ""), (f"{move['action']} cost {cost}; better: {move['best']}", "red"))
-
-    def _retell(self, moves: list[dict[str, object]]) -> None:
-        self.say("The game again:")
-        grid = Grid(box=None, padding=(0, 2, 0, 2))
-        for head in ("move", "player", "did", "what came", "skill", "luck"):
-            grid.add_column(head, justify="right" if head in ("move", "skill", "luck") else "left")
-        for move in moves:
-            dice = " ".join(str(face) for face in move["dice"])  # type: ignore[attr-defined]
-            grid.add_row(
-                str(move["move"]),
-                Text(str(move["player"])),
-                Text(f"{move['action']} {dice}".strip()),
-                Text(str(move["outcome"])),
-                self.figures.change(float(str(move["skill"]))),
-                self.figures.change(float(str(move["luck"]))),
-            )
-        self.console.print(grid)
+            self.tell((f"        and so on, to {len(falls)}", "dim"))

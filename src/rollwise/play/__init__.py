@@ -5,19 +5,25 @@ Nothing here knows of terminals: the command line is one front end, others may f
 
 from __future__ import annotations
 
+from rollwise.play.coach import Coach, Remark, Speaks
 from rollwise.play.ledger import Account, Ledger
-from rollwise.play.record import Record, read_records, replay
+from rollwise.play.record import Record, read_records
+from rollwise.play.replay import replay, written
 from rollwise.play.session import Choice, Session
 from rollwise.play.table import Fall, Table
 
 __all__ = [
     "Account",
     "Choice",
+    "Coach",
     "Fall",
     "Ledger",
     "Record",
+    "Remark",
     "Session",
+    "Speaks",
     "Table",
     "read_records",
     "replay",
+    "written",
 ]

@@ -8,25 +8,27 @@
 A line is a player's name, a colon and moves with commas between. A move is the
 action's name, then what came of it: the faces of the dice (``roll 3 4 1``), or the
 number of the outcome (``throw #2``, as `rollwise play` lists them), or nothing where
-only one thing can come. An empty line, or ``@game``, begins another game; ``#`` at
-the beginning of a line is a comment, and lines that begin with ``@`` say more: see
-docs/play.md.
+only one thing can come. A name may stand in quotation marks, and must where it holds a
+comma. An empty line, or ``@game``, begins another game; ``#`` at the beginning of a
+line is a comment, and lines that begin with ``@`` say more: see docs/play.md.
 """
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from rollwise.errors import UsageError
-from rollwise.play.session import Session
-from rollwise.play.table import Table
-from rollwise.policies import Policy
 
 FORMAT = "1"
 # Headers that one game may have each.
 KEYS = ("format", "game", "rules", "seed", "players", "dice", "target", "ties")
+_MOVE = re.compile(r'\s*((?:"(?:[^"]|"")*"|[^",])*)(,|$)')
 
 
 class RecordError(UsageError):
@@ -53,9 +55,57 @@ class Record:
     moves: list[tuple[int, str, str]] = field(default_factory=list)
 
     @property
+    def where(self) -> str:
+        """The place of the game, for messages."""
+        return f"{self.source}, line {self.line}"
+
+    @property
     def players(self) -> list[str]:
-        """The players in the order in which they first move."""
-        return list(dict.fromkeys(player for _, player, _ in self.moves))
+        """The players, who moves first first."""
+        seats = [name for name, _ in self.seats]
+        return list(dict.fromkeys([*seats, *(player for _, player, _ in self.moves)]))
+
+    @property
+    def seats(self) -> list[tuple[str, str]]:
+        """Who sits where, as ``@players`` says it: names and policies."""
+        parts = self.headers.get("players", "").split(";")
+        pairs = [part.partition("=") for part in parts if part.strip()]
+        return [(name.strip(), policy.strip()) for name, _, policy in pairs]
+
+    @property
+    def game(self) -> str | None:
+        """The name of the game, if the file says it."""
+        words = self._game_words
+        return words[0] if words else None
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The parameters of the game that the file names."""
+        pairs = [word.partition("=") for word in self._game_words[1:]]
+        for name, equals, _ in pairs:
+            if not name or not equals:
+                raise RecordError(f"{self.where}: in @game, {name!r} isn't a parameter name=value")
+        return {name: value for name, _, value in pairs}
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """How the game was played: as a chase, a contest, or (empty) as it is.
+
+        The names are those of the options of the command line, without dashes.
+        """
+        target, ties = self.headers.get("target"), self.headers.get("ties")
+        if target is None:
+            return {} if ties is None else {"contest": True, "ties": ties}
+        if not re.fullmatch("-?[0-9]{1,18}", target):
+            raise RecordError(f"{self.where}: @target {target!r} isn't a whole number")
+        return {"chase": True, "target": int(target), "ties": ties}
+
+    @property
+    def _game_words(self) -> list[str]:
+        try:
+            return shlex.split(self.headers.get("game", ""))
+        except ValueError:
+            raise RecordError(f"{self.where}: in @game a quotation mark isn't closed") from None
 
 
 def read_records(path: Path) -> list[Record]:
@@ -76,150 +126,68 @@ def read_records(path: Path) -> list[Record]:
     current: Record | None = None
     for number, raw in enumerate(text.splitlines(), start=1):
         line = raw.strip()
+        where = f"{path}, line {number}"
         if not line:
-            current = None
+            current = current if current is None or not current.moves else None
         elif line.startswith("@"):
-            key, _, value = line[1:].partition(" ")
-            if key not in KEYS:
-                raise RecordError(f"{path}, line {number}: there is no @{key} ({', '.join(KEYS)})")
-            if key == "format" and value.strip() != FORMAT:
-                raise RecordError(
-                    f"{path}, line {number}: this game was written in format {value.strip()}, "
-                    f"by another version of rollwise; this one reads format {FORMAT}"
-                )
+            key, value = _header(line, where)
             if current is None or current.moves or key in current.headers:
-                current = Record(str(path), number)
-                records.append(current)
-            current.headers[key] = value.strip()
+                records.append(current := Record(str(path), number))
+            current.headers[key] = value
         elif not line.startswith("#"):
             player, colon, moves = line.partition(":")
             if not colon or not player.strip():
-                raise RecordError(
-                    f"{path}, line {number}: {line!r} isn't a player's name, a colon and moves"
-                )
+                raise RecordError(f"{where}: {line!r} isn't a player's name, a colon and moves")
             if current is None:
-                current = Record(str(path), number)
-                records.append(current)
-            for move in moves.split(","):
-                if move.strip():
-                    current.moves.append((number, player.strip(), move.strip()))
+                records.append(current := Record(str(path), number))
+            current.moves += [(number, player.strip(), move) for move in _moves(moves, where)]
     if not records:
         raise RecordError(f"{path} holds no games")
+    for before, record in pairwise(records):
+        if "game" not in record.headers:  # it is played like the one before it
+            keys = [key for key in ("game", "target", "ties") if key in before.headers]
+            record.headers = {key: before.headers[key] for key in keys} | record.headers
     return records
 
 
-def replay(
-    record: Record,
-    table: Table,
-    *,
-    names: Sequence[str] | None = None,
-    policies: Sequence[Policy | None] | None = None,
-) -> Session:
-    """Play a written game again.
-
-    Raises
-    ------
-    RecordError
-        A move can't have happened; names the line and the reason.
-    """
-    graph = table.graph
-    rules = record.headers.get("rules")
-    if rules is not None and rules != graph.content_hash:
+def _header(line: str, where: str) -> tuple[str, str]:
+    key, _, value = line[1:].partition(" ")
+    if key not in KEYS:
+        raise RecordError(f"{where}: there is no @{key} ({', '.join(KEYS)})")
+    if key == "format" and value.strip() != FORMAT:
         raise RecordError(
-            f"{record.source}, line {record.line}: this game was played under other rules or "
-            f"parameters than those of {graph.title}"
+            f"{where}: this game was written in format {value.strip()}, "
+            f"by another version of rollwise; this one reads format {FORMAT}"
         )
-    seed = record.headers.get("seed", "0")
-    if not seed.isdigit():
-        raise RecordError(f"{record.source}, line {record.line}: {seed!r} is no seed")
-    if names is None:
-        names = _names(record, graph.players)
-    session = Session(
-        table, names, [None] * len(names) if policies is None else policies, seed=int(seed)
-    )
-    for line, player, move in record.moves:
-        try:
-            if session.is_over:
-                raise UsageError("the game is over already")
-            if player != session.mover:
-                raise UsageError(f"it is {session.mover}'s turn, not {player}'s")
-            _apply(session, move, line)
-        except UsageError as error:
-            raise RecordError(f"{record.source}, line {line}: {error}") from error
-    return session
+    return key, value.strip()
 
 
-def _names(record: Record, players: int) -> list[str]:
-    names = record.players
-    if len(names) > players:
-        raise RecordError(
-            f"{record.source}, line {record.line}: {', '.join(names)} play, but the game has "
-            f"{players} player{'s' if players > 1 else ''}"
-        )
-    return [*names, *(f"player {i + 1}" for i in range(len(names), players))]
+def _moves(text: str, where: str) -> list[str]:
+    moves, place = [], 0
+    while place < len(text):
+        match = _MOVE.match(text, place)
+        if match is None:
+            raise RecordError(f"{where}: a quotation mark isn't closed")
+        moves.append(match[1].strip())
+        place = match.end()
+    return [move for move in moves if move]
 
 
-def _apply(session: Session, move: str, line: int) -> None:
-    """Make one written move: the action is the longest beginning that names one."""
-    table = session.table
-    words = move.split()
-    for split in range(len(words), 0, -1):
-        try:
-            action = table.action_at(session.state, " ".join(words[:split]))
-        except UsageError:
-            continue
-        break
-    else:
-        table.action_at(session.state, move)
-        raise AssertionError("action_at must have failed")
-    rest = words[split:]
-    number, faces = _what_came(table, action, rest)
-    session.choose(action)
-    session.fall(number, faces, line=line)
+def as_word(text: str, *, always: bool = False) -> str:
+    """A text as a part of a move: in quotation marks, where it needs them or always."""
+    if always or re.search(r'[,"#]', text):
+        return '"' + text.replace('"', '""') + '"'
+    return text
 
 
-def _what_came(table: Table, action: int, words: list[str]) -> tuple[int, tuple[int, ...]]:
-    name = table.graph.action_text(action)
-    outcomes = len(table.outcomes(action))
-    if not words:
-        if outcomes == 1 and not table.dice(action):
-            return 0, ()
-        raise UsageError(f"what came of {name!r}? Write the faces of the dice, or #N")
-    if len(words) == 1 and words[0].startswith("#") and words[0][1:].isdigit():
-        number = int(words[0][1:])
-        if not 1 <= number <= outcomes:
-            raise UsageError(f"{name} has the outcomes #1 to #{outcomes}, not {words[0]}")
-        return number - 1, ()
-    if not all(word.isdigit() for word in words):
-        raise UsageError(f"{' '.join(words)!r} after {name!r} isn't what dice show")
-    if not table.dice(action):
-        raise UsageError(
-            f"{name} throws no dice that rollwise can read; write the outcome as #1 to #{outcomes}"
-        )
-    faces = tuple(int(word) for word in words)
-    return table.fall_of(action, faces), faces
+def split_move(move: str) -> tuple[str | None, list[str]]:
+    """A move as the action in quotation marks, if it stands in such, and its words after that."""
+    match = re.fullmatch(r'"((?:[^"]|"")*)"(.*)', move)
+    if match is None:
+        return None, move.split()
+    return match[1].replace('""', '"'), match[2].split()
 
 
-def written(session: Session, headers: dict[str, str]) -> str:
-    """A session as text, headers first; `replay` reads it back."""
-    graph = session.table.graph
-    known = {
-        "format": FORMAT,
-        **headers,
-        "rules": graph.content_hash,
-        "seed": str(session.seed),
-    }
-    lines = [f"@{key} {value}" for key, value in known.items()]
-    seat = -1
-    for entry in session.accounts:
-        move = graph.action_text(entry.action)
-        if entry.faces:
-            move += " " + " ".join(map(str, entry.faces))
-        elif len(session.table.outcomes(entry.action)) > 1:
-            move += f" #{entry.outcome + 1}"
-        if entry.seat != seat:
-            seat = entry.seat
-            lines.append(f"{session.names[seat]}: {move}")
-        else:
-            lines[-1] += f", {move}"
-    return "\n".join(lines) + "\n"
+def players_text(seats: Sequence[tuple[str, str]]) -> str:
+    """Names and policies as ``@players`` holds them."""
+    return "; ".join(f"{name} = {policy}" for name, policy in seats)

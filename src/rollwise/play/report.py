@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from typing import Any
 
+from rollwise.play.coach import GRADES, grade
 from rollwise.play.ledger import Account
 from rollwise.play.session import Session
+from rollwise.solution import Solution
 
 
 def ledger_document(session: Session, seat: int = 0) -> dict[str, Any]:
@@ -18,6 +22,8 @@ def ledger_document(session: Session, seat: int = 0) -> dict[str, Any]:
     graph = session.table.graph
     moves = [move_document(session, entry, seat) for entry in session.accounts]
     costly = [m for m in moves if m["cost"] > 0 and m["mistake"]]
+    decisions = [entry for entry in session.accounts if entry.is_choice and entry.seat == seat]
+    cost = math.fsum(entry.cost for entry in decisions)
     return {
         "game": graph.game,
         "parameters": dict(graph.parameters),
@@ -31,6 +37,9 @@ def ledger_document(session: Session, seat: int = 0) -> dict[str, Any]:
         "luck_by_mover": {"own": ledger.luck[0], "other": ledger.luck[1]},
         "skill_by_mover": {"own": ledger.skill[0], "other": ledger.skill[1]},
         "error_bound": session.table.solution.error_bound,
+        "decisions": len(decisions),
+        "cost_per_decision": cost / len(decisions) if decisions else 0.0,
+        "grades": grade_counts(session.table.solution, decisions),
         "mistakes": sorted(costly, key=lambda move: -move["cost"]),
         "moves": moves,
     }
@@ -39,18 +48,27 @@ def ledger_document(session: Session, seat: int = 0) -> dict[str, Any]:
 def move_document(session: Session, entry: Account, seat: int = 0) -> dict[str, Any]:
     """One move, in the eyes of a seat."""
     table, sign = session.table, 1.0 if seat == 0 else -1.0
+    texts = table.graph.action_texts(entry.state)
+    first = table.actions(entry.state).start
     return {
         "move": entry.number + 1,
         "line": entry.line or None,
         "player": session.names[entry.seat],
         "position": table.position(entry.state),
-        "action": table.graph.action_text(entry.action),
+        "action": texts[entry.action - first],
         "dice": list(entry.faces),
         "outcome": table.outcome_text(entry.action, entry.outcome),
         "choice": entry.is_choice,
         "mistake": entry.is_mistake,
-        "best": table.graph.action_text(entry.best),
+        "best": texts[entry.best - first],
         "cost": entry.cost,
+        "grade": grade(table.solution, entry.cost),
         "skill": sign * entry.skill,
         "luck": sign * entry.luck,
     }
+
+
+def grade_counts(solution: Solution, decisions: Iterable[Account]) -> dict[str, int]:
+    """How many decisions were of each grade, the mildest one first."""
+    found = [grade(solution, entry.cost) for entry in decisions]
+    return {name: found.count(name) for name, _ in reversed(GRADES)}

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rollwise.play.ledger import Ledger
+from rollwise.play.report import grade_counts
 from rollwise.play.session import Session
 
 
@@ -52,6 +53,8 @@ class PlayerReview:
     games, finished : int
     decisions : int
         Moves with more than one action.
+    grades : dict of int
+        How many of them were doubtful, bad and very bad.
     mistakes : tuple of Mistake
         The most frequent ones first.
     cost : float
@@ -70,6 +73,7 @@ class PlayerReview:
     games: int
     finished: int
     decisions: int
+    grades: dict[str, int]
     mistakes: tuple[Mistake, ...]
     cost: float
     result: float
@@ -106,11 +110,13 @@ def _player(name: str, games: Sequence[tuple[Session, int, Ledger]]) -> PlayerRe
     if n > 1:
         error = math.sqrt(math.fsum((x - score) ** 2 for x in scores) / (n - 1) / n)
     own = [entry for session, seat, _ in games for entry in session.accounts if entry.seat == seat]
+    decisions = [entry for entry in own if entry.is_choice]
     return PlayerReview(
         name,
         n,
         sum(session.is_over for session, _, _ in games),
-        sum(entry.is_choice for entry in own),
+        len(decisions),
+        grade_counts(games[0][0].table.solution, decisions),
         _mistakes(games),
         math.fsum(entry.cost for entry in own),
         mean([ledger.result for _, _, ledger in games]),
@@ -130,7 +136,9 @@ def _mistakes(games: Sequence[tuple[Session, int, Ledger]]) -> tuple[Mistake, ..
         for entry in session.accounts:
             if entry.seat != seat or not entry.is_mistake:
                 continue
-            action, best = (table.graph.action_text(a) for a in (entry.action, entry.best))
+            texts = table.graph.action_texts(entry.state)
+            first = table.actions(entry.state).start
+            action, best = texts[entry.action - first], texts[entry.best - first]
             before = found.get((action, best))
             if before is None or entry.cost > before.worst_cost:
                 worst = (entry.cost, table.position(entry.state), entry.line)

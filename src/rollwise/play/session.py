@@ -202,6 +202,40 @@ class Session:
             self.state = t
         return entry
 
+    @property
+    def last_choice(self) -> int | None:
+        """The number of the last move that a person chose, if there is one."""
+        for entry in reversed(self.accounts):
+            if entry.is_choice and self.policies[entry.seat] is None:
+                return entry.number
+        return None
+
+    def undo(self) -> None:
+        """Take back the last choice of a person, and all that came after it.
+
+        The dice of every move fall as before when it is made again.
+
+        Raises
+        ------
+        UsageError
+            There is none.
+        """
+        had_choice = len(self.table.actions(self.state)) > 1 and not self.is_machine
+        if self.pending is not None and had_choice:
+            self.pending = None
+            return
+        number = self.last_choice
+        if number is None:
+            raise UsageError("there is no choice yet to take back")
+        self.pending = None
+        entry = self.accounts[number]
+        del self.accounts[number:]
+        self.state, self.seat, self.is_over = entry.state, entry.seat, False
+        rewards = self.table.graph.action_reward
+        self.points = 0.0
+        for before in self.accounts:
+            self.points += float(rewards[before.action])
+
     def ledger(self, seat: int = 0) -> Ledger:
         """Luck and skill so far, in the eyes of a seat."""
         return balance(self.table.solution, self.accounts, seat)

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from rollwise.errors import UsageError
 from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN, DerivedGame, Game
 from rollwise.graph import StateGraph
+from rollwise.play.telling import as_other_sees, changes
 from rollwise.policies import inner_actions
 from rollwise.solution import Solution, solve
-
-MOST_FACES_SHOWN = 40
 
 
 @runtime_checkable
@@ -191,9 +190,18 @@ class Table:
             if graph.objective == "win":
                 then = {1.0: "wins", -1.0: "loses"}.get(float(graph.outcome_payoff[k]), "a draw")
             return "; ".join(part for part in (told, then) if part) or "the end"
-        if graph.outcome_passes[k]:
-            return told or "the turn passes"
-        return told or self._changes(s, t)
+        if told:
+            return told
+        if not graph.outcome_passes[k]:
+            return changes(graph, s, t) or "nothing changes"
+        if isinstance(self.game, DerivedGame):
+            return "the turn passes"
+        made = changes(graph, s, t, self._seen_by_other)
+        return f"{made}; the turn passes" if made else "the turn passes"
+
+    @cached_property
+    def _seen_by_other(self) -> tuple[int, ...]:
+        return as_other_sees(self.graph)
 
     def _told(self, s: int, action: int, number: int) -> str:
         if not isinstance(self.rules, Tells):
@@ -205,12 +213,6 @@ class Table:
         here = self._state(s)
         after = here if t < 0 else type(here)(*source.states[t].tolist())
         return self.rules.told(here, int(source.action_label[a]), _then(source, k), after)
-
-    def _changes(self, s: int, t: int) -> str:
-        before, after = self.graph.states[s].tolist(), self.graph.states[t].tolist()
-        rows = zip(self.graph.field_names, before, after, strict=True)
-        changes = [f"{name} {old} → {new}" for name, old, new in rows if old != new]
-        return ", ".join(changes) or "nothing changes"
 
     def dice(self, action: int) -> tuple[int, ...]:
         """The sides of the dice that an action throws, if the game says so."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,7 +14,7 @@ from rollwise.cli.common import (
     ParametersArgument,
     print_json,
     print_table,
-    read_game,
+    split_words,
 )
 from rollwise.cli.score_options import ContestTiesOption
 
@@ -24,7 +23,7 @@ from rollwise.cli.score_options import ContestTiesOption
 def judge(
     game: GameArgument,
     file: Annotated[
-        Path,
+        str,
         typer.Argument(
             metavar="FILE",
             help="A CSV file, a row a choice: player, and the fields of the state and action "
@@ -41,9 +40,10 @@ def judge(
     from rollwise.analysis.judge import read_plays
     from rollwise.kept import solve
 
-    chosen = read_game(game, parameters)
+    asked = split_words(game, file, *(parameters or ()), files=1)
+    chosen = asked.make_game()
     solution = solve(chosen)
-    plays = read_plays(chosen, solution.graph, file)
+    plays = read_plays(chosen, solution.graph, asked.files[0])
     rows = judge_plays(solution, plays, ties)
     if json:
         print_json(

@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rollwise.atomic_files import check_place, write_text
 from rollwise.cli.app import app
 from rollwise.cli.common import (
-    GameArgument,
     JsonOption,
     LoadOption,
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
     print_json,
-    read_game,
     refuse,
     solve_or_load,
+    split_words,
 )
 from rollwise.cli.score_options import (
     ChaseOption,
@@ -29,7 +27,6 @@ from rollwise.cli.score_options import (
     TargetOption,
     TiesOption,
     as_played,
-    kept_with,
 )
 from rollwise.errors import UsageError
 
@@ -40,18 +37,32 @@ if TYPE_CHECKING:
     from rollwise.play.table import Table
     from rollwise.policies import Policy
 
+OptionalGameArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[GAME]",
+        help="A game's name (`rollwise games` lists them), or path/to/file.py:ClassName. A kept "
+        "game says it itself, unless its rules are in a file of yours.",
+    ),
+]
+
 
 @app.command("play")
 def play(
-    game: GameArgument,
+    game: OptionalGameArgument = None,
     parameters: ParametersArgument = None,
     against: Annotated[
         str | None,
         typer.Option(metavar="POLICY", help="optimal (the default), human, or a policy."),
     ] = None,
     coach: Annotated[
-        bool, typer.Option("--coach", help="Say what each choice is worth and what it cost.")
-    ] = False,
+        str,
+        typer.Option(
+            metavar="[WHEN]",
+            help="When the coach speaks: always (before and after each choice; --coach alone), "
+            "mistakes (when a choice is doubtful or worse), ask (when you type hint), or off.",
+        ),
+    ] = "ask",
     seat: Annotated[
         str | None, typer.Option(help="Your seat: first (which moves first) or second.")
     ] = None,
@@ -66,7 +77,7 @@ def play(
     ties: TiesOption = None,
     save: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Keep the game in this file, after every move."),
+        typer.Option(metavar="FILE", help="Keep the game in this new file, after every move."),
     ] = None,
     resume: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Take up a game that was kept.")
@@ -79,86 +90,65 @@ def play(
     """Play a game, with a coach if you like; the ledger tells luck from skill."""
     from rich.console import Console
 
+    from rollwise.cli.kept_game import KeptGame, require_new
     from rollwise.cli.terminal_game import Stopped, TerminalGame
-    from rollwise.play.record import replay, written
+    from rollwise.play.coach import Coach, Speaks
+    from rollwise.play.replay import agreed_form, agreed_game, replay
     from rollwise.play.report import ledger_document
 
     if dice not in (None, "here", "by-hand"):
         raise UsageError(f"--dice is {dice!r}; it must be here or by-hand")
     if seat not in (None, "first", "second"):
         raise UsageError(f"--seat is {seat!r}; it must be first or second")
-    if resume is not None:
+    if coach not in list(Speaks):
+        raise UsageError(f"--coach is {coach!r}; it must be {', '.join(Speaks)}")
+    asked = split_words(game, *(parameters or ()), files=0)
+    if save is not None and save != resume:
+        require_new(save)
+    form: dict[str, Any] = {"chase": chase, "contest": contest, "target": target, "ties": ties}
+    if resume is None:
+        played = as_played(asked.make_game(), **form, need_target=True)
+        table = lay_table(played, load, max_states)
+        session = _new_session(table, against, seat, seed)
+    else:
         refuse(
             "doesn't go with --resume: the file says how the game goes on",
             against=against,
             seat=seat,
             seed=seed,
             dice=dice,
-            chase=chase,
-            target=target,
-            contest=contest,
-            ties=ties,
         )
-    check_place(save)
-    dice = dice or "here"
-    chosen = read_game(game, parameters)
-    record = None if resume is None else _read_kept(resume)
-    if record is not None:
-        dice = record.headers.get("dice", dice)
-    form: dict[str, Any] = {"chase": chase, "contest": contest, "target": target, "ties": ties}
-    if record is not None:
-        form = {"chase": False} | kept_with(record.headers)
-    played = as_played(chosen, **form, need_target=True)
-    table = lay_table(played, load, max_states)
-    if record is None:
-        session = _new_session(table, against, seat, seed)
-    else:
-        names, policies = _kept_players(table, record)
-        session = replay(record, table, names=names, policies=policies)
+        record = _read_kept(resume)
+        chosen = agreed_game([record], asked.kind, asked.values)
+        played = as_played(chosen, **agreed_form([record], **form), need_target=True)
+        table = lay_table(played, load, max_states)
+        session = replay(record, table, policies=_kept_policies(table, record))
         if session.is_over:
             raise UsageError(f"the game in {resume} is over; `rollwise review` goes through it")
-    place = save or resume
-
-    def text() -> str:
-        values = {k: str(v).lower() if isinstance(v, bool) else v
-                  for k, v in chosen.parameters.items()}  # fmt: skip
-        headers = {
-            "game": " ".join([game, *(f"{name}={value}" for name, value in values.items())]),
-            "players": "; ".join(
-                f"{name} = {'human' if policy is None else policy.name}"
-                for name, policy in zip(session.names, session.policies, strict=True)
-            ),
-            "dice": dice,
-        }
-        if played is not chosen:
-            own = {name: getattr(played, name, None) for name in ("target", "ties")}
-            headers |= {name: str(value) for name, value in own.items() if value is not None}
-        return written(session, headers)
-
-    def keep() -> None:
-        if place is not None:
-            write_text(place, text())
-
+        dice = record.headers.get("dice")
+    said = {"dice": dice or "here"}
+    if played is not table.rules:
+        own = {name: getattr(played, name, None) for name in ("target", "ties")}
+        said |= {name: str(value) for name, value in own.items() if value is not None}
+    kept = KeptGame(session, said, save or resume)
     console = Console(stderr=json)
-    front = TerminalGame(session, console, coach=coach, by_hand=dice == "by-hand", after_move=keep)
+    front = TerminalGame(
+        session, console, Coach(session, Speaks(coach)), kept, by_hand=dice == "by-hand"
+    )
     code = 0
     try:
-        if place is not None:
-            keep()
         front.play()
     except (Stopped, KeyboardInterrupt) as ending:
         code = 130 if isinstance(ending, KeyboardInterrupt) else 0
-        if place is None:
-            place = _free_name(table.graph.game)
-        keep()
-        command = ["rollwise", "play", game, *(parameters or ()), "--resume", str(place)]
-        if coach:
-            command.append("--coach")
-        front.say("")
-        print(
-            f"rollwise: stopped; the game is kept, go on with: {shlex.join(command)}",
-            file=sys.stderr,
-        )
+        place = kept.keep_somewhere()
+        front.tell()
+        if place is not None:
+            command = ["rollwise", "play", *asked.games, "--resume", str(place)]
+            command += ["--coach", coach] if coach != Speaks.ASK else []
+            print(
+                f"rollwise: stopped; the game is kept, go on with: {shlex.join(command)}",
+                file=sys.stderr,
+            )
     if json:
         seat_shown = front.people[0] if front.people else 0
         print_json(ledger_document(session, seat_shown))
@@ -187,6 +177,7 @@ def named_policy(table: Table, name: str) -> Policy | None:
 
 
 def _new_session(table: Table, against: str | None, seat: str | None, seed: int | None) -> Session:
+    from rollwise.play.replay import clean_name
     from rollwise.play.session import Session
 
     if table.graph.players == 1 or against == "human":
@@ -197,7 +188,7 @@ def _new_session(table: Table, against: str | None, seat: str | None, seed: int 
             raise UsageError(f"{table.graph.game} is a game for one{hint}")
         return Session(table, ["you"], [None], seed=seed)
     against = against or "optimal"
-    names = ["player 1", "player 2"] if against == "human" else ["you", against]
+    names = ["player 1", "player 2"] if against == "human" else ["you", clean_name(against)]
     policies = [None, named_policy(table, against)]
     if seat == "second":
         names.reverse()
@@ -208,34 +199,24 @@ def _new_session(table: Table, against: str | None, seat: str | None, seed: int 
 def _read_kept(path: Path) -> Record:
     from rollwise.play.record import RecordError, read_records
 
-    record = read_records(path)[0]
+    records = read_records(path)
+    if len(records) > 1:
+        raise RecordError(f"{path} holds {len(records)} games; `rollwise review` reads such files")
     for key in ("format", "rules", "seed", "players"):
-        if key not in record.headers:
+        if key not in records[0].headers:
             raise RecordError(
                 f"{path} isn't a game that `rollwise play` kept: it has no line @{key}"
             )
-    return record
+    return records[0]
 
 
-def _kept_players(table: Table, record: Record) -> tuple[list[str], list[Policy | None]]:
+def _kept_policies(table: Table, record: Record) -> list[Policy | None]:
     from rollwise.play.record import RecordError
 
-    pairs = [part.partition("=") for part in record.headers["players"].split(";")]
-    names = [name.strip() for name, _, _ in pairs]
-    if len(names) != table.graph.players or not all(policy.strip() for _, _, policy in pairs):
+    seats = record.seats
+    if len(seats) != table.graph.players or not all(policy for _, policy in seats):
         raise RecordError(
-            f"{record.source}: @players {record.headers['players']!r} doesn't fit "
+            f"{record.where}: @players {record.headers['players']!r} doesn't fit "
             f"{table.graph.title}"
         )
-    return names, [named_policy(table, policy.strip()) for _, _, policy in pairs]
-
-
-def _free_name(game: str) -> Path:
-    """A name for a game that is kept, which no other file has."""
-    stem = game.replace(" ", "-")
-    number = 1
-    while True:
-        path = Path(f"{stem}{'' if number == 1 else f'-{number}'}.game")
-        if not path.exists():
-            return path
-        number += 1
+    return [named_policy(table, policy) for _, policy in seats]

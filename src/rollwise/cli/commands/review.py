@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.commands.play import lay_table
+from rollwise.cli.commands.play import OptionalGameArgument, lay_table
 from rollwise.cli.common import (
-    GameArgument,
     JsonOption,
     LoadOption,
     MaxStatesOption,
@@ -18,7 +16,7 @@ from rollwise.cli.common import (
     ParametersArgument,
     print_json,
     print_table,
-    read_game,
+    split_words,
 )
 from rollwise.cli.score_options import (
     ChaseOption,
@@ -26,7 +24,6 @@ from rollwise.cli.score_options import (
     TargetOption,
     TiesOption,
     as_played,
-    kept_with,
 )
 
 if TYPE_CHECKING:
@@ -37,11 +34,11 @@ if TYPE_CHECKING:
 
 @app.command("review")
 def review(
-    game: GameArgument,
+    game: OptionalGameArgument = None,
     file: Annotated[
-        Path,
+        str | None,
         typer.Argument(metavar="FILE", help="Written games; docs/play.md says how."),
-    ],
+    ] = None,
     parameters: ParametersArgument = None,
     chase: ChaseOption = False,
     target: TargetOption = None,
@@ -56,16 +53,15 @@ def review(
     from dataclasses import asdict
 
     from rollwise.cli.figures import Figures
-    from rollwise.play.record import read_records, replay
+    from rollwise.play.record import read_records
+    from rollwise.play.replay import agreed_form, agreed_game, replay
     from rollwise.play.report import ledger_document
     from rollwise.play.review import review as review_games
 
-    chosen = read_game(game, parameters)
-    records = read_records(file)
-    form: dict[str, Any] = {"chase": chase, "contest": contest, "target": target, "ties": ties}
-    kept = kept_with(records[0].headers) if records else {}
-    if kept and not chase and not contest:
-        form = {"chase": False} | kept
+    asked = split_words(game, file, *(parameters or ()), files=1)
+    records = read_records(asked.files[0])
+    chosen = agreed_game(records, asked.kind, asked.values)
+    form = agreed_form(records, chase=chase, contest=contest, target=target, ties=ties)
     table = lay_table(as_played(chosen, **form, need_target=True), load, max_states)
     sessions = [replay(record, table) for record in records]
     players = review_games(sessions)
@@ -87,6 +83,10 @@ def review(
         )
         return
     figures = Figures(table.solution)
+    typer.echo(
+        f"{table.graph.title}: costs, luck and skill in {figures.points}; values are certified "
+        f"± {figures.error_bound:.1e}"
+    )
     _print_players(players, figures)
     for one in players:
         _print_mistakes(one, figures)
@@ -98,18 +98,20 @@ def _print_players(players: list[PlayerReview], figures: Figures) -> None:
     from rich.table import Table
 
     grid = Table(box=None, padding=(0, 2, 0, 0))
-    heads = ("player", "games", "decisions", "cost a decision", "luck a game", "skill a game")
+    grades = list(players[0].grades)
+    heads = ("player", "games", "decisions", *grades, "cost a decision")
+    heads += ("luck a game", "skill a game")
     for head in (*heads, f"against the optimal player ({figures.unit})"):
         grid.add_column(head, justify="left" if head == "player" else "right")
     for one in players:
         score = figures.level(one.score)
         if one.standard_error is not None:
-            scale = 1 if figures.is_score else 50
-            score += f" ± {scale * one.standard_error:.2f}"
+            score += f" ± {figures.spread(one.standard_error)}"
         grid.add_row(
             one.player,
             str(one.games),
             str(one.decisions),
+            *map(str, one.grades.values()),
             figures.cost(one.cost_per_decision),
             figures.change(one.luck),
             figures.change(one.own_skill),

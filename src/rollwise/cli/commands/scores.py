@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,7 +16,7 @@ from rollwise.cli.common import (
     NoCacheOption,
     ParametersArgument,
     print_json,
-    read_game,
+    split_words,
 )
 from rollwise.printed import certified, estimated
 
@@ -25,7 +24,7 @@ from rollwise.printed import certified, estimated
 @app.command("scores")
 def scores(
     game: GameArgument,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="One score a line.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="One score a line.")],
     parameters: ParametersArgument = None,
     policy: Annotated[str, typer.Option(metavar="POLICY", help=POLICIES)] = "optimal",
     json: JsonOption = False,
@@ -37,8 +36,9 @@ def scores(
     from rollwise.kept import build
     from rollwise.policy_references import resolve_policy
 
-    chosen = read_game(game, parameters)
-    made = read_scores(file)
+    asked = split_words(game, file, *(parameters or ()), files=1)
+    chosen = asked.make_game()
+    made = read_scores(asked.files[0])
     graph = build(chosen)
     expected = distributions(graph, resolve_policy(graph, chosen, policy)).of(0)
     tested = compare(made, expected)

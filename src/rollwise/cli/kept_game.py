@@ -1,0 +1,100 @@
+"""A game that is kept in a file while it is played, so that nothing stops it for good."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from rollwise.atomic_files import check_place, write_text
+from rollwise.errors import OutputError, UsageError
+from rollwise.play.replay import written
+from rollwise.play.session import Session
+
+
+class KeptGame:
+    """Writes a session down, after every move if it has a place.
+
+    Parameters
+    ----------
+    session : Session
+    headers : mapping
+        What the file says of the game besides what the session knows.
+    place : Path, optional
+    """
+
+    def __init__(
+        self, session: Session, headers: Mapping[str, str], place: Path | None = None
+    ) -> None:
+        self.session = session
+        self.headers = headers
+        self.place = place
+        self._failed = ""
+
+    def keep(self) -> str:
+        """Write the game, if it has a place; what there is to say of it, once."""
+        if self.place is None:
+            return ""
+        before = self._failed
+        try:
+            write_text(self.place, self._text)
+            self._failed = ""
+        except OutputError as error:
+            self._failed = str(error)
+        return self._failed if self._failed != before else ""
+
+    def move_to(self, place: Path) -> None:
+        """Keep the game in this file from now on.
+
+        Raises
+        ------
+        UsageError
+            There is such a file, or it can't be written.
+        """
+        if place != self.place:
+            require_new(place)
+        write_text(place, self._text)
+        self.place = place
+
+    def keep_somewhere(self) -> Path | None:
+        """Write the game to its place, or to a new file; to stderr if neither can be done."""
+        if self.place is None:
+            self.place = _free_name(self.session.table.graph.game)
+        self.keep()
+        if self._failed:
+            print(f"rollwise: {self._failed}; this is the game:", file=sys.stderr)
+            print(self._text, end="", file=sys.stderr)
+            return None
+        return self.place
+
+    @property
+    def _text(self) -> str:
+        return written(self.session, self.headers)
+
+
+def require_new(place: Path) -> None:
+    """Make sure that a game can be kept in this file, and that there is none in it yet.
+
+    Raises
+    ------
+    UsageError
+        It can't, or there is.
+    """
+    if place.is_file() and place.stat().st_size:
+        raise UsageError(
+            f"{place} is there already; --resume {place} goes on with a game, another name keeps "
+            "both"
+        )
+    check_place(place)
+
+
+def _free_name(game: str) -> Path:
+    """A name for a game that is kept, which no other file has."""
+    stem = re.sub(r"[^\w.]+", "-", game).strip("-.") or "game"
+    number = 1
+    while True:
+        path = Path(f"{stem}{'' if number == 1 else f'-{number}'}.game")
+        if not path.exists():
+            return path
+        number += 1
