@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rollwise.printed import rounded_up, scaled
 from rollwise.solution import Solution
 
 
@@ -17,6 +18,8 @@ class Figures:
         Of values.
     points : str
         Of differences of values.
+    certainty : str
+        How sure they are.
     """
 
     def __init__(self, solution: Solution) -> None:
@@ -24,7 +27,9 @@ class Figures:
         self.unit = "expected score" if solution.is_score else "chance to win"
         self.points = "points" if solution.is_score else "percentage points"
         self._scale, self._digits = (1, 3) if solution.is_score else (50, 2)
-        self.error_bound = self._scale * solution.error_bound
+        bound = rounded_up(scaled(solution.error_bound, self._scale))
+        rounding = f"{10**-self._digits:.{self._digits}f}"
+        self.certainty = f"certified ± {bound} {self.points}, and shown rounded to {rounding}"
 
     def level(self, value: float) -> str:
         """A value."""

@@ -82,8 +82,7 @@ class TerminalGame:
             The player asked to stop, or the input has ended.
         """
         self.tell((self.table.graph.title, "bold"), (f"  (seed {self.session.seed})", ""))
-        bound = self.figures.error_bound
-        self.tell((f"Values are certified ± {bound:.1e} {self.figures.points}.", "dim"))
+        self.tell((f"Values are {self.figures.certainty}.", "dim"))
         self.tell((self._how_to_type, "dim"))
         self.tell((f"You can also type {', '.join(COMMANDS)}.", "dim"))
         self._keep()

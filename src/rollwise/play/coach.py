@@ -11,6 +11,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
+import numpy as np
+
 from rollwise.errors import UsageError
 from rollwise.play.session import Choice, Session
 from rollwise.solution import Solution
@@ -53,8 +55,8 @@ def stake(solution: Solution) -> float:
     """What lies between the worst and the best, in units of value."""
     if not solution.is_score:
         return 2.0
-    ends = [0.0, float(solution.values.min()), float(solution.values.max())]
-    return max(ends) - min(ends)
+    values = solution.values[np.isfinite(solution.values)]
+    return float(values.max(initial=0.0) - values.min(initial=0.0))
 
 
 def grade(solution: Solution, cost: float) -> str | None:

@@ -84,8 +84,8 @@ def review(
         return
     figures = Figures(table.solution)
     typer.echo(
-        f"{table.graph.title}: costs, luck and skill in {figures.points}; values are certified "
-        f"± {figures.error_bound:.1e}"
+        f"{table.graph.title}: costs, luck and skill in {figures.points}\n"
+        f"values are {figures.certainty}"
     )
     _print_players(players, figures)
     for one in players:
