@@ -26,6 +26,7 @@ class Interrupted(RollwiseError):
 
     exit_code = 130
 
+
 # Options that may stand alone: what they mean then, and the values that may follow them.
 ALONE = {"--coach": ("always", ("always", "mistakes", "ask", "off"))}
 
