@@ -17,10 +17,11 @@ import rollwise
 from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, certify, solve
 from rollwise.analysis.check import check
 from rollwise.certified import solve_and_certify
+from rollwise.chase import Chase
 from rollwise.endings import end_components, hopeless_states, settle, staying_actions
-from rollwise.errors import EndlessPlay, RulesError, UsageError
+from rollwise.errors import EndlessPlay, ParameterError, RulesError, UsageError
 from rollwise.evaluation import best_response, evaluate
-from rollwise.graph import StateGraph
+from rollwise.graph import ARRAYS, StateGraph
 from rollwise.policies import Policy, find_policy
 
 SLACK = 1e-9  # for the rounding of the naive solver
@@ -236,6 +237,67 @@ def test_bounds_that_close_take_rounds_that_cost():
 @pytest.mark.slow
 def test_project_euler_640():
     assert f"{solve(Flips()).value:.6f}" == "50.317928"
+
+
+@dataclass(frozen=True)
+class Downhill(Road):
+    """The same for the most points, which are all negative."""
+
+    objective: ClassVar = "maximize"
+
+    def reward(self, s, action):
+        return -2.0 if action == 1 else -1.0
+
+
+@pytest.mark.parametrize(
+    ("game", "target", "chance"),
+    [
+        (Flips(sides=2), 4, 0.59375),
+        (Flips(sides=2), 7, None),
+        (Road(), 12, 1),
+        (Downhill(), -22, 1),
+    ],
+)
+def test_a_chase_is_lost_as_soon_as_it_costs_more_than_the_target(game, target, chance):
+    chase = Chase(game, target)
+    solution = solve(chase)
+    assert solution.status == "certified"
+    assert chance is None or solution.win_probability == pytest.approx(chance, abs=1e-12)
+    by_rules = rollwise.build(chase, mode="interpreted")
+    for name in ARRAYS:
+        assert np.array_equal(getattr(solution.graph, name), getattr(by_rules, name)), name
+    # what a play within the target can do, by sweeping the game with its throws counted
+    graph, value = rollwise.build(game), {}
+    for left in range(abs(target) + 1):
+        for s in range(graph.n_states):
+            value[s, left] = chance_within(graph, s, left, value)
+    assert solution.win_probability == pytest.approx(value[0, abs(target)], abs=1e-12)
+
+
+def chance_within(graph, s, left, known):
+    """The chance to end the play from a state at a cost of at most so much."""
+    best = 0.0
+    for a in range(graph.action_indptr[s], graph.action_indptr[s + 1]):
+        cost = int(abs(graph.action_reward[a]))
+        ways = range(graph.outcome_indptr[a], graph.outcome_indptr[a + 1])
+        total = sum(int(graph.outcome_weight[k]) for k in ways)
+        worth = 0.0
+        for k in ways:
+            t, after = int(graph.outcome_state[k]), left - cost
+            if after < 0:
+                continue
+            if t >= 0 and (t, after) not in known:
+                known[t, after] = chance_within(graph, t, after, known)
+            worth += int(graph.outcome_weight[k]) / total * (1.0 if t < 0 else known[t, after])
+        best = max(best, worth)
+    return best
+
+
+def test_a_chase_without_a_bound_says_which_targets_there_are():
+    with pytest.raises(ParameterError, match="a target of at least 10, not 3"):
+        Chase(Road(), 3)
+    with pytest.raises(ParameterError, match="a target of at most -20, not -3"):
+        Chase(Downhill(), -3)
 
 
 def test_free_rest_is_refused_with_a_remedy():

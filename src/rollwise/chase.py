@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from rollwise.builders import build
-from rollwise.errors import ParameterError
+from rollwise.errors import ParameterError, RulesError
 from rollwise.game import AGAIN, DRAW, END, LOSE, WIN, DerivedGame, ParameterSpec
 from rollwise.graph import StateGraph
-from rollwise.scores import derived_graph, points_to_come, require_points, unroll, whole_points
+from rollwise.scores import (
+    Ints,
+    Unrolled,
+    derived_graph,
+    least_cost,
+    only_cost,
+    points_of,
+    points_to_come,
+    require_points,
+    unroll,
+    whole_points,
+)
 
 # What an exact hit of the target counts as.
 TIES = {"win": WIN, "draw": DRAW, "lose": LOSE}
@@ -38,6 +49,9 @@ class Chase(DerivedGame):
     ties : {"win", "draw", "lose"}
         What reaching the target exactly counts as. A draw is worth half a win.
 
+    Where points only cost, and can go on for ever, a play is lost as soon as it has cost more
+    than the target.
+
     Examples
     --------
     >>> from rollwise.games.threes import Threes
@@ -58,9 +72,12 @@ class Chase(DerivedGame):
         require_points(self.inner_graph)
         low, high = self.target_range
         if self.target is not None and not low <= self.target <= high:
+            allowed = f"from {low} to {high}"
+            if self.has_limit:
+                least = -high if self.inner.objective == "maximize" else low
+                allowed = f"of at least {least}" if least == low else f"of at most {high}"
             raise ParameterError(
-                f"a chase of {self.inner_graph.title} needs a target from {low} to {high}, "
-                f"not {self.target}"
+                f"a chase of {self.inner_graph.title} needs a target {allowed}, not {self.target}"
             )
 
     @property
@@ -93,10 +110,37 @@ class Chase(DerivedGame):
         return build(self.inner)
 
     @cached_property
+    def points(self) -> Ints:
+        """The points of the game's actions: (n_actions,) int64."""
+        points = points_of(self.inner_graph)
+        return points if self.has_limit else whole_points(self.inner_graph)
+
+    @cached_property
+    def has_limit(self) -> bool:
+        """Whether a play is over as soon as it has cost more than the target."""
+        graph = self.inner_graph
+        if not only_cost(graph, points_of(graph)):
+            return False
+        try:
+            whole_points(graph)
+        except RulesError:
+            return True
+        return False
+
+    @cached_property
     def target_range(self) -> tuple[int, int]:
-        """The least and the largest score that a play can end with."""
-        low, high = points_to_come(self.inner_graph, whole_points(self.inner_graph))
-        return int(low[0]), int(high[0])
+        """The least and the largest score that a play can end with.
+
+        Where points have no bound, from the best one to the target.
+        """
+        graph = self.inner_graph
+        if not self.has_limit:
+            low, high = points_to_come(graph, self.points)
+            return int(low[0]), int(high[0])
+        sign = 1 if graph.objective == "minimize" else -1
+        best = sign * int(least_cost(graph, self.points)[0])
+        worst = best if self.target is None else sign * max(sign * best, sign * self.target)
+        return min(best, worst), max(best, worst)
 
     def start(self) -> Any:
         inner = self.inner.start()
@@ -120,6 +164,8 @@ class Chase(DerivedGame):
         for weight, then, next_state in self.inner.outcomes(inner, action):
             if then == END:
                 yield weight, self._ending(gap), s
+            elif self.has_limit and gap != 0 and self._ending(gap) == LOSE:
+                yield weight, LOSE, s
             else:
                 yield weight, AGAIN, type(s)(*next_state, gap)
 
@@ -138,7 +184,7 @@ class Chase(DerivedGame):
         low, high = self.target_range
         targets = np.concatenate([[self.start().gap], np.arange(low, high + 1)])
         n_roots = len(targets)
-        found = unroll(graph, whole_points(graph), np.zeros(n_roots, np.int64), -targets)
+        found = self._unrolled(graph, np.zeros(n_roots, np.int64), -targets)
         over = found.outcome_state < 0
         good = -1 if graph.objective == "minimize" else 1
         payoff = np.where(over, np.sign(found.final_score) * good, 0).astype(np.float64)
@@ -154,3 +200,12 @@ class Chase(DerivedGame):
             game=self.name,
             parameters=self.parameters,
         )
+
+    def _unrolled(self, graph: StateGraph, states: Ints, scores: Ints) -> Unrolled:
+        """The pairs of a state and a score, minus the target."""
+        if not self.has_limit:
+            return unroll(graph, self.points, states, scores)
+        if graph.objective == "minimize":
+            return unroll(graph, self.points, states, scores, limit=0)
+        turned = unroll(graph, -self.points, states, -scores, limit=0)
+        return replace(turned, score=-turned.score, final_score=-turned.final_score)

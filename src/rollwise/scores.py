@@ -54,6 +54,14 @@ def whole_points(graph: StateGraph) -> Ints:
         An action's points aren't whole, or can be collected round and round, so
         that a score has no bound; or play need not end. Names the state.
     """
+    whole = points_of(graph)
+    require_ending(graph)
+    require_bounded(graph, whole, "points")
+    return whole
+
+
+def points_of(graph: StateGraph) -> Ints:
+    """The same, whether or not they have a bound."""
     require_points(graph)
     points = np.rint(graph.action_reward)
     broken = np.flatnonzero((points != graph.action_reward) | (np.abs(points) > 2**31 - 1))
@@ -64,10 +72,26 @@ def whole_points(graph: StateGraph) -> Ints:
             f"state {graph.state_text(int(graph.action_state[a]))}; scores are whole numbers "
             "here (count in a smaller unit)"
         )
-    require_ending(graph)
-    whole = points.astype(np.int64)
-    require_bounded(graph, whole, "points")
-    return whole
+    return points.astype(np.int64)
+
+
+def only_cost(graph: StateGraph, points: Ints) -> bool:
+    """Whether points are never good to have, so that a play that has too many is decided."""
+    return bool(np.all(points >= 0 if graph.objective == "minimize" else points <= 0))
+
+
+def least_cost(graph: StateGraph, points: Ints) -> Ints:
+    """The least that a play can cost from each state, where points only cost: (n_states,) int64."""
+    sizes = np.diff(graph.outcome_indptr)
+    cost = np.repeat(np.abs(points), sizes)
+    least = np.append(np.full(graph.n_states, kernels.NOT_REACHED), 0)  # -1: the end
+    while True:
+        onward = np.minimum(cost + least[ended(graph)], kernels.NOT_REACHED)
+        of_action = np.minimum.reduceat(onward, graph.outcome_indptr[:-1])
+        found = np.append(np.minimum.reduceat(of_action, graph.action_indptr[:-1]), 0)
+        if np.array_equal(found, least):
+            return found[:-1]
+        least = found
 
 
 def require_bounded(graph: StateGraph, counted: Ints, what: str) -> None:
@@ -150,8 +174,21 @@ class Unrolled:
     final_score: Ints
 
 
-def unroll(graph: StateGraph, points: Ints, states: Ints, scores: Ints) -> Unrolled:
+def unroll(
+    graph: StateGraph,
+    points: Ints,
+    states: Ints,
+    scores: Ints,
+    limit: int = int(kernels.NOT_REACHED),
+) -> Unrolled:
     """Follow the points made so far from the given pairs of a state and a score.
+
+    Parameters
+    ----------
+    points : (n_actions,) int64
+    states, scores : (n_pairs,) int64
+    limit : int
+        With more points than this a play is over.
 
     Raises
     ------
@@ -163,7 +200,7 @@ def unroll(graph: StateGraph, points: Ints, states: Ints, scores: Ints) -> Unrol
     np.minimum.at(low, states, scores)
     np.maximum.at(high, states, scores)
     components = graph.components
-    arrays = (graph.action_indptr, graph.outcome_indptr, graph.outcome_state, points)
+    arrays = (graph.action_indptr, graph.outcome_indptr, graph.outcome_state, points, limit)
     kernels.points_so_far(components.order, components.indptr, *arrays, low, high)
     width = np.maximum(high - low + 1, 0)
     place = np.concatenate([np.zeros(1, np.int64), np.cumsum(width)])

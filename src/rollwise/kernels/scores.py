@@ -3,7 +3,8 @@
 A graph whose actions give whole points is unrolled by the points made so far,
 and the distribution of the points still to come is carried back over it. Around
 a cycle no points may be made (`rounds_with_points` finds where they are), so the
-points of a play are bounded, and cycles join states of the same score.
+points of a play are bounded, and cycles join states of the same score; or there is
+a limit to the points, beyond which a play is over.
 """
 
 from __future__ import annotations
@@ -36,11 +37,15 @@ def rounds_with_points(order, indptr, action_indptr, outcome_indptr, outcome_sta
 
 
 @kernel
-def points_so_far(order, indptr, action_indptr, outcome_indptr, outcome_state, points, low, high):
+def points_so_far(
+    order, indptr, action_indptr, outcome_indptr, outcome_state, points, limit, low, high
+):
     """Carry the range of the points made so far from the roots to all states.
 
     Parameters
     ----------
+    limit : int
+        With more points than this a play is over.
     low, high : (n_states,) int64
         Given at the roots; elsewhere ``low`` is NOT_REACHED and ``high`` its
         negative. Widened in place.
@@ -56,16 +61,17 @@ def points_so_far(order, indptr, action_indptr, outcome_indptr, outcome_state, p
                 for a in range(action_indptr[s], action_indptr[s + 1]):
                     for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
                         t = outcome_state[k]
-                        if t < 0:
+                        if t < 0 or low[s] + points[a] > limit:
                             continue
                         if low[s] + points[a] < low[t]:
                             low[t] = low[s] + points[a]
                             changed = True
-                        if high[s] + points[a] > high[t]:
-                            high[t] = high[s] + points[a]
+                        most = min(high[s] + points[a], limit)
+                        if most > high[t]:
+                            high[t] = most
                             changed = True
-            if indptr[c + 1] - indptr[c] == 1:
-                break
+            if indptr[c + 1] - indptr[c] == 1 and limit == NOT_REACHED:
+                break  # it can't make points and lead back to itself
 
 
 @kernel
@@ -110,6 +116,7 @@ def find_scored(
     outcome_indptr,
     outcome_state,
     points,
+    limit,
     low,
     place,
     number,
@@ -120,6 +127,8 @@ def find_scored(
 
     Parameters
     ----------
+    limit : int
+        With more points than this a play is over.
     low : (n_states,) int64
         The least score so far in each state.
     place : (n_states + 1,) int64
@@ -154,7 +163,7 @@ def find_scored(
             n_outcomes += outcome_indptr[a + 1] - outcome_indptr[a]
             for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
                 t = outcome_state[k]
-                if t < 0:
+                if t < 0 or after > limit:
                     continue
                 there = place[t] + after - low[t]
                 if number[there] < 0:
@@ -174,6 +183,7 @@ def unroll(
     outcome_indptr,
     outcome_state,
     points,
+    limit,
     low,
     place,
     number,
@@ -203,10 +213,9 @@ def unroll(
             after = score[i] + points[a]
             for k in range(outcome_indptr[a], outcome_indptr[a + 1]):
                 t = outcome_state[k]
-                final_score[n_outcomes] = after if t < 0 else 0
-                scored_outcome_state[n_outcomes] = (
-                    -1 if t < 0 else number[place[t] + after - low[t]]
-                )
+                over = t < 0 or after > limit
+                final_score[n_outcomes] = after if over else 0
+                scored_outcome_state[n_outcomes] = -1 if over else number[place[t] + after - low[t]]
                 scored_outcome[n_outcomes] = k
                 n_outcomes += 1
             scored_action[n_actions] = a
