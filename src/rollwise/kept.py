@@ -285,9 +285,9 @@ def _run_of(found: dict[str, Any]) -> MethodResult:
 
 def _key_of(game: Game) -> str | None:
     """What a game is known by in every process; None where that can't be told."""
-    from rollwise.builders.adapting import NotCompilable
     from rollwise.builders.cache_key import key_of
     from rollwise.builders.compiling import what_rules_read
+    from rollwise.builders.reasons import NotCompilable
     from rollwise.builders.rules import Rules
 
     if isinstance(game, DerivedGame):
@@ -326,8 +326,8 @@ def _sources() -> str:
 def _is_compiled(game: Game, spent: float) -> bool:
     """Whether the rules were compiled, or can be, if finding the answer took long."""
     from rollwise.builders import jit_disabled
-    from rollwise.builders.adapting import NotCompilable
     from rollwise.builders.compiling import compiled_rules, is_compiled
+    from rollwise.builders.reasons import NotCompilable
     from rollwise.builders.rules import Rules
 
     if isinstance(game, DerivedGame) or jit_disabled():

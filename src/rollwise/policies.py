@@ -155,8 +155,8 @@ def _of_compiled_function(
     choices = np.flatnonzero(np.diff(graph.action_indptr) > 1)
     if len(choices) <= SMALL or jit_disabled():
         return None
-    from rollwise.builders.adapting import NotCompilable
     from rollwise.builders.questions import ask
+    from rollwise.builders.reasons import NotCompilable
     from rollwise.builders.rules import Rules
     from rollwise.kernels import questions
 

@@ -209,8 +209,8 @@ def _compile(rules: Rules, progress: Progress | None, beside: str | None) -> Com
         return None
     if progress is not None:
         progress("compiling the rules", 0, None)
-    from rollwise.builders.adapting import NotCompilable
     from rollwise.builders.compiling import compiled_rules
+    from rollwise.builders.reasons import NotCompilable
     from rollwise.kernels.jit import compile_beside
 
     if beside is not None:
@@ -235,7 +235,7 @@ def _wait_beside() -> None:
 
 def _compiled_roots(rules: Rules, compiled: CompiledRules, most: int) -> NDArray[np.int32] | None:
     """The roots by compiled code; None where only the interpreted ones can tell."""
-    from rollwise.builders.adapting import NotCompilable
+    from rollwise.builders.reasons import NotCompilable
 
     try:
         rows = compiled.roots(rules, most)

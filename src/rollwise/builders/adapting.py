@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import re
 from collections import namedtuple
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numba
@@ -20,7 +19,7 @@ import numpy as np
 from numba import carray, types
 from numba.core import cgutils
 from numba.core.ccallback import CFunc
-from numba.core.errors import NumbaError, TypingError
+from numba.core.errors import TypingError
 from numba.extending import (
     intrinsic,
     models,
@@ -44,10 +43,6 @@ from rollwise.kernels.jit import before_compiling
 from rollwise.kernels.prefetch import prefetch
 
 OPTIONS = {"boundscheck": True}
-
-
-class NotCompilable(Exception):
-    """Numba can't compile these rules; the message says why, in a line."""
 
 
 @intrinsic
@@ -254,49 +249,3 @@ def compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
         before_compiling()
     pointer.compile()
     return pointer
-
-
-@contextlib.contextmanager
-def reasons_told() -> Iterator[None]:
-    """What Numba raises, as NotCompilable with the reason in a line."""
-    try:
-        yield
-    except NumbaError as error:
-        raise NotCompilable(_reason(error)) from error
-    except Exception as error:  # Numba leaks plain exceptions for some sources
-        line = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise NotCompilable(_with_remedy([line], line)) from error
-
-
-# What Numba stumbles over most, and what to write instead.
-REMEDIES = {
-    "Untyped global name": "mark a helper function with @rollwise.rule",
-    "Cannot determine Numba type": "mark a helper function with @rollwise.rule",
-    "'_replace'": "write the state out, giving every field, instead of _replace()",
-    "not enough arguments": "give every field of a state, also those with defaults",
-    "Cannot unify": "a value needs one type throughout; adding 0 makes a truth value a number",
-    "Can't unify": "a value needs one type throughout; adding 0 makes a truth value a number",
-    "yield in a closure": "write a loop instead of a generator expression",
-    "YIELD_FROM": "yield in a loop instead of yield from something that isn't of one type",
-    "<class 'float'>": "write 1.0 * x instead of float(x) where x is a truth value",
-    "super": "call the parent's method by its class instead of super()",
-}
-
-
-def _with_remedy(lines: list[str], otherwise: str, where: str = "") -> str:
-    """The line that has a remedy, with it; or another one."""
-    for sign, remedy in REMEDIES.items():
-        for line in lines:
-            if sign in line:
-                return f"{line.rstrip('.:')}{where} ({remedy})"
-    return otherwise.rstrip(".:") + where
-
-
-def _reason(error: Exception) -> str:
-    """What Numba stumbled over, in a line, and the remedy."""
-    lines = [line.strip(" -") for line in str(error).splitlines() if line.strip(" -^")]
-    noise = ("Failed in", "During", "File", "Resolution", "None", "There are", "<source")
-    telling = [line for line in lines if not line.startswith(noise)] or lines or [repr(error)]
-    places = re.findall(r'^File "[^<].*, line \d+', "\n".join(lines), re.MULTILINE)
-    where = f" in {places[0].replace('File ', '')}" if places else ""
-    return _with_remedy(lines, telling[0], where)

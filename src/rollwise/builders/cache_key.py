@@ -25,8 +25,12 @@ import numpy as np
 
 Function = Callable[..., Any]
 
-# Modules whose content goes with the versions of Python and NumPy.
-VERSIONED = ("builtins", "math", "numpy")
+# Modules whose content goes with the versions of Python and NumPy, and that look at nothing else.
+VERSIONED = frozenset(
+    {"abc", "bisect", "builtins", "cmath", "collections", "copy", "dataclasses", "decimal"}
+    | {"enum", "fractions", "functools", "heapq", "itertools", "math", "numbers", "numpy"}
+    | {"operator", "statistics", "string", "types", "typing"}
+)
 
 _KEPT: dict[int, Any] = {}  # what is known by its address must stay there
 
@@ -125,8 +129,12 @@ class _Encoder:
             return _joined("bytes", [value])
         if kind is tuple:
             return _joined("tuple", map(self.encoded, value))
-        if kind is frozenset:
-            return _joined("frozenset", sorted(map(self.encoded, value)))
+        if kind is list:
+            return _joined("list", map(self.encoded, value))
+        if kind is dict:
+            return _joined("dict", map(self.encoded, value.items()))
+        if kind in (frozenset, set):
+            return _joined(kind.__name__, sorted(map(self.encoded, value)))
         if (kind is np.ndarray or isinstance(value, np.generic)) and not value.dtype.hasobject:
             return self._array(value)
         if isinstance(value, np.dtype):

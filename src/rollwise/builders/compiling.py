@@ -6,7 +6,8 @@ What was compiled in this process is found again; on disk, see
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ import numpy as np
 
 from rollwise import large_pages
 from rollwise.builders.adapters import question_source, roots_source
-from rollwise.builders.adapting import compile_adapter, compile_expand, reasons_told, scope_of
+from rollwise.builders.adapting import compile_adapter, compile_expand, scope_of
 from rollwise.builders.cache_key import key_of
+from rollwise.builders.reasons import NotCompilable, reasons_told
 from rollwise.builders.record import Reads, context_of, what_is_read
 from rollwise.builders.rules import Rules
 from rollwise.builders.rules_cache import folder, keep_note
@@ -117,7 +119,7 @@ def compiled_rules(rules: Rules) -> CompiledRules:
     reads = what_rules_read(rules)
     key = reads.key.text
     if key not in _COMPILED:
-        with reasons_told():
+        with _tried_once(reads):
             scope = scope_of(rules, reads)
             expand = compile_expand(rules, scope)
         _COMPILED[key] = CompiledRules(expand, tuple(reads.values), scope)
@@ -135,11 +137,36 @@ def compiled_question(rules: Rules, function: Callable[[Any, Any], Any]) -> Comp
     reads = what_is_read(rules, {"question": function})
     key = reads.key.text
     if key not in _QUESTIONS:
-        with reasons_told():
+        with _tried_once(reads):
             scope = scope_of(rules, reads)
             answer = compile_adapter(scope, question_source(rules, scope), "answer")
         _QUESTIONS[key] = CompiledQuestion(answer, tuple(reads.values))
     return _QUESTIONS[key]
+
+
+@contextlib.contextmanager
+def _tried_once(reads: Reads) -> Iterator[None]:
+    """Compile what reads that; where it can't be compiled, that is noted on disk.
+
+    Raises
+    ------
+    NotCompilable
+        At once, where it was noted.
+    """
+    functions = [*reads.functions.values(), *reads.methods.values()]
+    lines = tuple(function.__code__.co_firstlineno for function in functions)
+    place = folder() if reads.key.lasts else None
+    note = None if place is None else place / f"{key_of({}, reads.key.text, lines).text}.failed"
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        if note is not None and (reason := note.read_text(encoding="utf-8")):
+            raise NotCompilable(reason)
+    try:
+        with reasons_told(functions):
+            yield
+    except NotCompilable as error:
+        if note is not None:
+            keep_note(note, str(error))
+        raise
 
 
 def is_compiled(rules: Rules) -> bool:

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders import as_graph, jit_disabled
-from rollwise.builders.adapting import NotCompilable
 from rollwise.builders.compiled import Explorer
 from rollwise.builders.compiling import compiled_question, compiled_rules
 from rollwise.builders.interpreted import Arrays
 from rollwise.builders.questions import ask
+from rollwise.builders.reasons import NotCompilable
 from rollwise.builders.rules import Rules
 from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game

@@ -65,10 +65,10 @@ def folder() -> Path | None:
     return None if home is None else private_folder(home / "rules")
 
 
-def keep_note(path: Path) -> None:
-    """Leave an empty file in the cache; a place that can't be written is no error."""
+def keep_note(path: Path, text: str = "") -> None:
+    """Leave a short text in the cache; a place that can't be written is no error."""
     with contextlib.suppress(OSError):
-        path.touch()
+        path.write_text(text, encoding="utf-8")
         make_room(path.parent, f"*{path.suffix}", most_files=MOST_FILES)
 
 
