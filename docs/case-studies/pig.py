@@ -229,7 +229,7 @@ def improvement(
 
         A *best response* is the policy that wins most against one that it knows. The *optimal*
         policy is its own best response: nobody wins more than half against it, over both seats.
-        All figures here are certified to ± {power(bound)}.
+        All figures here are certified to ± {power(bound)} before they were rounded.
     """)
 
     def row(name: str, first: float, second: float) -> list[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import math
 import re
 import sys
 import textwrap
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Context, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from rollwise import Policy, Solution, StateGraph
+from rollwise import printed as printed_numbers
 from rollwise.errors import RollwiseError
 from rollwise.plot.browser import find_browser
 from rollwise.plot.pages import write_figure
@@ -142,22 +143,18 @@ def percent(chance: float, digits: int = 2) -> str:
     return f"{100 * chance:.{digits}f} %"
 
 
-def power(number: float, digits: int = 0) -> str:
-    """A small number as a bound is written: ``2 × 10⁻¹³``."""
-    factor, exponent = f"{number:.{digits}e}".split("e")
+def power(number: float | Decimal, digits: int = 0) -> str:
+    """A small number as a bound is written, rounded up: ``2 × 10⁻¹³``."""
+    up = Context(prec=digits + 1, rounding=ROUND_CEILING).create_decimal(number)
+    factor, exponent = f"{up:.{digits}e}".split("e")
     ten = "10" + f"{int(exponent)}".translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
     return ten if factor == "1" else f"{factor} × {ten}"
 
 
-def points(share: float, digits: int = 4) -> str:
-    """A loss of chance to win in percentage points; rounding below zero isn't shown."""
-    return f"{max(100 * share, 0.0):.{digits}f}"
-
-
 def certified(value: float, bound: float) -> str:
-    """A value with its bound, in as many digits as the bound leaves."""
-    digits = 15 if bound <= 0 else max(1, min(15, -math.floor(math.log10(bound)) - 1))
-    return f"{value:.{digits}f} ± {power(bound)}"
+    """A number with the digits that its bound earns, and the bound."""
+    number, shown = printed_numbers.certified(value, bound)
+    return f"{number} ± {power(Decimal(shown), 1)}"
 
 
 def log_axes(figure: go.Figure, *letters: str) -> go.Figure:

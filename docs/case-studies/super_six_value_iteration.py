@@ -100,7 +100,7 @@ def seven_sticks(page: Page, seven: Solution) -> None:
     always = np.all(best_labels(seven)[few] == THROW)
     page.text(f"""
         The values are rollwise's own (strategy iteration), certified to ±
-        {power(seven.error_bound)}.
+        {power(seven.error_bound)} before they were rounded.
         {agree} of the source's {len(rows)} actions agree, and {close} of its {2 * len(rows)}
         numbers
         to the last digit. With fewer than three sticks in the lid the best action is
@@ -203,7 +203,7 @@ def more_sticks(page: Page, large: Solution) -> None:
 
 
 def rules_of_thumb(page: Page, large: Solution) -> None:
-    """What simple rules lose against perfect play."""
+    """How far simple rules are behind perfect play."""
     graph = large.graph
     lid, mine, theirs, _ = graph.states.T
     choice = has_choice(large)
@@ -221,10 +221,10 @@ def rules_of_thumb(page: Page, large: Solution) -> None:
         f"the same, and at 3 from {edge} on": published | ((lid == 3) & ~alone & (product >= edge)),
     }
     counts = [n for n in (6, 8, 10, 12, 14, 16, 20, 30, 40, 60, 100, 130) if n <= large.game.sticks]
-    losses, exploited, bound = {}, {}, 0.0
+    lag, exploited, bound = {}, {}, 0.0
     for name, condition in rules.items():
         policy = where(graph, name, condition, STOP, THROW)
-        losses[name], off = loss(large, policy, counts)
+        lag[name], off = behind(large, policy, counts)
         bound = max(bound, off)
         response = rollwise.best_response(graph, policy)
         exploited[name] = response.exploitability(opening(large, counts[-1])) / 2
@@ -234,34 +234,34 @@ def rules_of_thumb(page: Page, large: Solution) -> None:
         With three in the lid the boundary is nearly a hyperbola: **stop if mine × theirs is
         {edge} or more, unless somebody has a single stick.** That errs in {wrong[edge]} of the
         {int(three.sum()):,} positions up to {large.game.sticks} sticks, and no other product does
-        better. What a player of each rule loses against perfect play, as
+        better. How far a player of each rule is behind perfect play, as
         chance to win in percentage points, on average of going first and second (certified to
         ± {power(100 * bound)}), and in the last column against somebody who knows the rule and
         plays
-        the best response to it:
+        the best response to it, which is the rule's *loss*:
     """)
     shown = [n for n in (8, 12, 20, 40, 100) if n <= large.game.sticks]
     rows = [
         [name, *[points(found[counts.index(n)]) for n in shown], points(exploited[name])]
-        for name, found in losses.items()
+        for name, found in lag.items()
     ]
-    head = ["stop …", *[f"{n} sticks" for n in shown], f"{counts[-1]}, exploited"]
+    head = ["stop …", *[f"{n} sticks" for n in shown], f"{counts[-1]}, loss"]
     page.table(head, rows)
     lines = [
         Line(name, counts, [max(100 * x, 1e-6) for x in found], colour)
-        for (name, found), colour in zip(losses.items(), (RED, ORANGE, GREEN, BLUE), strict=True)
+        for (name, found), colour in zip(lag.items(), (RED, ORANGE, GREEN, BLUE), strict=True)
     ]
     figure = draw_lines(
         lines,
-        title="What rules of thumb lose",
+        title="Rules of thumb",
         notes=[],
         x_title="sticks in the game",
-        y_title="loss (percentage points)",
+        y_title="behind perfect play (percentage points)",
         log=True,
     )
-    page.figure("rules", figure, "What rules of thumb lose against perfect play, by sticks")
+    page.figure("rules", figure, "How far rules of thumb are behind perfect play, by sticks")
     page.text("""
-        Losses below 10⁻⁶ points are drawn there. Stopping at four is nearly perfect in the source's
+        What is below 10⁻⁶ points is drawn there. Stopping at four is nearly perfect in the source's
         small
         game and the worse the more sticks there are; stopping at three is the opposite.
     """)
@@ -272,8 +272,8 @@ def opening(solution: Solution, sticks: int) -> int:
     return solution.find((0, sticks // 2, sticks - sticks // 2, 1))
 
 
-def loss(solution: Solution, policy: Policy, counts: list[int]) -> tuple[list[float], float]:
-    """What a policy loses against perfect play in games of so many sticks, and the bound."""
+def behind(solution: Solution, policy: Policy, counts: list[int]) -> tuple[list[float], float]:
+    """How far a policy is behind perfect play in games of so many sticks, and the bound."""
     found = rollwise.evaluate(solution.graph, policy, solution.policy)
     assert found.bounds is not None
     assert found.bounds_second is not None

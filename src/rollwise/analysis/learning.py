@@ -135,9 +135,7 @@ class Comparison:
     learned : Learned
     reference : Reference
     loss : float
-        What the learned policy loses against perfect play, from the start: in win
-        probability against a best response, on average over both seats; in a game
-        for one, what it falls short of the best in win probability or points.
+        Of the learned policy from the start, see `loss_of`.
     loss_bound : float
         Certified: how far `loss` can be off.
     recent : Learned or None
@@ -291,23 +289,24 @@ def compare(learned: Learned, reference: Reference, earlier: Learned | None = No
     recent = None
     if earlier is not None and learned.standard_errors is not None:
         recent = learned.since(earlier)
+    loss, bound = loss_of(learned, reference.solution)
+    return Comparison(learned, reference, loss, bound, recent)
+
+
+def loss_of(learned: Learned, solution: Solution) -> tuple[float, float]:
+    """The loss of a learned policy, and how far it can be off, proved.
+
+    With two players, what a best response wins against it, on average over both seats, as a
+    chance to win: half its exploitability. In a game for one, what it falls short of the best,
+    as a chance to win or in points.
+    """
+    graph = learned.graph
     if graph.players == 2:
         response = best_response(graph, learned.policy, starts=[0])
-        return Comparison(
-            learned,
-            reference,
-            response.exploitability() / 2,
-            response.exploitability_bound() / 2,
-            recent,
-        )
+        return response.exploitability() / 2, response.exploitability_bound() / 2
     found = evaluate(graph, learned.policy, starts=[0])
     sign = -1.0 if graph.objective == "minimize" else 1.0
     unit = 1.0 if learned.is_score else 0.5
     bound = float("inf") if found.bounds is None else float(found.bounds[0])
-    return Comparison(
-        learned,
-        reference,
-        unit * sign * (reference.solution.value - float(found.values[0])),
-        unit * (bound + float(reference.solution.error_bounds[0])),
-        recent,
-    )
+    loss = unit * sign * (solution.value - float(found.values[0]))
+    return loss, unit * (bound + float(solution.error_bounds[0])) + 2.0**-53 * abs(loss)

@@ -44,14 +44,14 @@ def policies(facts: Facts) -> str:
     if graph.players == 1:
         titles, words = _words_alone(solution.is_score)
     else:
-        titles = ["wins, moving first", "wins, moving second", "loses against perfect play"]
+        titles = ["wins, moving first", "wins, moving second", "behind perfect play"]
         words = (
             "How each way to play does against a perfect player, and how many games in a hundred "
-            "it loses by not being perfect (on average of moving first and second)."
+            "it is behind (on average of moving first and second)."
         )
         if small:
-            titles.append("loses to one who knows it")
-            words += " The last column is for an opponent who knows it and plays against it."
+            titles.append("loss")
+            words += " The loss is how many it is behind against an opponent who knows it."
     head = "".join(f"<th>{title}</th>" for title in titles)
     return (
         f"<p>{words}</p><div class='scroll'><table><tr><th class='text'>way to play</th>{head}"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from rollwise.evaluation import evaluate
+from rollwise.analysis.learning import loss_of
 from rollwise.learn.learned import Learned
 from rollwise.learn.learner import Learner
 from rollwise.plot import Choices
@@ -55,14 +55,16 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     small = f"costs at most {small_cost(solution):.2g}"
     names = ("never seen", "right", f"wrong, {small}", "wrong, costs more")
     title = f"{graph.title}: learned against exact"
-    against = "worse than perfect" if graph.players == 1 else "lost to perfect play"
+    loss = f"loss ({unit})"
+    if graph.players == 2:
+        notes.append("The loss is what a best response wins against what was learned.")
     if len(layout.axes) < 2:
         return draw_lines(
-            [Line(against, games, losses, BLUE)],
+            [Line("loss", games, losses, BLUE)],
             title=title,
             notes=notes,
             x_title="games learned from",
-            y_title=f"{against} ({unit})",
+            y_title=loss,
             baseline=True,
         )
     figure = draw_maps(
@@ -86,28 +88,22 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
             hovertemplate="after %{x:,} games: %{y:.3f}<extra></extra>",
         )
     )
-    return _beneath(figure, f"{against} ({unit})")
+    return _beneath(figure, loss)
 
 
 def learn_curve(solution: Solution, games: int) -> tuple[list[int], list[float], Learned]:
-    """What the learned policy loses after so many games, in shown units; and all that it learned.
+    """The loss of the learned policy after so many games, and all that it learned.
 
-    In a game for two: how many games in a hundred it loses against perfect play by
-    not being perfect, on average of moving first and second.
+    The loss is in percentage points or points, see `rollwise.analysis.learning.loss_of`.
     """
     graph = solution.graph
     learner = Learner(graph, seed=SEED)
     marks = sorted({int(g) for g in np.geomspace(min(10, games), games, 9).round()})
     losses = []
+    percent = 1 if solution.is_score else 100
     for mark in marks:
         learner.play(mark - learner.games)
-        policy = learner.result().policy
-        if graph.players == 1:
-            loss = abs(solution.value - float(evaluate(graph, policy, starts=[0]).values[0]))
-        else:
-            found = evaluate(graph, policy, solution.policy, starts=[0])
-            loss = -float(found.values[0] + found.values_second[0]) / 2
-        losses.append(float(shown_costs(solution, np.array([loss]))[0]))
+        losses.append(percent * loss_of(learner.result(), solution)[0])
     return marks, losses, learner.result()
 
 
