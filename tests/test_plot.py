@@ -549,9 +549,9 @@ def test_scores_are_those_of_the_policies():
 
 
 def test_learning_compares_with_the_exact_answer():
-    from rollwise.games.dice_blackjack import DiceBlackjack
     from rollwise.analysis.learning import Reference
     from rollwise.analysis.learning import compare as known
+    from rollwise.games.dice_blackjack import DiceBlackjack
     from rollwise.plot.kinds.learning import compare, learn_curve
 
     solution = solved(DiceBlackjack(low=6, high=7))

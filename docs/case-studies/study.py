@@ -151,6 +151,11 @@ def power(number: float | Decimal, digits: int = 0) -> str:
     return ten if factor == "1" else f"{factor} × {ten}"
 
 
+def points(share: float, digits: int = 4) -> str:
+    """A loss of chance to win in percentage points; rounding below zero isn't shown."""
+    return f"{max(100 * share, 0.0):.{digits}f}"
+
+
 def certified(value: float, bound: float) -> str:
     """A number with the digits that its bound earns, and the bound."""
     number, shown = printed_numbers.certified(value, bound)
