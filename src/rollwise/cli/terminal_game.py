@@ -125,11 +125,14 @@ class TerminalGame:
 
     def _move(self) -> None:
         session = self.session
-        self.tell((session.mover, "bold cyan"), (f": {self.table.position(session.state)}", ""))
-        if session.is_machine:
+        mover, actions = session.mover, self.table.actions(session.state)
+        forced = len(actions) == 1
+        if self.by_hand or not forced:
+            self.tell((mover, "bold cyan"), (f": {self.table.position(session.state)}", ""))
+        if forced:
+            session.choose(actions[0])
+        elif session.is_machine:
             session.choose(session.machine_choice())
-        elif len(session.choices) == 1:
-            session.choose(session.choices[0].action)
         else:
             self._show_menu()
             self._choose()
@@ -137,7 +140,8 @@ class TerminalGame:
         name = self.table.graph.action_text(entry.action)
         dice = f" {' '.join(map(str, entry.faces))}" if entry.faces else ""
         came = self.table.outcome_text(entry.action, entry.outcome)
-        self.tell(("  → ", "green"), (name, "bold"), (dice, "bold yellow"), (f": {came}", ""))
+        who = (mover, "bold cyan") if forced else (" ", "")
+        self.tell(who, (" → ", "green"), (name, "bold"), (dice, "bold yellow"), (f": {came}", ""))
         verdict = self.coach.verdict()
         if verdict is not None:
             self._say(verdict)

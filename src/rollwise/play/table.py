@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rollwise.errors import UsageError
 from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN, DerivedGame, Game
 from rollwise.graph import StateGraph
-from rollwise.play.telling import as_other_sees, changes
+from rollwise.play.telling import as_other_sees, changes, position_text
 from rollwise.policies import inner_actions
 from rollwise.solution import Solution, solve
 
@@ -136,7 +136,7 @@ class Table:
         if isinstance(self.rules, Describes):
             text = self.rules.describe(self._state(s))
         else:
-            text = self.source.state_text(self._source_state(s)).replace("=", " ")
+            text = position_text(self.source, self._source_state(s))
         if isinstance(self.game, DerivedGame):
             whole = type(self.game.start())(*self.graph.states[s].tolist())
             text += f"; {self.game.describe_added(whole)}"
