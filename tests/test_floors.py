@@ -21,6 +21,7 @@ FLOORS = (
         "errors",
         "faults",
         "interrupts",
+        "deadlines",
         "garbage",
         "large_pages",
         "second_core",

@@ -346,7 +346,7 @@ def test_lengths_of_another_policy():
         pytest.param(
             "surface", Pig(target=40), "roll nearly always is", marks=pytest.mark.needs_jit
         ),
-        ("graph", Pig(target=30), "--state"),
+        ("graph", Pig(target=30), "one decision: state="),
     ],
 )
 def test_why_a_picture_makes_no_sense(kind, game, words):

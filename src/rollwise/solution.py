@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders import Mode, Progress, build_with_report
-from rollwise.certificate import action_gaps, certify, settled
+from rollwise.certificate import Certificate, action_gaps, certify, settled
 from rollwise.certified import solve_and_certify
+from rollwise.deadlines import Clock, OutOfTime
 from rollwise.endings import NO_END, first_that_end
 from rollwise.errors import EndlessPlay
 from rollwise.game import Game
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
     from rollwise.policies import Policy
     from rollwise.report import ReportPage
+
+
+LEAST_SECONDS = 0.5  # for a certificate
 
 
 class ActionAdvice(NamedTuple):
@@ -517,7 +521,8 @@ def solve(
         found = found if settling is None else found.spread(settling)
         solving += clock() - started
         started = clock()
-        certificate = certify(graph, found.values, arranged=arranged, progress=stage("certifying"))
+        limit = (options or {}).get("time_limit")
+        certificate = _certified(graph, found, arranged, stage("certifying"), limit)
         certifying += clock() - started
     if np.isinf(found.values[0]):
         raise EndlessPlay(f"{graph.title}: {NO_END}")
@@ -538,3 +543,31 @@ def solve(
         },
         found,
     )
+
+
+def _certified(
+    graph: StateGraph,
+    found: MethodResult,
+    arranged: Recursion,
+    progress: Callable[[int, int], None] | None,
+    limit: float | None,
+) -> Certificate:
+    """Bounds on what a method found, in as much time again as it was given.
+
+    A method that gave up leaves values that are no answer: a tenth of its time must do.
+    """
+    share = 1.0 if found.converged else 0.1
+    clock = Clock(None if limit is None else max(share * limit, LEAST_SECONDS))
+
+    def told(done: int, total: int) -> None:
+        clock.look()
+        if progress is not None:
+            progress(done, total)
+
+    nothing = Certificate(np.full(graph.n_states, np.inf), np.inf)
+    if not found.converged and np.isnan(found.values).any():
+        return nothing
+    try:
+        return certify(graph, found.values, arranged=arranged, progress=told)
+    except OutOfTime:
+        return nothing

@@ -16,7 +16,7 @@ from rollwise.methods import METHODS, find_method, run_method
 from rollwise.methods.result import MethodResult
 from rollwise.methods.sweeping import action_values, greedy_actions
 
-TIME_LIMIT = 60.0
+TIME_LIMIT = 20.0
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def compare(
     methods: Sequence[str] | None = None,
     *,
     time_limit: float = TIME_LIMIT,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> tuple[list[Comparison], float]:
     """Run methods on a game and measure their errors.
 
@@ -70,7 +70,7 @@ def compare(
     time_limit : float
         Seconds for each method that can be told so.
     progress : callable, optional
-        Called with the name of each method before it runs.
+        Called before each method runs as ``progress(name, methods done, methods)``.
 
     Returns
     -------
@@ -88,9 +88,9 @@ def compare(
     truth, certificate, _ = solve_and_certify(graph)
     values = truth.values
     rows = []
-    for method in chosen:
+    for number, method in enumerate(chosen):
         if progress is not None:
-            progress(method.name)
+            progress(method.name, number, len(chosen))
         options: dict[str, Any] = {}
         if "time_limit" in method.options():
             options["time_limit"] = time_limit

@@ -124,6 +124,18 @@ def unfinished(solution: Any) -> bool:
     return solution.status not in ("certified", "as saved", "tolerance missed", "not certified")
 
 
+def _how_far(solution: Any) -> str:
+    """How far a method came that gave up, as far as it says."""
+    run = solution.run
+    if run is None:
+        return ""
+    if "states_solved" in run.details:
+        return (
+            f" with {run.details['states_solved']:,} of {solution.graph.n_states:,} states solved"
+        )
+    return f" after {run.sweeps:,} {run.details.get('sweeps', 'sweeps')}" if run.sweeps else ""
+
+
 def tell_unfinished(solution: Any, state: int = 0) -> None:
     """One line on stderr: how it ended, and the best bounds on the value of a state."""
     low, high = (float(bound[state]) for bound in solution.bounds)
@@ -136,7 +148,8 @@ def tell_unfinished(solution: Any, state: int = 0) -> None:
     where = "the start" if state == 0 else "the state"
     least, most = between(low, high)
     typer.echo(
-        f"rollwise: {solution.method} ended without an answer: {solution.status}; "
+        f"rollwise: {solution.method} ended without an answer: {solution.status}"
+        f"{_how_far(solution)}; "
         f"the {what} of {where} is between {least} and {most}",
         err=True,
     )

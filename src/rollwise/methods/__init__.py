@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from rollwise.deadlines import Clock, OutOfTime
 from rollwise.errors import UsageError
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ METHODS: dict[str, Method] = {
 
 
 DEFAULT = "strategy-iteration"
+# Methods look at their time limit, which within a library few can; this much later they are left.
+GRACE, LEAST_GRACE = 1.25, 1.0
 
 
 def find_method(name: str) -> Method:
@@ -103,5 +106,20 @@ def run_method(graph: StateGraph, name: str, **options: Any) -> MethodResult:
             raise UsageError(f"the method {name} has no option {option.replace('_', '-')!r}")
     function = method.load()
     started = time.perf_counter()
-    result = function(graph, **given)
+    limit = given.get("time_limit")
+    clock = Clock(None if limit is None else GRACE * limit + LEAST_GRACE)
+    try:
+        result = clock.within(lambda: function(graph, **given))
+    except OutOfTime:
+        result = _left(graph, name)
     return replace(result, seconds=time.perf_counter() - started)
+
+
+def _left(graph: StateGraph, name: str) -> MethodResult:
+    """What is said of a method that was in a library past its time limit, and was left there."""
+    import numpy as np
+
+    from rollwise.methods.result import MethodResult, Status
+
+    unknown = np.full(graph.n_states, np.nan)
+    return MethodResult(name, unknown, 0, Status.OUT_OF_TIME, details={"sweeps": "unknown"})

@@ -23,12 +23,13 @@ from typing import Any
 import numpy as np
 
 from rollwise.certificate import require_settled
+from rollwise.deadlines import Clock
 from rollwise.errors import MissingExtra, TooLargeForFractions, UsageError
 from rollwise.graph import StateGraph
 from rollwise.kernels.digits import fraction_bits
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.strategy_iteration import strategy_iteration
-from rollwise.methods.sweeping import Clock, greedy_actions
+from rollwise.methods.sweeping import greedy_actions
 from rollwise.recursion import Recursion
 from rollwise.sizes import in_bytes
 
@@ -106,8 +107,8 @@ def exact(
         )
     if graph.n_border:
         raise ValueError("exact fractions need a whole graph, not one with a border")
-    require_settled(graph, NAME)
     clock = Clock(time_limit)
+    require_settled(graph, NAME)
     size = fraction_size(graph)
     if size.digits > max_digits or size.bytes > max_bytes or size.unknowns > MAX_CUTS:
         raise TooLargeForFractions(

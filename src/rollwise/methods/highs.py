@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.deadlines import Clock
 from rollwise.errors import MissingExtra
 from rollwise.methods.programs import TOLERANCE, Answer, OnProgress, Program
 from rollwise.methods.result import Status
@@ -14,8 +15,8 @@ from rollwise.methods.result import Status
 
 def solve_with_highs(
     program: Program,
+    clock: Clock,
     *,
-    time_limit: float | None = None,
     start: NDArray[np.float64] | None = None,
     on_progress: OnProgress | None = None,
 ) -> Answer:
@@ -23,6 +24,8 @@ def solve_with_highs(
 
     Parameters
     ----------
+    clock : Clock
+        Looked at while the program is handed over, and by the solver.
     start : (n_columns,) float64, optional
         A point to start from.
 
@@ -43,8 +46,6 @@ def solve_with_highs(
         "mip_feasibility_tolerance",
     ):
         solver.setOptionValue(option, TOLERANCE)
-    if time_limit is not None:
-        solver.setOptionValue("time_limit", max(float(time_limit), 0.01))
     solver.passModel(_model(highspy, program))
     if start is not None:
         point = highspy.HighsSolution()
@@ -60,6 +61,8 @@ def solve_with_highs(
 
         solver.cbMipImprovingSolution.subscribe(tell)
         solver.cbMipLogging.subscribe(tell)
+    if clock.limit is not None:
+        solver.setOptionValue("time_limit", max(clock.left, 0.01))
     solver.run()
     status = solver.getModelStatus()
     info = solver.getInfo()

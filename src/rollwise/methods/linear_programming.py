@@ -15,6 +15,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.deadlines import Clock
 from rollwise.graph import StateGraph
 from rollwise.methods.highs import solve_with_highs
 from rollwise.methods.programs import FIXED_POINT, TOLERANCE, Model, Program
@@ -54,6 +55,7 @@ def linear_programming(
     ------
     MissingExtra
     """
+    clock = Clock(time_limit)
     states = np.arange(graph.n_states)
     model = Model.of_states(graph, states, with_border(graph, 0.0, border_values))
     bound = 1.0 if graph.objective == "win" else np.inf
@@ -66,7 +68,7 @@ def linear_programming(
         model.has_choice.astype(np.float64),
         np.zeros(len(states), np.bool_),
     )
-    answer = solve_with_highs(program, time_limit=time_limit)
+    answer = solve_with_highs(program, clock)
     status = answer.status
     if answer.columns is None or status is not Status.CONVERGED:
         unknown = np.full(graph.n_states, np.nan)

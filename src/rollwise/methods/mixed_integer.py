@@ -24,6 +24,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.deadlines import Clock
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.methods import run_method
@@ -31,7 +32,6 @@ from rollwise.methods.highs import solve_with_highs
 from rollwise.methods.programs import FIXED_POINT, TOLERANCE, Answer, Model, Program
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.scip import solve_with_scip
-from rollwise.methods.sweeping import Clock
 from rollwise.methods.value_iteration import Bounds
 
 NAME = "mixed-integer"
@@ -102,7 +102,7 @@ def mixed_integer(
     clock = Clock(time_limit)
     if isinstance(start, str):
         start = run_method(graph, start).values
-    bounds = Bounds(graph, "components", border_values)
+    bounds = Bounds(graph, "components", border_values, clock=clock)
     run = _Run(np.full(graph.n_states, np.nan), np.full(graph.n_states, -1))
     known = bounds.lower.copy()  # read only where states were solved, and on the border
     components = graph.components
@@ -111,8 +111,11 @@ def mixed_integer(
     else:
         indptr = components.indptr.tolist()
         parts = [components.order[low:high].astype(np.int64) for low, high in pairwise(indptr)]
-    done = 0
+    done, status = 0, Status.CONVERGED
     for states in parts:
+        if clock.is_up:
+            status = Status.OUT_OF_TIME
+            break
         bounds.order = components.order.astype(np.int64) if whole else states
         width = np.inf
         for _ in range(tighten):
@@ -146,8 +149,10 @@ def mixed_integer(
     finished = status is Status.CONVERGED
     if not finished:
         # those in hand lean on what a solver said of components; these are proved
-        bounds = Bounds(graph, "components", border_values)
+        bounds = Bounds(graph, "components", border_values, clock=Clock(_grace(time_limit)))
         for _ in range(max(tighten, 1)):
+            if bounds.clock.is_up:
+                break
             bounds.sweep()
     return MethodResult(
         NAME,
@@ -174,6 +179,11 @@ def mixed_integer(
             "started_from_values": start is not None,
         },
     )
+
+
+def _grace(limit: float | None) -> float | None:
+    """Seconds for bounds that hold, where a program wasn't solved in time."""
+    return None if limit is None else max(0.1 * limit, 0.1)
 
 
 @dataclass
@@ -221,7 +231,7 @@ def _solve_part(
         return Status.OUT_OF_TIME, ""
     answer: Answer = SOLVERS[solver](
         program,
-        time_limit=None if np.isinf(clock.left) else clock.left,
+        clock,
         start=None if start is None else _point(model, program, rows, start),
         on_progress=on_sweep,
     )

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.certificate import require_settled
+from rollwise.deadlines import Clock
 from rollwise.graph import StateGraph
 from rollwise.methods.result import MethodResult, Status
-from rollwise.methods.sweeping import Clock, Sweeper
+from rollwise.methods.sweeping import Sweeper
 from rollwise.seats import two_seats
 
 NAME = "modified-policy-iteration"
@@ -62,8 +63,8 @@ def modified_policy_iteration(
     ------
     EndlessPlay
     """
-    require_settled(graph, NAME)
     clock = Clock(time_limit)
+    require_settled(graph, NAME)
     seats = graph if graph.players == 1 else two_seats(graph, None, None)
     sweeper = Sweeper(seats, order)
     if graph.players == 2:

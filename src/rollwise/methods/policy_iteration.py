@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.certificate import require_settled
+from rollwise.deadlines import Clock
 from rollwise.endings import ways_out
 from rollwise.graph import StateGraph
 from rollwise.methods.result import MethodResult, Status
-from rollwise.methods.sweeping import Clock, Sweeper
+from rollwise.methods.sweeping import Sweeper
 from rollwise.seats import two_seats
 
 NAME = "policy-iteration"
@@ -46,7 +47,7 @@ def policy_iteration(
     max_rounds : int
         Linear systems at most.
     time_limit : float, optional
-        Seconds; looked at between two systems.
+        Seconds.
     on_sweep : callable, optional
         Called as ``on_sweep(systems solved, largest change of a value)``.
     on_values : callable, optional
@@ -64,8 +65,8 @@ def policy_iteration(
     EndlessPlay
         The players can go round for ever, so that a system could be singular.
     """
-    may_go_round = require_settled(graph, NAME)
     clock = Clock(time_limit)
+    may_go_round = require_settled(graph, NAME)
     seats = graph if graph.players == 1 else two_seats(graph, None, None)
     n = graph.n_states
     # Who may change what in which round: MIN (the second seat) until it is done, then MAX.

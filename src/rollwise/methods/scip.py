@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.deadlines import Clock, OutOfTime
 from rollwise.errors import MissingExtra
 from rollwise.methods.programs import TOLERANCE, Answer, OnProgress, Program
 from rollwise.methods.result import Status
@@ -14,8 +15,8 @@ from rollwise.methods.result import Status
 
 def solve_with_scip(
     program: Program,
+    clock: Clock,
     *,
-    time_limit: float | None = None,
     start: NDArray[np.float64] | None = None,
     on_progress: OnProgress | None = None,
 ) -> Answer:
@@ -23,6 +24,8 @@ def solve_with_scip(
 
     Parameters
     ----------
+    clock : Clock
+        Looked at while the program is handed over, and by the solver.
     start : (n_columns,) float64, optional
         A point to start from.
 
@@ -41,8 +44,6 @@ def solve_with_scip(
     # Numbers closer than epsilon count as equal; at its default of 1e-9, next to such a
     # tolerance, SCIP called the feasible program of Piglet infeasible.
     solver.setParam("numerics/epsilon", TOLERANCE / 10)
-    if time_limit is not None:
-        solver.setParam("limits/time", max(float(time_limit), 0.01))
     variables = [
         solver.addVar(
             vtype="B" if whole else "C",
@@ -54,7 +55,12 @@ def solve_with_scip(
             program.lower, program.upper, program.cost, program.whole, strict=True
         )
     ]
-    _add_rows(pyscipopt, solver, program, variables)
+    try:
+        _add_rows(pyscipopt, solver, program, variables, clock)
+    except OutOfTime:
+        return Answer(None, Status.OUT_OF_TIME, "the program took all the time", np.inf, 0, [])
+    if clock.limit is not None:
+        solver.setParam("limits/time", max(clock.left, 0.01))
     if start is not None:
         point = solver.createSol()
         for variable, value in zip(variables, start.tolist(), strict=True):
@@ -86,9 +92,13 @@ def solve_with_scip(
     )
 
 
-def _add_rows(pyscipopt: Any, solver: Any, program: Program, variables: list[Any]) -> None:
+def _add_rows(
+    pyscipopt: Any, solver: Any, program: Program, variables: list[Any], clock: Clock
+) -> None:
     matrix = program.matrix
     for row in range(matrix.shape[0]):
+        if row % 1000 == 0:
+            clock.look()
         begin, end = matrix.indptr[row], matrix.indptr[row + 1]
         columns, values = matrix.indices[begin:end].tolist(), matrix.data[begin:end].tolist()
         left = pyscipopt.quicksum(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -43,32 +42,6 @@ def sweep_order(graph: StateGraph, order: str) -> NDArray[np.int64]:
     if order in ("breadth-first", "synchronous"):
         return np.arange(graph.n_states)
     raise UsageError(f"there is no order {order!r} of sweeping (there are {', '.join(ORDERS)})")
-
-
-class Clock:
-    """Says when the time is up.
-
-    Parameters
-    ----------
-    limit : float, optional
-        Seconds from now.
-    """
-
-    def __init__(self, limit: float | None) -> None:
-        self.started = time.monotonic()
-        self.limit = limit
-
-    @property
-    def seconds(self) -> float:
-        return time.monotonic() - self.started
-
-    @property
-    def left(self) -> float:
-        return np.inf if self.limit is None else self.limit - self.seconds
-
-    @property
-    def is_up(self) -> bool:
-        return self.left <= 0
 
 
 class Sweeper:

@@ -22,11 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.certificate import certify_settled, require_settled
+from rollwise.deadlines import Clock
 from rollwise.graph import StateGraph
 from rollwise.kernels import sweeps as kernels
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.strategy_iteration import strategy_iteration
-from rollwise.methods.sweeping import Clock, Sweeper, arrays_of, sweep_order, with_border
+from rollwise.methods.sweeping import Sweeper, arrays_of, sweep_order, with_border
 
 NAME = "value-iteration"
 OnSweep = Callable[[int, float], None]
@@ -123,10 +124,13 @@ def _interval_iteration(
     on_sweep: OnSweep | None,
     on_values: OnValues | None,
 ) -> MethodResult:
-    bounds = Bounds(graph, order, border_values, time_limit=time_limit)
+    bounds = Bounds(graph, order, border_values, clock=Clock(time_limit))
     history: list[float] = []
     status = Status.SWEEP_LIMIT
     while len(history) < max_sweeps:
+        if bounds.clock.is_up:
+            status = Status.OUT_OF_TIME
+            break
         width, change = bounds.sweep()
         history.append(width / 2)
         if on_sweep is not None:
@@ -139,12 +143,10 @@ def _interval_iteration(
         if change == 0:
             status = Status.STALLED  # what is left is rounding
             break
-        if bounds.clock.is_up:
-            status = Status.OUT_OF_TIME
-            break
     n = graph.n_states
     lower, upper = bounds.lower[:n].copy(), bounds.upper[:n].copy()
-    middle = lower + (upper - lower) / 2
+    with np.errstate(invalid="ignore"):
+        middle = lower + (upper - lower) / 2  # NaN where there are no bounds yet
     # one more rounding, of the middle itself
     claimed = float(np.max(np.maximum(upper - middle, middle - lower))) * (1 + 1e-15)
     return MethodResult(
@@ -155,7 +157,7 @@ def _interval_iteration(
         history,
         lower,
         upper,
-        claimed_error=claimed,
+        claimed_error=claimed if np.isfinite(claimed) else None,
         claim_is_bound=True,
         details={"history": "half the widest bounds", "order": order, "epsilon": epsilon},
     )
@@ -166,6 +168,8 @@ class Bounds:
 
     Attributes
     ----------
+    clock : Clock
+        Looked at while the first bounds are made; whoever sweeps looks at it too.
     lower, upper : (n_states + n_border,) float64
     """
 
@@ -175,10 +179,10 @@ class Bounds:
         order: str,
         border_values: NDArray[np.float64] | None = None,
         *,
-        time_limit: float | None = None,
+        clock: Clock | None = None,
     ) -> None:
+        self.clock = Clock(None) if clock is None else clock
         may_go_round = require_settled(graph, NAME)
-        self.clock = Clock(time_limit)
         self.graph = graph
         self.order = sweep_order(graph, order)
         self.lower = with_border(graph, -1.0, border_values)
@@ -187,7 +191,7 @@ class Bounds:
         if may_go_round:
             self.lower[:n], self.upper[:n] = _around_the_values(graph, border_values)
         elif graph.objective != "win":
-            most = _most_points(graph, border_values)
+            most = _most_points(graph, border_values, self.clock)
             self.lower[:n], self.upper[:n] = -most, most
         synchronous = order == "synchronous"
         self._spare_lower = self.lower.copy() if synchronous else self.lower
@@ -220,13 +224,18 @@ def _around_the_values(
 
 
 def _most_points(
-    graph: StateGraph, border_values: NDArray[np.float64] | None
+    graph: StateGraph, border_values: NDArray[np.float64] | None, clock: Clock
 ) -> NDArray[np.float64]:
-    """A bound on the size of each value where points are counted: (n_states,) float64."""
+    """A bound on the size of each value where points are counted: (n_states,) float64.
+
+    Infinite where the time is up before there is one.
+    """
     old = with_border(graph, 0.0, None)
     new = old.copy()
     change = np.inf
     while change > 0.25:
+        if clock.is_up:
+            return np.full(graph.n_states, np.inf)
         change = kernels.count_moves(
             graph.action_indptr,
             graph.outcome_indptr,

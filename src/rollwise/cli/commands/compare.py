@@ -30,6 +30,7 @@ from rollwise.errors import UsageError
 from rollwise.methods import find_method
 from rollwise.printed import rounded_up
 
+TIME_LIMIT = 20.0
 COLUMNS = ("method", "status", "sweeps", "seconds", "error", "claimed_error", "optimal_policy")
 
 
@@ -41,8 +42,8 @@ def compare(
         str | None, typer.Option(metavar="A,B,...", help="Which methods; all unless given.")
     ] = None,
     time_limit: Annotated[
-        float, typer.Option("--time-limit", help="Seconds that a method may take.")
-    ] = 60.0,
+        float, typer.Option("--time-limit", help="Seconds that each method may take.")
+    ] = TIME_LIMIT,
     chase: ChaseOption = False,
     target: TargetOption = None,
     contest: ContestOption = False,
@@ -74,7 +75,7 @@ def compare(
             graph,
             names,
             time_limit=time_limit,
-            progress=lambda name: progress(name, 0, None),
+            progress=progress,
         )
     if json:
         print_json(
@@ -83,6 +84,7 @@ def compare(
                 "parameters": dict(graph.parameters),
                 "states": graph.n_states,
                 "error_bound": number_or_none(bound),
+                "time_limit": time_limit,
                 "rows": [
                     {
                         "method": row.method,
@@ -120,6 +122,8 @@ def compare(
     print_table(shown)
     for note in notes:
         typer.echo(note)
+    if any(row.status == "out of time" for row in rows):
+        typer.echo(f"out of time: each method had {time_limit:g} s (--time-limit)")
     typer.echo(
         f"error: the largest of any of {graph.n_states:,} states, from values certified "
         f"± {rounded_up(bound)}; claimed error: what the method itself says"

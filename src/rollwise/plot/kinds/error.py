@@ -7,8 +7,10 @@ import math
 import numpy as np
 import plotly.graph_objects as go
 
-from rollwise.errors import UsageError
-from rollwise.methods import run_method
+from rollwise.errors import TooLargeForFractions, UsageError
+from rollwise.graph import StateGraph
+from rollwise.methods import find_method, run_method
+from rollwise.methods.result import MethodResult
 from rollwise.plot import Choices
 from rollwise.plot.fields import select, view
 from rollwise.plot.lines import Line, draw_lines
@@ -18,8 +20,28 @@ from rollwise.plot.words import Hover, value_text
 from rollwise.solution import Solution
 
 USUAL = "linear-programming"
-SECONDS = 60.0
+INSTEAD = "value-iteration"  # which always has values
+SECONDS = 20.0
 FLOOR = 1e-10  # smaller errors are as good as none
+
+
+def _first_with_values(graph: StateGraph, names: list[str]) -> tuple[MethodResult, list[str]]:
+    """The first of some methods that comes to values, and what is said of those before it."""
+    missing = []
+    for name in names:
+        try:
+            options = {"time_limit": SECONDS} if "time_limit" in find_method(name).options() else {}
+            found = run_method(graph, name, **options)
+        except TooLargeForFractions as error:
+            missing.append(f"{name} did not run: {error}.")
+            continue
+        if np.all(np.isfinite(found.values)):
+            return found, missing
+        missing.append(
+            f"{name} came to no values ({found.status} after {found.seconds:.0f} s), so that this "
+            f"is {names[-1]}."
+        )
+    raise UsageError(f"{graph.title}: nothing to draw; {' '.join(missing)}")
 
 
 def draw(solution: Solution, choices: Choices) -> go.Figure:
@@ -28,9 +50,8 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     names = choices.methods or (USUAL,)
     if len(names) != 1:
         raise UsageError("the picture 'error' draws one method; name only one")
-    found = run_method(graph, names[0], time_limit=SECONDS)
-    if not np.all(np.isfinite(found.values)):
-        raise UsageError(f"{graph.title}: {names[0]} came to no values ({found.status})")
+    found, missing = _first_with_values(graph, [names[0], INSTEAD])
+    name = found.method
     if solution.is_score:
         truth, given = solution.values, found.values
     else:
@@ -44,17 +65,18 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     top = float(shown[states].max())
     layout = view(solution, states, np.log10(shown[states]), choices)
     hover = Hover(solution)
-    title = f"{graph.title}: relative error of {names[0]}"
+    title = f"{graph.title}: relative error of {name}"
     wrong = 100 * float(np.mean(error[states] > 1e-6))
     notes = [
+        *missing,
         f"The method ended with the status: {found.status}. The largest relative error is "
         f"{100 * float(error[states].max()):.3g} %; {wrong:.3g} % of the positions drawn are off "
-        "by more than one part in a million."
+        "by more than one part in a million.",
     ]
 
     def text(s: int) -> str:
         worth = f"worth {value_text(solution, float(solution.values[s]))}"
-        said = f"{names[0]} says {value_text(solution, float(found.values[s]))}"
+        said = f"{name} says {value_text(solution, float(found.values[s]))}"
         return hover(s, f"{worth}<br>{said}<br>relative error {error[s]:.2e}")
 
     if len(layout.axes) < 2:
