@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,15 +13,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from test_cli import output
 
+import rollwise
 from rollwise import build, solve
 from rollwise.analysis.distributions import Distribution, distributions, exact_distribution
+from rollwise.analysis.one_distribution import distribution
 from rollwise.analysis.records import compare, pooled, read_scores, sample_totals
 from rollwise.errors import UsageError
 from rollwise.game import AGAIN, END, Game
 from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
 from rollwise.policies import Policy, find_policy
+from rollwise.policy_references import resolve_policy
 from rollwise.scores import whole_points
 
 
@@ -147,6 +152,9 @@ def test_a_cycle_without_points():
         expected[total] += p
     for value, probability in zip(row.values.tolist(), row.probabilities, strict=True):
         assert abs(Fraction(float(probability)) - expected[value]) <= row.error_bound < 1e-12
+    one = distribution(graph, plan).trimmed()
+    assert np.array_equal(one.probabilities, row.probabilities)
+    assert one.error_bound == row.error_bound
     with pytest.raises(UsageError, match="can come back"):
         exact_distribution(graph, plan)
 
@@ -209,3 +217,33 @@ def test_a_score_that_can_not_be():
     row = distributions(solution.graph, solution.policy).of(0)
     with pytest.raises(UsageError, match="the score 7 can't be"):
         compare(np.array([3, 7]), row)
+
+
+@pytest.mark.parametrize("batch", [20, 4_000_000])
+@pytest.mark.parametrize("policy", ["optimal", "take-one", "random"])
+def test_from_one_state_as_from_all(policy, batch, monkeypatch):
+    """Rows that are dropped as the recursion goes weren't needed any more."""
+    monkeypatch.setattr("rollwise.analysis.one_distribution.BATCH", batch)
+    game = Threes(dice=3)
+    graph = build(game)
+    plan = resolve_policy(graph, game, policy)
+    whole = distributions(graph, plan)
+    for state in (0, graph.n_states // 2):
+        one, other = distribution(graph, plan, state=state).trimmed(), whole.of(state).trimmed()
+        assert np.array_equal(one.values, other.values)
+        np.testing.assert_allclose(one.probabilities, other.probabilities, atol=1e-17)
+        assert one.error_bound == other.error_bound
+    rolls = distribution(graph, plan, count="roll").trimmed()
+    assert np.array_equal(
+        rolls.values, distributions(graph, plan, count="roll").of(0).trimmed().values
+    )
+
+
+def test_the_start_alone_needs_few_probabilities(monkeypatch):
+    monkeypatch.setattr("rollwise.analysis.distributions.MOST_PLACES", 1_300)
+    monkeypatch.setattr("rollwise.analysis.one_distribution.MOST_PLACES", 1_300)
+    monkeypatch.setattr("rollwise.analysis.one_distribution.BATCH", 50)
+    with pytest.raises(UsageError, match="from one state"):
+        rollwise.distributions(Threes(), "take-one")
+    assert rollwise.distribution(Threes(), "take-one").probabilities.sum() == pytest.approx(1)
+    assert json.loads(output("distribution", "threes", "--json"))["policies"][0]["mean"] > 5

@@ -40,6 +40,7 @@ _HOME = {
     "Duel": "analysis.contest_graph",
     "solve_contest": "analysis.contest",
     "check": "analysis.check",
+    "distribution": "by_name",
     "distributions": "by_name",
     "many_dice": "analysis.many_dice",
     "RollwiseError": "errors",
@@ -67,6 +68,7 @@ __all__ = [
     "certify",
     "check",
     "dice",
+    "distribution",
     "distributions",
     "evaluate",
     "load",
@@ -86,7 +88,7 @@ if TYPE_CHECKING:
     from rollwise.analysis.contest_graph import Duel
     from rollwise.analysis.many_dice import many_dice
     from rollwise.builders import build
-    from rollwise.by_name import best_response, distributions, evaluate
+    from rollwise.by_name import best_response, distribution, distributions, evaluate
     from rollwise.certificate import Certificate, certify
     from rollwise.chase import Chase
     from rollwise.errors import RollwiseError

@@ -10,6 +10,7 @@ from typing import Any
 
 from rollwise import evaluation
 from rollwise.analysis import distributions as analysis
+from rollwise.analysis import one_distribution
 from rollwise.builders import build
 from rollwise.errors import PolicyError
 from rollwise.evaluation import BestResponse, Evaluation
@@ -78,6 +79,22 @@ def distributions(
     """
     graph, named = _opened(game)
     return analysis.distributions(graph, named(policy), **options)
+
+
+def distribution(
+    game: Subject, policy: AnyPolicy = "optimal", **options: Any
+) -> analysis.Distribution:
+    """How final scores are distributed from one state: see `one_distribution.distribution`.
+
+    Parameters
+    ----------
+    game, policy
+        As `evaluate` takes them.
+    **options
+        Those of `rollwise.analysis.one_distribution.distribution`.
+    """
+    graph, named = _opened(game)
+    return one_distribution.distribution(graph, named(policy), **options)
 
 
 def _opened(subject: Subject) -> tuple[StateGraph, Callable[[AnyPolicy], Policy]]:

@@ -97,6 +97,22 @@ class Policy:
         return cls(name, probability)
 
 
+def reached_by(graph: StateGraph, policy: Policy, start: int = 0) -> NDArray[np.bool_]:
+    """Which states play comes to from a state, where all play one policy: (n_states,) bool."""
+    from rollwise.kernels.occupancy import mark_reached
+
+    reached = np.zeros(graph.n_states, np.bool_)
+    mark_reached(
+        graph.action_indptr,
+        graph.outcome_indptr,
+        graph.outcome_state,
+        policy.probability,
+        start,
+        reached,
+    )
+    return reached
+
+
 def find_policy(graph: StateGraph, game: Game, reference: str) -> Policy:
     """A policy by its name, or from a table in a CSV or Parquet file.
 

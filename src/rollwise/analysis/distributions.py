@@ -156,6 +156,17 @@ def counted_actions(graph: StateGraph, name: str) -> Ints:
     return np.isin(graph.action_label, graph.vocabulary.require(name)).astype(np.int64)
 
 
+def counted_points(graph: StateGraph, count: str | None, points: Ints | None) -> Ints:
+    """What is counted: points as given, times of an action, or else the graph's points."""
+    if points is not None:
+        return points
+    if count is None:
+        return whole_points(graph)
+    if graph.players != 1:
+        require_points(graph)
+    return counted_actions(graph, count)
+
+
 def distributions(
     graph: StateGraph,
     policy: Policy,
@@ -181,13 +192,7 @@ def distributions(
     UsageError, RulesError
         The game has no points, or they aren't whole, or have no bound.
     """
-    if points is None:
-        if count is None:
-            points = whole_points(graph)
-        else:
-            if graph.players != 1:
-                require_points(graph)
-            points = counted_actions(graph, count)
+    points = counted_points(graph, count, points)
     require_ending(graph)
     require_bounded(graph, points, f"times of {count!r}" if count else "points")
     low, high = points_to_come(graph, points)
@@ -195,7 +200,7 @@ def distributions(
     if place[-1] > MOST_PLACES:
         raise UsageError(
             f"{graph.title}: the distributions from all states hold {place[-1]:,} probabilities, "
-            f"more than {MOST_PLACES:,}"
+            f"more than {MOST_PLACES:,}; that from one state may need far fewer"
         )
     components = graph.components
     probability = np.zeros(int(place[-1]))
@@ -209,7 +214,15 @@ def distributions(
         graph.outcome_weight,
     )
     last = kernels.distribute(
-        *arrays, points, policy.probability, low, place, probability, rounding, MOST_SWEEPS
+        *arrays,
+        points,
+        policy.probability,
+        low,
+        high - low + 1,
+        place[:-1],
+        probability,
+        rounding,
+        MOST_SWEEPS,
     )
     absolute = np.zeros(graph.n_states)
     if last > 0.0:

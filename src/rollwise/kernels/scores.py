@@ -235,6 +235,7 @@ def distribute(
     points,
     chance,
     low,
+    width,
     place,
     probability,
     rounding,
@@ -250,7 +251,9 @@ def distribute(
     ----------
     chance : (n_actions,) float64
         The policy.
-    low, place : the least points to come in each state, and where its row begins
+    low, width, place : (n_states,) int64
+        The least points to come in each state, the length of its row of probabilities,
+        and where that begins.
     probability : (n_places,) float64, zeros; filled
     rounding : (n_states,) float64, filled
         Relative error of the probabilities, in units of 2**-53.
@@ -268,8 +271,8 @@ def distribute(
             cyclic = indptr[c + 1] - indptr[c] > 1
             for i in range(indptr[c], indptr[c + 1]):
                 s = order[i]
-                begin, end = place[s], place[s + 1]
-                row = np.zeros(end - begin)
+                begin = place[s]
+                row = np.zeros(width[s])
                 terms = 0
                 carried = 0.0
                 for a in range(action_indptr[s], action_indptr[s + 1]):
@@ -289,9 +292,9 @@ def distribute(
                             cyclic = True
                         carried = max(carried, rounding[t])
                         shift = points[a] + low[t] - low[s]
-                        for x in range(place[t + 1] - place[t]):
+                        for x in range(width[t]):
                             row[x + shift] += p * probability[place[t] + x]
-                for x in range(end - begin):
+                for x in range(width[s]):
                     change = max(change, abs(row[x] - probability[begin + x]))
                     probability[begin + x] = row[x]
                 # Each term: its weight, their sum (exact for whole weights), the

@@ -73,7 +73,8 @@ def distribution(
     no_cache: NoCacheOption = False,
 ) -> None:
     """The distribution of a solitaire game's final score under a policy, without simulating."""
-    from rollwise.analysis.distributions import counted_actions, distributions, exact_distribution
+    from rollwise.analysis.distributions import counted_actions, exact_distribution
+    from rollwise.analysis.one_distribution import distribution as distribution_of
     from rollwise.kept import build
     from rollwise.policy_references import resolve_policy
     from rollwise.scores import whole_points
@@ -98,7 +99,7 @@ def distribution(
     shown = []
     for reference in policy or ["optimal"]:
         plan = resolve_policy(graph, chosen, reference)
-        found = distributions(graph, plan, count=count).of(place).trimmed()
+        found = distribution_of(graph, plan, state=place, count=count).trimmed()
         entry = _described(reference, found, at_most)
         if exact:
             fractions = exact_distribution(graph, plan, count=count, state=place)
@@ -136,7 +137,7 @@ def _chasing(graph: StateGraph, target: int) -> Distribution:
     scored.index(target)
     aims = Aims(scored)
     plan = aims.policy(aims.solve(aims.reaching(target)))
-    return aims.distributions(plan).of(0).trimmed()
+    return aims.distribution(plan).trimmed()
 
 
 def _described(reference: str, found: Distribution, at_most: int | None) -> dict[str, Any]:

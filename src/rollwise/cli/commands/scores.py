@@ -31,7 +31,7 @@ def scores(
     no_cache: NoCacheOption = False,
 ) -> None:
     """Test scores that were really made against the exact distribution of a policy."""
-    from rollwise.analysis.distributions import distributions
+    from rollwise.analysis.one_distribution import distribution
     from rollwise.analysis.records import compare, read_scores
     from rollwise.kept import build
     from rollwise.policy_references import resolve_policy
@@ -40,7 +40,7 @@ def scores(
     chosen = asked.make_game()
     made = read_scores(asked.files[0])
     graph = build(chosen)
-    expected = distributions(graph, resolve_policy(graph, chosen, policy)).of(0)
+    expected = distribution(graph, resolve_policy(graph, chosen, policy))
     tested = compare(made, expected)
     if json:
         facts = {

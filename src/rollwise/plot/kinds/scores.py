@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from rollwise.analysis.distributions import distributions
+from rollwise.analysis.one_distribution import distribution
 from rollwise.intervals import of_share
 from rollwise.plot import Choices
 from rollwise.plot.notebook import Picture
@@ -34,7 +34,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     key, notes = [], []
     shown: list[int] = []
     for policy, colour in zip(policies, COLOURS, strict=False):
-        exact = distributions(graph, policy).of(0)
+        exact = distribution(graph, policy)
         chance = 100 * exact.probabilities
         shown += exact.values[exact.probabilities > LEAST].tolist()
         label = f"{policy.name}, exact"
