@@ -240,8 +240,8 @@ def test_from_one_state_as_from_all(policy, batch, monkeypatch):
 
 
 def test_the_start_alone_needs_few_probabilities(monkeypatch):
-    monkeypatch.setattr("rollwise.analysis.distributions.MOST_PLACES", 1_300)
-    monkeypatch.setattr("rollwise.analysis.one_distribution.MOST_PLACES", 1_300)
+    monkeypatch.setattr("rollwise.analysis.distributions.MOST_PLACES", 8_000)
+    monkeypatch.setattr("rollwise.analysis.one_distribution.MOST_PLACES", 8_000)
     monkeypatch.setattr("rollwise.analysis.one_distribution.BATCH", 50)
     with pytest.raises(UsageError, match="from one state"):
         rollwise.distributions(Threes(), "take-one")
