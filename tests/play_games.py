@@ -89,3 +89,34 @@ class Odd(Game):
     def fallen(self, s, action, faces):
         step = s.step + faces[0]
         return (END, s) if step >= 6 else (AGAIN, Step(step))
+
+
+@dataclass(frozen=True)
+class Pit(Game):
+    """As few steps as possible; who jumps may fall into a pit, and stay there for ever."""
+
+    players: ClassVar = 1
+    objective: ClassVar = "minimize"
+    action_names: ClassVar = ("walk", "jump", "stay")
+
+    def start(self):
+        return Step(0)
+
+    def actions(self, s):
+        if s.step < 9:
+            yield 0
+            yield 1
+        yield 2
+
+    def outcomes(self, s, action):
+        if action == 2:
+            yield 1, AGAIN, s
+        elif s.step + 1 + action >= 4:
+            yield 1, END, s
+        else:
+            yield 1, AGAIN, Step(s.step + 1)
+            if action == 1:
+                yield 9, AGAIN, Step(9)
+
+    def reward(self, s, action):
+        return 1.0

@@ -12,7 +12,7 @@ import pytest
 from test_cli import Done, output, refusal, run
 
 GAMES = Path(__file__).parent / "play_games.py"
-CAPTURE, ODD = f"{GAMES}:Capture", f"{GAMES}:Odd"
+CAPTURE, ODD, PIT = (f"{GAMES}:{name}" for name in ("Capture", "Odd", "Pit"))
 PIG = ("pig", "target=20", "--seed", "5")
 
 
@@ -57,6 +57,27 @@ def test_wrong_input_is_told_once_with_what_can_be_typed(tmp_path):
     assert shown.count("'fly' can't be done here; the choices are roll, hold; or hint, undo") == 1
     assert shown.count("'3' can't be done here") == 1
     assert "→ roll" in shown
+
+
+def test_a_game_that_goes_on_for_ever_can_be_stopped(tmp_path):
+    """In the pit there is nothing to choose, and no end; values there are infinite."""
+    done = play(
+        tmp_path,
+        PIT,
+        "--seed",
+        "3",
+        "--coach",
+        "mistakes",
+        "--json",
+        typed="stay /  / jump /  /  / q",
+    )
+    assert "it costs 1.000 points; better: walk" in done.stderr
+    assert "it costs inf points; better: walk" in done.stderr
+    assert done.stderr.count("Enter goes on> ") == 2
+    document = json.loads(done.stdout)
+    assert document["result"] is None
+    assert len(document["moves"]) == 202
+    assert "few are good" in output("review", PIT, "pit.game", cwd=tmp_path)
 
 
 def test_choices_come_before_commands_of_the_same_name(tmp_path):
@@ -250,6 +271,10 @@ def test_what_play_keeps_is_reviewed(tmp_path):
     """Games with parameters, of a file, and contests; whatever had been typed."""
     play(tmp_path, "pig", "target=20", "--seed", "5", typed="r / r")
     assert "target=20" in output("review", "pig.game", cwd=tmp_path)
+    mixed = "0.9*optimal+0.1*random"
+    play(tmp_path, *PIG, "--against", mixed, "--save", "mixed.game", typed="r / h / r")
+    assert mixed in play(tmp_path, "--resume", "mixed.game", typed="hint / h").stdout
+    assert f"\n{mixed}: roll" in (tmp_path / "mixed.game").read_text()
     play(tmp_path, CAPTURE, "goal=9", "--seed", "1", typed="1 / 1 / 1")
     document = json.loads(output("review", CAPTURE, "capture.game", "--json", cwd=tmp_path))
     assert document["parameters"] == {"goal": 9}

@@ -260,8 +260,20 @@ def number_or_none(value: float | None) -> float | None:
 
 
 def print_json(document: Any) -> None:
-    """One JSON document on stdout."""
-    write_json(json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
+    """One JSON document on stdout; infinities and NaN in it become null."""
+    try:
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        text = json.dumps(_finite(document), ensure_ascii=False, allow_nan=False)
+    write_json(text + "\n")
+
+
+def _finite(part: Any) -> Any:
+    if isinstance(part, float):
+        return number_or_none(part)
+    if isinstance(part, Mapping):
+        return {key: _finite(value) for key, value in part.items()}
+    return [_finite(value) for value in part] if isinstance(part, list | tuple) else part
 
 
 def print_table(table: Table) -> None:

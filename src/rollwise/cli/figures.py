@@ -18,6 +18,8 @@ class Figures:
         Of values.
     points : str
         Of differences of values.
+    wanted : str
+        What is said behind `points` where few of them are wanted.
     certainty : str
         How sure they are.
     """
@@ -25,6 +27,7 @@ class Figures:
     def __init__(self, solution: Solution) -> None:
         self.is_score = solution.is_score
         self.unit = "expected score" if solution.is_score else "chance to win"
+        self.wanted = "; few are good" if solution.graph.objective == "minimize" else ""
         self.points = "points" if solution.is_score else "percentage points"
         self._scale, self._digits = (1, 3) if solution.is_score else (50, 2)
         bound = rounded_up(scaled(solution.error_bound, self._scale))

@@ -23,6 +23,7 @@ from rollwise.play.session import Choice, Session
 MOST_FALLS = 30
 MOST_HINTS = 10
 LONG_MENU = 12
+MOST_UNASKED = 100  # moves in which the player has no say
 COMMANDS = {
     "hint": "what each choice is worth",
     "undo": "takes your last choice back",
@@ -71,6 +72,7 @@ class TerminalGame:
         self.kept = kept
         self.by_hand = by_hand
         self.figures = Figures(session.table.solution)
+        self._unasked = 0
         self.people = [i for i, policy in enumerate(session.policies) if policy is None]
 
     def play(self) -> None:
@@ -88,6 +90,9 @@ class TerminalGame:
         self._keep()
         shown = -1
         while not self.session.is_over:
+            if self._unasked >= MOST_UNASKED:  # perhaps for ever
+                self._ask("Enter goes on> ", may_be_empty=True)
+            self._unasked += 1
             if self.session.seat != shown:
                 self.tell()
                 shown = self.session.seat
@@ -223,6 +228,7 @@ class TerminalGame:
             except UnicodeDecodeError:
                 self.tell(("That isn't text.", "yellow"))
                 continue
+            self._unasked = 0
             command = self._command(text, choosing)
             if command is not None:
                 self._obey(*command)

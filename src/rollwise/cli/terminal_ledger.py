@@ -28,7 +28,8 @@ def show_balance(console: Console, session: Session, seat: int) -> None:
     figures = Figures(session.table.solution)
     document = ledger_document(session, seat)
     you = document["player"]
-    head = f"Luck and skill of {you}: {figures.unit}, and {figures.points} won and lost"
+    change = f"{figures.points} more or less{figures.wanted}"
+    head = f"Luck and skill of {you}: {figures.unit}, and {change}"
     console.print(Text(head, style="bold"))
     grid = Grid(box=None, padding=(0, 2, 0, 2), show_header=False)
     grid.add_column("")

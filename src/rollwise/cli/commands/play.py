@@ -11,6 +11,7 @@ import typer
 
 from rollwise.cli.app import app
 from rollwise.cli.common import (
+    POLICIES,
     JsonOption,
     LoadOption,
     MaxStatesOption,
@@ -53,7 +54,9 @@ def play(
     parameters: ParametersArgument = None,
     against: Annotated[
         str | None,
-        typer.Option(metavar="POLICY", help="optimal (the default), human, or a policy."),
+        typer.Option(
+            metavar="POLICY", help=f"human, or a policy; optimal unless given. {POLICIES}"
+        ),
     ] = None,
     coach: Annotated[
         str,
@@ -167,13 +170,15 @@ def lay_table(game: Game, load: str | None, max_states: int | None) -> Table:
 
 def named_policy(table: Table, name: str) -> Policy | None:
     """A policy by its name, on the graph that is played; None for a person."""
-    from rollwise.policies import find_policy
+    from rollwise.policy_references import resolve_policy
 
     if name == "human":
         return None
-    if name == "optimal":
+    if name == "optimal" and name not in table.game.policies():
         return table.solution.policy
-    return find_policy(table.graph, table.game, name)
+    if ";" in name:  # by which @players is divided
+        raise UsageError(f"the game can't be kept with a policy called {name!r}; rename its file")
+    return resolve_policy(table.graph, table.game, name)
 
 
 def _new_session(table: Table, against: str | None, seat: str | None, seed: int | None) -> Session:

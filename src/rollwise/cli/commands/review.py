@@ -84,7 +84,7 @@ def review(
         return
     figures = Figures(table.solution)
     typer.echo(
-        f"{table.graph.title}: costs, luck and skill in {figures.points}\n"
+        f"{table.graph.title}: costs, luck and skill in {figures.points}{figures.wanted}\n"
         f"values are {figures.certainty}"
     )
     _print_players(players, figures)
