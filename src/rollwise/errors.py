@@ -70,6 +70,12 @@ class RulesError(RollwiseError):
     """The rules of a game break the contract of the game language."""
 
 
+class RulesDiffer(RollwiseError):
+    """Compiled rules do something else than the same rules in Python."""
+
+    exit_code = 1
+
+
 class EndlessPlay(RulesError):
     """The players can go round for ever, so the game has no certain value."""
 

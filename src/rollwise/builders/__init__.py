@@ -88,6 +88,8 @@ def build(
     RulesError
         The rules break the contract of the language; the message names the state
         and the action.
+    RulesDiffer
+        Compiled rules do something else than Python's.
     TooManyStates
     """
     return build_with_report(game, mode=mode, max_states=max_states, progress=progress)[0]
@@ -142,13 +144,18 @@ def build_with_report(
             roots = _compiled_roots(rules, compiled, max_states or MAX_STATES)
         compile_seconds = time.perf_counter() - compiling
         if compiled is not None:
-            from rollwise.builders.compiled import build_compiled
+            from rollwise.builders.compiled import CompiledFails, build_compiled
 
             limit = max_states or MAX_STATES
             rows = rules.roots(limit) if roots is None else roots
-            arrays = build_compiled(rules, compiled, rows, limit, progress=report)
-            how = "compiled"
-            if trial is not None:
+            try:
+                arrays = build_compiled(rules, compiled, rows, limit, progress=report)
+                how = "compiled"
+            except CompiledFails as error:
+                if mode == "compiled":
+                    raise
+                _warn(f"{error}, as is done here; that is slower")
+            if arrays is not None and trial is not None:
                 from rollwise.builders.compiling import note_large
 
                 note_large(rules, SMALL)
@@ -201,11 +208,7 @@ def _compile(rules: Rules, progress: Progress | None, beside: str | None) -> Com
     """The compiled rules, or None after a warning that says what to change."""
     name = rules.game.name
     if jit_disabled():
-        warnings.warn(
-            f"{name}: NUMBA_DISABLE_JIT is set, so the rules are interpreted",
-            CompileWarning,
-            stacklevel=4,
-        )
+        _warn(f"{name}: NUMBA_DISABLE_JIT is set, so the rules are interpreted")
         return None
     if progress is not None:
         progress("compiling the rules", 0, None)
@@ -218,12 +221,13 @@ def _compile(rules: Rules, progress: Progress | None, beside: str | None) -> Com
     try:
         return compiled_rules(rules)
     except NotCompilable as error:
-        warnings.warn(
-            f"{name}: the rules can't be compiled and are interpreted, which is slower: {error}",
-            CompileWarning,
-            stacklevel=4,
-        )
+        _warn(f"{name}: the rules can't be compiled and are interpreted, which is slower: {error}")
         return None
+
+
+def _warn(message: str) -> None:
+    """Warn whoever called for the graph: not the modules in between."""
+    warnings.warn(message, CompileWarning, stacklevel=5)
 
 
 def _wait_beside() -> None:
@@ -240,11 +244,7 @@ def _compiled_roots(rules: Rules, compiled: CompiledRules, most: int) -> NDArray
     try:
         rows = compiled.roots(rules, most)
     except NotCompilable as error:
-        warnings.warn(
-            f"{rules.game.name}: roots() can't be compiled and is interpreted: {error}",
-            CompileWarning,
-            stacklevel=4,
-        )
+        _warn(f"{rules.game.name}: roots() can't be compiled and is interpreted: {error}")
         return None
     return rows
 

@@ -33,6 +33,7 @@ from rollwise.builders.adapters import (
     record_source,
     writings,
 )
+from rollwise.builders.arithmetic import RulesCompiler
 from rollwise.builders.freezing import frozen, renamed
 from rollwise.builders.listers import Writing, rewritten, running
 from rollwise.builders.record import Reads, array_dtype, numba_type
@@ -43,6 +44,7 @@ from rollwise.kernels.jit import before_compiling
 from rollwise.kernels.prefetch import prefetch
 
 OPTIONS = {"boundscheck": True}
+RULES_OPTIONS = {**OPTIONS, "pipeline_class": RulesCompiler}
 
 
 @intrinsic
@@ -143,7 +145,7 @@ def _game_maker(values: dict[str, Any], methods: dict[str, Any]) -> Any:
     register_model(GameType)(models.TupleModel)
     game_type = GameType(field_types, record)
     for name, function in methods.items():
-        overload_method(GameType, name, jit_options=OPTIONS)(_typing_twin(function))
+        overload_method(GameType, name, jit_options=RULES_OPTIONS)(_typing_twin(function))
 
     @intrinsic
     def as_game(typingctx: Any, items: Any) -> Any:
@@ -172,7 +174,7 @@ def scope_of(rules: Rules, reads: Reads) -> dict[str, Any]:
     """What the source of the adapters of some functions refers to."""
     values = reads.values
     of_self = {f"self.{name}": function for name, function in reads.methods.items()}
-    copies = frozen({**of_self, **reads.functions}, reads.key.text, numba.njit(**OPTIONS))
+    copies = frozen({**of_self, **reads.functions}, reads.key.text, numba.njit(**RULES_OPTIONS))
     methods = {name: copies[f"self.{name}"] for name in reads.methods}
     scope: dict[str, Any] = {
         "carray": carray,
@@ -187,7 +189,7 @@ def scope_of(rules: Rules, reads: Reads) -> dict[str, Any]:
         "int32": np.int32,
         "uint64": np.uint64,
         "float64": np.float64,
-        **{name: numba.njit(**OPTIONS)(copies[name]) for name in reads.functions},
+        **{name: numba.njit(**RULES_OPTIONS)(copies[name]) for name in reads.functions},
         "record_source": record_source(values),
         "key": reads.key,
     }
@@ -217,7 +219,7 @@ def _compile_expand(rules: Rules, scope: dict[str, Any], listers: dict[str, Any]
     compiled = {}
     for name, lister in listers.items():
         lister.__qualname__ = f"list_{name}"
-        compiled[f"list_{name}"] = numba.njit(**OPTIONS, forceinline=True)(
+        compiled[f"list_{name}"] = numba.njit(**RULES_OPTIONS, forceinline=True)(
             renamed(lister, scope["key"].text)
         )
     return compile_adapter({**scope, **compiled}, expand_source(rules, scope), "expand")

@@ -12,7 +12,8 @@ from rollwise import large_pages
 from rollwise.builders.compiling import CompiledRules
 from rollwise.builders.interpreted import MOST_YIELDED, Arrays, expand, too_many_states
 from rollwise.builders.rules import LEAST, MOST, Rules
-from rollwise.errors import RulesError
+from rollwise.builders.spot_check import compare, sample
+from rollwise.errors import RollwiseError, RulesDiffer, RulesError
 from rollwise.kernels import explore
 
 CHUNK = 200_000
@@ -354,16 +355,22 @@ def build_compiled(
 
     Raises
     ------
-    RulesError, TooManyStates
+    RulesError, RulesDiffer, TooManyStates
     """
     explorer = Explorer(rules, compiled, roots, max_states)
     while explorer.run():
         if progress is not None:
             progress(explorer.place, explorer.n_states)
-    return explorer.arrays()
+    arrays = explorer.arrays()
+    compare(rules, arrays, arrays.states, sample(arrays.states))
+    return arrays
 
 
-def _what_is_odd(rules: Rules, fields: list[int]) -> RulesError:
+class CompiledFails(RulesDiffer):
+    """The compiled rules raise an exception where Python's don't."""
+
+
+def _what_is_odd(rules: Rules, fields: list[int]) -> RollwiseError:
     """The error of a state that the kernel stopped at, found by interpreting it."""
     state = rules.state_type(*fields)
     try:
@@ -374,8 +381,9 @@ def _what_is_odd(rules: Rules, fields: list[int]) -> RulesError:
                     rules.checked(next_state, f"outcomes() in the state {where}")
     except RulesError as error:
         return error
-    return RulesError(
-        f"{rules.game.name}: the compiled rules fail in the state {rules.state_text(state)}, "
-        "where the interpreted ones don't (whole numbers beyond 64 bits?); "
-        "build with mode='interpreted'"
+    return CompiledFails(
+        f"{rules.game.name}: the compiled rules fail in the state {rules.state_text(state)}, where "
+        "Python's don't: compiled whole numbers have 64 bits, and powers of them stay whole (see "
+        "'Compiled rules' in the README); --mode interpreted (mode='interpreted') runs the rules "
+        "in Python"
     )

@@ -16,6 +16,7 @@ from rollwise.builders.interpreted import Arrays
 from rollwise.builders.questions import ask
 from rollwise.builders.reasons import NotCompilable
 from rollwise.builders.rules import Rules
+from rollwise.builders.spot_check import compare, sample
 from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
@@ -74,14 +75,19 @@ class Layers:
         ------
         RulesError
             An outcome lowers the progress.
+        RulesDiffer
+            Compiled rules do something else than Python's.
         """
         number = np.full(len(self.states), -1, np.int32)
+        chosen = sample(self.states)
         for i in range(len(self) - 1, -1, -1):
             begin, end = int(self.indptr[i]), int(self.indptr[i + 1])
             self.explorer.begin_at(begin)
             self.explorer.run(end)
             found = self.explorer.arrays()  # in memory that the next layer will use
             arrays = Arrays(found.n_roots, *(array.copy() for array in found[1:]))
+            here = chosen[(begin <= chosen) & (chosen < end)] - begin
+            compare(self.rules, arrays, self.states, here)
             border = np.empty(len(arrays.outcome_state), np.int32)
             n_border, back = number_in_layer(arrays.outcome_state, begin, end, number, border)
             if back >= 0:

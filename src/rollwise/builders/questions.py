@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rollwise.builders.compiling import compiled_question
 from rollwise.builders.record import context_of
 from rollwise.builders.rules import Rules
+from rollwise.builders.spot_check import compare_answers
 from rollwise.kernels import explore
 from rollwise.kernels.questions import answer_all
 
@@ -34,7 +35,7 @@ def ask(
 
     Raises
     ------
-    NotCompilable
+    NotCompilable, RulesDiffer
     """
     question = compiled_question(rules, function)
     answers = np.empty(len(states), np.int64)
@@ -43,4 +44,6 @@ def ask(
     context[explore.CONTEXT_ACTION] = answer.ctypes.data
     failed = answer_all(question.answer, context.ctypes.data, context, answer, states, answers)
     del alive
+    if failed < 0:
+        compare_answers(rules, function, states, answers)
     return answers, int(failed)

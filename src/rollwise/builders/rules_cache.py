@@ -35,7 +35,15 @@ from rollwise.user_cache import make_room, place, private_folder
 MOST_FILES = 300  # the oldest go
 
 # The modules beside this one that have a part in the machine code.
-COMPILING = ("adapters", "adapting", "cache_key", "freezing", "listers", "record")
+COMPILING = (
+    "adapters",
+    "adapting",
+    "arithmetic",
+    "cache_key",
+    "freezing",
+    "listers",
+    "record",
+)
 
 
 @cache
