@@ -27,8 +27,8 @@ demo: $(VENV)/ready
 	$(BIN)/rollwise table super-six sticks=40 --where "lid >= 4 and forced == 0" --limit 10
 
 test: $(VENV)/ready
-	$(BIN)/python -m pytest --numprocesses auto
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest --numprocesses auto -m "not slow"
+	ROLLWISE_FILL_FRESH=1 $(BIN)/python -m pytest --numprocesses auto
+	ROLLWISE_FILL_FRESH=1 NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest --numprocesses auto -m "not slow"
 
 check: $(VENV)/ready
 	$(BIN)/ruff format --check .

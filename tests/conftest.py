@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
+from rollwise import large_pages
 from rollwise.kernels.jit import JIT_DISABLED
 
 # Every answer is found anew, and compiled rules aren't those of the user's own cache.
@@ -20,6 +22,26 @@ settings.register_profile("rollwise", deadline=None, max_examples=50)
 settings.load_profile("rollwise")
 
 needs_jit = pytest.mark.skipif(JIT_DISABLED, reason="NUMBA_DISABLE_JIT leaves nothing to compile")
+
+
+def fill_whatever_is_empty() -> None:
+    """Have NumPy fill what it gives out as empty (see `rollwise.large_pages.FILL_FRESH`).
+
+    Kernels that are compiled get their own arrays from Numba, so this reaches them only
+    where the JIT is off.
+    """
+    for name in ("empty", "empty_like"):
+        plain = getattr(np, name)
+
+        def filled(*arguments, plain=plain, **named):
+            array = plain(*arguments, **named)
+            return large_pages.fill_fresh(array) if array.dtype.kind in "fiub" else array
+
+        setattr(np, name, filled)
+
+
+if large_pages.FILL_FRESH and JIT_DISABLED:
+    fill_whatever_is_empty()
 
 
 def pytest_configure(config: pytest.Config) -> None:

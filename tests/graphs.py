@@ -61,7 +61,14 @@ KINDS = ((2, "win"), (1, "win"), (1, "maximize"), (1, "minimize"))
 
 
 @st.composite
-def ending_graphs(draw, kinds=KINDS, max_states=7, n_border=0):
+def ending_graphs(
+    draw,
+    kinds=KINDS,
+    max_states=7,
+    n_border=0,
+    weights=st.integers(1, 9),
+    points=st.integers(-8, 8).map(lambda r: r / 4),
+):
     """Graphs in which every play ends, whatever the players do, cycles and all.
 
     The first outcome of every action leads to a state of a higher number, over
@@ -71,8 +78,7 @@ def ending_graphs(draw, kinds=KINDS, max_states=7, n_border=0):
     onward = [AGAIN, PASS] if players == 2 else [AGAIN]
     over = [WIN, LOSE, DRAW] if objective == "win" else [END]
     n = draw(st.integers(1, max_states))
-    rewards = st.just(0.0) if objective == "win" else st.integers(-8, 8).map(lambda r: r / 4)
-    weights = st.integers(1, 9)
+    rewards = st.just(0.0) if objective == "win" else points
 
     def outcome(targets):
         return st.one_of(

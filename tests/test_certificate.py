@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from dataclasses import dataclass
@@ -12,13 +13,14 @@ import naive
 import numpy as np
 import pytest
 from graphs import assemble, chain, ending_graphs
-from hypothesis import given
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from little_games import ALL, Spot
 
 from rollwise import (
     AGAIN,
     DRAW,
+    END,
     LOSE,
     PASS,
     WIN,
@@ -31,7 +33,7 @@ from rollwise import (
 )
 from rollwise.certificate import endless_states, require_ending
 from rollwise.certified import solve_and_certify
-from rollwise.errors import EndlessPlay
+from rollwise.errors import EndlessPlay, UsageError
 from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.super_six import SuperSix
@@ -39,6 +41,7 @@ from rollwise.games.threes import Threes
 from rollwise.graph import StateGraph
 from rollwise.kernels import certificate as kernels
 from rollwise.methods.strategy_iteration import strategy_iteration
+from rollwise.methods.value_iteration import value_iteration
 
 
 def exact(graph: StateGraph) -> list[Fraction]:
@@ -83,6 +86,97 @@ def test_values_that_stopped_early(graph, sweeps):
     )
     values = np.array([twin[s] for s in range(graph.n_states)])
     assert_covers(graph, values, exact(graph))
+
+
+SMALLEST = 5e-324
+EXTREME_WEIGHTS = st.sampled_from(
+    [1, 2, 2**53 + 1, 2**61, SMALLEST, 3 * SMALLEST, 1e-310, 1e-300, 1e-16, 0.1, 1e16, 1e300]
+)
+EXTREME_POINTS = st.sampled_from([0.0, 1.0, -1.0, SMALLEST, -1e-310, 1e-300, 1e16, -1e300, 1e300])
+EXTREME_FACTORS = st.sampled_from([0.0, 1.0, 1 + 2.0**-52, SMALLEST, 1e-160, 1e-300])
+
+
+def assert_extremes_are_covered(graph: StateGraph, factor: float) -> bool:
+    """Whatever is proved holds: for values of the solver, of sweeps, rounded and scaled."""
+    try:
+        truth = exact(graph)
+    except (AssertionError, OverflowError, ValueError):
+        reject()  # the naive solver didn't find a policy to begin with
+    nearest = np.array([float(max(min(v, Fraction(10**300)), -Fraction(10**300))) for v in truth])
+    proved = False
+    with np.errstate(all="ignore"):
+        found = [strategy_iteration(graph).values, value_iteration(graph, max_sweeps=200).values]
+        for values in (*found, nearest, nearest * factor):
+            bounds = certify(graph, values).bounds
+            proved = proved or bool(np.all(np.isfinite(bounds)))
+            for value, bound, true in zip(values.tolist(), bounds.tolist(), truth, strict=True):
+                assert not bound < np.inf or abs(Fraction(value) - true) <= Fraction(bound)
+    return proved
+
+
+@settings(max_examples=40)
+@given(ending_graphs(max_states=4, weights=EXTREME_WEIGHTS, points=EXTREME_POINTS), EXTREME_FACTORS)
+def test_the_smallest_and_largest_numbers(graph, factor):
+    assert_extremes_are_covered(graph, factor)
+
+
+@pytest.mark.slow
+@settings(max_examples=int(os.environ.get("ROLLWISE_FUZZ", "400")))
+@given(ending_graphs(max_states=6, weights=EXTREME_WEIGHTS, points=EXTREME_POINTS), EXTREME_FACTORS)
+def test_the_smallest_and_largest_numbers_at_length(graph, factor):
+    """ROLLWISE_FUZZ=100000 makes it longer still."""
+    assert_extremes_are_covered(graph, factor)
+
+
+@pytest.mark.parametrize("weight", [SMALLEST, 1e-310, 1e-300, 1.0, 1e300])
+def test_weights_count_by_their_ratios(weight):
+    """One in three, however small or large the numbers: nothing is lost to underflow."""
+    table = [[(0.0, [(weight, WIN, None), (weight, LOSE, None), (weight, AGAIN, 1)])],
+             [(0.0, [(weight, LOSE, None), (weight, AGAIN, 0)])]]  # fmt: skip
+    graph = assemble(table)
+    truth = exact(graph)
+    proof = certify(graph, np.array([float(v) for v in truth]))
+    assert proof.bound < 1e-14
+    for method in (strategy_iteration, value_iteration):
+        assert_covers(graph, method(graph).values, truth)
+    closed = value_iteration(graph, sound=True)
+    for low, high, true in zip(closed.lower, closed.upper, truth, strict=True):
+        assert Fraction(low.item()) <= true <= Fraction(high.item())
+
+
+@pytest.mark.parametrize(
+    ("reward", "weight"), [(np.inf, 1), (np.nan, 1), (0.0, np.inf), (0.0, np.nan), (0.0, -1.0)]
+)
+def test_what_is_no_number_proves_nothing(reward, weight):
+    table = [[(reward, [(weight, END, None), (3.0, END, None)])]]
+    graph = assemble(table, objective="maximize", players=1)
+    with np.errstate(all="ignore"):
+        assert certify(graph, np.array([0.0])).bound == np.inf
+
+
+def test_nothing_is_proved_where_small_numbers_are_flushed(monkeypatch):
+    graph = build(Pig(6))
+    values = strategy_iteration(graph).values
+    assert certify(graph, values).bound < 1e-12
+    monkeypatch.setattr(kernels, "keeps_small_numbers", lambda one: False)
+    assert certify(graph, values).bound == np.inf
+
+
+def test_weights_that_lose_digits_prove_nothing():
+    """Next to a weight of 1e300 one of 1e-20 is below what doubles can hold."""
+    graph = assemble([[(0.0, [(1e300, WIN, None), (1e-20, LOSE, None)])]])
+    assert certify(graph, np.ones(1)).bound == np.inf
+    with pytest.raises(UsageError, match="too far apart"):
+        value_iteration(graph, sound=True)
+
+
+def test_whole_weights_whose_sum_is_beyond_64_bits():
+    graph = assemble([[(0.0, [(2**62, WIN, None), (2**62, LOSE, None), (2**62, LOSE, None)])]])
+    for value in (-1 / 3, 0.0, 1.0):
+        bound = certify(graph, np.array([value])).bound
+        assert abs(value + 1 / 3) <= bound
+    closed = value_iteration(graph, sound=True)
+    assert closed.lower[0] <= -1 / 3 <= closed.upper[0] < 0
 
 
 def test_the_bound_of_a_constant_shift_is_not_the_residual():

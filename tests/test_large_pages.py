@@ -89,3 +89,15 @@ def test_threads_do_not_get_the_same_memory():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+@pytest.mark.parametrize("size", [3, 100_000])
+@pytest.mark.parametrize(
+    ("dtype", "found"),
+    [(np.float64, np.nan), (np.int32, -1), (np.uint32, 2**32 - 1), (np.bool_, True)],
+)
+def test_what_is_asked_for_empty_can_be_filled(monkeypatch, size, dtype, found):
+    monkeypatch.setattr(large_pages, "FILL_FRESH", True)
+    array = large_pages.empty(size, dtype)
+    assert np.array_equal(array, np.full(size, found, dtype), equal_nan=dtype is np.float64)
+    assert not large_pages.zeros(size, dtype).any()

@@ -16,6 +16,19 @@ the textbook bound r h; but here h counts only play that is good enough to
 matter, which makes the bound smaller. A candidate for b is found as the fixed
 point of "residual and rounding here, plus the bounds of what follows"; it is not
 trusted, but checked in one pass over the graph with every rounding accounted for.
+
+What the proof assumes, and where that is checked:
+
+- Doubles are rounded to nearest, as IEEE 754 says, and small ones aren't flushed to zero
+  (`kernels.keeps_small_numbers`, at each proof; no kernel is compiled with ``fastmath``).
+- Weights are positive and finite; rewards, payoffs and values are finite; within an action no
+  weight is so small beside another that it loses digits (`chances_of`). What breaks this is
+  given an infinite error, so that nothing is proved of it.
+- Whole weights may add up to less than 2^62, and others to any double: see `scaled`.
+- An action has fewer than 2^40 outcomes, so that n roundings are less than 1.000000000001 n
+  units (arrays of 32-bit numbers hold no more).
+- Endless play is impossible, or `rollwise.endings` has given it its worth.
+- The graph is the game: that is the builders' business (`rollwise check` compares two of them).
 """
 
 from __future__ import annotations
@@ -506,8 +519,11 @@ def chances_of(lotteries: Lotteries) -> kernels.Chances:
     signed = np.where(lotteries.passes, -weight, weight)
     ended = np.where(lotteries.over, weight * lotteries.payoff, 0.0)
     offset = np.arange(len(weight)) - np.repeat(begin, sizes)
-    whole = lotteries.weight.dtype.kind == "i"
+    whole = _is_whole(lotteries)
     steps = sizes + 5 if whole else 2 * sizes + 9
+    sound = normal & np.isfinite(lotteries.reward) & bool(kernels.keeps_small_numbers(1.0))
+    fit = (lotteries.weight > 0) & np.isfinite(lotteries.weight) & np.isfinite(lotteries.payoff)
+    sound &= np.logical_and.reduceat(fit, begin)
     return kernels.Chances(
         np.concatenate([[0], np.cumsum(goes_on)])[lotteries.indptr].astype(np.uint32),
         weight[goes_on],
@@ -517,19 +533,43 @@ def chances_of(lotteries: Lotteries) -> kernels.Chances:
         np.add.reduceat(ended, begin),
         np.add.reduceat(np.abs(ended), begin),
         lotteries.reward,
-        np.where(normal, steps * (1.0 + 1e-12) * kernels.UNIT, np.inf),
+        np.where(sound, steps * (1.0 + 1e-12) * kernels.UNIT, np.inf),
         4.0 * (sizes + 2) * kernels.SMALLEST,
     )
 
 
-def _scaled(lotteries: Lotteries) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The weights as doubles, and which lotteries have only normal ones.
+def has_whole_weights(graph: StateGraph) -> bool:
+    """Whether all weights are whole numbers, whose sums fit 62 bits."""
+    return _is_whole(graph.lotteries)
 
-    Weights that aren't whole are divided by a power of two, so that the largest of a
-    lottery is at least 1/2 and below 1. That rounds nothing, as long as all stay normal.
+
+def scaled(graph: StateGraph) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The weights of a graph's outcomes as doubles, and which actions have only normal ones.
+
+    Weights that aren't whole are divided by a power of two, so that the largest of an
+    action is at least 1/2 and below 1. That rounds nothing, as long as all stay normal.
+
+    Returns
+    -------
+    weight : (n_outcomes,) float64
+    normal : (n_actions,) bool
     """
+    weight, normal = _scaled(graph.lotteries)
+    first = graph.lotteries.indptr[graph.action_lottery] - graph.outcome_indptr[:-1]
+    place = np.repeat(first, np.diff(graph.outcome_indptr)) + np.arange(graph.n_outcomes)
+    return weight[place], normal[graph.action_lottery]
+
+
+def _is_whole(lotteries: Lotteries) -> bool:
+    weight, begin = lotteries.weight, lotteries.indptr[:-1]
+    if weight.dtype.kind != "i":
+        return False
+    return bool(np.add.reduceat(weight.astype(np.float64), begin).max() < 2.0**62)
+
+
+def _scaled(lotteries: Lotteries) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     weight = lotteries.weight.astype(np.float64)
-    if lotteries.weight.dtype.kind == "i":
+    if _is_whole(lotteries):
         return weight, np.ones(len(lotteries.reward), np.bool_)
     begin = lotteries.indptr[:-1]
     power = np.frexp(np.maximum.reduceat(weight, begin))[1]

@@ -20,6 +20,9 @@ import numpy as np
 LARGE_PAGE = 1 << 21  # bytes
 WORTHWHILE = 1 << 19  # bytes; below, small pages do
 
+# For tests: whatever is asked for empty is full of what can't be taken for an answer.
+FILL_FRESH = bool(os.environ.get("ROLLWISE_FILL_FRESH"))
+
 
 def _memory() -> int:
     """Bytes of memory that the machine has, or 0 where it doesn't say."""
@@ -41,6 +44,20 @@ def empty(shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
 
     It lies within a larger block, whose rest takes no memory until it is touched.
     """
+    if FILL_FRESH:
+        return fill_fresh(_empty(shape, dtype))
+    return _empty(shape, dtype)
+
+
+def fill_fresh(array: np.ndarray) -> np.ndarray:
+    """Fill an array with NaN, or -1 (all bits set), as if its memory had been used before."""
+    array.fill(np.nan if array.dtype.kind == "f" else True if array.dtype.kind == "b" else 0)
+    if array.dtype.kind in "iu":
+        np.invert(array, out=array)
+    return array
+
+
+def _empty(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
     shape = (shape,) if isinstance(shape, int) else shape
     dtype = np.dtype(dtype)
     size = prod(shape) * dtype.itemsize
@@ -62,7 +79,7 @@ def zeros(shape: int | tuple[int, ...], dtype: Any = np.float64) -> np.ndarray:
 
 def full(shape: int | tuple[int, ...], value: float, dtype: Any = np.float64) -> np.ndarray:
     """The same, filled with a value."""
-    array = empty(shape, dtype)
+    array = _empty(shape, dtype)
     array.fill(value)
     return array
 

@@ -141,7 +141,7 @@ def _of_lotteries(
         Of the values of what the other outcomes lead to.
     """
     begin = lotteries.indptr[:-1]
-    total = np.add.reduceat(lotteries.weight, begin)
+    total = np.add.reduceat(lotteries.weight.astype(np.float64), begin)
     ended = np.where(lotteries.over, lotteries.weight * lotteries.payoff, 0.0)
     constant = lotteries.reward + np.add.reduceat(ended, begin) / total
     chance = lotteries.weight / np.repeat(total, np.diff(lotteries.indptr))

@@ -102,6 +102,18 @@ def look_ahead(chances, lottery, state, begin, values, value, sign):
 
 
 @kernel
+def keeps_small_numbers(one):
+    """Whether numbers below 2^-1022 are kept, which a library may have told the processor not to.
+
+    Parameters
+    ----------
+    one : 1.0, which the compiler doesn't know
+    """
+    least_normal = one * 2.0**-1022
+    return least_normal * 0.5 > 0.0 and least_normal * 2.0**-52 == SMALLEST * one
+
+
+@kernel
 def residuals(action_indptr, lottery, outcome_indptr, state, chances, values, sign, gap, rounding):
     """Look ahead once from every action (see `look_ahead`).
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rollwise.kernels.certificate import UNIT
+from rollwise.kernels.certificate import SMALLEST, UNIT
 from rollwise.kernels.certificate import look_ahead as look_from
 from rollwise.kernels.jit import kernel
 
@@ -118,6 +118,8 @@ def close_bounds(
 
     Parameters
     ----------
+    outcome_weight : (n_outcomes,) float64
+        As `rollwise.certificate.scaled` gives them.
     lower, upper, new_lower, new_upper : (n_states + n_border,) float64
 
     Returns
@@ -159,7 +161,7 @@ def close_bounds(
             if not whole_weights:
                 steps += end - begin + 4
             size = size / weights + abs(action_reward[a])
-            room = steps * (1.0 + 1e-12) * UNIT * size
+            room = steps * (1.0 + 1e-12) * UNIT * size + 4.0 * (steps + 2.0) * SMALLEST
             q_low = action_reward[a] + low / weights - room
             q_high = action_reward[a] + high / weights + room
             if sign < 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,20 @@ from rollwise.kernels import sweeps as kernels
 
 Order = Literal["synchronous", "forward", "reversed", "breadth-first", "components"]
 _Array = NDArray[Any]
-GraphArrays = tuple[_Array, _Array, _Array, _Array, _Array, _Array, _Array]
+
+
+class GraphArrays(NamedTuple):
+    """The arrays of a graph that kernels read, in their order (see `StateGraph`)."""
+
+    action_indptr: _Array
+    reward: _Array
+    outcome_indptr: _Array
+    state: _Array
+    weight: _Array
+    passes: _Array
+    payoff: _Array
+
+
 ORDERS: tuple[str, ...] = get_args(Order)
 
 
@@ -107,7 +120,7 @@ class Sweeper:
 
 def arrays_of(graph: StateGraph) -> GraphArrays:
     """The arrays of a graph that kernels read, in their order."""
-    return (
+    return GraphArrays(
         graph.action_indptr,
         graph.action_reward,
         graph.outcome_indptr,

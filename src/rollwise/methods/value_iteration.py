@@ -21,8 +21,14 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.certificate import certify_settled, require_settled
+from rollwise.certificate import (
+    certify_settled,
+    has_whole_weights,
+    require_settled,
+    scaled,
+)
 from rollwise.deadlines import Clock
+from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.kernels import sweeps as kernels
 from rollwise.methods.result import MethodResult, Status
@@ -183,6 +189,13 @@ class Bounds:
     ) -> None:
         self.clock = Clock(None) if clock is None else clock
         may_go_round = require_settled(graph, NAME)
+        weight, normal = scaled(graph)
+        if not normal.all():
+            raise UsageError(
+                f"{graph.title}: some weights of one action are too far apart for bounds that "
+                "count every rounding; other methods work, and say what could be proved"
+            )
+        self._arrays = arrays_of(graph)._replace(weight=weight)
         self.graph = graph
         self.order = sweep_order(graph, order)
         self.lower = with_border(graph, -1.0, border_values)
@@ -201,9 +214,9 @@ class Bounds:
         """Sweep once; gives the largest width left and the most that a bound moved."""
         width, change = kernels.close_bounds(
             self.order,
-            *arrays_of(self.graph),
+            *self._arrays,
             -1.0 if self.graph.objective == "minimize" else 1.0,
-            self.graph.outcome_weight.dtype.kind == "i",
+            has_whole_weights(self.graph),
             self.lower,
             self.upper,
             self._spare_lower,
