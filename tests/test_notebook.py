@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import rollwise
-from rollwise.cli.common import Progress
+from rollwise.cli.progress import Progress
 from rollwise.errors import PolicyError, UsageError
 from rollwise.export import export
 from rollwise.games import available

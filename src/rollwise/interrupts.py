@@ -1,12 +1,44 @@
-"""Ctrl-C that waits until what is being changed is whole again."""
+"""Ctrl-C: heard while compiled code runs, or kept until what is being changed is whole again."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+
+def heard(function: Callable[..., Result], *arguments: Any) -> Result:
+    """Call compiled code that lets go of the interpreter's lock, and hear Ctrl-C meanwhile.
+
+    Python looks for Ctrl-C between its own instructions only. So the call is made on another
+    thread, for which this one waits. After Ctrl-C that thread is left alone: it ends when the
+    code does, or with the process. What the code works on must be reached from the arguments,
+    which live as long. Outside the main thread, which alone gets signals, nothing changes.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return function(*arguments)
+    results: list[Result] = []
+    failures: list[BaseException] = []
+    done = threading.Event()
+
+    def call() -> None:
+        try:
+            results.append(function(*arguments))
+        except BaseException as error:
+            failures.append(error)
+        finally:
+            done.set()
+
+    threading.Thread(target=call, daemon=True).start()
+    while not done.wait(0.2):  # on Windows a wait without end doesn't hear
+        pass
+    if failures:
+        raise failures[0]
+    return results[0]
 
 
 class Interrupt:

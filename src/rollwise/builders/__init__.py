@@ -127,6 +127,7 @@ def build_with_report(
         if progress is not None:
             progress("exploring", done, found)
 
+    report(0, 0)
     compile_seconds = 0.0
     arrays: Arrays | None = None
     how = "interpreted"
@@ -135,7 +136,7 @@ def build_with_report(
     trial: Interpreter | None = None
     if mode == "auto" and roots is not None and not _compiled(rules) and not _known_as_large(rules):
         trial = Interpreter(rules, roots, max_states or MAX_STATES_INTERPRETED)
-        if not trial.run(stop_after=SMALL, patience=PATIENCE):
+        if not trial.run(stop_after=SMALL, patience=PATIENCE, progress=report):
             arrays = trial.arrays()  # of a small game
     if arrays is None and mode != "interpreted":
         compiling = time.perf_counter()

@@ -14,6 +14,7 @@ from rollwise.builders.interpreted import MOST_YIELDED, Arrays, expand, too_many
 from rollwise.builders.rules import LEAST, MOST, Rules
 from rollwise.builders.spot_check import compare, sample
 from rollwise.errors import RollwiseError, RulesDiffer, RulesError
+from rollwise.interrupts import heard
 from rollwise.kernels import explore
 
 CHUNK = 200_000
@@ -232,27 +233,44 @@ class Explorer:
         self._table.reconsider(self.room.states, self.n_states)
         while self.place < stop:
             box = self._table.box.copy()
-            ending = explore.explore(
-                self._expand,
-                self._context.ctypes.data,
-                self._context,
-                self._buffers,
-                self.room,
-                self._lotteries,
-                self._table.lookup,
-                self._table.box,
-                self.counters,
-                self._allowed,
-                self._rules.game.objective != "win",
-                self._max_states,
-                self._max_states * OUTCOMES_PER_STATE,
-                stop - self.place,
-            )
+            try:
+                ending = heard(self._explore, stop - self.place)
+            except KeyboardInterrupt as stopped:
+                stopped.add_note(self._whereabouts())
+                raise
             if ending == explore.DONE:
                 return False
             if ending != explore.PAUSED:
                 self._help(ending, box)
         return True
+
+    def _explore(self, chunk: int) -> int:
+        ending: int = explore.explore(
+            self._expand,
+            self._context.ctypes.data,
+            self._context,
+            self._buffers,
+            self.room,
+            self._lotteries,
+            self._table.lookup,
+            self._table.box,
+            self.counters,
+            self._allowed,
+            self._rules.game.objective != "win",
+            self._max_states,
+            self._max_states * OUTCOMES_PER_STATE,
+            chunk,
+        )
+        return ending
+
+    def _whereabouts(self) -> str:
+        """What the compiled rules were asked last, while they are still at it."""
+        states = self.room.states
+        offset = int(self._context[explore.CONTEXT_STATE]) - states.ctypes.data
+        place = min(max(offset // states.strides[0], 0), self.n_states - 1)
+        more = int(self._context[explore.CONTEXT_COUNT]) - 1
+        state = self._rules.state_text(states[place].tolist())
+        return f"in the state {state}" + (f" or one of the {more} after it" if more > 0 else "")
 
     def _help(self, ending: int, box: np.ndarray) -> None:
         """What the kernel needs to go on."""
@@ -358,9 +376,11 @@ def build_compiled(
     RulesError, RulesDiffer, TooManyStates
     """
     explorer = Explorer(rules, compiled, roots, max_states)
-    while explorer.run():
+    more = True
+    while more:
         if progress is not None:
             progress(explorer.place, explorer.n_states)
+        more = explorer.run()
     arrays = explorer.arrays()
     compare(rules, arrays, arrays.states, sample(arrays.states))
     return arrays

@@ -23,6 +23,7 @@ from rollwise.builders.record import Reads, context_of, what_is_read
 from rollwise.builders.rules import Rules
 from rollwise.builders.rules_cache import folder, keep_note
 from rollwise.game import Game
+from rollwise.interrupts import heard
 from rollwise.kernels import explore
 
 RULES = ("actions", "outcomes", "reward", "roots")
@@ -63,7 +64,7 @@ class CompiledRules:
         for _ in range(2):  # once to count them, and once to list them
             context[explore.CONTEXT_NEXT] = rows[1:].ctypes.data
             context[explore.CONTEXT_MOST_OUTCOMES] = len(rows) - 1
-            found = listing.ctypes(context.ctypes.data)
+            found = heard(_called, listing, context, rows, alive)
             if found < 0:
                 return None
             if found > most:
@@ -101,6 +102,11 @@ class CompiledQuestion:
 
     answer: Any
     attributes: tuple[str, ...]
+
+
+def _called(listing: Any, context: np.ndarray, *alive: Any) -> int:
+    """Call an adapter; what the context points to is `alive` as long as that takes."""
+    return int(listing.ctypes(context.ctypes.data))
 
 
 def what_rules_read(rules: Rules) -> Reads:

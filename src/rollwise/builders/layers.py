@@ -146,10 +146,12 @@ def find_layers(
         ) from None
     explorer = Explorer(rules, compiled, rules.roots(most) if roots is None else roots, most)
     del roots
-    while explorer.run():
-        explorer.forget()
+    more = True
+    while more:
         if progress is not None:
             progress("finding states", explorer.place, explorer.n_states)
+        more = explorer.run()
+        explorer.forget()
     n = explorer.n_states
     found = explorer.room.states[:n]
     reached, failed = ask(rules, type(game).progress, found)

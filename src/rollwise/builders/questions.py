@@ -12,8 +12,15 @@ from rollwise.builders.compiling import compiled_question
 from rollwise.builders.record import context_of
 from rollwise.builders.rules import Rules
 from rollwise.builders.spot_check import compare_answers
+from rollwise.interrupts import heard
 from rollwise.kernels import explore
 from rollwise.kernels.questions import answer_all
+
+
+def _answers(
+    answering: Any, context: Any, answer: Any, states: Any, answers: Any, alive: Any
+) -> int:
+    return int(answer_all(answering, context.ctypes.data, context, answer, states, answers))
 
 
 def ask(
@@ -42,8 +49,7 @@ def ask(
     answer = np.zeros(1, np.int64)
     context, alive = context_of(rules.game, question.attributes)
     context[explore.CONTEXT_ACTION] = answer.ctypes.data
-    failed = answer_all(question.answer, context.ctypes.data, context, answer, states, answers)
-    del alive
+    failed = heard(_answers, question.answer, context, answer, states, answers, alive)
     if failed < 0:
         compare_answers(rules, function, states, answers)
     return answers, int(failed)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from rollwise import user_cache
+from rollwise.cli.progress import Progress
 from rollwise.cli.streams import write_json
 from rollwise.errors import ParameterError, UnknownGame, UnknownState, UsageError
 from rollwise.game import Game
@@ -23,7 +21,6 @@ from rollwise.games import create, find
 from rollwise.printed import certified, chance
 
 if TYPE_CHECKING:
-    from rich.progress import TaskID
     from rich.table import Table
 
     from rollwise.builders import Mode
@@ -282,75 +279,3 @@ def print_table(table: Table) -> None:
 
     width = None if sys.stdout.isatty() else 200
     Console(width=width, highlight=False, markup=False).print(table)
-
-
-def in_notebook() -> bool:
-    """Whether a notebook runs this, whose cells keep every line that a bar overwrites."""
-    return "JPY_PARENT_PID" in os.environ or "inline" in os.environ.get("MPLBACKEND", "")
-
-
-class Progress:
-    """A progress bar on stderr, on a terminal only, for what takes over a second.
-
-    Give it as ``progress`` to what reports ``(stage, done, total or None)``.
-    """
-
-    def __init__(self) -> None:
-        self._started = time.monotonic()
-        self._bar: Any = None
-        self._task: TaskID | None = None
-        self._stage = ""
-        self._terminal = sys.stderr.isatty() and not in_notebook()
-        self._first_use = False
-
-    def __enter__(self) -> Progress:
-        if self._terminal:
-            from rollwise.kernels.jit import never_compiled
-
-            self._first_use = never_compiled()
-        return self
-
-    def __call__(self, stage: str, done: int, total: int | None) -> None:
-        if not self._terminal:
-            return
-        # A compile can't report while it runs, so it is announced when it begins.
-        waits = total is None or self._first_use
-        if self._bar is None and (waits or time.monotonic() - self._started > 1):
-            from rich.console import Console
-            from rich.progress import (
-                BarColumn,
-                MofNCompleteColumn,
-                SpinnerColumn,
-                TextColumn,
-                TimeElapsedColumn,
-            )
-            from rich.progress import Progress as Bar
-
-            self._bar = Bar(
-                SpinnerColumn(),
-                TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TimeElapsedColumn(),
-                console=Console(stderr=True),
-                transient=True,
-            )
-            self._bar.start()
-        if self._bar is None:
-            return
-        if stage != self._stage or self._task is None:
-            if self._task is not None:
-                self._bar.remove_task(self._task)
-            self._stage = stage
-            note = " (first use on this machine: compiling)" if self._first_use else ""
-            self._task = self._bar.add_task(stage + note, total=total)
-        self._bar.update(self._task, completed=done, total=total)
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()

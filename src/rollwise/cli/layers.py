@@ -6,7 +6,8 @@ from pathlib import Path
 
 import typer
 
-from rollwise.cli.common import Progress, number_or_none, print_json, print_worth
+from rollwise.cli.common import number_or_none, print_json, print_worth
+from rollwise.cli.progress import Progress
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.sizes import in_bytes

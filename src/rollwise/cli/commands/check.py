@@ -10,10 +10,10 @@ from rollwise.cli.common import (
     JsonOption,
     MaxStatesOption,
     ParametersArgument,
-    Progress,
     print_json,
     read_game,
 )
+from rollwise.cli.progress import Progress
 from rollwise.cli.score_options import (
     ChaseOption,
     ContestOption,

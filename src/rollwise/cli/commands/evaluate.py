@@ -15,7 +15,6 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    Progress,
     about_draws,
     number_or_none,
     print_json,
@@ -31,6 +30,7 @@ from rollwise.cli.methods import (
     printing_sweeps,
     write_history,
 )
+from rollwise.cli.progress import Progress
 from rollwise.cli.score_options import (
     ChaseOption,
     ContestOption,

@@ -18,13 +18,13 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    Progress,
     number_or_none,
     print_json,
     print_table,
     read_game,
     refuse,
 )
+from rollwise.cli.progress import Progress
 from rollwise.cli.score_options import (
     ChaseOption,
     ContestOption,

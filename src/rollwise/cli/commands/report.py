@@ -14,10 +14,10 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    Progress,
     read_game,
     solve_or_load,
 )
+from rollwise.cli.progress import Progress
 from rollwise.cli.score_options import (
     ChaseOption,
     ContestOption,

@@ -16,13 +16,13 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    Progress,
     about_draws,
     number_or_none,
     print_json,
     read_game,
     refuse,
 )
+from rollwise.cli.progress import Progress
 from rollwise.cli.score_options import (
     ChaseOption,
     ContestOption,

@@ -16,7 +16,6 @@ from rollwise.cli.common import (
     ModeOption,
     NoCacheOption,
     ParametersArgument,
-    Progress,
     number_or_none,
     print_json,
     print_worth,
@@ -46,6 +45,7 @@ from rollwise.cli.methods import (
     unfinished,
     write_history,
 )
+from rollwise.cli.progress import Progress
 from rollwise.cli.score_options import ChaseOption, TargetOption, TiesOption, as_played
 from rollwise.errors import UsageError
 from rollwise.printed import rounded_up

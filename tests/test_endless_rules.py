@@ -1,0 +1,50 @@
+"""Rules that never end: at a terminal one sees what they are at, and Ctrl-C stops them."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pexpect
+import pytest
+from rule_faults import SOUND
+
+# The loop comes after some states, and yields nothing.
+ENDLESS = SOUND.replace(
+    "        for face in range(1, 3 + action):\n",
+    "        k = 0\n"
+    "        while s.place == 2 and k >= 0:\n"
+    "            k = (k + 1) % 7\n"
+    "        for face in range(1, 3 + action):\n",
+)
+
+
+def stopped(folder: Path, *arguments: str) -> str:
+    """What is said when it is stopped, once it has said what it is at."""
+    (folder / "own.py").write_text(ENDLESS)
+    words = ["-m", "rollwise", arguments[0], f"{folder / 'own.py'}:Own", *arguments[1:]]
+    run = pexpect.spawn(sys.executable, words, encoding="utf-8", timeout=60, dimensions=(24, 200))
+    run.expect("exploring")
+    run.sendintr()
+    run.expect("rollwise: (stopped.*)\r\n")
+    said = str(run.match[1])
+    run.expect(pexpect.EOF)
+    run.close()
+    assert run.exitstatus == 130
+    return said
+
+
+def test_interpreted(tmp_path):
+    said = stopped(tmp_path, "solve")
+    assert re.fullmatch(
+        r"stopped in outcomes\(\) in the state place=2, rival=\d with the action walk "
+        r"\(own\.py, line 4\d\)",
+        said,
+    )
+
+
+@pytest.mark.needs_jit
+def test_compiled(tmp_path):
+    said = stopped(tmp_path, "solve", "--mode", "compiled")
+    assert said.startswith("stopped in the state place=")
