@@ -10,6 +10,9 @@ import pexpect
 import pytest
 from rule_faults import SOUND
 
+from rollwise import build
+from rollwise.games import find
+
 # The loop comes after some states, and yields nothing.
 ENDLESS = SOUND.replace(
     "        for face in range(1, 3 + action):\n",
@@ -46,5 +49,7 @@ def test_interpreted(tmp_path):
 
 @pytest.mark.needs_jit
 def test_compiled(tmp_path):
+    (tmp_path / "sound.py").write_text(SOUND)
+    build(find(f"{tmp_path / 'sound.py'}:Own")(), mode="compiled")  # so that kernels are there
     said = stopped(tmp_path, "solve", "--mode", "compiled")
     assert said.startswith("stopped in the state place=")

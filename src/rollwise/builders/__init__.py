@@ -127,7 +127,6 @@ def build_with_report(
         if progress is not None:
             progress("exploring", done, found)
 
-    report(0, 0)
     compile_seconds = 0.0
     arrays: Arrays | None = None
     how = "interpreted"

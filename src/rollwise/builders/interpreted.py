@@ -276,6 +276,8 @@ class Interpreter:
             Pause once so many outcomes were seen, or so many seconds have passed.
         """
         deadline = time.perf_counter() + patience
+        if progress is not None:
+            progress(self._place, len(self._states))
         while self._place < len(self._states):
             if len(self._states) > self._max_states:
                 raise too_many_states(
