@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import importlib.resources
 import json
 import re
 import subprocess
@@ -12,6 +14,8 @@ import pytest
 from test_cli import refusal, run
 
 import rollwise
+from rollwise.analysis.contest_graph import Duel
+from rollwise.chase import Chase
 from rollwise.errors import UsageError
 from rollwise.evaluation import evaluate
 from rollwise.games.craps import Craps
@@ -19,8 +23,11 @@ from rollwise.games.pig import Pig, Piglet
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.plot.browser import FLAGS, find_browser
+from rollwise.plot.pages import STYLE
 from rollwise.policies import find_policy
+from rollwise.printed import chance
 from rollwise.report import report
+from rollwise.report.again import command
 from rollwise.report.facts import Facts
 from rollwise.report.strategy_table import encode
 
@@ -33,7 +40,7 @@ def test_the_numbers_are_the_solutions():
     solution = rollwise.solve(SuperSix(sticks=7))
     text = report(solution)
     assert f"<b>{100 * solution.win_probability:.2f} %</b>" in text
-    assert f"<b>{solution.error_bound:.1e}</b>" in text
+    assert f"<b>{chance(solution.value, solution.error_bound)}</b>" in text
     policy = find_policy(solution.graph, SuperSix(sticks=7), "throw-until-4")
     found = evaluate(solution.graph, policy, solution.policy)
     assert f"<td>{50 * (1 + found.values[0]):.2f} %</td>" in text
@@ -126,3 +133,153 @@ def test_a_browser_without_network_finds_no_fault(game, tmp_path):
     # the text of Plotly's own script names addresses; it asks for none of them
     page = re.sub(r"<script.*?</script>", "", done.stdout, flags=re.DOTALL)
     assert not re.search(r'(src|href)="(https?:)?//', page)
+
+
+def body_of(text):
+    """What a page shows, without its scripts and figures."""
+    return re.sub(r"<(script|style).*?</\1>", "", text, flags=re.DOTALL)
+
+
+FILE_GAME = '''
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+from rollwise import AGAIN, END, Game, policy
+
+class Hand(NamedTuple):
+    rolls: int
+    face: int
+
+@dataclass(frozen=True)
+class Last(Game):
+    """Roll up to `rolls` times; `keep` counts the face that shows."""
+
+    rolls: int = 3
+    players: ClassVar = 1
+    objective: ClassVar = "maximize"
+    action_names: ClassVar = ("roll", "keep")
+
+    def start(self):
+        return Hand(self.rolls, 0)
+
+    def actions(self, s):
+        if s.rolls > 0:
+            yield 0
+        if s.face > 0:
+            yield 1
+
+    def outcomes(self, s, action):
+        if action == 1:
+            yield 1, END, s
+        else:
+            for face in range(1, 7):
+                yield 1, AGAIN, Hand(s.rolls - 1, face)
+
+    def reward(self, s, action):
+        return s.face if action == 1 else 0
+
+    @policy
+    def first(self, s):
+        """Always `keep`."""
+        return 1 if s.face > 0 else 0
+'''
+
+
+def test_what_a_report_says_to_type_gives_that_report(tmp_path):
+    (tmp_path / "last.py").write_text(FILE_GAME)
+    assert run("report", "last.py", "rolls=2", "--out", "one.html", cwd=tmp_path).returncode == 0
+    text = (tmp_path / "one.html").read_text(encoding="utf-8")
+    typed = html.unescape(re.search(r"To get this report again: <code>(.*?)</code>", text)[1])
+    assert typed == "rollwise report last.py:Last rolls=2"
+    again = run(*typed.split()[1:], "--out", "two.html", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    for game, words in (
+        (Threes(dice=2), "rollwise report threes dice=2 skip=true"),
+        (
+            Chase(Threes(dice=2), 3),
+            "rollwise report threes dice=2 skip=true --chase --target 3 --ties win",
+        ),
+        (Duel(Threes(dice=1)), "rollwise report threes dice=1 skip=true --contest --ties shared"),
+    ):
+        assert command(game) == words
+
+
+def test_a_page_for_people_has_no_options_backticks_or_tiny_numbers(tmp_path):
+    (tmp_path / "last.py").write_text(FILE_GAME)
+    assert run("report", "last.py", cwd=tmp_path).returncode == 0
+    (page,) = tmp_path.glob("*.html")
+    text = page.read_text(encoding="utf-8")
+    assert "`" not in body_of(text)
+    assert "<code>keep</code>" in text
+    assert "Who has the edge" not in text
+    assert "What to expect" in text
+    for game in (SuperSix(sticks=7), Threes(dice=3)):
+        solution = rollwise.solve(game)
+        text = body_of(report(solution))
+        assert "--" not in text.replace("--wide", "").replace("--narrow", "")
+        shown, sure = text.split("How the answer was found")[-2:]
+        assert not re.search(r"\de-\d\d", shown)  # what is proved is told where it is explained
+        assert "decimals" in shown
+        (_, number, bound), *_ = re.findall(r"(chance|score)[^<]*<b>(\S+) ± (\S+?)</b>", sure)
+        true = solution.value if solution.is_score else solution.win_probability
+        assert abs(float(number) - true) <= float(bound)
+    assert not any("--where" in note for note in notes_of(rollwise.solve(Threes())))
+
+
+def notes_of(solution):
+    return [str(note.text) for note in solution.plot("policy").layout.annotations]
+
+
+def test_the_table_begins_with_what_comes_up_most():
+    facts = Facts(rollwise.solve(SuperSix(sticks=20)))
+    document = json.loads(encode(facts)[0])
+    graph = facts.solution.graph
+    columns = [graph.field_names.index(name) for name in document["fields"]]
+    visits = {
+        tuple(graph.states[s, columns].tolist()): facts.lengths.visits[s]
+        for s in np.flatnonzero(facts.choice)
+    }
+    rows = list(zip(*document["columns"], strict=True))
+    often = [visits[row] for row in rows]
+    assert often == sorted(often, reverse=True)
+
+
+def test_no_table_is_wider_than_the_screen_without_scrolling():
+    for game in (SuperSix(sticks=7), Threes(dice=2), Craps()):
+        text = body_of(report(rollwise.solve(game)))
+        assert text.count("<table") == len(
+            re.findall(r"<div class='scroll'[^>]*tabindex='0'[^>]*><table", text)
+        )
+
+
+def luminance(colour):
+    """Relative luminance (WCAG 2.2)."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other):
+    bright, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (bright + 0.05) / (dark + 0.05)
+
+
+def test_words_stand_out_from_their_background():
+    """At least 4.5 to 1, as WCAG asks of words of ordinary size, by day and by night."""
+    style = importlib.resources.files("rollwise.report").joinpath("report.css").read_text()
+    grounds = [long(c) for c in re.findall(r"body \{[^}]*background: (#\w+)", STYLE)]
+    inks = [long(c) for c in re.findall(r"body \{[^}]*[^-]color: (#\w+)", STYLE)]
+    assert len(grounds) == len(inks) == 2
+    for name in ("quiet", "link"):
+        colours = [long(c) for c in re.findall(rf"--{name}: (#\w+)", style)]
+        assert len(colours) == 2
+        inks += colours
+    for i, ink in enumerate(inks):
+        assert contrast(ink, grounds[i % 2]) >= 4.5
+    for ground, ink in re.findall(r"background: (#\w+); color: (#\w+)", style):
+        assert contrast(long(ground), long(ink)) >= 4.5
+    named = re.findall(r"[^-]color: (#\w+)", re.sub(r"\{[^}]*background: #[^}]*\}", "", style))
+    assert named == []  # every other colour of words is one of those above
+
+
+def long(colour):
+    return colour if len(colour) == 7 else "#" + "".join(2 * digit for digit in colour[1:4])

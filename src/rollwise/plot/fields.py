@@ -5,7 +5,7 @@ mentioned. Of the others, those with many values (at least three quarters of tho
 the field that has most) are candidates for the axes, and of the candidates the two along which
 the answer changes most are taken: along them there is something to see. Each
 combination of the other fields is a panel; where there are too many, evenly spread
-ones are taken.
+ones are taken of one field, and of several those that good play comes to most often.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.errors import UsageError
+from rollwise.analysis.lengths import lengths
+from rollwise.errors import EndlessPlay, UsageError
 from rollwise.plot import Choices
 from rollwise.solution import Solution
 
@@ -217,11 +218,15 @@ def view(
         if len(rest) == 1:
             chosen = np.unique(np.linspace(0, len(chosen) - 1, most).round().astype(int))
         else:
-            chosen = np.sort(np.argsort(-sizes, kind="stable")[:most])
-        left = f"{len(chosen)} of {len(combinations):,} combinations of the other fields are shown"
+            often = np.bincount(belongs, _visits(solution)[states], len(combinations))
+            chosen = np.sort(np.lexsort((-sizes, -often))[:most])
+        left = (
+            f"{len(chosen)} of {len(combinations):,} combinations of the other fields are shown, "
+            "those that come up most often"
+        )
         if len(rest) == 1:
             left = f"{len(chosen)} of {len(combinations):,} values of {names[rest[0]]} are shown"
-        notes.append(f"{left}; --where picks others.")
+        notes.append(f"{left}.")
     panels = []
     for c in chosen.tolist():
         pairs = [(names[f], int(v)) for f, v in zip(rest, combinations[c], strict=True)]
@@ -230,6 +235,14 @@ def view(
         title = ", ".join(f"{name} = {v}" for name, v in pairs)
         panels.append(Panel(title, states[belongs == c]))
     return View(axes, panels, notes)
+
+
+def _visits(solution: Solution) -> NDArray[np.float64]:
+    """How often each state comes up in a game played best: (n_states,) float64."""
+    try:
+        return lengths(solution.graph, solution.policy).visits
+    except EndlessPlay:
+        return np.zeros(solution.graph.n_states)
 
 
 def _axes(

@@ -39,7 +39,7 @@ def value_text(solution: Solution, value: float) -> str:
 
 def cost_text(solution: Solution, cost: float) -> str:
     """One cost in words."""
-    return f"{cost:.4f} points" if solution.is_score else f"{50 * cost:.3f} points of %"
+    return f"{cost:.4f} points" if solution.is_score else f"{50 * cost:.3f} percentage points"
 
 
 class Hover:
@@ -55,6 +55,7 @@ class Hover:
             for label in np.unique(graph.action_label)
         }
         self.unit = "" if solution.is_score else " %"
+        self.cost_unit = "points" if solution.is_score else "percentage points"
         self.values = shown_values(solution, solution.action_values)
         self.costs = shown_costs(solution, solution.regret)
 
@@ -72,7 +73,7 @@ class Hover:
             if self.solution.is_best[a]:
                 text = f"<b>{text}</b>"
             else:
-                text += f", costs {self.costs[a]:.2g}"
+                text += f", costs {self.costs[a]:.2g} {self.cost_unit}"
             lines.append(text)
         if extra:
             lines.append(extra)

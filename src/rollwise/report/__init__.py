@@ -41,10 +41,11 @@ def report(solution: Solution, progress: Progress | None = None) -> str:
     facts = Facts(solution)
     parts = []
     contents = []
-    for number, (title, write) in enumerate(SECTIONS):
+    for number, (heading, write) in enumerate(SECTIONS):
         if progress is not None:
             progress("writing the report", number, len(SECTIONS))
         body = write(facts)
+        title = heading if isinstance(heading, str) else heading(facts)
         if body:
             parts.append(f'<section id="part{number}"><h2>{title}</h2>\n{body}\n</section>')
             contents.append(f'<a href="#part{number}">{title}</a>')

@@ -9,6 +9,7 @@ from rollwise.errors import RollwiseError
 from rollwise.evaluation import best_response, evaluate
 from rollwise.policies import Policy, find_policy
 from rollwise.report.facts import Facts
+from rollwise.report.html_parts import marked, scrolled
 
 MOST_RESPONDED = 200_000  # a best response in more states takes long
 RANDOM = "random"
@@ -36,33 +37,40 @@ def policies(facts: Facts) -> str:
             faults.append(f"<p>{html.escape(name)}: {html.escape(str(error))}</p>")
             continue
         rows.append(
-            f"<tr><td class='text'><b>{html.escape(name)}</b><br>{html.escape(about)}</td>{cells}"
-            "</tr>"
+            f"<tr><td class='text'><b>{html.escape(name)}</b><br>{marked(about)}</td>{cells}</tr>"
         )
     if not rows:
         return "\n".join(faults) or "<p>No other way to play is written beside the rules.</p>"
     if graph.players == 1:
         titles, words = _words_alone(solution.is_score)
     else:
-        titles = ["wins, moving first", "wins, moving second", "behind perfect play"]
+        titles = [
+            "wins, moving first",
+            "wins, moving second",
+            "behind perfect play (percentage points)",
+        ]
         words = (
             "How each way to play does against a perfect player, and how many games in a hundred "
             "it is behind (on average of moving first and second)."
         )
         if small:
-            titles.append("loss")
+            titles.append("loss (percentage points)")
             words += " The loss is how many it is behind against an opponent who knows it."
     head = "".join(f"<th>{title}</th>" for title in titles)
     return (
-        f"<p>{words}</p><div class='scroll'><table><tr><th class='text'>way to play</th>{head}"
-        f"</tr>{''.join(rows)}</table></div>" + "\n".join(faults)
+        f"<p>{words}</p>"
+        + scrolled(
+            f"<tr><th class='text'>way to play</th>{head}</tr>{''.join(rows)}",
+            "how each way to play does",
+        )
+        + "\n".join(faults)
     )
 
 
 def _words_alone(is_score: bool) -> tuple[list[str], str]:
     if is_score:
-        return ["average score", "worse by"], "What each way to play scores on average."
-    return ["chance to win", "worse by"], "How often each way to play wins."
+        return ["average score", "worse by (points)"], "What each way to play scores on average."
+    return ["chance to win", "worse by (percentage points)"], "How often each way to play wins."
 
 
 def _cells(facts: Facts, policy: Policy, small: bool) -> str:

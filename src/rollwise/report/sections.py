@@ -10,8 +10,12 @@ import numpy as np
 from rollwise.errors import UsageError
 from rollwise.plot import plot
 from rollwise.plot.kinds.length import draw_lengths
+from rollwise.plot.kinds.policy import best_classes
 from rollwise.plot.pages import embed
+from rollwise.printed import certified, chance, rounded_up
+from rollwise.report.again import command
 from rollwise.report.facts import Facts
+from rollwise.report.html_parts import marked, scrolled
 from rollwise.report.rivals import policies
 from rollwise.report.strategy_table import encode
 
@@ -23,9 +27,7 @@ def what(facts: Facts) -> str:
     solution = facts.solution
     graph, game = solution.graph, solution.game
     described = "" if game is None else game.description
-    parts = [
-        f"<p>{html.escape(' '.join(p.split()))}</p>" for p in described.split("\n\n") if p.strip()
-    ]
+    parts = [f"<p>{marked(' '.join(p.split()))}</p>" for p in described.split("\n\n") if p.strip()]
     aims = {
         "win": "a game for two players, who move in turns"
         if graph.players == 2
@@ -37,11 +39,11 @@ def what(facts: Facts) -> str:
     specs = {} if game is None else {spec.name: spec for spec in game.specs}
     if graph.parameters:
         rows = "".join(
-            f"<tr><td class='text'>{html.escape(name)}</td><td>{value}</td>"
-            f"<td class='text'>{html.escape(specs[name].about if name in specs else '')}</td></tr>"
+            f"<tr><td class='text'>{html.escape(name)}</td><td>{str(value).lower()}</td>"
+            f"<td class='text'>{marked(specs[name].about if name in specs else '')}</td></tr>"
             for name, value in graph.parameters.items()
         )
-        parts.append(f"<p>This report is for the game with</p><table>{rows}</table>")
+        parts.append(f"<p>This report is for the game with</p>{scrolled(rows, 'parameters')}")
     fields = ", ".join(f"<code>{html.escape(name)}</code>" for name in graph.field_names)
     labels = np.unique(graph.action_label).tolist()
     acts = ", ".join(
@@ -55,11 +57,11 @@ def what(facts: Facts) -> str:
 
 
 def edge(facts: Facts) -> str:
-    """Who has the edge."""
+    """Who has the edge, or what the game is worth to its one player."""
     solution = facts.solution
     if solution.is_score:
         return (
-            f"<p class='big'>{solution.value:.4f} points</p>\n<p>That is the average score of "
+            f"<p class='big'>{solution.value:z.4f} points</p>\n<p>That is the average score of "
             f"somebody who plays as well as can be. {_sure(facts)}</p>"
         )
     chance = 100 * (solution.win_probability or 0.0)
@@ -90,8 +92,11 @@ def _sure(facts: Facts) -> str:
     bound = solution.error_bound if solution.is_score else 50 * solution.error_bound
     if not np.isfinite(bound):
         return "How far this can be off has not been proved."
-    unit = "points" if solution.is_score else "percentage points"
-    return f"This number is proved to be within {bound:.1e} {unit} of the truth."
+    places = int(-np.log10(2 * bound)) if bound > 0 else 15
+    if places < 5:  # no more than is shown
+        unit = "points" if solution.is_score else "percentage points"
+        return f"It is proved to be off by no more than {rounded_up(bound)} {unit}, and rounded."
+    return f"It is rounded from a number that is proved to {min(places, 15)} decimals."
 
 
 def duration(facts: Facts) -> str:
@@ -134,15 +139,35 @@ def table(facts: Facts) -> str:
     if not facts.choice.any():
         return ""
     text, rows, left = encode(facts)
-    words = [f"{rows:,} rows hold what to do in {int(facts.choice.sum()):,} positions."]
+    words = [
+        f"{rows:,} rows hold what to do in {int(facts.choice.sum()):,} positions, those first that "
+        "come up most often."
+    ]
     if left:
         words[0] = f"These are the {rows:,} rows that matter most often; {left:,} are left out."
     if '"ranged":-1' not in text:
         words.append("Neighbouring positions with the same answer share a row.")
     words.append("Type numbers into the fields to find a position.")
     return (
-        f"<p>{' '.join(words)}</p>\n<div id='strategy-table'></div>\n"
+        f"{_summary(facts)}\n<p>{' '.join(words)}</p>\n<div id='strategy-table'></div>\n"
         f"<script>rollwiseTable('strategy-table', {text});</script>"
+    )
+
+
+def _summary(facts: Facts) -> str:
+    """How often each move is the best one."""
+    names, classes = best_classes(facts.solution, np.flatnonzero(facts.choice))
+    visits = facts.lengths.visits[facts.choice]
+    positions = np.bincount(classes, minlength=len(names))
+    often = np.bincount(classes, visits, len(names)) / max(visits.sum(), 1e-300)
+    rows = "".join(
+        f"<tr><td class='act'>{html.escape(names[i])}</td><td>{100 * often[i]:.1f} %</td>"
+        f"<td>{positions[i]:,}</td></tr>"
+        for i in np.argsort(-often, kind="stable").tolist()
+    )
+    head = "<tr><th class='text'>best move</th><th>of all decisions</th><th>positions</th></tr>"
+    return "<p>How often each move is the best one, in games played well:</p>" + scrolled(
+        head + rows, "how often each move is the best one"
     )
 
 
@@ -165,7 +190,7 @@ def hardness(facts: Facts) -> str:
         )
         parts.append(
             f"<p>A game played well holds {met:.1f} decisions on average. In so many of them the "
-            f"second-best move would cost</p><table>{cells}</table>"
+            f"second-best move would cost</p>{scrolled(cells, 'costs of the second-best move')}"
         )
         worst = np.argsort(-(visits * cost), kind="stable")[:5]
         worst = worst[(visits * cost)[worst] > 0]
@@ -177,8 +202,11 @@ def hardness(facts: Facts) -> str:
         )
         parts.append(
             "<p>The decisions that matter most, since they come often and a mistake is dear:</p>"
-            "<div class='scroll'><table><tr><th class='text'>position</th><th class='text'>best"
-            f"</th><th>a mistake costs ({facts.unit})</th></tr>{rows}</table></div>"
+            + scrolled(
+                "<tr><th class='text'>position</th><th class='text'>best</th>"
+                f"<th>a mistake costs ({facts.unit})</th></tr>{rows}",
+                "the decisions that matter most",
+            )
         )
     parts.append("<p>Dark places are close decisions; bright ones, where mistakes are dear:</p>")
     try:
@@ -204,13 +232,19 @@ def certainty(facts: Facts) -> str:
     if solution.kept_from is not None:
         seconds = f"the answer was kept from {solution.kept_from}"
     bound = solution.error_bound
-    proof = (
-        f"No value is off by more than <b>{bound:.1e}</b> (in payoff: +1 for a win, -1 for a loss)"
-        if not solution.is_score
-        else f"No value is off by more than <b>{bound:.1e}</b> points"
-    )
     if not np.isfinite(bound):
         proof = "For this answer no bound on the error could be proved"
+    elif solution.is_score:
+        proof = f"The average score from the start is <b>{certified(solution.value, bound)}</b>"
+    else:
+        who = "who moves first" if graph.players == 2 else "the player"
+        proof = f"The chance to win of {who} is <b>{chance(solution.value, bound)}</b>"
+    if np.isfinite(bound):
+        proof += (
+            ": the truth is no further from the first number than the second one says "
+            "(<code>e-13</code> means thirteen places behind the point); no "
+            "other position is less sure"
+        )
     components = graph.components
     circles = (
         f"{len(components):,} groups of positions, the largest of {components.largest:,}"
@@ -230,7 +264,15 @@ This is called dynamic programming.</p>
 <p>{proof}. That is a proof and no guess: a separate program, which knows only the positions and
 their values, put each value into the equations of the game, and allowed for every rounding of the
 computer. The status of this answer is: <b>{html.escape(solution.status)}</b>.</p>
-<p>To get it again: <code>rollwise solve {html.escape(graph.title)}</code></p>"""
+{_again(facts)}"""
+
+
+def _again(facts: Facts) -> str:
+    game = facts.solution.game
+    typed = None if game is None else command(game)
+    if typed is None:
+        return ""
+    return f"<p>To get this report again: <code>{html.escape(typed)}</code></p>"
 
 
 def glossary(facts: Facts) -> str:
@@ -253,9 +295,15 @@ def glossary(facts: Facts) -> str:
     return "<dl>" + "".join(f"<dt>{k}</dt><dd>{v}</dd>" for k, v in words.items()) + "</dl>"
 
 
-SECTIONS: list[tuple[str, Section]] = [
+def _edge_title(facts: Facts) -> str:
+    if facts.solution.graph.players == 2:
+        return "Who has the edge"
+    return "What to expect" if facts.solution.is_score else "How likely it is to win"
+
+
+SECTIONS: list[tuple[str | Callable[[Facts], str], Section]] = [
     ("The game", what),
-    ("Who has the edge", edge),
+    (_edge_title, edge),
     ("How long it lasts", duration),
     ("What to do, in pictures", strategy),
     ("What to do, position by position", table),

@@ -45,6 +45,7 @@ def encode(facts: Facts) -> tuple[str, int, int]:
     kept = np.arange(len(begins))
     if len(begins) > MOST_ROWS:
         kept = np.sort(np.argsort(-weight, kind="stable")[:MOST_ROWS])
+    kept = kept[np.argsort(-weight[kept], kind="stable")]  # what comes up most often first
     first, last = order[begins[kept]], order[ends[kept]]
     columns = [table[first, f].tolist() for f in varying]
     digits = 2 if solution.is_score else 1

@@ -24,17 +24,31 @@ function rollwiseTable(id, t) {
   said.setAttribute("aria-live", "polite");
   const box = make("div", place);
   box.className = "scroll";
+  box.tabIndex = 0;
+  box.setAttribute("role", "region");
+  box.setAttribute("aria-label", "what to do, position by position");
   const table = make("table", box);
   const head = make("tr", make("thead", table));
-  const titles = [...t.fields, "best action", t.value];
-  if (t.cost.length) titles.push("a mistake costs");
-  titles.forEach((name) => { make("th", head, name).scope = "col"; });
+  const titles = ["position", "best move", t.value];
+  if (t.cost.length) titles.push(`a mistake costs (${t.unit === "" ? "points" : "percentage points"})`);
+  titles.forEach((name, i) => {
+    const cell = make("th", head, name);
+    cell.scope = "col";
+    if (i < 2) cell.className = "text";
+  });
   const body = make("tbody", table);
   const more = make("button", place, "Show more");
   const n = t.action.length;
   let limit = 50;
 
   const range = (low, high, unit) => (low === high ? `${low}${unit}` : `${low} to ${high}${unit}`);
+
+  // A column for each field would be wider than a telephone; of many fields most are 0.
+  const position = (i) => t.fields
+    .map((name, f) => [name, t.columns[f][i], f === t.ranged ? t.upto[i] : t.columns[f][i]])
+    .filter(([, low, high]) => t.fields.length <= 4 || low !== 0 || high !== 0)
+    .map(([name, low, high]) => `${name} ${range(low, high, "")}`)
+    .join(", ") || "all fields 0";
 
   function show() {
     const wanted = inputs.map((e) => (e.value === "" ? null : Number(e.value)));
@@ -53,9 +67,7 @@ function rollwiseTable(id, t) {
       if (!fits) continue;
       if (++found > limit) continue;
       const row = make("tr", body);
-      t.columns.forEach((column, f) => {
-        make("td", row, f === t.ranged ? range(column[i], t.upto[i], "") : String(column[i]));
-      });
+      make("td", row, position(i)).className = "text";
       make("td", row, t.actions[t.action[i]]).className = "act";
       make("td", row, t.to.length ? range(t.from[i], t.to[i], t.unit) : t.from[i] + t.unit);
       if (t.cost.length) make("td", row, String(t.cost[i]));

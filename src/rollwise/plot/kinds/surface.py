@@ -68,7 +68,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     )
     notes = [
         f"Above the surface the best action is {name}. Drag to turn it.",
-        *([f"Drawn for {fixed}; --where picks others."] if fixed else []),
+        *([f"Drawn for {fixed}."] if fixed else []),
     ]
     if never.any():
         notes.append(f"Behind the walls {name} is never best.")

@@ -1,0 +1,53 @@
+"""How a reader gets the same answer again."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+from rollwise.analysis.contest_graph import Duel
+from rollwise.chase import Chase
+from rollwise.errors import UnknownGame
+from rollwise.game import DerivedGame, Game
+from rollwise.games import find_installed
+from rollwise.graph import title_of
+
+
+def command(game: Game) -> str | None:
+    """What to type for this report, or None where the rules stand in no file.
+
+    A game from a file is named by that file: from the current folder, or by its name alone,
+    since a reader keeps it in a place of their own.
+    """
+    plain = game.inner if isinstance(game, DerivedGame) else game
+    name = _reference(type(plain))
+    if name is None:
+        return None
+    words = ["rollwise report", title_of(name, plain.parameters)]
+    if isinstance(game, Chase):
+        words.append(f"--chase --target {plain_target(game)} --ties {game.ties}")
+    elif isinstance(game, Duel):
+        words.append(f"--contest --ties {game.ties}")
+    return " ".join(words)
+
+
+def plain_target(game: Chase) -> int:
+    """The score that a chase is after, given or not."""
+    return int(game.start().gap) if game.target is None else game.target
+
+
+def _reference(cls: type[Game]) -> str | None:
+    try:
+        if find_installed(cls.name) is cls:
+            return cls.name
+    except UnknownGame:
+        pass
+    try:
+        file = Path(inspect.getfile(cls)).resolve()
+    except (OSError, TypeError):
+        return None
+    if not file.is_file():
+        return None
+    here = Path.cwd().resolve()
+    shown = file.relative_to(here) if file.is_relative_to(here) else Path(file.name)
+    return f"{shown.as_posix()}:{cls.__name__}"
