@@ -42,6 +42,7 @@ format: $(VENV)/ready
 
 docs: $(VENV)/ready
 	$(BIN)/python docs/case-studies/make.py
+	$(BIN)/python docs/learners/learners.py
 	$(BIN)/python docs/generate
 
 # A tool that can't be installed here has a row that says so.

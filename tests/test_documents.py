@@ -6,6 +6,8 @@ The tools are those that make the documents (see ``docs/generate``).
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import blocks
@@ -231,3 +233,25 @@ def test_plot_takes_the_kind_before_the_parameters_or_after(tmp_path):
     for order in (("policy", "sticks=7"), ("sticks=7", "policy")):
         assert "wrote" in output("plot", "super-six", *order, "--out", "a.html", cwd=tmp_path)
     assert "no picture 'sticks=7'" in refusal("plot", "super-six", "sticks=7")
+
+
+def test_the_page_on_learners_is_what_was_measured(tmp_path):
+    """`train.py`, which wrote the runs down, needs PyTorch and isn't run."""
+    pytest.importorskip("plotly")
+    pytest.importorskip("gymnasium")
+    folder = DOCS / "learners"
+    done = subprocess.run(
+        [sys.executable, folder / "learners.py", "--figures", "html", "--out", tmp_path],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+
+    def words(page: Path) -> str:
+        return re.sub(
+            r"!?\[(?:Figure: )?([^]]+)\]\(([^)]+)\.(?:svg|html)\)", r"\1 \2", page.read_text()
+        )
+
+    assert words(folder / "learners.md") == words(tmp_path / "learners.md"), "run make docs"
+    figures = sorted(path.stem for path in folder.glob("*.svg"))
+    assert figures == sorted(path.stem for path in tmp_path.glob("*.html"))

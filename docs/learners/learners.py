@@ -1,0 +1,162 @@
+"""The page on learners: reward curves beside the exact loss, from what `train.py` wrote down.
+
+``python docs/learners/learners.py`` needs rollwise[plot,rl] and a browser for the figures; it
+trains nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "case-studies"))
+
+from study import Page, run  # noqa: E402
+
+from rollwise.environments import GameEnv, mean_reward  # noqa: E402
+from rollwise.plot.lines import Line, draw_lines  # noqa: E402
+from rollwise.plot.style import BLUE, ORANGE  # noqa: E402
+
+COLOURS = {"MaskablePPO": BLUE, "Q-learning": ORANGE}
+DASHES = ("solid", "dash", "dot")
+
+
+def study(page: Page) -> None:
+    easy, hard = (json.loads((HERE / f"pig-{goal}.json").read_text()) for goal in (20, 50))
+    env = GameEnv(**easy["environment"])
+    best = mean_reward(env)
+    assert abs(best.value - easy["best"]["value"]) <= best.bound + easy["best"]["bound"]
+    page.text(f"""
+        # Learners, and their exact loss
+
+        A learner's reward curve is an estimate, and it shows the learner while it explores. What
+        the learner has learned can be known exactly. `policy_of` asks it what it does in every
+        state, and `mean_reward` sums over all games (see [environments](../environments.md)). The
+        *exact loss* is what it gets less than the best response to its opponent, in the mean of all
+        games.
+
+        Two learners take the second seat of Pig against the optimal player: MaskablePPO of
+        sb3-contrib {easy["versions"]["sb3-contrib"]}, with its own settings, and tabular
+        Q-learning that takes any action in a tenth of its moves. They play
+        {easy["runs"][0]["checkpoints"][-1]["steps"]:,} steps each.
+    """)
+    page.code("""
+        from rollwise.environments import GameEnv, mean_reward, policy_of
+
+        env = GameEnv("pig", target=20, opponent="optimal", seat="second")
+        best = mean_reward(env).value
+        always_roll = policy_of(env, lambda observations, masks: [0] * len(masks))
+        print(f"exact loss: {best - mean_reward(env, always_roll).value:z.12f}")
+    """)
+    page.code("exact loss: 0.000000000000", "text")
+    page.text("""
+        A model of sb3-contrib is asked in the same way:
+        `lambda seen, masks: model.predict(seen, action_masks=masks, deterministic=True)[0]`.
+    """)
+    chapter(page, easy, "20")
+    page.text(f"""
+        The optimal second player gets {_signed(best.value, 6)} a game here, since the first player
+        may win before the second has moved. Games that end so count: no learner can get more.
+        In Pig to 20 he who never holds plays optimally, as the lines above found out.
+        Every seed finds that
+        within the first checkpoints: the exact loss of the greedy policy is 0. The reward of
+        MaskablePPO goes on rising for ten times as long. What rises isn't what it has learned, but
+        how seldom it still holds by chance. The reward of Q-learning stays where it is, since it
+        explores as much as ever.
+    """)
+    chapter(page, hard, "50")
+    ppo, table = hard["runs"]
+    page.text(f"""
+        In Pig to 50 the best is {_signed(hard["best"]["value"], 6)}. To roll whatever happens costs
+        0.1262.
+        MaskablePPO ends with a loss of {_loss(hard, ppo["checkpoints"][-1]):.4f}, and that is what
+        it does. Before its first step it had a loss of {_loss(hard, ppo["checkpoints"][0]):.4f}, by
+        luck of its random start. Meanwhile its reward rose from
+        {_signed(ppo["checkpoints"][1]["reward"])} to {_signed(ppo["checkpoints"][-1]["reward"])}.
+        Q-learning
+        ends with {_loss(hard, table["checkpoints"][-1]):.4f}: there are 57,722 states, of which it
+        has seen few. About {ppo["checkpoints"][-1]["games"]} games lie between two checkpoints, and
+        the standard error of their mean is {ppo["checkpoints"][-1]["standard_error"]:.2f}. A reward
+        curve can't tell such policies apart; the exact loss can.
+    """)
+    page.text(f"""
+        ## How it was measured
+
+        The script `train.py` beside this page says what to install. PyTorch and sb3-contrib are
+        needed for it alone. The runs are kept in [pig-20.json](pig-20.json) and
+        [pig-50.json](pig-50.json), with their seeds and versions (torch
+        {easy["versions"]["torch"]}, gymnasium
+        {easy["versions"]["gymnasium"]}). The commands were
+    """)
+    page.parts.append(
+        "<!-- not run: it trains for minutes, with libraries that rollwise doesn't need -->\n"
+        f"```sh\n{easy['command']}\n{hard['command']}\npython docs/learners/learners.py\n```"
+    )
+    page.text("""
+        Losses and rewards of policies are certified to 1e-12. The rewards of training games are
+        estimates; the table gives the standard error of the last.
+    """)
+
+
+def chapter(page: Page, found: dict[str, Any], goal: str) -> None:
+    """The curves of a game, and where they end."""
+    page.text(f"## Pig to {goal}")
+    estimated, exact = [], []
+    for name, colour in COLOURS.items():
+        runs = [made for made in found["runs"] if made["learner"] == name]
+        for made, dash in zip(runs, DASHES, strict=False):
+            seen = made["checkpoints"]
+            label = f"{name}, seed {made['seed']}"
+            steps = [at["steps"] for at in seen]
+            rewards = [at["reward"] for at in seen[1:]]
+            losses = [max(_loss(found, at), 0.0) for at in seen]
+            estimated.append(Line(label, steps[1:], rewards, colour, dash=dash, key=name))
+            exact.append(Line(label, steps, losses, colour, dash=dash, key=name))
+    who = "MaskablePPO and Q-learning, " + (
+        "three seeds each" if len(exact) > 2 else "one seed each"
+    )
+    drawn = (
+        ("reward", estimated, "reward a game", "Mean reward of the training games"),
+        ("loss", exact, "exact loss", "Exact loss of the greedy policy"),
+    )
+    for name, lines, title, what in drawn:
+        figure = draw_lines(
+            lines,
+            title="",
+            notes=[],
+            x_title="steps",
+            y_title=title,
+            baseline=name == "loss",
+        )
+        page.figure(f"{goal}-{name}", figure, f"{what} in Pig to {goal}: {who}")
+    rows = []
+    for made in found["runs"]:
+        first, last = made["checkpoints"][0], made["checkpoints"][-1]
+        rows.append(
+            [
+                made["learner"],
+                str(made["seed"]),
+                f"{last['reward']:.3f} ± {last['standard_error']:.3f}",
+                f"{last['exact']:.6f}",
+                f"{max(_loss(found, first), 0.0):.6f}",
+                f"{max(_loss(found, last), 0.0):.6f}",
+            ]
+        )
+    head = ["learner", "seed", "last reward (estimated)", "exact reward", "loss at first", "loss"]
+    page.table(head, rows)
+
+
+def _loss(found: dict[str, Any], checkpoint: dict[str, float]) -> float:
+    return float(found["best"]["value"] - checkpoint["exact"])
+
+
+def _signed(number: float, digits: int = 2) -> str:
+    return f"{number:.{digits}f}".replace("-", "−")
+
+
+if __name__ == "__main__":
+    given = sys.argv[1:]
+    run("learners", study, given if "--out" in given else [*given, "--out", str(HERE)])
