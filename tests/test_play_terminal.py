@@ -80,7 +80,9 @@ def test_nonsense_help_and_illegal_moves_are_answered(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("how", "code"), [("q", 0), ("eof", 0), ("interrupt", 130)])
+@pytest.mark.parametrize(
+    ("how", "code"), [("q", 0), ("eof", 0), ("interrupt", 130), ("hangup", 130)]
+)
 def test_a_stopped_game_is_kept_and_taken_up_again(tmp_path, how, code):
     child = sit_down(tmp_path, "pig", "target=20", "--seed", "5")
     child.expect("you> ")
@@ -90,6 +92,8 @@ def test_a_stopped_game_is_kept_and_taken_up_again(tmp_path, how, code):
         child.sendline("q")
     elif how == "eof":
         child.sendeof()
+    elif how == "hangup":
+        child.kill(signal.SIGHUP)
     else:
         child.sendintr()
     child.expect("--resume pig.game")

@@ -70,3 +70,24 @@ def held_back() -> Iterator[Interrupt]:
         signal.signal(signal.SIGINT, before)
     if interrupt.asked:
         raise KeyboardInterrupt
+
+
+@contextmanager
+def endings_interrupt() -> Iterator[None]:
+    """Let the end of the terminal, and ``kill``, be a Ctrl-C for the time of a ``with`` block.
+
+    A signal that was ignored before, as under ``nohup``, stays so.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = [getattr(signal, name) for name in ("SIGHUP", "SIGTERM") if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    caught = [number for number in numbers if before[number] is signal.SIG_DFL]
+    for number in caught:
+        signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number in caught:
+            signal.signal(number, before[number])

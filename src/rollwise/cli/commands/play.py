@@ -95,6 +95,7 @@ def play(
 
     from rollwise.cli.kept_game import KeptGame, require_new
     from rollwise.cli.terminal_game import Stopped, TerminalGame
+    from rollwise.interrupts import endings_interrupt, held_back
     from rollwise.play.coach import Coach, Speaks
     from rollwise.play.replay import agreed_form, agreed_game, replay
     from rollwise.play.report import ledger_document
@@ -140,18 +141,20 @@ def play(
     )
     code = 0
     try:
-        front.play()
+        with endings_interrupt():
+            front.play()
     except (Stopped, KeyboardInterrupt) as ending:
         code = 130 if isinstance(ending, KeyboardInterrupt) else 0
-        place = kept.keep_somewhere()
-        front.tell()
-        if place is not None:
-            command = ["rollwise", "play", *asked.games, "--resume", str(place)]
-            command += ["--coach", coach] if coach != Speaks.ASK else []
-            print(
-                f"rollwise: stopped; the game is kept, go on with: {shlex.join(command)}",
-                file=sys.stderr,
-            )
+        with held_back():
+            place = kept.keep_somewhere()
+            front.tell()
+            if place is not None:
+                command = ["rollwise", "play", *asked.games, "--resume", str(place)]
+                command += ["--coach", coach] if coach != Speaks.ASK else []
+                print(
+                    f"rollwise: stopped; the game is kept, go on with: {shlex.join(command)}",
+                    file=sys.stderr,
+                )
     if json:
         seat_shown = front.people[0] if front.people else 0
         print_json(ledger_document(session, seat_shown))
