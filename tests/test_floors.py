@@ -31,7 +31,7 @@ FLOORS = (
     ),
     ("user_cache",),
     ("kernels",),
-    ("components", "randomness", "atomic_files", "vocabulary"),
+    ("components", "randomness", "atomic_files", "damaged_tables", "vocabulary"),
     ("graph",),
     ("endings", "game"),
     ("dice",),

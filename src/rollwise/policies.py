@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.damaged_tables import read_parquet
 from rollwise.errors import PolicyError, UsageError
 from rollwise.faults import PASSED_ON, fault_text
 from rollwise.game import DerivedGame, Game
@@ -195,7 +196,7 @@ def _from_file(graph: StateGraph, path: Path) -> Policy:
     import polars as pl
 
     try:
-        frame = pl.read_csv(path) if path.suffix == ".csv" else pl.read_parquet(path)
+        frame = pl.read_csv(path) if path.suffix == ".csv" else read_parquet(path)
     except FileNotFoundError:
         raise PolicyError(f"there is no file {path}") from None
     except Exception as error:

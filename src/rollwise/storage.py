@@ -23,6 +23,7 @@ from rollwise import __version__
 from rollwise.atomic_files import write_atomically
 from rollwise.builders import Mode, Progress, build_with_report
 from rollwise.certificate import certify
+from rollwise.damaged_tables import read_metadata, read_parquet
 from rollwise.errors import SolutionFileError, UnknownGame
 from rollwise.game import Game
 from rollwise.games import create, find_installed
@@ -92,18 +93,15 @@ def read_facts(path: Path) -> dict[str, Any]:
     SolutionFileError
         There is no such file, or it isn't a solution.
     """
-    import polars as pl
-
     if not path.is_file():
         raise SolutionFileError(f"there is no file {path}")
     try:
-        metadata = pl.read_parquet_metadata(path)
-        facts = json.loads(metadata["rollwise"])
+        facts = json.loads(read_metadata(path)["rollwise"])
     except KeyError:
         raise SolutionFileError(
             f"{path} is a Parquet file, but not a solution saved by rollwise"
         ) from None
-    except Exception as error:
+    except (OSError, ValueError) as error:
         raise SolutionFileError(
             f"{path} is damaged or isn't a saved solution (it can't be read as Parquet); "
             "solve the game again and save it"
@@ -115,7 +113,7 @@ def read_facts(path: Path) -> dict[str, Any]:
             f"{path} has the format {facts.get('format')}; this version of rollwise reads {FORMAT}"
         )
     for name, kinds in FACTS.items():
-        if not isinstance(facts.get(name), kinds):
+        if name not in facts or not isinstance(facts[name], kinds):
             raise _damaged(path, f"its description has no {name}")
     return facts
 
@@ -206,8 +204,8 @@ def _numbers(
     import polars as pl
 
     try:
-        frame = pl.read_parquet(path, columns=["value", "error_bound"])
-    except Exception as error:
+        frame = read_parquet(path, ["value", "error_bound"])
+    except (OSError, ValueError) as error:
         raise _damaged(path, "its columns can't be read") from error
     if frame.dtypes != [pl.Float64, pl.Float64] or frame.null_count().sum_horizontal().item():
         raise _damaged(path, "its values aren't numbers")

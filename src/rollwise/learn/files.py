@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zipfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,25 @@ import numpy as np
 
 from rollwise import __version__
 from rollwise.atomic_files import write_atomically
-from rollwise.errors import LearnerFileError
+from rollwise.errors import LearnerFileError, UsageError
 from rollwise.graph import StateGraph
 from rollwise.learn.learner import Learner
 from rollwise.learn.tallies import Arrays
 
 FORMAT = "1"
+# What a file says of itself, and in which types.
+FACTS: dict[str, Any] = {
+    "game": str,
+    "parameters": dict,
+    "graph_hash": str,
+    "method": str,
+    "explore": int | float,
+    "seed": int,
+    "workers": int,
+    "games": int,
+    "recorded": int,
+    "round_end": int,
+}
 
 
 def _checksum(arrays: Arrays) -> str:
@@ -69,17 +82,22 @@ def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         facts = json.loads(arrays.pop("facts").tobytes())
-        sound = facts.get("format") != FORMAT or _checksum(arrays) == facts["checksum"]
-    except (OSError, ValueError, KeyError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+        written = facts["format"]
+        fits = {name: isinstance(facts[name], kind) for name, kind in FACTS.items()}
+        sound = _checksum(arrays) == facts["checksum"]
+    except Exception as error:  # a zip file, an array or a description that isn't one
         raise LearnerFileError(f"{path} is damaged, or isn't a learner saved by rollwise") from (
             error
         )
+    if written != FORMAT:
+        raise LearnerFileError(
+            f"{path} has the format {written}; this version of rollwise reads {FORMAT}"
+        )
     if not sound:
         raise LearnerFileError(f"{path} is damaged: its counts don't match their checksum")
-    if facts["format"] != FORMAT:
-        raise LearnerFileError(
-            f"{path} has the format {facts['format']}; this version of rollwise reads {FORMAT}"
-        )
+    if not all(fits.values()):
+        wrong = next(name for name in fits if not fits[name])
+        raise LearnerFileError(f"{path} is damaged: its {wrong} can't be {facts[wrong]!r:.50}")
     return facts, arrays
 
 
@@ -95,18 +113,33 @@ def load_learner(path: Path, graph: StateGraph) -> Learner:
     if facts["graph_hash"] != graph.content_hash:
         saved = " ".join([facts["game"], *(f"{k}={v}" for k, v in facts["parameters"].items())])
         raise LearnerFileError(f"{path} was learned on {saved}, not on {graph.title}")
-    learner = Learner(
-        graph,
-        explore=facts["explore"],
-        seed=facts["seed"],
-        workers=facts["workers"],
-        method=facts["method"],
-    )
-    learner.games = facts["games"]
-    learner.recorded = facts["recorded"]
-    learner.round_end = facts["round_end"]
-    learner.words[...] = arrays["words"]
-    learner.base = {name: arrays[f"base.{name}"] for name in learner.base}
+    try:
+        learner = Learner(
+            graph,
+            explore=facts["explore"],
+            seed=facts["seed"],
+            workers=facts["workers"],
+            method=facts["method"],
+        )
+    except UsageError as error:
+        raise LearnerFileError(f"{path} is damaged: {error}") from error
+    counts = {name: facts[name] for name in ("games", "recorded", "round_end")}
+    if not all(0 <= count < 2**62 for count in counts.values()):
+        raise LearnerFileError(f"{path} is damaged: it counts {counts}")
+    learner.games, learner.recorded, learner.round_end = counts.values()
+    take = partial(_like, path, arrays)
+    learner.words[...] = take("words", learner.words)
+    learner.base = {name: take(f"base.{name}", array) for name, array in learner.base.items()}
     for number, tally in enumerate(learner.tallies):
-        tally.set_arrays({name: arrays[f"{number}.{name}"] for name in tally.arrays()})
+        tally.set_arrays(
+            {name: take(f"{number}.{name}", array) for name, array in tally.arrays().items()}
+        )
     return learner
+
+
+def _like(path: Path, arrays: Arrays, name: str, known: Any) -> Any:
+    """An array of a file, if it is of the shape and the type of one that is known."""
+    found = arrays.get(name)
+    if found is None or (found.shape, found.dtype) != (known.shape, known.dtype):
+        raise LearnerFileError(f"{path} is damaged: its {name} isn't of this game")
+    return found
