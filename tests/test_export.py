@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import polars as pl
 import pytest
+from test_cli import output, refusal
 
 from rollwise.errors import UsageError
 from rollwise.evaluation import best_response
@@ -145,3 +147,17 @@ def test_json_holds_everything(tmp_path):
     assert [state["value"] for state in document["states"]] == solution.values.tolist()
     outcomes = [k for s in document["states"] for a in s["actions"] for k in a["outcomes"]]
     assert [k["weight"] for k in outcomes] == solution.graph.outcome_weight.tolist()
+
+
+def test_the_size_of_json_is_told_before_it_is_written(tmp_path, monkeypatch):
+    asked = ("export", "pig", "target=12", "--to", "json", "--out", str(tmp_path / "pig.json"))
+    monkeypatch.setattr("rollwise.cli.commands.export.MUCH", 1e5)
+    fault = refusal(*asked)
+    told = re.search(r"makes about ([\d.,]+) kB of JSON; --yes writes it", fault)
+    assert told is not None
+    assert list(tmp_path.iterdir()) == []
+    output(*asked, "--yes")
+    size = (tmp_path / "pig.json").stat().st_size
+    assert float(told[1].replace(",", "")) == pytest.approx(size / 1e3, rel=0.05)
+    monkeypatch.setattr("rollwise.cli.commands.export.MUCH", 1e9)
+    assert output(*asked[:-2]) == (tmp_path / "pig.json").read_text()

@@ -17,7 +17,14 @@ import rollwise
 from rollwise import AGAIN, END, PASS, WIN, Game, parameter, solve, solve_by_layers
 from rollwise.analysis.check import check
 from rollwise.builders.layers import find_layers
-from rollwise.errors import EndlessPlay, RulesError, TooManyStates, UnknownState, UsageError
+from rollwise.errors import (
+    EndlessPlay,
+    RulesError,
+    SolutionFileError,
+    TooManyStates,
+    UnknownState,
+    UsageError,
+)
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.super_six import SuperSix
 
@@ -189,6 +196,36 @@ def test_a_file_a_layer(tmp_path):
     assert some.drop("value", "win_probability", "error_bound").equals(
         whole.drop("value", "win_probability", "error_bound")
     )
+
+
+def test_layers_are_of_one_run(tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    solution = solve_by_layers(SuperSix(9))
+    solution.write_table(first)
+    assert rollwise.read_layers(first).equals(solution.table())
+    facts = json.loads(pl.read_parquet_metadata(first / "layer-3.parquet")["rollwise"])
+    assert (facts["game"], facts["parameters"]) == ("super-six", dict(SuperSix(9).parameters))
+    assert (facts["layer"], facts["layers"]) == (3, 8)
+    # another game with as many layers, as where one run was stopped as it wrote over another
+    solve_by_layers(Pig(9)).write_table(second)
+    layer = first / "layer-3.parquet"
+    whole = layer.read_bytes()
+    other = next(path for path in sorted(second.iterdir()) if "3" in path.name)
+    layer.write_bytes(other.read_bytes())
+    with pytest.raises(SolutionFileError, match=r"layer-3\.parquet is of another run than"):
+        rollwise.read_layers(first)
+    layer.unlink()
+    with pytest.raises(SolutionFileError, match="lacks the layer 3 of 8"):
+        rollwise.read_layers(first)
+    layer.write_bytes(whole[:-20])
+    with pytest.raises(SolutionFileError, match="damaged"):
+        rollwise.read_layers(first)
+    layer.write_bytes(whole)
+    (first / "layer-7.parquet").unlink()
+    with pytest.raises(SolutionFileError, match="lacks the layer 7 of 8"):
+        rollwise.read_layers(first)
+    with pytest.raises(SolutionFileError, match="holds no layers"):
+        rollwise.read_layers(tmp_path)
 
 
 def test_on_the_command_line(tmp_path):

@@ -33,6 +33,7 @@ _HOME = {
     "LayeredSolution": "layers",
     "solve_by_layers": "layers",
     "load": "storage",
+    "read_layers": "layer_files",
     "best_response": "by_name",
     "evaluate": "by_name",
     "Chase": "chase",
@@ -75,6 +76,7 @@ __all__ = [
     "many_dice",
     "parameter",
     "policy",
+    "read_layers",
     "rule",
     "solve",
     "solve_by_layers",
@@ -105,6 +107,7 @@ if TYPE_CHECKING:
         rule,
     )
     from rollwise.graph import StateGraph
+    from rollwise.layer_files import read_layers
     from rollwise.layers import LayeredSolution, solve_by_layers
     from rollwise.policies import Policy
     from rollwise.solution import Solution, solve

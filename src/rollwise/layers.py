@@ -7,6 +7,7 @@ certificate of whole graphs solve and certify it, and only the answer is kept.
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -19,11 +20,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.atomic_files import write_atomically
 from rollwise.certificate import action_gaps, certify
 from rollwise.endings import first_that_end
 from rollwise.game import Game
 from rollwise.graph import StateGraph, find_state, title_of
+from rollwise.layer_files import write_layers
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.printed import certified, chance
 from rollwise.recursion import Recursion
@@ -167,18 +168,19 @@ class LayeredSolution:
     def write_table(self, folder: str | Path) -> None:
         """Write the strategy as Parquet, a file a layer, which `polars.scan_parquet` reads as one.
 
-        The folder is made; a file that is there is replaced, all at once or not at all, and
-        layers that an earlier table left behind are taken away.
+        See `rollwise.layer_files.write_layers`; `rollwise.read_layers` reads it.
         """
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        digits = len(str(len(self.progress)))
-        paths = [folder / f"layer-{i:0{digits}}.parquet" for i in range(len(self.progress))]
-        for i, path in enumerate(paths):
-            frame = self.table(part=slice(int(self.layers[i]), int(self.layers[i + 1])))
-            write_atomically(path, frame.write_parquet)
-        for path in set(folder.glob("layer-*.parquet")) - set(paths):
-            path.unlink()
+        digest = hashlib.blake2b(self.title.encode(), digest_size=16)
+        for array in (self.states, self.layers, self.actions, self.values, self.error_bounds):
+            digest.update(np.ascontiguousarray(array).view(np.uint8).reshape(-1).data)
+        about = {
+            "game": self.game.name,
+            "parameters": dict(self.game.parameters),
+            "run": digest.hexdigest(),
+        }
+        parts = (slice(*map(int, self.layers[i : i + 2])) for i in range(len(self.progress)))
+        frames = (self.table(part=part) for part in parts)
+        write_layers(Path(folder), frames, len(self.progress), about)
 
     def __repr__(self) -> str:
         worth = (certified if self.is_score else chance)(self.value, self.error_bound)

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.damaged_tables import read_parquet
 from rollwise.errors import PolicyError, UsageError
 from rollwise.faults import PASSED_ON, fault_text
 from rollwise.game import DerivedGame, Game
 from rollwise.graph import StateGraph
+from rollwise.parquet_files import read_parquet
 
 StateFunction = Callable[[Any], Any]
 

@@ -23,11 +23,11 @@ from rollwise import __version__
 from rollwise.atomic_files import write_atomically
 from rollwise.builders import Mode, Progress, build_with_report
 from rollwise.certificate import certify
-from rollwise.damaged_tables import read_metadata, read_parquet
 from rollwise.errors import SolutionFileError, UnknownGame
 from rollwise.game import Game
 from rollwise.games import create, find_installed
 from rollwise.graph import StateGraph, title_of
+from rollwise.parquet_files import read_metadata, read_parquet, write_parquet
 from rollwise.solution import Solution
 
 FORMAT = "1"
@@ -82,7 +82,7 @@ def save(solution: Solution, path: Path) -> None:
         },
     }
     metadata = {"rollwise": json.dumps(facts)}
-    write_atomically(path, lambda place: frame.write_parquet(place, metadata=metadata))
+    write_atomically(path, lambda place: write_parquet(frame, place, metadata))
 
 
 def read_facts(path: Path) -> dict[str, Any]:

@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from rollwise import parquet_files
 from rollwise.graph import ARRAYS, StateGraph
 from rollwise.solution import Solution
+
+SAMPLE = 500  # states, by which a size is told beforehand
 
 
 def facts(graph: StateGraph) -> dict[str, Any]:
@@ -88,47 +91,60 @@ def write_parquet(solution: Solution, path: Path) -> None:
             "payoff": graph.outcome_payoff,
         }
     )
-    frame.with_columns(
+    frame = frame.with_columns(
         pl.when(pl.col("next_state") >= 0).then(pl.col("next_state")).alias("next_state")
-    ).write_parquet(path, metadata={"rollwise": json.dumps(facts(graph))})
+    )
+    parquet_files.write_parquet(frame, path, {"rollwise": json.dumps(facts(graph))})
 
 
 def write_json(solution: Solution, path: Path) -> None:
     """States with their actions with their outcomes; a state is named by its number."""
+    head = json.dumps(facts(solution.graph), allow_nan=False)
+    with path.open("w", encoding="utf-8", newline="\n") as out:
+        out.write(f'{head[:-1]}, "states": [')
+        for s in range(solution.graph.n_states):
+            out.write(", " if s else "")
+            out.write(_state_text(solution, s))
+        out.write("]}\n")
+
+
+def json_bytes(solution: Solution) -> int:
+    """About how large a file `write_json` makes, by some of the states."""
+    n = solution.graph.n_states
+    some = np.unique(np.linspace(0, n - 1, SAMPLE).astype(int)).tolist()
+    return round(n * float(np.mean([len(_state_text(solution, s)) + 2 for s in some])))
+
+
+def _state_text(solution: Solution, s: int) -> str:
     graph = solution.graph
-    bounds = solution.error_bounds
-    states = []
-    for s in range(graph.n_states):
-        actions = []
-        for a in range(int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])):
-            outcomes = []
-            for k in range(int(graph.outcome_indptr[a]), int(graph.outcome_indptr[a + 1])):
-                t = int(graph.outcome_state[k])
-                outcomes.append(
-                    {
-                        "weight": graph.outcome_weight[k].item(),
-                        "next": None if t < 0 else t,
-                        "passes": bool(graph.outcome_passes[k]),
-                        "payoff": float(graph.outcome_payoff[k]),
-                    }
-                )
-            actions.append(
+    bound = float(solution.error_bounds[s])
+    actions = []
+    for a in range(int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])):
+        outcomes = []
+        for k in range(int(graph.outcome_indptr[a]), int(graph.outcome_indptr[a + 1])):
+            t = int(graph.outcome_state[k])
+            outcomes.append(
                 {
-                    "action": graph.action_text(a),
-                    "number": int(graph.action_label[a]),
-                    "reward": float(graph.action_reward[a]),
-                    "value": float(solution.action_values[a]),
-                    "best": bool(solution.is_best[a]),
-                    "outcomes": outcomes,
+                    "weight": graph.outcome_weight[k].item(),
+                    "next": None if t < 0 else t,
+                    "passes": bool(graph.outcome_passes[k]),
+                    "payoff": float(graph.outcome_payoff[k]),
                 }
             )
-        states.append(
+        actions.append(
             {
-                "state": dict(zip(graph.field_names, graph.states[s].tolist(), strict=True)),
-                "value": float(solution.values[s]),
-                "error_bound": float(bounds[s]) if np.isfinite(bounds[s]) else None,
-                "actions": actions,
+                "action": graph.action_text(a),
+                "number": int(graph.action_label[a]),
+                "reward": float(graph.action_reward[a]),
+                "value": float(solution.action_values[a]),
+                "best": bool(solution.is_best[a]),
+                "outcomes": outcomes,
             }
         )
-    text = json.dumps({**facts(graph), "states": states}, allow_nan=False) + "\n"
-    path.write_text(text, encoding="utf-8")
+    document = {
+        "state": dict(zip(graph.field_names, graph.states[s].tolist(), strict=True)),
+        "value": float(solution.values[s]),
+        "error_bound": bound if np.isfinite(bound) else None,
+        "actions": actions,
+    }
+    return json.dumps(document, allow_nan=False)

@@ -30,8 +30,10 @@ from rollwise.cli.score_options import (
     as_played,
 )
 from rollwise.errors import UsageError
+from rollwise.sizes import in_bytes
 
 TEXT = ("prism", "drn", "json")
+MUCH = 200e6  # bytes of JSON that are written without being asked for twice
 
 
 @app.command("export")
@@ -56,10 +58,14 @@ def export(
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help=f"Write JSON of over {in_bytes(MUCH)} too.")
+    ] = False,
 ) -> None:
     """Write a game for model checkers (prism, drn) or as data (parquet, json, npz)."""
     from rollwise.export import DATA, MODELS
     from rollwise.export import export as write
+    from rollwise.export.data import json_bytes
     from rollwise.policy_references import resolve_policy
 
     if to not in (*MODELS, *DATA):
@@ -72,6 +78,11 @@ def export(
     )
     solution = solve_or_load(chosen, load, max_states)
     graph = solution.graph
+    if to == "json" and not yes and (size := json_bytes(solution)) > MUCH:
+        raise UsageError(
+            f"{graph.title} makes about {in_bytes(size)} of JSON; --yes writes it, and "
+            "--to parquet or --to npz hold the same in a small part of it"
+        )
     policy = None if against is None else resolve_policy(graph, chosen, against)
     if out is None:
         with tempfile.TemporaryDirectory() as folder:

@@ -43,6 +43,7 @@ from rollwise.cli.score_options import (
     as_played,
 )
 from rollwise.errors import UsageError
+from rollwise.parquet_files import write_parquet
 from rollwise.printed import as_text
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def table(
 
         def write(place: Path) -> None:
             if form == "parquet":
-                rows.write_parquet(place)
+                write_parquet(rows, place)
             else:
                 place.write_text(_text(solution, rows, form), encoding="utf-8", newline="\n")
 
