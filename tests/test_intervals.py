@@ -61,6 +61,10 @@ def test_one_game_tells_nothing_of_a_mean():
         output("simulate", "craps", "--policy", "random", "--games", "1", "--seed", "1", "--json")
     )
     assert document["sides"][0]["turns"]["interval_95"] == [None, None]
+    assert document["sides"][0]["turns"]["standard_error"] is None
+    score = ("simulate", "threes", "dice=1", "--policy", "random", "--games", "1", "--seed", "1")
+    assert "± inf" in output(*score)
+    assert "a draw is half a win" not in output(*score)
 
 
 def test_small_matches_warn_of_nothing_and_cover_the_exact_chance():

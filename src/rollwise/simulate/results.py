@@ -251,13 +251,18 @@ def _mean(values: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple[float
     return mean, math.sqrt(float((values - mean) ** 2 @ counts) / max(n - 1, 1))
 
 
+def _standard_error(deviation: float, games: int) -> float:
+    """Of a mean; infinite where one game tells nothing of how they differ."""
+    return deviation / math.sqrt(games) if games > 1 else math.inf
+
+
 def _length(counts: NDArray[np.int64]) -> Length:
     values = np.arange(len(counts), dtype=np.float64)
     n = int(counts.sum())
     mean, deviation = _mean(values, counts)
     seen = np.flatnonzero(counts)
     median = int(np.searchsorted(np.cumsum(counts), (n + 1) // 2))
-    estimate = Estimate(mean, deviation / math.sqrt(n), n)
+    estimate = Estimate(mean, _standard_error(deviation, n), n)
     return Length(estimate, deviation, int(seen[0]), median, int(seen[-1]))
 
 
@@ -269,7 +274,7 @@ def side_of(counts: Counts, first: str, second: str, for_points: bool) -> Side:
     if for_points:
         mean = counts.points / n
         spread = max(counts.squares / n - mean * mean, 0.0) * n / max(n - 1, 1)
-        score = Estimate(mean, math.sqrt(spread / n), n)
+        score = Estimate(mean, _standard_error(math.sqrt(spread), n), n)
     else:
         mean, deviation = _mean(np.array([0.0, 0.5, 1.0]), counts.payoffs)
         # Where all games ended alike, their spread says nothing of how sure that is.

@@ -164,7 +164,7 @@ def _estimate(estimate: Estimate | None) -> dict[str, Any] | None:
     low, high = estimate.interval
     return {
         "mean": estimate.mean,
-        "standard_error": estimate.standard_error,
+        "standard_error": number_or_none(estimate.standard_error),
         "interval_95": [number_or_none(low), number_or_none(high)],
         "games": estimate.games,
         "exact": number_or_none(estimate.exact),
@@ -201,7 +201,7 @@ def _side(side: Side) -> dict[str, Any]:
 
 def _print(match: Match) -> None:
     stopped = f" of the {match.asked:,} asked for" if match.games < match.asked else ""
-    draws = about_draws(any(side.draws for side in match.sides))
+    draws = about_draws(any(side.draws for side in match.sides if side.win_rate is not None))
     typer.echo(
         f"{match.games:,} games{stopped}, seed {match.seed} (estimated ± standard error{draws})"
     )
