@@ -22,7 +22,7 @@ pytest.importorskip("pettingzoo")
 
 import rollwise.environments  # noqa: E402
 from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game, evaluate  # noqa: E402
-from rollwise.analysis.contest_graph import contest_graph, solve_contest_graph  # noqa: E402
+from rollwise.analysis.contest_graph import Duel  # noqa: E402
 from rollwise.environments.aec import GameAECEnv  # noqa: E402
 from rollwise.environments.agents import mean_reward, policy_of  # noqa: E402
 from rollwise.environments.arena import Arena  # noqa: E402
@@ -88,7 +88,7 @@ KINDS = [pytest.param(*kind, id=f"{kind[0]}-{kind[1]}") for kind in small_games(
 
 @lru_cache
 def optimum(game: Game, contest: str | None) -> Solution:
-    return solve(game) if contest is None else solve_contest_graph(contest_graph(game, contest))
+    return solve(game if contest is None else Duel(game, contest))
 
 
 def certified(solution: Solution, seat: str) -> float:
