@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from operator import index
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,17 +29,36 @@ class Policy:
     name : str
     probability : (n_actions,) float64
         How likely each action is taken in its state; adds up to 1 in each state.
+    tied : (n_states,) bool, optional
+        Of an optimal policy: where another action is as good as the one that is taken,
+        as far as the certified error can tell.
     """
 
     name: str
     probability: NDArray[np.float64] = field(repr=False)
+    tied: NDArray[np.bool_] | None = field(default=None, repr=False)
 
     @classmethod
-    def of_actions(cls, graph: StateGraph, name: str, actions: NDArray[Any]) -> Policy:
-        """The policy that takes ``actions[s]``, an index into the actions, in state s."""
+    def of_actions(
+        cls,
+        graph: StateGraph,
+        name: str,
+        actions: NDArray[Any],
+        best: NDArray[np.bool_] | None = None,
+    ) -> Policy:
+        """The policy that takes ``actions[s]``, an index into the actions, in state s.
+
+        Parameters
+        ----------
+        best : (n_actions,) bool, optional
+            Of an optimal policy: which actions are equally good.
+        """
         probability = np.zeros(graph.n_actions)
         probability[actions] = 1.0
-        return cls(name, probability)
+        tied = None
+        if best is not None:
+            tied = np.add.reduceat(best.astype(np.int64), graph.action_indptr[:-1]) > 1
+        return cls(name, probability, tied)
 
     @classmethod
     def uniform(cls, graph: StateGraph) -> Policy:
@@ -112,6 +131,50 @@ def reached_by(graph: StateGraph, policy: Policy, start: int = 0) -> NDArray[np.
         reached,
     )
     return reached
+
+
+class Ties(NamedTuple):
+    """How far the figures of an optimal policy rest on which of several best actions it takes.
+
+    Values don't; how scores are spread, how long games last, and how it does against others
+    who aren't optimal may.
+
+    Attributes
+    ----------
+    states : int
+        States that play comes to in which several actions are equally good.
+    reached : int
+        All states that play comes to.
+    """
+
+    states: int
+    reached: int
+
+    @property
+    def text(self) -> str:
+        """That in one line."""
+        return (
+            f"ties: in {self.states:,} of the {self.reached:,} states that play comes to, several "
+            "actions are equally good; another optimal policy may have other figures"
+        )
+
+
+def ties_in_play(graph: StateGraph, *policies: Policy | None, start: int = 0) -> Ties | None:
+    """The ties of optimal policies that play can come to from a state; None if there are none.
+
+    Parameters
+    ----------
+    policies : Policy or None
+        Those at play; who moves may follow any of them.
+    """
+    given = [policy for policy in policies if policy is not None]
+    tied = [policy.tied for policy in given if policy.tied is not None]
+    if not tied:
+        return None
+    together = Policy("any", np.sum([policy.probability for policy in given], axis=0))
+    reached = reached_by(graph, together, start)
+    states = int(np.sum(reached & np.logical_or.reduce(tied)))
+    return Ties(states, int(reached.sum())) if states else None
 
 
 def find_policy(graph: StateGraph, game: Game, reference: str) -> Policy:

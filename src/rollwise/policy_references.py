@@ -68,4 +68,5 @@ def _mixture(graph: StateGraph, game: Game, reference: str) -> Policy:
     if not total > 0:
         raise PolicyError(f"the weights of {reference!r} add up to nothing")
     probability = sum(weight / total * part.probability for weight, part in parts)
-    return Policy(reference, probability)  # type: ignore[arg-type]
+    tied = [part.tied for _, part in parts if part.tied is not None]
+    return Policy(reference, probability, tied[0] if tied else None)  # type: ignore[arg-type]

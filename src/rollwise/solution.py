@@ -229,7 +229,7 @@ class Solution:
         """The optimal policy: the first of the best actions everywhere."""
         from rollwise.policies import Policy
 
-        return Policy.of_actions(self.graph, "optimal", self.best_actions)
+        return Policy.of_actions(self.graph, "optimal", self.best_actions, self.is_best)
 
     def table(self, where: str | None = None) -> pl.DataFrame:
         """The strategy, a row for each state, in the order of the fields.

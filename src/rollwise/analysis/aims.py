@@ -29,11 +29,14 @@ class Aim:
         Of the scored graph; certified.
     actions : (n_states,) int64
         The first of the best actions, as an index.
+    best : (n_actions,) bool
+        Those that rounding can't tell from the best.
     """
 
     values: Reals
     error_bounds: Reals
     actions: Ints
+    best: NDArray[np.bool_]
 
 
 class Aims:
@@ -74,7 +77,7 @@ class Aims:
         margin = 2 * np.minimum(certificate.bounds, 1e-9)
         near = gap >= (best - margin)[graph.action_state]
         actions = np.minimum.reduceat(np.where(near, np.arange(n), n), graph.action_indptr[:-1])
-        return Aim(found.values, certificate.bounds, actions)
+        return Aim(found.values, certificate.bounds, actions, near)
 
     def reaching(self, target: int, ties: float = 1.0) -> Reals:
         """The payoffs of a chase: 1 for a score better than the target, `ties` for it."""
@@ -84,7 +87,7 @@ class Aims:
 
     def policy(self, aim: Aim, name: str = "aim") -> Policy:
         """What to do in every state of the scored graph."""
-        return Policy.of_actions(self.scored.graph, name, aim.actions)
+        return Policy.of_actions(self.scored.graph, name, aim.actions, aim.best)
 
     def distributions(self, policy: Policy) -> Distributions:
         """How the points still to come are distributed under a policy of the scored graph."""

@@ -24,7 +24,7 @@ from rollwise.analysis.aims import Aim, Aims
 from rollwise.builders import build
 from rollwise.errors import ParameterError, UsageError
 from rollwise.game import Game
-from rollwise.policies import Policy
+from rollwise.policies import Policy, Ties, reached_by
 from rollwise.scores import ScoredGraph, by_score
 
 Reals = NDArray[np.float64]
@@ -156,6 +156,22 @@ class ContestSolution:
     def error_bound(self) -> float:
         """How far any of the probabilities can be off."""
         return self.error_bounds[self.opening]
+
+    @property
+    def ties(self) -> Ties | None:
+        """Where players have equally good actions, in all situations together; None if nowhere.
+
+        With two players nobody's chances rest on which of them is taken; with more they may.
+        """
+        graph = self.scored.graph
+        found = [
+            Ties(int((reached & turn.policy.tied).sum()), int(reached.sum()))
+            for turn in self.turns.values()
+            if turn.policy.tied is not None
+            for reached in (reached_by(graph, turn.policy),)
+        ]
+        states = sum(one.states for one in found)
+        return Ties(states, sum(one.reached for one in found)) if states else None
 
     @property
     def optimality_gap(self) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from rollwise.cli.common import print_json, print_table
+from rollwise.cli.score_options import tell_ties, ties_document
 from rollwise.game import Game
 from rollwise.graph import title_of
 from rollwise.printed import certified, column, in_common, rounded_up
@@ -66,6 +67,7 @@ def contest_document(game: Game, players: int, ties: str) -> dict[str, Any]:
         "scores": scored.scores.tolist(),
         "final_score_of_first": [float(p) for p in first.final],
         "worth_of_first_score": [float(p) for p in first.payoffs],
+        "equally_good": ties_document(solved.ties),
         "seconds": round(seconds, 3),
     }
 
@@ -105,6 +107,7 @@ def _print(document: dict[str, Any]) -> None:
         f"  playing to win instead of for the best mean brings the first player {gain} "
         f"(mean score {mean} instead of {instead})"
     )
+    tell_ties(document["equally_good"])
     typer.echo(
         f"  {document['states']:,} states with the score, {document['situations']} situations, "
         f"{document['seconds']:.2f} s"

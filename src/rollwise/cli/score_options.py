@@ -8,6 +8,7 @@ import typer
 
 from rollwise.errors import UsageError
 from rollwise.game import Game
+from rollwise.policies import Ties
 
 ChaseOption = Annotated[
     bool,
@@ -80,6 +81,17 @@ def _chase(game: Game, target: int | None, ties: str | None, need_target: bool) 
             f"to {high}"
         )
     return chase
+
+
+def ties_document(ties: Ties | None) -> dict[str, int] | None:
+    """What --json prints as ``equally_good``: in how many states several actions are."""
+    return None if ties is None else ties._asdict()
+
+
+def tell_ties(told: dict[str, int] | None, indent: str = "  ") -> None:
+    """The line about ties of what `ties_document` gave, where there are any."""
+    if told is not None:
+        typer.echo(f"{indent}{Ties(**told).text}")
 
 
 def read_scores_option(text: str | None) -> tuple[int, ...]:

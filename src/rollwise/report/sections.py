@@ -12,6 +12,7 @@ from rollwise.plot import plot
 from rollwise.plot.kinds.length import draw_lengths
 from rollwise.plot.kinds.policy import best_classes
 from rollwise.plot.pages import embed
+from rollwise.policies import ties_in_play
 from rollwise.printed import certified, chance, rounded_up
 from rollwise.report.again import command
 from rollwise.report.facts import Facts
@@ -99,6 +100,18 @@ def _sure(facts: Facts) -> str:
     return f"It is rounded from a number that is proved to {min(places, 15)} decimals."
 
 
+def _ties(facts: Facts) -> str:
+    """That other best play may last longer or shorter, where there is any."""
+    solution = facts.solution
+    found = ties_in_play(solution.graph, solution.policy)
+    if found is None:
+        return ""
+    return (
+        f" In {found.states:,} of the {found.reached:,} positions that it comes to, several moves "
+        "are equally good; who takes another of them may play longer or shorter games."
+    )
+
+
 def duration(facts: Facts) -> str:
     """How long it lasts."""
     found = facts.lengths
@@ -110,7 +123,7 @@ def duration(facts: Facts) -> str:
     )
     return (
         f"<p>With the best play a game takes {found.mean:.1f} {found.unit} on average, and one "
-        f"game in a hundred more than {found.quantile(0.99)}. {words}</p>\n"
+        f"game in a hundred more than {found.quantile(0.99)}. {words}{_ties(facts)}</p>\n"
         + embed(figure, "length")
     )
 

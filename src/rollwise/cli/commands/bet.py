@@ -21,6 +21,8 @@ from rollwise.cli.score_options import (
     ContestTiesOption,
     PlayersOption,
     read_scores_option,
+    tell_ties,
+    ties_document,
 )
 from rollwise.errors import UsageError
 from rollwise.printed import column, in_common
@@ -90,10 +92,14 @@ def bet(
 
         policy = resolve_policy(source, contest.game, against)
         document["edge"] = {"against": against, **edge_against(contest, policy)._asdict()}
+    # with two players nobody's chances rest on them
+    told = solution.ties if players > 2 or against is not None else None
+    document["equally_good"] = ties_document(told)
     if json:
         print_json(document)
     else:
         _print(document)
+        tell_ties(document["equally_good"], "")
 
 
 def _print(document: dict[str, Any]) -> None:

@@ -20,13 +20,14 @@ from rollwise.cli.common import (
     read_state,
     refuse,
 )
+from rollwise.cli.score_options import tell_ties, ties_document
 from rollwise.errors import UsageError
 from rollwise.printed import certified, column, estimated, in_common
 
 if TYPE_CHECKING:
     from rollwise.analysis.distributions import Distribution
     from rollwise.graph import StateGraph
-    from rollwise.policies import Policy
+    from rollwise.policies import Policy, Ties
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -76,6 +77,7 @@ def distribution(
     from rollwise.analysis.distributions import counted_actions, exact_distribution
     from rollwise.analysis.one_distribution import distribution as distribution_of
     from rollwise.kept import build
+    from rollwise.policies import ties_in_play
     from rollwise.policy_references import resolve_policy
     from rollwise.scores import whole_points
 
@@ -101,6 +103,7 @@ def distribution(
         plan = resolve_policy(graph, chosen, reference)
         found = distribution_of(graph, plan, state=place, count=count).trimmed()
         entry = _described(reference, found, at_most)
+        entry["equally_good"] = ties_document(ties_in_play(graph, plan, start=place))
         if exact:
             fractions = exact_distribution(graph, plan, count=count, state=place)
             for row in entry["rows"]:
@@ -112,7 +115,9 @@ def distribution(
     if target is not None:
         if count is not None or state is not None or simulate or exact:
             raise UsageError("--target goes with neither --count, --state, --simulate nor --exact")
-        shown.append(_described(f"chase-{target}", _chasing(graph, target), at_most))
+        found, ties = _chasing(graph, target)
+        entry = _described(f"chase-{target}", found, at_most)
+        shown.append({**entry, "equally_good": ties_document(ties)})
     document = {
         "game": graph.game,
         "parameters": dict(graph.parameters),
@@ -128,16 +133,17 @@ def distribution(
         _print(document, at_most)
 
 
-def _chasing(graph: StateGraph, target: int) -> Distribution:
+def _chasing(graph: StateGraph, target: int) -> tuple[Distribution, Ties | None]:
     """The final score of a player who does what makes reaching the target most likely."""
     from rollwise.analysis.aims import Aims
+    from rollwise.policies import ties_in_play
     from rollwise.scores import by_score
 
     scored = by_score(graph)
     scored.index(target)
     aims = Aims(scored)
     plan = aims.policy(aims.solve(aims.reaching(target)))
-    return aims.distribution(plan).trimmed()
+    return aims.distribution(plan).trimmed(), ties_in_play(scored.graph, plan)
 
 
 def _described(reference: str, found: Distribution, at_most: int | None) -> dict[str, Any]:
@@ -263,6 +269,7 @@ def _print(document: dict[str, Any], at_most: int | None) -> None:
             f"{entry['policy']}: mean {mean}, standard deviation {sd} "
             f"(certified, probabilities ± {bound}); quantiles {quantiles}"
         )
+        tell_ties(entry["equally_good"])
         if "mean_fraction" in entry:
             typer.echo(f"  mean {entry['mean_fraction']} (exact)")
         if at_most is not None:

@@ -37,6 +37,8 @@ from rollwise.cli.score_options import (
     TargetOption,
     TiesOption,
     as_played,
+    tell_ties,
+    ties_document,
 )
 from rollwise.errors import UsageError
 from rollwise.printed import chances, column, in_common
@@ -96,6 +98,7 @@ def evaluate(
     from rollwise.evaluation import METHODS
     from rollwise.evaluation import evaluate as evaluate_policy
     from rollwise.kept import build
+    from rollwise.policies import ties_in_play
     from rollwise.policy_references import resolve_policy
 
     if method not in METHODS:
@@ -143,6 +146,9 @@ def evaluate(
         write_history(history, found.history)
     finished = found.status == "converged"
     document = describe(graph, found, s)
+    # against itself an optimal policy has the value of the game, whichever it is
+    resting = None if theirs is None else ties_in_play(graph, mine, theirs, start=s)
+    document["equally_good"] = ties_document(resting)
     if not finished:
         names = ("value", "value_second", "win_probability", "win_probability_second")
         document.update({name: None for name in names if name in document})
@@ -150,6 +156,7 @@ def evaluate(
         print_json(document)
     elif finished:
         _print(document, graph.has_draws)
+        tell_ties(document["equally_good"])
     if not finished:
         typer.echo(
             f"rollwise: the evaluation ended without an answer: {found.status} after "

@@ -16,7 +16,7 @@ from rollwise.cli.common import (
     print_table,
     split_words,
 )
-from rollwise.cli.score_options import ContestTiesOption
+from rollwise.cli.score_options import ContestTiesOption, tell_ties, ties_document
 
 
 @app.command("judge")
@@ -39,12 +39,14 @@ def judge(
     from rollwise.analysis.judge import judge as judge_plays
     from rollwise.analysis.judge import read_plays
     from rollwise.kept import solve
+    from rollwise.policies import ties_in_play
 
     asked = split_words(game, file, *(parameters or ()), files=1)
     chosen = asked.make_game()
     solution = solve(chosen)
     plays = read_plays(chosen, solution.graph, asked.files[0])
     rows = judge_plays(solution, plays, ties)
+    ties_here = ties_document(ties_in_play(solution.graph, solution.policy))
     if json:
         print_json(
             {
@@ -53,6 +55,7 @@ def judge(
                 "ties": ties if len(plays) > 1 else None,
                 "scores": {play.player: play.score for play in plays},
                 "moves": [row._asdict() for row in rows],
+                "equally_good": ties_here,
             }
         )
         return
@@ -88,3 +91,4 @@ def judge(
         if len(plays) > 1:
             line += f", {sum(row.chance_lost or 0.0 for row in mine):.4f} of the chance to win"
         typer.echo(line)
+    tell_ties(ties_here, "")

@@ -18,6 +18,7 @@ from rollwise.cli.common import (
     print_json,
     split_words,
 )
+from rollwise.cli.score_options import tell_ties, ties_document
 from rollwise.printed import certified, estimated
 
 
@@ -34,13 +35,16 @@ def scores(
     from rollwise.analysis.one_distribution import distribution
     from rollwise.analysis.records import compare, read_scores
     from rollwise.kept import build
+    from rollwise.policies import ties_in_play
     from rollwise.policy_references import resolve_policy
 
     asked = split_words(game, file, *(parameters or ()), files=1)
     chosen = asked.make_game()
     made = read_scores(asked.files[0])
     graph = build(chosen)
-    expected = distribution(graph, resolve_policy(graph, chosen, policy))
+    plan = resolve_policy(graph, chosen, policy)
+    expected = distribution(graph, plan)
+    ties = ties_document(ties_in_play(graph, plan))
     tested = compare(made, expected)
     if json:
         facts = {
@@ -53,6 +57,7 @@ def scores(
                 "parameters": dict(graph.parameters),
                 "policy": policy,
                 **facts,
+                "equally_good": ties,
             }
         )
         return
@@ -65,6 +70,7 @@ def scores(
         f"{policy}: mean {certified(expected.mean, expected.mean_bound)}, standard deviation "
         f"{certified(expected.sd, expected.sd_bound)} (certified)"
     )
+    tell_ties(ties)
     typer.echo(
         f"mean: {tested.z:+.2f} standard errors off; so far or farther by chance in "
         f"{tested.p_mean:.1%} of cases"

@@ -29,6 +29,8 @@ from rollwise.cli.score_options import (
     TargetOption,
     TiesOption,
     as_played,
+    tell_ties,
+    ties_document,
 )
 from rollwise.errors import UsageError
 from rollwise.printed import certified, estimated
@@ -82,6 +84,7 @@ def simulate(
     Ctrl-C ends early with the games played so far.
     """
     from rollwise.kept import build
+    from rollwise.policies import ties_in_play
     from rollwise.policy_references import resolve_policy
     from rollwise.simulate import Disagreement
     from rollwise.simulate import simulate as play
@@ -128,6 +131,7 @@ def simulate(
                     exact=exact,
                     progress=progress,
                 )
+    ties_here = ties_document(ties_in_play(graph, first, second))
     head = {"game": graph.game, "parameters": dict(graph.parameters)}
     if tell and json:
         print_json({**head, "seed": number, "moves": [asdict(move) for move in moves]})
@@ -136,10 +140,11 @@ def simulate(
         for move in moves:
             typer.echo(move.text)
     elif json:
-        print_json({**head, **describe(match)})
+        print_json({**head, **describe(match), "equally_good": ties_here})
     else:
         typer.echo(graph.title)
         _print(match)
+        tell_ties(ties_here)
 
 
 def describe(match: Match) -> dict[str, Any]:

@@ -25,6 +25,8 @@ from rollwise.cli.score_options import (
     TargetOption,
     TiesOption,
     as_played,
+    tell_ties,
+    ties_document,
 )
 from rollwise.errors import UsageError
 from rollwise.printed import column, estimated
@@ -67,6 +69,7 @@ def tournament(
 ) -> None:
     """Let every policy play every other from both seats; exact wherever possible."""
     from rollwise.kept import build
+    from rollwise.policies import ties_in_play
     from rollwise.policy_references import resolve_policy
     from rollwise.simulate import tournament as play
 
@@ -103,12 +106,14 @@ def tournament(
             "--no-exact simulates",
             err=True,
         )
+    ties_here = ties_document(ties_in_play(graph, *entered))
     if json:
         head = {"game": graph.game, "parameters": dict(graph.parameters)}
-        print_json({**head, **_document(found)})
+        print_json({**head, **_document(found), "equally_good": ties_here})
     else:
         typer.echo(graph.title)
         _print(found)
+        tell_ties(ties_here, "")
 
 
 def _document(found: Tournament) -> dict[str, Any]:

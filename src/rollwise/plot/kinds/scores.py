@@ -10,7 +10,7 @@ from rollwise.intervals import of_share
 from rollwise.plot import Choices
 from rollwise.plot.notebook import Picture
 from rollwise.plot.style import COLOURS, Sheet, axis, step
-from rollwise.policies import find_policy
+from rollwise.policies import find_policy, ties_in_play
 from rollwise.scores import require_points
 from rollwise.simulate.match import simulate
 from rollwise.solution import Solution
@@ -49,6 +49,9 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
             )
         )
         key.append(label)
+        ties = ties_in_play(graph, policy)
+        if ties is not None:
+            notes.append(f"{policy.name}: {ties.text}.")
         notes.append(f"{policy.name}: mean {exact.mean:.4f}, standard deviation {exact.sd:.3f}.")
     for number, policy in enumerate(policies):
         played = simulate(graph, policy, games=GAMES, seed=SEED + number, exact=False).sides[0]
