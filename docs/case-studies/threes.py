@@ -17,7 +17,7 @@ from rollwise.methods import run_method
 from rollwise.methods.exact import fraction_text
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.style import BLUE, GREEN, ORANGE, RED
-from rollwise.policies import find_policy
+from rollwise.policies import find_policy, ties_in_play
 
 TITLE = "Threes"
 STEP = (
@@ -142,6 +142,13 @@ def scores(page: Page, solution: Solution) -> None:
     if not page.small:
         page.figure("scores", solution.plot("scores"), "Threes: final scores, exact and simulated")
     page.table(["policy", "mean", "standard deviation", "0 points", "5 or less", "median"], rows)
+    ties = ties_in_play(graph, solution.policy)
+    if ties is not None:
+        page.text(f"""
+            In {ties.states} of the {ties.reached} positions that optimal play comes to, several
+            actions are equally good, and here the first of them is taken. Another optimal policy
+            has the same mean, but needn't have the same distribution.
+        """)
     if page.small:
         return
     error = best.sd / math.sqrt(source["human_games"])
