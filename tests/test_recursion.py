@@ -15,6 +15,7 @@ from little_games import ALL, Biased, Gambler
 
 from rollwise import build, recursion
 from rollwise.certificate import certify
+from rollwise.certified import solve_and_certify
 from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
@@ -371,6 +372,17 @@ def test_a_component_too_large_for_lu(calls):
 def test_a_solver_that_cannot_end_says_so(monkeypatch):
     monkeypatch.setattr(recursion, "MOST_NEWTON_STEPS", 1)
     assert not strategy_iteration(chain(300)).converged
+
+
+def test_factors_that_take_too_long_are_done_without(calls, monkeypatch):
+    """As those of a component whose states lead all over it."""
+    monkeypatch.setattr(recursion, "LU_SECONDS", 0.0)
+    graph = chain(300)
+    found, proof, _ = solve_and_certify(graph)
+    assert calls[:2] == ["_solve_hard", "_evaluate_directly"]
+    assert calls.count("_evaluate_directly") <= 2  # one for the values, one for their bounds
+    assert np.all(np.abs(found.values - ruin(300, 1)) <= proof.bounds + 1e-13)
+    assert proof.bound < 1e-6
 
 
 def test_endless_play_does_not_pass_for_an_answer():

@@ -14,7 +14,6 @@ sparse LU decomposition.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 
 from rollwise import large_pages
 from rollwise.components import Components
+from rollwise.deadlines import Clock, OutOfTime
 from rollwise.errors import TooManyStates
 from rollwise.graph import Lotteries, StateGraph
 from rollwise.kernels import recursion as kernels
@@ -33,6 +33,7 @@ from rollwise.kernels.recursion import Arranged
 
 CHUNK = 250_000  # outcomes between reports of progress
 LU_FIRST = 5_000  # states below which a sparse LU is cheap enough to come first
+LU_SECONDS = 20.0  # for one; what takes longer, or can't be stopped, is done by sweeps
 MOST_NEWTON_STEPS = 60
 MOST_PLAIN_SWEEPS = 4_096  # between two steps; where that many don't help, nothing will
 
@@ -311,7 +312,7 @@ def _solve_hard(
     sweeps : int
     converged : bool
     """
-    direct = high - low <= LU_FIRST
+    direct, may_be_direct = high - low <= LU_FIRST, high - low <= 10 * LU_FIRST
     best = last = np.inf
     plain_next = 2
     sweeps = 0
@@ -336,7 +337,11 @@ def _solve_hard(
             continue
         best = change
         if direct:
-            evaluated = _evaluate_directly(recursion, low, high, values, chosen)
+            try:
+                evaluated = _evaluate_directly(recursion, low, high, values, chosen)
+            except OutOfTime:
+                direct, may_be_direct = False, False
+                evaluated = None
             if evaluated is not None:
                 values[low:high] = evaluated
         else:
@@ -345,7 +350,7 @@ def _solve_hard(
             move, used, solved = _krylov(recursion, low, high, chosen, moved, tolerance)
             sweeps += used
             values[low:high] = before + move
-            direct = not solved and high - low <= 10 * LU_FIRST
+            direct = not solved and may_be_direct
     return sweeps, False
 
 
@@ -383,9 +388,15 @@ def _evaluate_directly(
     values: NDArray[np.float64],
     chosen: NDArray[np.uint32],
 ) -> NDArray[np.float64] | None:
-    """Values of the component under the chosen actions, by sparse LU; None if singular."""
+    """Values of the component under the chosen actions, by sparse LU; None if singular.
+
+    Raises
+    ------
+    OutOfTime
+        The factors are so full that they would take more than `LU_SECONDS`.
+    """
     from scipy.sparse import csc_matrix, identity
-    from scipy.sparse.linalg import MatrixRankWarning, spsolve
+    from scipy.sparse.linalg import splu
 
     arranged = recursion.arranged
     actions = chosen[: high - low]
@@ -404,7 +415,8 @@ def _evaluate_directly(
     matrix = identity(high - low, format="csc") - csc_matrix(
         (coefficient[inside], (rows[inside], target[inside] - low)), shape=(high - low, high - low)
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MatrixRankWarning)
-        solved = spsolve(matrix, right)
+    try:
+        solved = Clock(LU_SECONDS).within(lambda: splu(matrix).solve(right))
+    except RuntimeError:  # exactly singular
+        return None
     return solved if np.all(np.isfinite(solved)) else None
