@@ -2,7 +2,8 @@
 
 A layer is a `StateGraph` like any other, with a border: the later layers that it
 leads to, whose values and error bounds are known by then. So the methods and the
-certificate of whole graphs solve and certify it, and only the answer is kept.
+certificate of whole graphs solve and certify it. All states are held, with their answers, and
+the graphs of a few layers.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def solve(
         bool,
         typer.Option(
             "--by-layer",
-            help="One layer of the game in memory at a time, where its rules have a "
+            help="The graph of one layer at a time, where the rules have a "
             "progress(s); --save then names a folder, for a file a layer.",
         ),
     ] = False,
