@@ -14,6 +14,7 @@ from test_cli import output, refusal, run
 import rollwise
 from rollwise import kept
 from rollwise.errors import TooManyStates
+from rollwise.games import find
 from rollwise.games.pig import Pig, Piglet
 
 pytestmark = pytest.mark.needs_jit  # only games whose rules are compiled are kept
@@ -132,6 +133,7 @@ def test_the_second_question_says_that_the_answer_was_kept(tmp_path):
         ("GAINS = (1, 2)", "GAINS = (2, 1, 1)"),
         ("return n + 0", "return n + 1"),
         ("return Total(0)", "return Total(1)"),
+        ("    mark: int = 7", "    setting = 3\n    mark: int = 7"),
     ],
 )
 def test_edited_rules_have_another_answer(game, old, new):
@@ -143,6 +145,21 @@ def test_edited_rules_have_another_answer(game, old, new):
     assert after[1] is False
     game.write_text(RULES)
     assert solved(game) == (before[0], True)
+
+
+def test_what_endless_play_is_worth_is_kept(game):
+    """In a game in which one may pass for ever."""
+    stays = "        if action == 3:\n            yield 1, PASS, s\n            return\n"
+    rules = RULES.replace("        yield 2\n", "        yield 2\n        yield 3\n")
+    rules = rules.replace("        for gain", f"{stays}        for gain")
+    game.write_text(rules.replace("    mark:", '    endless = "draw"\n    mark:'))
+    value, again = solved(game), solved(game)
+    assert (value[1], again) == (False, (value[0], True))
+    graph = kept.build(find(f"{game}:Race")())
+    assert graph.endless == "draw"
+    assert graph.content_hash == rollwise.build(find(f"{game}:Race")()).content_hash
+    game.write_text(rules)
+    assert "for ever" in refusal("solve", f"{game}:Race")
 
 
 def test_parameters_and_methods_have_answers_of_their_own(game):

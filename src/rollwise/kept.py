@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import inspect
 import json
 import os
 import re
@@ -29,7 +30,7 @@ from rollwise.atomic_files import remove_abandoned, write_atomically
 from rollwise.builders import SMALL, Mode, Progress, build_with_report
 from rollwise.errors import OutputError, RollwiseError
 from rollwise.game import DerivedGame, Game
-from rollwise.graph import Lotteries, StateGraph
+from rollwise.graph import ARRAYS, Lotteries, StateGraph
 from rollwise.methods import DEFAULT
 from rollwise.methods.result import MethodResult, Status
 from rollwise.solution import Solution
@@ -47,7 +48,8 @@ GRAPH = (
     "outcome_indptr",
     "outcome_state",
 )
-NAMES = ("game", "parameters", "players", "objective", "n_roots", "field_names")
+# All else that a graph has.
+NAMES = [f.name for f in fields(StateGraph) if f.name not in (*ARRAYS, "action_names")]
 
 Kept = TypeVar("Kept")
 
@@ -211,7 +213,6 @@ def _graph_of(found: dict[str, Any]) -> StateGraph:
         **names,
         lotteries=Lotteries(*(found[f"lotteries.{name}"] for name in Lotteries._fields)),
         action_names={int(label): name for label, name in found["action_names"].items()},
-        n_border=0,
     )
 
 
@@ -304,12 +305,20 @@ def _key_of(game: Game) -> str | None:
             reads.key.text,
             tuple(reads.values.items()),
             (game.name, tuple(game.parameters.items()), game.players, game.objective, names),
+            _settings(type(game)),
             (rules.field_names, roots),
             _sources(),
         )
     except (RollwiseError, NotCompilable, TypeError, ValueError):
         return None  # whoever builds it will say why
     return key.text if reads.key.lasts and key.lasts else None
+
+
+def _settings(kind: type[Game]) -> tuple[tuple[str, Any], ...]:
+    """What a class of games says besides its rules, such as who moves and for what."""
+    said = ((name, inspect.getattr_static(kind, name)) for name in sorted(dir(kind)))
+    plain = (bool, int, float, str, tuple, type(None))
+    return tuple(pair for pair in said if isinstance(pair[1], plain) and pair[0][:2] != "__")
 
 
 @cache
