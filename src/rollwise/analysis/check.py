@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.analysis.oddities import oddities
 from rollwise.builders import CompileWarning, Progress, build
 from rollwise.builders.rules import Rules
 from rollwise.certificate import endless_states
@@ -107,6 +108,7 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
         report.add("warning", "compiling", str(caught[0].message))
     else:
         _compare_builders(report, game, graph, max_states)
+    _look_for_oddities(report, graph)
     _look_for_unreachable(report, graph)
     if not _look_for_endless_play(report, graph):
         return report
@@ -220,6 +222,14 @@ def _compare_sample(game: Game, graph: StateGraph) -> str | None:
                 ):
                     return f"other next states {where}"
     return None
+
+
+def _look_for_oddities(report: Report, graph: StateGraph) -> None:
+    odd = oddities(graph)
+    for text in odd:
+        report.add("warning", "fields", text)
+    if not odd:
+        report.add("ok", "fields", "every field takes more than one value")
 
 
 def _look_for_unreachable(report: Report, graph: StateGraph) -> None:

@@ -136,6 +136,7 @@ def build_with_report(
     if mode == "auto" and roots is not None and not _compiled(rules) and not _known_as_large(rules):
         trial = Interpreter(rules, roots, max_states or MAX_STATES_INTERPRETED)
         if not trial.run(stop_after=SMALL, patience=PATIENCE, progress=report):
+            trial.ask_again()
             arrays = trial.arrays()  # of a small game
     if arrays is None and mode != "interpreted":
         compiling = time.perf_counter()
@@ -164,6 +165,7 @@ def build_with_report(
             limit = max_states or MAX_STATES_INTERPRETED
             trial = Interpreter(rules, rules.roots(limit) if roots is None else roots, limit)
         trial.run(progress=report)
+        trial.ask_again()
         arrays = trial.arrays()
     _wait_beside()
     graph = as_graph(rules, arrays)

@@ -27,6 +27,8 @@ MAX_ACTION = 2**31 - 1
 MAX_TOTAL_WEIGHT = 2**62
 # Actions of a state, and outcomes of an action: more come of a loop that doesn't end.
 MOST_YIELDED = 1_000_000
+# States that the rules are asked about twice, and the outcomes after which that is enough.
+ASKED_AGAIN, MOST_ASKED_AGAIN = 20, 2_000
 
 
 class Action(NamedTuple):
@@ -233,6 +235,11 @@ class Arrays(NamedTuple):
     lottery_then: np.ndarray
 
 
+def _lottery(action: Action) -> tuple[Any, ...]:
+    """All of an action but where it leads."""
+    return action.reward, tuple(action.weights), tuple(action.thens)
+
+
 class Interpreter:
     """Expands states one after the other, breadth first, and can go on where it stopped.
 
@@ -297,7 +304,7 @@ class Interpreter:
     def _expand_next(self) -> None:
         state = self._states[self._place]
         for action in expand(self._rules, state):
-            lottery = (action.reward, tuple(action.weights), tuple(action.thens))
+            lottery = _lottery(action)
             try:
                 numbers = list(map(self._number.get, action.next_states))
             except TypeError:  # a field is a list, say
@@ -324,6 +331,36 @@ class Interpreter:
             known = self._number[next_state] = len(self._states)
             self._states.append(next_state)
         return known
+
+    def ask_again(self) -> None:
+        """Ask the rules a second time about some states: they must say the same.
+
+        Raises
+        ------
+        RulesError
+            They don't.
+        """
+        few = np.linspace(0, self._place - 1, min(ASKED_AGAIN, self._place)).astype(int)
+        outcomes = 0
+        for place in few.tolist():
+            state = self._states[place]
+            first, last = self._action_indptr[place], self._action_indptr[place + 1]
+            found = list(self._labels[first:last]), list(self._action_lottery[first:last])
+            begin, end = self._outcome_indptr[first], self._outcome_indptr[last]
+            actions = list(expand(self._rules, state))
+            lotteries = [self._lotteries.get(_lottery(action)) for action in actions]
+            again = [action.label for action in actions], lotteries
+            next_states = chain.from_iterable(action.next_states for action in actions)
+            numbers = list(map(self._number.get, next_states))
+            if again != found or numbers != list(self._next[begin:end]):
+                raise RulesError(
+                    f"{self._rules.game.name}: the rules don't say the same twice in the state "
+                    f"{self._rules.state_text(state)}; they may draw nothing and change nothing: "
+                    "outcomes() yields all that can happen, with its weight"
+                )
+            outcomes += end - begin
+            if outcomes > MOST_ASKED_AGAIN:
+                return
 
     def arrays(self) -> Arrays:
         """What was found."""

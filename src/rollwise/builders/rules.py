@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from rollwise.builders.draws import drawn_by
 from rollwise.errors import RulesError, TooManyStates, spelled
 from rollwise.faults import PASSED_ON, fault_text, one_line, shown
 from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, THEN_NAMES, WIN, Game
@@ -69,6 +70,12 @@ class Rules:
             raise RulesError(
                 f"{game.name}: endless = {game.endless!r} is for games that are won or lost; in a "
                 "game for points endless play loses without bound, or is refused"
+            )
+        drawing = drawn_by(game)
+        if drawing is not None:
+            raise RulesError(
+                f"{game.name}: {drawing[0]}() draws with {drawing[1]}; rules draw nothing: "
+                "outcomes() yields all that can happen, with its weight"
             )
         taken = [name for name in self.field_names if name in RESERVED]
         if taken:

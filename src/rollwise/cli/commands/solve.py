@@ -47,11 +47,16 @@ from rollwise.cli.methods import (
 )
 from rollwise.cli.progress import Progress
 from rollwise.cli.score_options import ChaseOption, TargetOption, TiesOption, as_played
+from rollwise.cli.streams import say
 from rollwise.errors import UsageError
 from rollwise.printed import rounded_up
 
 if TYPE_CHECKING:
     from rollwise.graph import StateGraph
+
+
+# Outcomes that are looked at within some milliseconds.
+QUICKLY_SEEN = 500_000
 
 
 @app.command("solve")
@@ -174,8 +179,9 @@ def solve(
     if save is not None and not gave_up:
         solution.save(save)
     document = summary(solution)
+    odd = _oddities(solution.graph)
     if json:
-        print_json(document)
+        print_json({**document, "check": odd})
     elif not gave_up:
         _print(document, solution.graph)
         if save is not None:
@@ -183,12 +189,23 @@ def solve(
     if gave_up:
         tell_unfinished(solution)
         raise typer.Exit(1)
+    if odd:
+        say(f"check has something to say: {odd[0]} (rollwise check {game})")
     if solution.status != "certified":
         typer.echo(
             f"rollwise: {solution.status}: the error bound is {rounded_up(solution.error_bound)}",
             err=True,
         )
         raise typer.Exit(1)
+
+
+def _oddities(graph: StateGraph) -> list[str]:
+    """What `check` would say, where it takes next to no time to see."""
+    if graph.n_outcomes > QUICKLY_SEEN:
+        return []
+    from rollwise.analysis.oddities import oddities
+
+    return oddities(graph)
 
 
 def summary(solution: Any) -> dict[str, Any]:
