@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from rollwise.errors import ParameterError
-from rollwise.faults import shown
+from rollwise.faults import one_line, shown
 
 if TYPE_CHECKING:
     from rollwise.graph import StateGraph
@@ -155,6 +155,10 @@ class Game:
         ParameterError
             Names the game, the parameter and what it must be.
         """
+        if not isinstance(self.name, str) or self.name != one_line(self.name) or not self.name:
+            raise ParameterError(
+                f"{type(self).__name__}: name is {shown(self.name)}; it must be a text of one line"
+            )
         for spec in parameter_specs(type(self)):
             spec.check(self.name, getattr(self, spec.name))
 

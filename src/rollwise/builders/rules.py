@@ -44,10 +44,6 @@ class Rules:
 
     def __post_init__(self) -> None:
         game = self.game
-        if not isinstance(game.name, str) or game.name != one_line(game.name) or not game.name:
-            raise RulesError(
-                f"{type(game).__name__}: name is {shown(game.name)}; it must be a text of one line"
-            )
         game.validate()
         if type(game.players) is not int or game.players not in (1, 2):
             raise RulesError(f"{game.name}: players is {shown(game.players)}; it must be 1 or 2")
