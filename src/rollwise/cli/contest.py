@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from rollwise.cli.common import print_json, print_table
+from rollwise.cli.progress import Progress
 from rollwise.cli.score_options import tell_ties, ties_document
 from rollwise.game import Game
 from rollwise.graph import title_of
@@ -35,7 +36,9 @@ def contest_document(game: Game, players: int, ties: str) -> dict[str, Any]:
 
     contest = Contest(game, players, ties)
     started = time.perf_counter()
-    solved = solve_contest(contest)
+    with Progress() as progress:
+        progress("solving the contest", 0, None)
+        solved = solve_contest(contest)
     seconds = time.perf_counter() - started
     for_mean = solve_contest(contest, {0: solve(game).policy})
     scored = solved.scored

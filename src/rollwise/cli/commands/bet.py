@@ -17,6 +17,7 @@ from rollwise.cli.common import (
     read_game,
     read_state,
 )
+from rollwise.cli.progress import Progress
 from rollwise.cli.score_options import (
     ContestTiesOption,
     PlayersOption,
@@ -59,8 +60,10 @@ def bet(
 
     contest = Contest(read_game(game, parameters), players, ties)
     finished = read_scores_option(scores)
-    doubling = solve_doubling(contest) if players == 2 else None
-    solution = solve_contest(contest) if doubling is None else doubling.plain
+    with Progress() as progress:
+        progress("solving the contest", 0, None)
+        doubling = solve_doubling(contest) if players == 2 else None
+        solution = solve_contest(contest) if doubling is None else doubling.plain
     graph = solution.scored.graph
     place = None
     if state is not None:

@@ -20,6 +20,7 @@ from rollwise.cli.common import (
     read_state,
     refuse,
 )
+from rollwise.cli.progress import Progress
 from rollwise.cli.score_options import tell_ties, ties_document
 from rollwise.errors import UsageError
 from rollwise.printed import certified, column, estimated, in_common
@@ -100,8 +101,10 @@ def distribution(
         place = graph.find([fields[name] for name in graph.field_names])
     shown = []
     for reference in policy or ["optimal"]:
-        plan = resolve_policy(graph, chosen, reference)
-        found = distribution_of(graph, plan, state=place, count=count).trimmed()
+        with Progress() as progress:
+            progress(f"the distribution under {reference}", 0, None)
+            plan = resolve_policy(graph, chosen, reference)
+            found = distribution_of(graph, plan, state=place, count=count).trimmed()
         entry = _described(reference, found, at_most)
         entry["equally_good"] = ties_document(ties_in_play(graph, plan, start=place))
         if exact:
