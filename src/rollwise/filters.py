@@ -13,10 +13,13 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rollwise.errors import ExpressionError
 
 if TYPE_CHECKING:
     import polars as pl
+    from numpy.typing import NDArray
 
     from rollwise.vocabulary import Vocabulary
 
@@ -82,6 +85,27 @@ def parse_filter(
         raise ExpressionError(f"the condition {text!r} is too deeply nested") from None
     assert isinstance(expression, pl.Expr)
     return expression
+
+
+def rows_where(
+    frame: pl.DataFrame, text: str, vocabulary: Vocabulary | None = None
+) -> NDArray[np.bool_]:
+    """For which rows of a frame a condition holds; see `parse_filter`.
+
+    Raises
+    ------
+    ExpressionError
+        It can't be understood, or worked out.
+    """
+    import polars as pl
+
+    condition = parse_filter(text, frame.schema, vocabulary)
+    try:
+        kept = frame.select(condition.alias("kept"))["kept"].fill_null(False).to_numpy()
+    except pl.exceptions.PolarsError as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ExpressionError(f"the condition {text!r} can't be worked out: {reason}") from error
+    return np.broadcast_to(kept, len(frame))
 
 
 class _Reader:
@@ -185,6 +209,8 @@ class _Reader:
 
         if isinstance(node, ast.Constant):
             if isinstance(node.value, int | float | str) and not isinstance(node.value, bool):
+                if isinstance(node.value, int) and node.value >= 1 << 63:
+                    raise ExpressionError("the condition has a number of more than 64 bits")
                 return pl.lit(node.value)
         elif isinstance(node, ast.Name):
             if node.id in self.columns:
@@ -196,6 +222,8 @@ class _Reader:
                 'words like "roll" go in quotes)'
             )
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+            if self.is_word(node.operand):
+                raise ExpressionError(f"{ast.unparse(node)!r} calculates with a word")
             value = self.number(node.operand)
             return -value if isinstance(node.op, ast.USub) else value
         elif isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:

@@ -143,7 +143,7 @@ class LayeredSolution:
         """
         import polars as pl
 
-        from rollwise.filters import parse_filter
+        from rollwise.filters import rows_where
         from rollwise.vocabulary import Vocabulary
 
         labels = self.actions[part]
@@ -164,7 +164,7 @@ class LayeredSolution:
             return frame
         every = sorted({*self.action_names, *np.unique(self.actions).tolist()})
         vocabulary = Vocabulary(every, self.action_names)
-        return frame.filter(parse_filter(where, frame.schema, vocabulary))
+        return frame.filter(rows_where(frame, where, vocabulary))
 
     def write_table(self, folder: str | Path) -> None:
         """Write the strategy as Parquet, a file a layer, which `polars.scan_parquet` reads as one.

@@ -65,8 +65,10 @@ def _mixture(graph: StateGraph, game: Game, reference: str) -> Policy:
         weight, name = float(match[1]), match[2]
         parts.append((weight, resolve_policy(graph, game, name)))
     total = sum(weight for weight, _ in parts)
-    if not total > 0:
-        raise PolicyError(f"the weights of {reference!r} add up to nothing")
+    if not 0 < total < float("inf"):
+        raise PolicyError(
+            f"the weights of {reference!r} add up to {total:g}; it must be a number > 0"
+        )
     probability = sum(weight / total * part.probability for weight, part in parts)
     tied = [part.tied for _, part in parts if part.tied is not None]
     return Policy(reference, probability, tied[0] if tied else None)  # type: ignore[arg-type]

@@ -254,7 +254,7 @@ class Solution:
         """
         import polars as pl
 
-        from rollwise.filters import parse_filter
+        from rollwise.filters import rows_where
 
         graph = self.graph
         frame = pl.DataFrame(
@@ -269,7 +269,7 @@ class Solution:
             *(pl.Series(name, column) for name, column in self._said_of_states.items()),
         )
         if where is not None:
-            frame = frame.filter(parse_filter(where, frame.schema, graph.vocabulary))
+            frame = frame.filter(rows_where(frame, where, graph.vocabulary))
         return frame.sort(graph.field_names)
 
     @property

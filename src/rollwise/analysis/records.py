@@ -37,8 +37,8 @@ def read_scores(path: Path) -> Ints:
         if not text or (number == 1 and text.lower() in ("score", "scores")):
             continue
         try:
-            scores.append(int(text))
-        except ValueError:
+            scores.append(int(np.int64(int(text))))
+        except (ValueError, OverflowError):
             raise UsageError(f"{path}, line {number}: {line!r} isn't a whole number") from None
     if len(scores) < 2:
         raise UsageError(f"{path} holds {len(scores)} scores; a test needs at least 2")

@@ -7,7 +7,7 @@ import warnings
 from typing import Any
 
 from rollwise.cli import streams
-from rollwise.cli.streams import say
+from rollwise.cli.streams import one_line, say
 
 
 def _show_warning(message: Warning | str, *args: Any, **kwargs: Any) -> None:
@@ -33,6 +33,10 @@ def _run() -> int:
     from rollwise.errors import RollwiseError
 
     streams.prepare()
+    for word in sys.argv[1:]:
+        if "\0" in word or not _is_text(word):
+            say(f"{word!r} isn't text: it holds bytes that are no UTF-8, or a NUL")
+            return 2
     warnings.showwarning = _show_warning
     # Typer has Click within itself, and offers of its exceptions only the narrower ones.
     CLICK_EXCEPTION: Any = typer.BadParameter.__mro__[2]
@@ -42,7 +46,7 @@ def _run() -> int:
         sys.stdout.flush()  # here, where it may fail
         return int(code)
     except RollwiseError as error:
-        say(str(error))
+        say(one_line(str(error)))
         return error.exit_code
     except (typer.Abort, KeyboardInterrupt):
         say("stopped")
@@ -59,3 +63,8 @@ def _run() -> int:
         if not isinstance(error, BrokenPipeError):  # else, whoever read has seen enough
             say(streams.system_error(error))
         return 1
+
+
+def _is_text(word: str) -> bool:
+    """Whether a word of the command line could be decoded (PEP 383)."""
+    return not any("\ud800" <= char <= "\udfff" for char in word)

@@ -52,7 +52,10 @@ class _Conversion:
                 return tuple(value or ())
         elif value is None or (kind in (str, int, float) and type(value) is kind):
             return value
-        return self._by_typer().coerce(value, param=param, ctx=ctx)
+        coerced = self._by_typer().coerce(value, param=param, ctx=ctx)
+        if isinstance(coerced, int) and not -(1 << 63) <= coerced < 1 << 63:
+            raise typer.BadParameter("a number of more than 64 bits", ctx=ctx, param=param)
+        return coerced
 
 
 class _ConvertsLittle:

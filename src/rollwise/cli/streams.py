@@ -13,6 +13,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
+LONGEST = 800  # letters of a message
+
 # What stands in for a character that a stream doesn't know. Others are shown by their number.
 STAND_INS = {
     "→": ">",
@@ -102,6 +104,12 @@ def say(message: str) -> None:
     """A line on standard error, if it can be had there."""
     with contextlib.suppress(OSError):
         print("rollwise:", " ".join(message.split()), file=sys.stderr)
+
+
+def one_line(message: str) -> str:
+    """A message in a line that can be read, whatever was typed or pasted."""
+    line = " ".join(part for part in message.splitlines() if part.strip())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} ... {line[-LONGEST // 2 :]}"
 
 
 def close() -> None:

@@ -149,7 +149,7 @@ def _points(face: int) -> int:
 
 
 def _faces(number: int, text: str) -> list[int]:
-    faces = [int(word) if word.isdigit() else 0 for word in text.replace("-", " ").split()]
+    faces = [int(word) if word.isdecimal() else 0 for word in text.replace("-", " ").split()]
     if any(not 1 <= face <= 6 for face in faces):
         raise ValueError(number, f"{text!r} isn't a list of dice such as 4 3 5 3 1")
     return faces

@@ -12,6 +12,8 @@ from rollwise.errors import MissingExtra
 from rollwise.methods.programs import TOLERANCE, Answer, OnProgress, Program
 from rollwise.methods.result import Status
 
+LONGEST = 1e20  # seconds: SCIP's infinity
+
 
 def solve_with_scip(
     program: Program,
@@ -60,7 +62,7 @@ def solve_with_scip(
     except OutOfTime:
         return Answer(None, Status.OUT_OF_TIME, "the program took all the time", np.inf, 0, [])
     if clock.limit is not None:
-        solver.setParam("limits/time", max(clock.left, 0.01))
+        solver.setParam("limits/time", min(max(clock.left, 0.01), LONGEST))
     if start is not None:
         point = solver.createSol()
         for variable, value in zip(variables, start.tolist(), strict=True):

@@ -112,7 +112,7 @@ def select(solution: Solution, states: Ints, where: str | None) -> Ints:
         return states
     import polars as pl
 
-    from rollwise.filters import parse_filter
+    from rollwise.filters import rows_where
 
     # `Solution.table` sorts its rows, so the same columns are made here with their numbers.
     table = solution.graph.states
@@ -123,13 +123,12 @@ def select(solution: Solution, states: Ints, where: str | None) -> Ints:
         pl.Series("win_probability", (1 + solution.values[states]) / 2),
         pl.Series("error_bound", solution.error_bounds[states]),
     )
-    condition = parse_filter(where, frame.schema, solution.graph.vocabulary)
-    kept = frame.select(condition.alias("kept"))["kept"].to_numpy()
+    kept = rows_where(frame, where, solution.graph.vocabulary)
     if not kept.any():
         raise UsageError(
             f"{solution.graph.game}: no state to draw is left by the condition {where!r}"
         )
-    return np.asarray(states[np.broadcast_to(kept, states.shape)])
+    return np.asarray(states[kept])
 
 
 def changes_along(table: NDArray[np.int32], answer: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -25,6 +26,8 @@ from rollwise.simulate.results import Counts, Disagreement, Match, Side, side_of
 from rollwise.simulate.table import Games, PlayTable
 
 BLOCK = 1 << 16  # games from one stream
+MOST_GAMES = 10**15
+MOST_WORKERS = 256
 SECOND_SEAT = 1 << 32  # streams of the games that the opponent begins count from here
 MOST_EXACT = 30_000_000  # outcomes of a graph up to which exact figures are computed
 
@@ -86,10 +89,10 @@ def simulate(
     else:
         table = PlayTable.of(graph, policy, against)
     seats = 1 if against is None else 2
-    if games < seats:
-        raise UsageError(f"games is {games}; it must be at least {seats}")
-    if workers < 1:
-        raise UsageError(f"workers is {workers}; it must be at least 1")
+    if not seats <= games <= MOST_GAMES:
+        raise UsageError(f"games is {games}; it must be from {seats} to {MOST_GAMES:,}")
+    if not 1 <= workers <= MOST_WORKERS:
+        raise UsageError(f"workers is {workers}; it must be from 1 to {MOST_WORKERS}")
     seed = fresh_seed() if seed is None else check_seed(seed)
     for_points = graph.objective != "win"
     counts = [Counts(for_points) for _ in range(seats)]
@@ -130,12 +133,13 @@ def _play(
 ) -> None:
     """Play the blocks of all seats in order, some at the same time, and add them up."""
     seats = len(counts)
-    plan = []
-    for first in range(seats):
-        share = (games + seats - 1 - first) // seats
-        for number in range((share + BLOCK - 1) // BLOCK):
-            plan.append((number, first, min(BLOCK, share - number * BLOCK)))
-    plan.sort()  # so that both seats have played alike when Ctrl-C comes
+    shares = [(games + seats - 1 - first) // seats for first in range(seats)]
+    plan = (  # in this order, so that both seats have played alike when Ctrl-C comes
+        (number, first, min(BLOCK, share - number * BLOCK))
+        for number in range((shares[0] + BLOCK - 1) // BLOCK)
+        for first, share in enumerate(shares)
+        if number * BLOCK < share
+    )
 
     def play(number: int, first: int, size: int) -> Games:
         return table.play(size, stream(seed, number + first * SECOND_SEAT), first)
@@ -143,7 +147,7 @@ def _play(
     done = 0
     with held_back() as interrupt, ThreadPoolExecutor(workers) as pool:
         waiting: list[tuple[int, Future[Games]]] = []
-        for job in [*plan, *[None] * workers]:
+        for job in chain(plan, [None] * workers):
             if job is not None and not interrupt.asked:
                 waiting.append((job[1], pool.submit(play, *job)))
             if waiting and (job is None or len(waiting) > workers):

@@ -64,7 +64,7 @@ def distribution(
         int | None, typer.Option("--at-most", metavar="N", help="Also P(at most N).")
     ] = None,
     simulate: Annotated[
-        int, typer.Option(min=0, metavar="GAMES", help="Simulate games beside it.")
+        int, typer.Option(min=0, max=10**9, metavar="GAMES", help="Simulate games beside it.")
     ] = 0,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Seed of the simulation; 1 unless given.")

@@ -198,7 +198,7 @@ def _run(
         return []
     from rollwise.analysis.learning import compare
 
-    points = {games >> i for i in range(max(checkpoints, 1))}
+    points = {games >> i for i in range(min(max(checkpoints, 1), games.bit_length()))}
     points = {point for point in points if point > learner.games}
     known: dict[int, Learned] = {}
     comparisons = []
