@@ -300,6 +300,15 @@ def test_a_chase_without_a_bound_says_which_targets_there_are():
         Chase(Downhill(), -3)
 
 
+def test_the_distribution_of_a_policy_that_ends_play():
+    """What it never does may go on for ever."""
+    text = output("distribution", f"{__file__}:Road", "--simulate", "50", "--exact")
+    assert "mean 10 (exact)" in text
+    assert "warning" not in text
+    asked = ("distribution", f"{__file__}:Road", "--policy", "random")
+    assert "round for ever" in refusal(*asked)
+
+
 def test_free_rest_is_refused_with_a_remedy():
     with pytest.raises(EndlessPlay, match="place=0 with the action rest.*let it cost something"):
         solve(FreeRoad())

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.certificate import require_ending
+from rollwise.certificate import endless_states, require_ending
+from rollwise.endings import regroup
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.kernels import scores as kernels
@@ -167,6 +168,19 @@ def counted_points(graph: StateGraph, count: str | None, points: Ints | None) ->
     return counted_actions(graph, count)
 
 
+def played(graph: StateGraph, policy: Policy) -> tuple[StateGraph, Policy]:
+    """The graph without what the policy never does, where that could go on for ever.
+
+    Its states are numbered as before.
+    """
+    if not len(endless_states(graph)):
+        return graph, policy
+    taken = np.flatnonzero(policy.probability > 0)
+    place = np.arange(graph.n_states)
+    smaller = regroup(graph, place, taken, graph.action_state[taken])
+    return smaller, Policy(policy.name, policy.probability[taken])
+
+
 def distributions(
     graph: StateGraph,
     policy: Policy,
@@ -192,6 +206,8 @@ def distributions(
     UsageError, RulesError
         The game has no points, or they aren't whole, or have no bound.
     """
+    if points is None:
+        graph, policy = played(graph, policy)
     points = counted_points(graph, count, points)
     require_ending(graph)
     require_bounded(graph, points, f"times of {count!r}" if count else "points")
@@ -242,7 +258,8 @@ def exact_distribution(
     UsageError
         A play can come back to a state, or the rules have weights that aren't whole.
     """
-    points = whole_points(graph) if count is None else counted_actions(graph, count)
+    graph, policy = played(graph, policy)
+    points = counted_points(graph, count, None)
     if graph.outcome_weight.dtype.kind != "i":
         raise UsageError(f"{graph.title} has weights that aren't whole numbers: no exact fractions")
     rows: dict[int, dict[int, Fraction]] = {}

@@ -18,6 +18,7 @@ from rollwise.analysis.distributions import (
     MOST_SWEEPS,
     Distribution,
     counted_points,
+    played,
 )
 from rollwise.certificate import require_ending
 from rollwise.errors import UsageError
@@ -53,6 +54,8 @@ def distribution(
         The game has no points, or they aren't whole, or have no bound; or more than
         400 million probabilities are needed at a time.
     """
+    if points is None:
+        graph, policy = played(graph, policy)
     counted = counted_points(graph, count, points)
     require_ending(graph)
     require_bounded(graph, counted, f"times of {count!r}" if count else "points")

@@ -104,7 +104,8 @@ def compare(scores: Ints, expected: Distribution) -> Comparison:
     observed = np.array([(scores == value).sum() for value in expected.values], np.float64)
     counts, hopes = pooled(observed, n * expected.probabilities)
     statistic = float(((counts - hopes) ** 2 / hopes).sum()) if len(hopes) > 1 else float("nan")
-    z = (float(scores.mean()) - expected.mean) / (expected.sd / np.sqrt(n))
+    off, spread = float(scores.mean()) - expected.mean, expected.sd / float(np.sqrt(n))
+    z = off / spread if spread > 0 else 0.0  # where only one score is possible, all have it
     sd = float(scores.std(ddof=1))
     return Comparison(
         n,
@@ -113,7 +114,7 @@ def compare(scores: Ints, expected: Distribution) -> Comparison:
         sd / float(np.sqrt(n)),
         expected.mean,
         expected.sd,
-        float(z),
+        z,
         float(2 * norm.sf(abs(z))),
         statistic,
         len(hopes),

@@ -75,12 +75,12 @@ def distribution(
     no_cache: NoCacheOption = False,
 ) -> None:
     """The distribution of a solitaire game's final score under a policy, without simulating."""
-    from rollwise.analysis.distributions import counted_actions, exact_distribution
+    from rollwise.analysis.distributions import counted_points, exact_distribution, played
     from rollwise.analysis.one_distribution import distribution as distribution_of
     from rollwise.kept import build
     from rollwise.policies import ties_in_play
     from rollwise.policy_references import resolve_policy
-    from rollwise.scores import whole_points
+    from rollwise.scores import require_points
 
     if csv and json:
         raise UsageError("--csv and --json can't both be had")
@@ -91,7 +91,8 @@ def distribution(
     seed = 1 if seed is None else seed
     chosen = read_game(game, parameters)
     graph = build(chosen)
-    counted = whole_points(graph) if count is None else counted_actions(graph, count)
+    if count is None or graph.players != 1:
+        require_points(graph)
     place = 0
     if state is not None:
         fields = read_state(state)
@@ -113,7 +114,9 @@ def distribution(
                 row["fraction"] = str(fractions.get(row["value"], 0))
             entry["mean_fraction"] = str(sum(value * share for value, share in fractions.items()))
         if simulate:
-            _simulate(entry, graph, plan, counted, simulate, seed, place, found)
+            smaller, plan = played(graph, plan)
+            counted = counted_points(smaller, count, None)
+            _simulate(entry, smaller, plan, counted, simulate, seed, place, found)
         shown.append(entry)
     if target is not None:
         if count is not None or state is not None or simulate or exact:
