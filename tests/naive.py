@@ -52,6 +52,23 @@ def explore(game: Game) -> dict[tuple, dict[int, list[tuple[Fraction, int, tuple
     return found
 
 
+def merge_equal(found: dict[tuple, dict[int, list]], first_states: int = 1024) -> None:
+    """Merge equal outcomes, from the first that lead on among those of the first states."""
+    merging = False
+    for place, actions in enumerate(found.values()):
+        for label, outcomes in actions.items():
+            leading_on = [way for _, *way in outcomes if way[1] is not None]
+            merging |= place < first_states and any(leading_on.count(w) > 1 for w in leading_on)
+            weights: dict[tuple, Fraction] = {}
+            for weight, *way in outcomes:
+                known = weights.get(tuple(way), Fraction(0))
+                whole = weight.denominator == known.denominator == 1
+                total = known + weight if whole else Fraction(float(known) + float(weight))
+                weights[tuple(way)] = total
+            if merging:
+                actions[label] = [(weight, *way) for way, weight in weights.items()]
+
+
 def moves_of_game(game: Game) -> dict[tuple, list[Move]]:
     """The recursion of a game, straight from its rules."""
     moves = {}

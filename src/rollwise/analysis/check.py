@@ -188,7 +188,7 @@ def _same(one: NDArray[Any], other: NDArray[Any]) -> bool:
 
 def _compare_sample(game: Game, graph: StateGraph) -> str | None:
     """Interpret some states of a compiled graph, evenly spread; what differs, or None."""
-    from rollwise.builders.interpreted import expand
+    from rollwise.builders.interpreted import expand, merged
     from rollwise.builders.rules import PAYOFF
     from rollwise.game import PASS
 
@@ -204,6 +204,8 @@ def _compare_sample(game: Game, graph: StateGraph) -> str | None:
         for a, action in zip(range(first, last), actions, strict=True):
             where = f"{at} with the action {graph.action_text(a)}"
             begin, end = int(graph.outcome_indptr[a]), int(graph.outcome_indptr[a + 1])
+            if end - begin < len(action.weights):
+                action = merged(action)
             if action.reward != graph.action_reward[a]:
                 return f"another reward {where}"
             if list(action.weights) != graph.outcome_weight[begin:end].tolist():

@@ -10,7 +10,13 @@ import numpy as np
 
 from rollwise import large_pages
 from rollwise.builders.compiling import CompiledRules
-from rollwise.builders.interpreted import MOST_YIELDED, Arrays, expand, too_many_states
+from rollwise.builders.interpreted import (
+    LOOKED_AT,
+    MOST_YIELDED,
+    Arrays,
+    expand,
+    too_many_states,
+)
 from rollwise.builders.rules import LEAST, MOST, Rules
 from rollwise.builders.spot_check import compare, sample
 from rollwise.errors import RollwiseError, RulesDiffer, RulesError
@@ -197,6 +203,7 @@ class Explorer:
         self._rules, self._expand, self._max_states = rules, compiled.expand, max_states
         self._context, self._alive = compiled.context(rules.game)
         self._allowed = np.array([then in rules.allowed_thens for then in range(6)])
+        self._looked_at = LOOKED_AT
         self._most = 512
         n_fields = len(rules.field_names)
         self._buffers = _buffers(self._context, self._most, n_fields)
@@ -260,6 +267,7 @@ class Explorer:
             self._max_states,
             self._max_states * OUTCOMES_PER_STATE,
             chunk,
+            self._looked_at,
         )
         return ending
 
@@ -329,6 +337,7 @@ class Explorer:
 
     def renumber(self, states: np.ndarray) -> None:
         """Take the states in another order: (n_states and some more, n_fields) int32."""
+        self._looked_at = 0  # what is found out stays
         self.room = self.room._replace(states=states)
         self._table.make(states[: self.n_states], states)
 

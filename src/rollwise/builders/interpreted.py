@@ -25,6 +25,9 @@ from rollwise.sizes import in_bytes
 
 MAX_ACTION = 2**31 - 1
 MAX_TOTAL_WEIGHT = 2**62
+# Equal outcomes are merged in a game that has some that lead on among its first states: where
+# there are none, that there might be costs nothing.
+LOOKED_AT = 1024
 # Actions of a state, and outcomes of an action: more come of a loop that doesn't end.
 MOST_YIELDED = 1_000_000
 # States that the rules are asked about twice, and the outcomes after which that is enough.
@@ -73,6 +76,33 @@ def expand(rules: Rules, state: Any) -> Iterator[Action]:
             f"{game.name}: no action in the state {rules.state_text(state)}; a play that is over "
             "ends with WIN, LOSE, DRAW or END instead of leading to a state"
         )
+
+
+def merged(action: Action) -> Action:
+    """An action with equal outcomes as one, of their weights' sum, where the first of them is."""
+    weights: dict[Any, int | float] = {}
+    try:
+        for weight, *way in zip(action.weights, action.thens, action.next_states, strict=True):
+            weights[tuple(way)] = weights.get(tuple(way), 0) + weight
+    except TypeError:  # a field is a list, say; whoever numbers the states says so
+        return action
+    if len(weights) == len(action.weights):
+        return action
+    thens, next_states = zip(*weights, strict=True)
+    return action._replace(weights=list(weights.values()), thens=thens, next_states=next_states)
+
+
+def has_equal_outcomes(action: Action) -> bool:
+    """Whether two outcomes lead on to the same state in the same way."""
+    ways = [
+        (then, next_state)
+        for then, next_state in zip(action.thens, action.next_states, strict=True)
+        if next_state is not None
+    ]
+    try:
+        return len(set(ways)) < len(ways)
+    except TypeError:  # a field is a list, say; whoever numbers the states says so
+        return False
 
 
 def _all_of(rules: Rules, what: str, method: Any, state: Any, *action: int) -> list[Any]:
@@ -263,6 +293,7 @@ class Interpreter:
         self._states = list(self._number)[1:]
         self._n_roots = len(self._states)
         self._place = 0
+        self._merged_from = math.inf  # the action from which equal outcomes are merged
         self._action_indptr, self._outcome_indptr = array("q", [0]), array("q", [0])
         self._labels, self._next = array("i"), array("i")
         self._action_lottery = array("i")
@@ -304,6 +335,10 @@ class Interpreter:
     def _expand_next(self) -> None:
         state = self._states[self._place]
         for action in expand(self._rules, state):
+            if self._merged_from == math.inf and self._place < LOOKED_AT:
+                if has_equal_outcomes(action):
+                    self._merged_from = len(self._labels)
+            action = self._as_kept(action, len(self._labels))
             lottery = _lottery(action)
             try:
                 numbers = list(map(self._number.get, action.next_states))
@@ -320,6 +355,9 @@ class Interpreter:
             self._outcome_indptr.append(len(self._next))
         self._action_indptr.append(len(self._labels))
         self._place += 1
+
+    def _as_kept(self, action: Action, number: int) -> Action:
+        return merged(action) if number >= self._merged_from else action
 
     def _numbered(self, next_state: Any, state: Any, action: int) -> int:
         """The number of a state, which gets one if it is new."""
@@ -347,7 +385,8 @@ class Interpreter:
             first, last = self._action_indptr[place], self._action_indptr[place + 1]
             found = list(self._labels[first:last]), list(self._action_lottery[first:last])
             begin, end = self._outcome_indptr[first], self._outcome_indptr[last]
-            actions = list(expand(self._rules, state))
+            plain = enumerate(expand(self._rules, state), first)
+            actions = [self._as_kept(action, number) for number, action in plain]
             lotteries = [self._lotteries.get(_lottery(action)) for action in actions]
             again = [action.label for action in actions], lotteries
             next_states = chain.from_iterable(action.next_states for action in actions)

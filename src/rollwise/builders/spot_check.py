@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.builders.interpreted import Action, Arrays, expand
+from rollwise.builders.interpreted import Action, Arrays, expand, merged
 from rollwise.builders.rules import Rules
 from rollwise.errors import RulesDiffer
 from rollwise.faults import fault_text
@@ -79,6 +79,7 @@ def compare(
         state = rules.state_type(*arrays.states[s].tolist())
         compiled, plain = list(_of_arrays(arrays, known, s)), list(expand(rules, state))
         if [_told(action) for action in plain] != compiled:
+            plain = _as_many(plain, compiled)
             _compare_actions(rules, state, plain, compiled)
         left -= sum(len(action.weights) for action in plain)
         if left < 0:
@@ -147,6 +148,14 @@ def _of_arrays(
             arrays.lottery_then[part].tolist(),
             next_states[begins[k] - begins[0] : begins[k + 1] - begins[0]],
         )
+
+
+def _as_many(plain: list[Action], compiled: list[Any]) -> list[Action]:
+    """The plain actions, with equal outcomes merged where they are in the compiled ones."""
+    if len(plain) != len(compiled):
+        return plain
+    pairs = zip(plain, compiled, strict=True)
+    return [merged(one) if len(other[2]) < len(one.weights) else one for one, other in pairs]
 
 
 def _compare_actions(rules: Rules, state: Any, plain: list[Action], compiled: list[Any]) -> None:

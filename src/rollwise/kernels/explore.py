@@ -56,7 +56,8 @@ DONE, PAUSED, BUFFERS_NEEDED, ROOM_NEEDED, BOX_NEEDED, ODD_STATE, LIMIT_REACHED 
 # Counters kept between calls.
 PLACE, STATES, ACTIONS, OUTCOMES, LOTTERIES, LOTTERY_OUTCOMES, REAL_WEIGHTS = range(7)
 FIRST = 7  # the state where the arrays of the graph begin
-COUNTERS = 8
+MERGING = 8  # 1 where equal outcomes are merged
+COUNTERS = 9
 
 BATCH = 16  # states that are expanded at once
 RECENT = 64  # actions whose lotteries are remembered, by label
@@ -258,6 +259,88 @@ def is_odd(reward, weight, real_weight, then, begin, end, real, allowed, rewards
 
 
 @inner_kernel
+def merge_equal(weight, then, next_state, place, begin, end, real, slots, look):
+    """Merge the equal outcomes of an action: where the first of them is, of their weights' sum.
+
+    Parameters
+    ----------
+    weight, then, next_state, place : see `Buffers`
+    begin, end : int
+        The outcomes of the action.
+    real : bool
+        Weights are the bits of floats.
+    slots : (at least 4 * (end - begin) + 3,) int64
+        Scratch, zero before its first use. What is there counts from the last one on, so that
+        it needn't be cleared.
+    look : bool
+        Merge nothing, and look only at outcomes that lead on.
+
+    Returns
+    -------
+    left : int
+        Where the outcomes end now; less than `end` if some are equal. 0 where a weight breaks
+        a rule.
+    """
+    size = np.uint64(2)
+    while size < np.uint64(2) * (end - begin):
+        size *= np.uint64(2)
+    mask = size - np.uint64(1)
+    base = slots[slots.shape[0] - 1] + 1
+    slots[slots.shape[0] - 1] = base + np.int64(end)
+    real_weight = weight.view(np.float64)
+    left = begin
+    for k in range(begin, end):
+        if look and place[k] < 0:
+            continue
+        if real:
+            if not (real_weight[k] > 0.0 and real_weight[k] <= MAX_TOTAL_WEIGHT):
+                return np.uint64(0)
+        elif weight[k] <= 0 or weight[k] > MAX_TOTAL_WEIGHT:
+            return np.uint64(0)
+        h = (np.uint64(place[k]) * np.uint64(8) + np.uint64(then[k])) * np.uint64(HASH_FACTOR)
+        spot = (h >> np.uint64(32)) & mask
+        while slots[spot] >= base:
+            other = np.uint64(slots[spot] - base)
+            same = place[other] == place[k] and then[other] == then[k]
+            if same and place[k] >= 0:
+                for j in range(next_state.shape[1]):
+                    same &= next_state[other, j] == next_state[k, j]
+            if same:
+                break
+            spot = (spot + np.uint64(1)) & mask
+        if slots[spot] >= base:
+            if look:
+                return left
+            other = np.uint64(slots[spot] - base)
+            if real:
+                real_weight[other] += real_weight[k]
+            else:
+                weight[other] += weight[k]
+                if weight[other] < 0:
+                    return np.uint64(0)
+            continue
+        if look:
+            slots[spot] = base + np.int64(k)
+        else:
+            slots[spot] = base + np.int64(left)
+            move_outcomes(weight, then, next_state, place, k, k + np.uint64(1), left)
+            left += np.uint64(1)
+    return end if look else left
+
+
+@inner_kernel
+def move_outcomes(weight, then, next_state, place, begin, end, to):
+    """Move outcomes to an earlier place of the buffers."""
+    if begin == to:
+        return
+    for k in range(begin, end):
+        weight[to], then[to], place[to] = weight[k], then[k], place[k]
+        for j in range(next_state.shape[1]):
+            next_state[to, j] = next_state[k, j]
+        to += np.uint64(1)
+
+
+@inner_kernel
 def number_states(place, next_state, n, outcome_state, n_outcomes, states, n_states, table, mask):
     """Append `n` outcomes, and the states that are new; how many states there are then.
 
@@ -308,6 +391,7 @@ def explore(
     max_states,
     max_outcomes,
     chunk,
+    looked_at,
 ):
     """Expand states until all are done, or something needs the caller.
 
@@ -329,6 +413,9 @@ def explore(
         Which `then` codes the game may use.
     chunk : int
         Pause after this many states.
+    looked_at : int
+        If an action of one of so many first states has equal outcomes that lead on, equal
+        outcomes are merged from there on.
 
     Returns
     -------
@@ -362,6 +449,8 @@ def explore(
     n_lottery_outcomes = counters[LOTTERY_OUTCOMES]
     stop = place + chunk
     one_by_one = False
+    merging = counters[MERGING] == 1
+    slots = np.zeros(4 * weight.shape[0] + 3, np.int64)
     ending = DONE
     while ending == DONE and place < n_states:
         if n_states > max_states or n_outcomes > max_outcomes:
@@ -401,8 +490,10 @@ def explore(
         first_action, first_outcome = index(n_actions), index(n_outcomes)
         a = index(0)
         begin = np.uint64(0)
+        merged = np.uint64(0)  # outcomes of these states that went into others
         for i in range(expanded):
             first = a
+            attentive = merging or place < looked_at
             while a < index(state_end[i]):
                 end = np.uint64(ends[a])
                 label = labels[a]
@@ -411,6 +502,24 @@ def explore(
                 for b in range(first, a):
                     if labels[b] == label:
                         ending = ODD_STATE
+                if attentive:
+                    read = begin + merged
+                    move_outcomes(weight, then, next_state, spot_of, read, end, begin)
+                    end -= merged
+                    if not merging:
+                        left = merge_equal(
+                            weight, then, next_state, spot_of, begin, end, real, slots, True
+                        )
+                        merging = left < end
+                    if merging:
+                        left = merge_equal(
+                            weight, then, next_state, spot_of, begin, end, real, slots, False
+                        )
+                        merged += end - left
+                        end = left
+                        if left == 0:
+                            ending = ODD_STATE
+                            break
                 reward[a] += 0.0  # one kind of zero
                 # Calls take their time, so the lottery of the last action with such a label
                 # is tried first.
@@ -469,6 +578,7 @@ def explore(
             action_indptr[place - first_place] = first_action + a
         if ending != DONE:
             break
+        added -= np.int64(merged)
         n_states = number_states(
             spot_of,
             next_state,
@@ -483,6 +593,7 @@ def explore(
         n_actions += found
         n_outcomes += added
     counters[PLACE] = place
+    counters[MERGING] = merging
     counters[STATES] = n_states
     counters[ACTIONS] = n_actions
     counters[OUTCOMES] = n_outcomes

@@ -1,0 +1,226 @@
+"""Equal outcomes of an action are merged, alike in both builders."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rollwise
+from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, build
+from rollwise.builders.interpreted import Action, merged
+from rollwise.errors import RulesError
+from rollwise.graph import StateGraph
+
+ROLL, HOLD = range(2)
+# Throws of a pig (Pass the Pigs) in thousandths: side without a dot, with one, and the rest.
+PIG_WAYS = (349, 302, 224, 88, 30, 7)
+PIG_POINTS = (0, 0, 5, 5, 10, 15)
+
+
+class Turn(NamedTuple):
+    banked: int
+    rival: int
+    turn: int
+
+
+@dataclass(frozen=True)
+class TwoPigs(Game):
+    """Pass the Pigs, as one writes it: a loop over what each of two pigs shows."""
+
+    target: int = 20
+    action_names: ClassVar = ("roll", "hold")
+
+    def start(self):
+        return Turn(0, 0, 0)
+
+    def actions(self, s):
+        yield ROLL
+        if s.turn > 0:
+            yield HOLD
+
+    def outcomes(self, s, action):
+        if action == HOLD:
+            yield 1, PASS, Turn(s.rival, s.banked + s.turn, 0)
+        else:
+            for one in range(6):
+                for other in range(6):
+                    ways = PIG_WAYS[one] * PIG_WAYS[other]
+                    points = PIG_POINTS[one] + PIG_POINTS[other]
+                    if one == other:
+                        points = 2 * points if one > 1 else 1
+                    if one + other == 1:  # a side of each kind: out
+                        yield ways, PASS, Turn(s.rival, s.banked, 0)
+                    elif s.banked + s.turn + points >= self.target:
+                        yield ways, WIN, s
+                    else:
+                        yield ways, AGAIN, Turn(s.banked, s.rival, s.turn + points)
+
+
+@dataclass(frozen=True)
+class CountedPigs(TwoPigs):
+    """The same rules, with equal throws counted by hand."""
+
+    name: ClassVar = "two-pigs"
+
+    def outcomes(self, s, action):
+        ways: Counter[Any] = Counter()
+        for weight, then, after in super().outcomes(s, action):
+            ways[then, after] += weight
+        for (then, after), weight in ways.items():
+            yield weight, then, after
+
+
+def distinct(graph: StateGraph) -> bool:
+    """Whether no action of a graph has two equal outcomes."""
+    action = np.repeat(np.arange(graph.n_actions), np.diff(graph.outcome_indptr))
+    ways = np.stack([action, graph.outcome_state, graph.outcome_passes, graph.outcome_payoff])
+    return len(np.unique(ways, axis=1).T) == graph.n_outcomes
+
+
+def test_equal_outcomes_are_one_whose_weight_is_their_sum(mode):
+    graph = build(TwoPigs(), mode=mode)
+    assert distinct(graph)
+    rolls = graph.action_label == ROLL
+    total = np.add.reduceat(graph.outcome_weight, graph.outcome_indptr[:-1])
+    assert set(total[rolls].tolist()) == {1000**2}
+    assert graph.outcome_weight.dtype == np.int64
+    assert graph.n_outcomes < 10 * graph.n_actions
+    assert graph.content_hash == build(CountedPigs(), mode="interpreted").content_hash
+
+
+@pytest.mark.needs_jit
+def test_so_they_are_in_larger_games_and_layer_by_layer(monkeypatch):
+    large = TwoPigs(35)
+    graph = build(large, mode="compiled")
+    assert distinct(graph)
+    assert graph.content_hash == build(large, mode="interpreted").content_hash
+
+    monkeypatch.setattr(TwoPigs, "progress", lambda self, s: s.banked + s.rival)
+    layered = rollwise.solve_by_layers(large)
+    assert layered.n_outcomes == graph.n_outcomes
+    assert layered.value == pytest.approx(rollwise.solve(large).value, abs=1e-12)
+
+
+class Spot(NamedTuple):
+    x: int
+
+
+@dataclass(frozen=True)
+class Line(Game):
+    """A walk with two equal outcomes an action, from square `first` on."""
+
+    first: int = 0
+    last: int = 2000
+    weight: int = 1
+    other: int = 1
+    real: bool = False
+    players: ClassVar[int] = 1
+
+    def start(self):
+        return Spot(0)
+
+    def actions(self, s):
+        yield 0
+
+    def outcomes(self, s, action):
+        if s.x == self.last:
+            yield 1, WIN, s
+            yield 2, LOSE, s
+            yield 1, WIN, s
+        else:
+            half = 0.1 if self.real else 0
+            yield self.weight + half, AGAIN, Spot(s.x + 1)
+            yield 2 + half, LOSE, s
+            yield self.other + half, AGAIN, Spot(s.x + (1 if s.x >= self.first else 2))
+
+
+def test_merged_where_the_first_states_have_equal_outcomes(mode):
+    assert build(Line(), mode=mode).n_outcomes == 2 * 2001
+    # those of the first thousand states from the first that lead on; later ones alone, never
+    assert build(Line(1000), mode=mode).n_outcomes == 3 * 1000 + 2 * 1001
+    assert build(Line(1999), mode=mode).n_outcomes == 3 * 2001
+
+
+@pytest.mark.needs_jit
+@pytest.mark.parametrize("real", [False, True])
+@pytest.mark.parametrize("first", [0, 3, 1000, 1023, 1024, 1999])
+def test_both_builders_merge_alike(first, real):
+    game = Line(first, real=real)
+    graph = build(game, mode="compiled")
+    assert graph.content_hash == build(game, mode="interpreted").content_hash
+    assert graph.outcome_weight.dtype == (np.float64 if real else np.int64)
+
+
+@pytest.mark.parametrize(
+    ("weights", "told"),
+    [((-1, 2), "the weight -1 "), ((2**62, 2**62), "add up to"), ((2**62 + 1, 1), "add up to")],
+)
+def test_merging_hides_no_fault_of_weights(weights, told, mode):
+    with pytest.raises(RulesError, match=told):
+        build(Line(0, 10, *weights), mode=mode)
+
+
+class Sum(NamedTuple):
+    throws: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Sums(Game):
+    """Three throws of two dice; one may leave a throw out."""
+
+    players: ClassVar[int] = 1
+    objective: ClassVar[str] = "maximize"
+
+    def start(self):
+        return Sum(3, 0)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        for one in range(1, 5):
+            for other in range(1, 5):
+                if s.throws == 0:
+                    yield 1, END, s
+                else:
+                    yield 1, AGAIN, Sum(s.throws - 1, abs(one - other))
+
+    def reward(self, s, action):
+        return s.last if action == 0 else 0
+
+
+def test_a_chase_of_such_a_game_is_the_one_of_its_rules():
+    chase = rollwise.Chase(Sums())
+    derived = build(chase)
+    assert distinct(derived)
+    assert build(chase, mode="interpreted").content_hash == derived.content_hash
+
+
+outcomes = st.lists(
+    st.tuples(
+        st.integers(1, 9),
+        st.sampled_from([AGAIN, PASS, WIN, END]),
+        st.integers(0, 3).map(Spot),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@given(outcomes)
+def test_merging_keeps_what_can_come_and_how_often(found):
+    ways = [(weight, then, s if then <= PASS else None) for weight, then, s in found]
+    action = merged(Action(0, 0.0, *map(list, zip(*ways, strict=True))))
+    expected: Counter[Any] = Counter()
+    for weight, then, s in ways:
+        expected[then, s] += weight
+    assert list(zip(action.thens, action.next_states, strict=True)) == list(expected)
+    assert list(action.weights) == list(expected.values())
