@@ -335,9 +335,9 @@ class Interpreter:
     def _expand_next(self) -> None:
         state = self._states[self._place]
         for action in expand(self._rules, state):
-            if self._merged_from == math.inf and self._place < LOOKED_AT:
-                if has_equal_outcomes(action):
-                    self._merged_from = len(self._labels)
+            looking = self._merged_from == math.inf and self._place < LOOKED_AT
+            if looking and has_equal_outcomes(action):
+                self._merged_from = len(self._labels)
             action = self._as_kept(action, len(self._labels))
             lottery = _lottery(action)
             try:
