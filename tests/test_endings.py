@@ -535,6 +535,78 @@ def test_a_standoff_is_a_draw():
     assert evaluate(solution.graph, solution.policy).win_probability[0] == 0.5
 
 
+class Stage(NamedTuple):
+    stage: int
+    place: int
+
+
+@dataclass(frozen=True)
+class Stages(Game):
+    """Three stages of a walk round four places, one of which leads on; resting costs as well."""
+
+    players: ClassVar = 1
+    objective: ClassVar = "minimize"
+    action_names: ClassVar = ("rest", "walk")
+
+    def start(self):
+        return Stage(0, 0)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        if action == 0:
+            yield 1, AGAIN, s
+        elif s.place < 3:
+            yield 2, AGAIN, Stage(s.stage, s.place + 1)
+            yield 1, AGAIN, Stage(s.stage, 0)
+        elif s.stage == 2:
+            yield 1, END, s
+        else:
+            yield 1, AGAIN, Stage(s.stage + 1, 0)
+
+    def reward(self, s, action):
+        return 1.0
+
+    def progress(self, s):
+        return s.stage
+
+
+@dataclass(frozen=True)
+class DrawnStages(Stages):
+    """The same to win, against somebody who may also wait; each stage can be lost."""
+
+    players: ClassVar = 2
+    objective: ClassVar = "win"
+    endless: ClassVar = "draw"
+
+    def outcomes(self, s, action):
+        if action == 0:
+            yield 1, PASS, s
+            return
+        yield 1, LOSE, s
+        yield 3, PASS, Stage(s.stage, (s.place + 1) % 4)
+        if s.stage == 2:
+            yield 2, WIN, s
+        else:
+            yield 2, AGAIN, Stage(s.stage + 1, s.place)
+
+    def reward(self, s, action):
+        return 0.0
+
+
+@pytest.mark.needs_jit
+@pytest.mark.parametrize("game", [Stages(), DrawnStages()])
+def test_layers_settle_endless_play_too(game):
+    layered = rollwise.solve_by_layers(game)
+    whole = solve(game)
+    assert layered.status == whole.status == "certified"
+    assert layered.value == pytest.approx(whole.value, abs=1e-12)
+    table = layered.table().sort("stage", "place")
+    assert table["action"].to_list() == whole.table()["action"].to_list()
+
+
 def test_a_standoff_that_both_lose_has_no_value():
     with pytest.raises(EndlessPlay, match='Say endless = "draw"'):
         solve(LosingStandoff())

@@ -194,7 +194,7 @@ def certify(
     border = border_values, border_bounds
     settling = settled(graph, arranged)
     if settling is None:
-        return _certified(Bounding(graph, arranged, *border), values, progress)
+        return certify_ending(graph, arranged, values, *border, progress=progress)
     standing = settling.gather(values)
     proof = certify_settled(settling.graph, standing, *border, progress=progress)
     same = values == settling.spread(standing)
@@ -205,6 +205,19 @@ def certify(
     bounds[same] = settling.spread(proof.bounds, 0.0)[same]
     bounds[np.isnan(bounds)] = np.inf
     return Certificate(bounds, proof.residual)
+
+
+def certify_ending(
+    graph: StateGraph,
+    arranged: Recursion,
+    values: NDArray[np.float64],
+    border_values: NDArray[np.float64] | None = None,
+    border_bounds: NDArray[np.float64] | None = None,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Certificate:
+    """The same for a graph in which every play ends (`settled` gave None)."""
+    return _certified(Bounding(graph, arranged, border_values, border_bounds), values, progress)
 
 
 def certify_settled(

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.certificate import action_gaps, certify
+from rollwise.certificate import action_gaps, certify, certify_ending, settled
 from rollwise.endings import first_that_end
 from rollwise.game import Game
 from rollwise.graph import StateGraph, find_state, title_of
 from rollwise.layer_files import write_layers
-from rollwise.methods.strategy_iteration import strategy_iteration
+from rollwise.methods.strategy_iteration import solve_ending, strategy_iteration
 from rollwise.printed import certified, chance
 from rollwise.recursion import Recursion
 from rollwise.second_core import second_core
@@ -230,16 +230,20 @@ def solve_by_layers(
     n_actions = n_outcomes = most_bytes = 0
     has_draws = False
 
-    def prove(layer: Layer, arranged: Recursion) -> None:
+    def prove(layer: Layer, arranged: Recursion, every_play_ends: bool) -> None:
         began = clock()
         graph, begin, end, border = layer
-        certificate = certify(
-            graph,
-            values[begin:end],
-            border_values=values[border],
-            border_bounds=bounds[border],
-            arranged=arranged,
-        )
+        if every_play_ends:
+            known = values[begin:end], values[border], bounds[border]
+            certificate = certify_ending(graph, arranged, *known)
+        else:
+            certificate = certify(
+                graph,
+                values[begin:end],
+                border_values=values[border],
+                border_bounds=bounds[border],
+                arranged=arranged,
+            )
         bounds[begin:end] = certificate.bounds
         actions[begin:end] = _first_best(
             graph, values[begin:end], values[border], certificate.bound
@@ -256,11 +260,16 @@ def solve_by_layers(
             started = clock()
             graph, begin, end, border = layer
             arranged = Recursion.of_values(graph)
-            found = strategy_iteration(graph, border_values=values[border], arranged=arranged)
+            settling = settled(graph, arranged)
+            if settling is None:
+                found = solve_ending(graph, arranged, values[border])
+            else:
+                found = strategy_iteration(settling.graph, border_values=values[border])
+                found = found.spread(settling)
             values[begin:end] = found.values
             seconds["solve"] += clock() - started
             most_bytes = max(most_bytes, graph.nbytes)  # before the proof has arrays made
-            waiting.append(thread.submit(prove, layer, arranged))
+            waiting.append(thread.submit(prove, layer, arranged, settling is None))
             if len(waiting) > MOST_WAITING:
                 waiting.popleft().result()
             n_actions += graph.n_actions

@@ -56,7 +56,8 @@ def solve_in_rounds(
     counts = np.diff(graph.action_indptr)
     choosing = (found.number >= 0) & (counts > 1)
     if graph.objective == "win":
-        chosen = greedy_actions(graph, _extended(graph, solve(with_last_moves(graph, found))))
+        begin = solve(with_last_moves(graph, found))
+        chosen = greedy_actions(graph, _extended(graph, begin, border_values))
     else:
         chosen = ways_out(graph, np.ones(graph.n_actions, np.bool_))
     sign = -1.0 if graph.objective == "minimize" else 1.0
@@ -75,15 +76,13 @@ def solve_in_rounds(
         first = np.where(worth == best[graph.action_state], np.arange(graph.n_actions), len(worth))
         chosen[better] = np.minimum.reduceat(first, graph.action_indptr[:-1])[better]
     if graph.objective == "win":
-        values = _level(graph, found, values)
+        values = _level(graph, found, _extended(graph, values, border_values))
     return values, rounds
 
 
 def with_last_moves(graph: StateGraph, found: EndComponents) -> StateGraph:
     """The graph in which moves that may be repeated for ever can be the last, which is a draw."""
     may_repeat = found.stays
-    if graph.n_border:
-        raise ValueError("needs a whole graph, not one with a border")
     counts = np.diff(graph.outcome_indptr)
     total = np.add.reduceat(graph.outcome_weight.astype(np.float64), graph.outcome_indptr[:-1])
     places = graph.outcome_indptr[1:][may_repeat]
@@ -121,17 +120,22 @@ def with_choices(
 
 
 def _level(
-    graph: StateGraph, found: EndComponents, values: NDArray[np.float64]
+    graph: StateGraph, found: EndComponents, known: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Make values the same that are nearly so and tied, for the certificate to see the tie."""
+    """Make values the same that are nearly so and tied, for the certificate to see the tie.
+
+    Parameters
+    ----------
+    known : (n_states + n_border,) float64
+    """
+    values = known[: graph.n_states].copy()
     nearly = found.stays & (
-        np.abs(action_values(graph, values) - values[graph.action_state]) <= NEARLY
+        np.abs(action_values(graph, known) - values[graph.action_state]) <= NEARLY
     )
     tied = end_components(graph, nearly)
     states = tied.states
     sizes = np.zeros(len(tied))
     np.maximum.at(sizes, tied.number[states], np.abs(values[states]))
-    values = values.copy()
     values[states] = np.where(
         sizes[tied.number[states]] <= NEARLY,
         0.0,
@@ -141,10 +145,9 @@ def _level(
 
 
 def _extended(
-    graph: StateGraph,
-    values: NDArray[np.float64],
-    border_values: NDArray[np.float64] | None = None,
+    graph: StateGraph, values: NDArray[np.float64], border_values: NDArray[np.float64] | None
 ) -> NDArray[np.float64]:
+    """Values of states, and those of the border behind them."""
     extended = with_border(graph, 0.0, border_values)
     extended[: graph.n_states] = values
     return extended

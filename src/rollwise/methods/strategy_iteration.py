@@ -51,7 +51,17 @@ def strategy_iteration(
     recursion = Recursion.of_values(graph) if arranged is None else arranged
     if len(endless_states(graph, recursion)):
         return _in_rounds(graph, border_values, progress)
-    search = begin(graph, recursion, border_values).run(progress=progress)
+    return solve_ending(graph, recursion, border_values, progress)
+
+
+def solve_ending(
+    graph: StateGraph,
+    arranged: Recursion,
+    border_values: NDArray[np.float64] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> MethodResult:
+    """The same for a graph in which every play is known to end."""
+    search = begin(graph, arranged, border_values).run(progress=progress)
     return as_result(graph, search, _values(graph, search))
 
 
