@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from pathlib import Path
 
 import naive_endings
 import numpy as np
@@ -11,10 +10,27 @@ import pytest
 from graphs import assemble
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stalling_games import (
+    Downhill,
+    DrawnLuck,
+    DrawnStages,
+    Flips,
+    ForbiddenPig,
+    FreeRoad,
+    LosingPig,
+    LosingStandoff,
+    Luck,
+    NoWayOut,
+    PassablePig,
+    Road,
+    Stages,
+    Standoff,
+    Trap,
+)
 from test_cli import output, refusal
 
 import rollwise
-from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, certify, solve
+from rollwise import AGAIN, END, LOSE, PASS, WIN, certify, solve
 from rollwise.analysis.check import check
 from rollwise.certified import solve_and_certify
 from rollwise.chase import Chase
@@ -24,6 +40,7 @@ from rollwise.evaluation import best_response, evaluate
 from rollwise.graph import ARRAYS, StateGraph
 from rollwise.policies import Policy, find_policy
 
+GAMES = Path(__file__).with_name("stalling_games.py")
 SLACK = 1e-9  # for the rounding of the naive solver
 
 
@@ -119,95 +136,6 @@ def test_wrong_values_are_not_proved(graph, shift, place):
         assert np.all(np.abs(wrong - truth) <= bounds + SLACK)
 
 
-class Spot(NamedTuple):
-    place: int
-
-
-@dataclass(frozen=True)
-class Road(Game):
-    """Ten steps to walk; resting costs a turn too."""
-
-    players: ClassVar = 1
-    objective: ClassVar = "minimize"
-    action_names: ClassVar = ("rest", "walk")
-
-    def start(self):
-        return Spot(0)
-
-    def actions(self, s):
-        yield 0
-        yield 1
-
-    def outcomes(self, s, action):
-        if action == 0:
-            yield 1, AGAIN, s
-        elif s.place == 9:
-            yield 1, END, s
-        else:
-            yield 1, AGAIN, Spot(s.place + 1)
-
-    def reward(self, s, action):
-        return 1.0
-
-    @rollwise.policy
-    def sleeper(self, s):
-        """Rest for ever in the middle."""
-        return 0 if s.place == 5 else 1
-
-
-@dataclass(frozen=True)
-class FreeRoad(Road):
-    """The same, and resting is free."""
-
-    def reward(self, s, action):
-        return float(action)
-
-
-class Cards(NamedTuple):
-    up: int
-    x: int
-    y: int
-
-
-@dataclass(frozen=True)
-class Flips(Game):
-    """Throw two dice, turn card x, y or x + y over; as few throws as possible until all are up.
-
-    Project Euler 640, where two dice of 6 sides and 12 cards take 50.317928 throws.
-    """
-
-    sides: int = 6
-    players: ClassVar = 1
-    objective: ClassVar = "minimize"
-
-    def start(self):
-        return Cards(0, 0, 0)
-
-    def actions(self, s):
-        if s.x == 0:
-            yield 0
-        else:
-            yield s.x
-            if s.y != s.x:
-                yield s.y
-            yield s.x + s.y
-
-    def outcomes(self, s, action):
-        if s.x == 0:
-            for x in range(1, self.sides + 1):
-                for y in range(x, self.sides + 1):
-                    yield 1 if x == y else 2, AGAIN, Cards(s.up, x, y)
-        else:
-            up = s.up ^ (1 << (action - 1))
-            if up == (1 << (2 * self.sides)) - 1:
-                yield 1, END, s
-            else:
-                yield 1, AGAIN, Cards(up, 0, 0)
-
-    def reward(self, s, action):
-        return 1.0 if s.x == 0 else 0.0
-
-
 ONE_PLAYER_METHODS = (
     "strategy-iteration",
     "value-iteration",
@@ -237,16 +165,6 @@ def test_bounds_that_close_take_rounds_that_cost():
 @pytest.mark.slow
 def test_project_euler_640():
     assert f"{solve(Flips()).value:.6f}" == "50.317928"
-
-
-@dataclass(frozen=True)
-class Downhill(Road):
-    """The same for the most points, which are all negative."""
-
-    objective: ClassVar = "maximize"
-
-    def reward(self, s, action):
-        return -2.0 if action == 1 else -1.0
 
 
 @pytest.mark.parametrize(
@@ -302,10 +220,10 @@ def test_a_chase_without_a_bound_says_which_targets_there_are():
 
 def test_the_distribution_of_a_policy_that_ends_play():
     """What it never does may go on for ever."""
-    text = output("distribution", f"{__file__}:Road", "--simulate", "50", "--exact")
+    text = output("distribution", f"{GAMES}:Road", "--simulate", "50", "--exact")
     assert "mean 10 (exact)" in text
     assert "warning" not in text
-    asked = ("distribution", f"{__file__}:Road", "--policy", "random")
+    asked = ("distribution", f"{GAMES}:Road", "--policy", "random")
     assert "round for ever" in refusal(*asked)
 
 
@@ -324,40 +242,6 @@ def test_a_policy_that_dawdles_for_ever_is_worth_infinity():
     assert evaluate(graph, Policy.uniform(graph)).values[0] == pytest.approx(20)
 
 
-class Place(NamedTuple):
-    place: int
-
-
-@dataclass(frozen=True)
-class Trap(Game):
-    """A gamble with a trap: whoever falls in pays for ever."""
-
-    players: ClassVar = 1
-    objective: ClassVar = "maximize"
-    action_names: ClassVar = ("rest", "gamble", "leave")
-
-    def start(self):
-        return Place(0)
-
-    def actions(self, s):
-        yield 0
-        if s.place == 0:
-            yield 1
-            yield 2
-
-    def outcomes(self, s, action):
-        if action == 0:
-            yield 1, AGAIN, s
-        elif action == 1:
-            yield 1, AGAIN, Place(1)
-            yield 9, END, s
-        else:
-            yield 1, END, s
-
-    def reward(self, s, action):
-        return (-1.0, 100.0, 2.0)[action]
-
-
 def test_where_nobody_can_end_play_is_worth_minus_infinity():
     solution = solve(Trap())
     assert solution.values.tolist() == [2.0, -np.inf]
@@ -370,58 +254,10 @@ def test_where_nobody_can_end_play_is_worth_minus_infinity():
     assert any(f.level == "warning" and "nobody can be sure" in f.text for f in findings)
 
 
-@dataclass(frozen=True)
-class NoWayOut(Road):
-    """Only resting."""
-
-    def actions(self, s):
-        yield 0
-
-
 def test_a_game_that_nobody_can_end_is_refused():
     for method in ("strategy-iteration", "policy-iteration"):
         with pytest.raises(EndlessPlay, match="give the players a way to end it"):
             solve(NoWayOut(), method=method)
-
-
-@dataclass(frozen=True)
-class Luck(Game):
-    """One may wait for ever, go on, or throw: three chances in four to win at the far end."""
-
-    players: ClassVar = 1
-    endless: ClassVar = "lose"
-    action_names: ClassVar = ("wait", "on", "throw")
-
-    def start(self):
-        return Spot(0)
-
-    def actions(self, s):
-        yield 0
-        yield 1
-        yield 2
-
-    def outcomes(self, s, action):
-        if action == 0:
-            yield 1, AGAIN, s
-        elif action == 1:
-            yield 1, AGAIN, Spot((s.place + 1) % 3)
-        else:
-            yield 1 + s.place, WIN, s
-            yield 1, LOSE, s
-
-
-@dataclass(frozen=True)
-class DrawnLuck(Luck):
-    """The same with a draw for whoever never throws, and throws that are hardly ever won."""
-
-    endless: ClassVar = "draw"
-
-    def outcomes(self, s, action):
-        if action == 2:
-            yield 1, WIN, s
-            yield 4, LOSE, s
-        else:
-            yield from super().outcomes(s, action)
 
 
 @pytest.mark.parametrize("method", ONE_PLAYER_METHODS)
@@ -441,49 +277,6 @@ def test_the_optimal_policy_waits_as_little_as_it_must():
     assert evaluate(solution.graph, always_wait).win_probability[0] == 0
 
 
-class Turn(NamedTuple):
-    banked: int
-    rival: int
-    turn: int
-
-
-@dataclass(frozen=True)
-class PassablePig(Game):
-    """Pig in which the turn may be passed with nothing at risk."""
-
-    target: int = 15
-    endless: ClassVar = "draw"
-    action_names: ClassVar = ("hold", "roll")
-
-    def start(self):
-        return Turn(0, 0, 0)
-
-    def actions(self, s):
-        yield 0
-        yield 1
-
-    def outcomes(self, s, action):
-        if action == 0:
-            yield 1, PASS, Turn(s.rival, s.banked + s.turn, 0)
-            return
-        yield 1, PASS, Turn(s.rival, s.banked, 0)
-        for face in range(2, 7):
-            if s.banked + s.turn + face >= self.target:
-                yield 1, WIN, s
-            else:
-                yield 1, AGAIN, Turn(s.banked, s.rival, s.turn + face)
-
-
-@dataclass(frozen=True)
-class LosingPig(PassablePig):
-    endless: ClassVar = "lose"
-
-
-@dataclass(frozen=True)
-class ForbiddenPig(PassablePig):
-    endless: ClassVar = "forbidden"
-
-
 def test_pig_in_which_one_may_pass_is_pig():
     from rollwise.games.pig import Pig
 
@@ -501,99 +294,11 @@ def test_pig_in_which_one_may_pass_is_pig():
             solve(PassablePig(), method=method)
 
 
-@dataclass(frozen=True)
-class Standoff(Game):
-    """Both may wait; who shoots first wins in one case of three."""
-
-    endless: ClassVar = "draw"
-    action_names: ClassVar = ("wait", "shoot")
-
-    def start(self):
-        return Spot(0)
-
-    def actions(self, s):
-        yield 0
-        yield 1
-
-    def outcomes(self, s, action):
-        if action == 0:
-            yield 1, PASS, Spot((s.place + 1) % 5)
-        else:
-            yield 1, WIN, s
-            yield 2, LOSE, s
-
-
-@dataclass(frozen=True)
-class LosingStandoff(Standoff):
-    endless: ClassVar = "lose"
-
-
 def test_a_standoff_is_a_draw():
     solution = solve(Standoff())
     assert solution.values.tolist() == [0.0] * 5
     assert solution.status == "certified"
     assert evaluate(solution.graph, solution.policy).win_probability[0] == 0.5
-
-
-class Stage(NamedTuple):
-    stage: int
-    place: int
-
-
-@dataclass(frozen=True)
-class Stages(Game):
-    """Three stages of a walk round four places, one of which leads on; resting costs as well."""
-
-    players: ClassVar = 1
-    objective: ClassVar = "minimize"
-    action_names: ClassVar = ("rest", "walk")
-
-    def start(self):
-        return Stage(0, 0)
-
-    def actions(self, s):
-        yield 0
-        yield 1
-
-    def outcomes(self, s, action):
-        if action == 0:
-            yield 1, AGAIN, s
-        elif s.place < 3:
-            yield 2, AGAIN, Stage(s.stage, s.place + 1)
-            yield 1, AGAIN, Stage(s.stage, 0)
-        elif s.stage == 2:
-            yield 1, END, s
-        else:
-            yield 1, AGAIN, Stage(s.stage + 1, 0)
-
-    def reward(self, s, action):
-        return 1.0
-
-    def progress(self, s):
-        return s.stage
-
-
-@dataclass(frozen=True)
-class DrawnStages(Stages):
-    """The same to win, against somebody who may also wait; each stage can be lost."""
-
-    players: ClassVar = 2
-    objective: ClassVar = "win"
-    endless: ClassVar = "draw"
-
-    def outcomes(self, s, action):
-        if action == 0:
-            yield 1, PASS, s
-            return
-        yield 1, LOSE, s
-        yield 3, PASS, Stage(s.stage, (s.place + 1) % 4)
-        if s.stage == 2:
-            yield 2, WIN, s
-        else:
-            yield 2, AGAIN, Stage(s.stage + 1, s.place)
-
-    def reward(self, s, action):
-        return 0.0
 
 
 @pytest.mark.needs_jit
@@ -631,7 +336,7 @@ def test_only_actions_that_stay_are_named():
     states = np.flatnonzero(graph.states[:, 2] == 0)
     stays = staying_actions(graph, states)
     assert {graph.action_text(a) for a in np.flatnonzero(stays)} == {"hold"}
-    for text in (refusal("solve", f"{__file__}:ForbiddenPig"), output("check", f"{__file__}:Road")):
+    for text in (refusal("solve", f"{GAMES}:ForbiddenPig"), output("check", f"{GAMES}:Road")):
         assert "with the action roll" not in text
         assert "with the action walk" not in text
 
