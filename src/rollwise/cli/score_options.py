@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rollwise.errors import UsageError
 from rollwise.game import Game
-from rollwise.policies import Ties
+
+if TYPE_CHECKING:
+    from rollwise.policies import Ties
 
 ChaseOption = Annotated[
     bool,
