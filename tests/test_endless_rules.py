@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import sys
 from pathlib import Path
 
@@ -27,7 +28,15 @@ def stopped(folder: Path, *arguments: str) -> str:
     """What is said when it is stopped, once it has said what it is at."""
     (folder / "own.py").write_text(ENDLESS)
     words = ["-m", "rollwise", arguments[0], f"{folder / 'own.py'}:Own", *arguments[1:]]
-    run = pexpect.spawn(sys.executable, words, encoding="utf-8", timeout=60, dimensions=(24, 200))
+    run = pexpect.spawn(
+        sys.executable,
+        words,
+        encoding="utf-8",
+        timeout=60,
+        dimensions=(24, 200),
+        # where the tests run in the background, Ctrl-C is ignored, and that is inherited
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     run.expect("exploring")
     run.sendintr()
     run.expect("rollwise: (stopped.*)\r\n")
