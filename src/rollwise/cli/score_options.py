@@ -92,6 +92,8 @@ def ties_document(ties: Ties | None) -> dict[str, int] | None:
 
 def tell_ties(told: dict[str, int] | None, indent: str = "  ") -> None:
     """The line about ties of what `ties_document` gave, where there are any."""
+    from rollwise.policies import Ties
+
     if told is not None:
         typer.echo(f"{indent}{Ties(**told).text}")
 
