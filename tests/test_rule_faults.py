@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,15 @@ from rule_faults import (
 from test_cli import output, refusal, run
 
 FATAL = [*IMPORT, *ATTRIBUTES, *START, *ACTIONS, *OUTCOMES, *REWARD]
+
+
+@pytest.fixture(autouse=True)
+def usual_recursion_limit():
+    """Libraries of other tests may have raised it, so that endless recursion takes minutes."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(1_000)
+    yield
+    sys.setrecursionlimit(before)
 
 
 @pytest.fixture(autouse=True)
