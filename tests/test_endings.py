@@ -218,6 +218,16 @@ def test_a_chase_without_a_bound_says_which_targets_there_are():
         Chase(Downhill(), -3)
 
 
+@pytest.mark.parametrize("weight", [1.0, 1e308])
+def test_rounds_with_huge_weights_are_weighed_right(weight):
+    """Half of a round brings 1, the other costs 2; whether that is seen doesn't hang on size."""
+    there = [(weight, AGAIN, 1), (weight, AGAIN, 1)]
+    back = [(weight, AGAIN, 0), (weight, AGAIN, 0)]
+    leave = (0.0, [(weight, END, None)])
+    graph = assemble([[(1.0, there), leave], [(-2.0, back)]], players=1, objective="maximize")
+    assert settle(graph).graph.n_states == 2
+
+
 def test_the_distribution_of_a_policy_that_ends_play():
     """What it never does may go on for ever."""
     text = output("distribution", f"{GAMES}:Road", "--simulate", "50", "--exact")

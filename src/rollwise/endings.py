@@ -159,6 +159,7 @@ def free_components(graph: StateGraph, found: EndComponents) -> Mask:
     edges += np.arange(len(edges))
     first = np.cumsum(counts) - counts
     weight = graph.outcome_weight[edges].astype(np.float64)
+    weight /= np.repeat(np.maximum.reduceat(weight, first), counts)  # so that no sum overflows
     chance = weight / np.repeat(np.add.reduceat(weight, first), counts)
     target = graph.outcome_state[edges]
     reward = _sign(graph) * graph.action_reward[actions]

@@ -23,7 +23,7 @@ from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.methods import DEFAULT, find_method, run_method
 from rollwise.methods.result import MethodResult, Status, best_bounds
-from rollwise.printed import as_text, certified, chance
+from rollwise.printed import as_text, certified, chance, chances, column, in_common, scaled
 from rollwise.recursion import Recursion
 
 if TYPE_CHECKING:
@@ -80,20 +80,40 @@ class Advice(NamedTuple):
         from html import escape
 
         state = ", ".join(f"{name}={value}" for name, value in self.state.items())
-        is_score = self.win_probability is None
-        worth = "expected score" if is_score else "win probability"
-        bound = self.error_bound if is_score else self.error_bound / 2
+        printed, sure = self.as_printed()
+        worth = "expected score" if self.win_probability is None else "win probability"
         rows = "".join(
-            f"<tr><td>{'→' if row.best else ''}</td><td>{escape(row.action)}</td>"
-            f"<td>{row.value if row.win_probability is None else row.win_probability:z.10g}</td>"
-            f"<td>{'' if row.best else f'{row.regret if is_score else row.regret / 2:.6f}'}</td>"
-            "</tr>"
-            for row in self.actions
+            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in printed
         )
         return (
-            f"<p>{escape(state)} (certified ± {bound:.1e})</p><table><tr><th></th><th>action</th>"
+            f"<p>{escape(state)} ({escape(sure)})</p><table><tr><th></th><th>action</th>"
             f"<th>{worth}</th><th>cost</th></tr>{rows}</table>"
         )
+
+    def as_printed(self) -> tuple[list[tuple[str, str, str, str]], str]:
+        """Each action with its mark, name, worth and cost, and how sure these are.
+
+        Every true number is within the printed bound of the printed one.
+        """
+        is_score = self.win_probability is None
+        values = [row.value for row in self.actions]
+        bounds = [row.error_bound for row in self.actions]
+        worth = column(values, bounds) if is_score else chances(values, bounds)
+        unit = 1.0 if is_score else 0.5
+        others = [row for row in self.actions if not row.best]
+        costs = column(
+            [scaled(row.regret, unit) for row in others],
+            [scaled(row.regret_bound, unit) for row in others],
+        )
+        dearer = iter(costs)
+        rows = []
+        for row, number in zip(self.actions, worth, strict=True):
+            mark, cost = ("→", "") if row.best else ("", next(dearer).number)
+            rows.append((mark, row.action, number.number, cost))
+        sure = f"certified ± {in_common(worth)[1]}"
+        if costs:
+            sure += f"; the cost is against the best action, marked → (± {in_common(costs)[1]})"
+        return rows, sure
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -38,7 +38,6 @@ from rollwise.cli.score_options import (
     TiesOption,
     as_played,
 )
-from rollwise.printed import chances, column, in_common, scaled
 
 if TYPE_CHECKING:
     from rollwise.solution import Solution
@@ -111,25 +110,12 @@ def advise(
     shown.add_column("action")
     shown.add_column("expected score" if is_score else "win probability", justify="right")
     shown.add_column("cost", justify="right")
-    values = [row.value for row in advice.actions]
-    bounds = [row.error_bound for row in advice.actions]
-    worth = column(values, bounds) if is_score else chances(values, bounds)
-    unit = 1.0 if is_score else 0.5
-    regrets = [row for row in advice.actions if not row.best]
-    costs = column(
-        [scaled(row.regret, unit) for row in regrets],
-        [scaled(row.regret_bound, unit) for row in regrets],
-    )
-    dearer = iter(costs)
-    for row, number in zip(advice.actions, worth, strict=True):
-        mark, cost = ("→", "") if row.best else ("", next(dearer).number)
-        shown.add_row(mark, row.action, number.number, cost)
+    printed, sure = advice.as_printed()
+    for cells in printed:
+        shown.add_row(*cells)
     print_table(shown)
     for name, text in exact.items():
         typer.echo(f"{name.removesuffix('_exact').replace('_', ' ')} exactly: {text}")
-    sure = f"certified ± {in_common(worth)[1]}"
-    if costs:
-        sure += f"; the cost is against the best action, marked → (± {in_common(costs)[1]})"
     typer.echo(sure)
 
 
