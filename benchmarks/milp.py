@@ -19,10 +19,10 @@ import numpy as np
 
 from rollwise.analysis.compare import is_optimal
 from rollwise.builders import build
-from rollwise.certificate import certify
 from rollwise.games.super_six import SuperSix
 from rollwise.methods.mixed_integer import mixed_integer
 from rollwise.methods.strategy_iteration import strategy_iteration
+from rollwise.proofs.certificate import certify
 
 WAYS = [
     ("by component, tight M", {"tighten": 50}),

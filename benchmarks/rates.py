@@ -173,7 +173,7 @@ def one_core(graph: Any, method: str, learner_class: Any) -> Callable[[int], Any
 
 def stream_words() -> Any:
     """The state of a random stream."""
-    from rollwise.randomness import stream
+    from rollwise.numbers.randomness import stream
 
     return stream(1, 0)
 
@@ -227,9 +227,9 @@ def pig_by_hand(games, words):
 
 def simulating() -> list[Loop]:
     """Pig to 100, both holding at 20, or to win."""
+    from rollwise.answer.references import find_policy
     from rollwise.builders import build
     from rollwise.games.pig import Pig
-    from rollwise.policies import find_policy
     from rollwise.simulate import simulate
     from rollwise.simulate.table import PlayTable
 

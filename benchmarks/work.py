@@ -143,9 +143,9 @@ class Problem:
 def certified_answer(work: Work) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
     """The graph that models are made of, what its states are worth, and the proved errors."""
     import rollwise
-    from rollwise.evaluation import best_response
+    from rollwise.answer.evaluation import best_response
+    from rollwise.answer.references import find_policy
     from rollwise.export import one_chooser
-    from rollwise.policies import find_policy
 
     game = work.rules()
     if work.against is None:

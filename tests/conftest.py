@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from rollwise import large_pages
 from rollwise.kernels.jit import JIT_DISABLED
+from rollwise.machine import large_pages
 
 # Every answer is found anew, and compiled rules aren't those of the user's own cache.
 os.environ["ROLLWISE_NO_CACHE"] = "1"
@@ -25,7 +25,7 @@ needs_jit = pytest.mark.skipif(JIT_DISABLED, reason="NUMBA_DISABLE_JIT leaves no
 
 
 def fill_whatever_is_empty() -> None:
-    """Have NumPy fill what it gives out as empty (see `rollwise.large_pages.FILL_FRESH`).
+    """Have NumPy fill what it gives out as empty (see `rollwise.machine.large_pages.FILL_FRESH`).
 
     Kernels that are compiled get their own arrays from Numba, so this reaches them only
     where the JIT is off.

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN
 from rollwise.graph import StateGraph
-from rollwise.policies import Policy
+from rollwise.graph.policies import Policy
 
 PAYOFF = {WIN: 1.0, LOSE: -1.0}
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from test_cli import output, refusal, run
 
-from rollwise.atomic_files import SUFFIX, write_error, write_text
 from rollwise.errors import OutputError
+from rollwise.machine.atomic_files import SUFFIX, write_error, write_text
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="devices, pipes and modes")
 SOLVE = ("solve", "piglet", "target=3", "--save")
@@ -89,7 +89,7 @@ def test_a_new_file_has_the_mode_of_any_new_file(tmp_path):
 
 
 def test_what_is_being_written_is_as_private_as_what_it_replaces(tmp_path):
-    from rollwise.atomic_files import write_atomically
+    from rollwise.machine.atomic_files import write_atomically
 
     path = tmp_path / "secret"
     path.touch(0o600)
@@ -107,7 +107,7 @@ def test_what_a_killed_process_left_is_removed(tmp_path):
     script = f"""
 import os
 from pathlib import Path
-from rollwise.atomic_files import write_atomically
+from rollwise.machine.atomic_files import write_atomically
 write_atomically(Path({str(tmp_path / "file")!r}), lambda place: os.kill(os.getpid(), 9))
 """
     assert subprocess.run([sys.executable, "-c", script]).returncode == -9
@@ -123,7 +123,7 @@ write_atomically(Path({str(tmp_path / "file")!r}), lambda place: os.kill(os.getp
 
 
 def test_a_failure_leaves_what_was_there(tmp_path):
-    from rollwise.atomic_files import write_atomically
+    from rollwise.machine.atomic_files import write_atomically
 
     path = tmp_path / "file"
     path.write_text("before")

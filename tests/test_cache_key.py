@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from rollwise.builders.cache_key import key_of
+from rollwise.builders.compiled.cache_key import key_of
 
 
 def reading(value: Any, source: str = "def rule(s):\n    return thing\n") -> types.FunctionType:

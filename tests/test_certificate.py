@@ -17,22 +17,9 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from little_games import ALL, Spot
 
-from rollwise import (
-    AGAIN,
-    DRAW,
-    END,
-    LOSE,
-    PASS,
-    WIN,
-    Game,
-    build,
-    certificate,
-    certified,
-    certify,
-    recursion,
-)
-from rollwise.certificate import endless_states, require_ending
-from rollwise.certified import solve_and_certify
+from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Game, build, certify
+from rollwise.answer import certified
+from rollwise.answer.certified import solve_and_certify
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
@@ -40,8 +27,11 @@ from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.graph import StateGraph
 from rollwise.kernels import certificate as kernels
+from rollwise.methods import search as recursion
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.value_iteration import value_iteration
+from rollwise.proofs import certificate
+from rollwise.recursion.endless import endless_states, require_ending
 
 
 def exact(graph: StateGraph) -> list[Fraction]:

@@ -12,12 +12,12 @@ import pytest
 from little_games import Ladder
 
 from rollwise import build, solve
-from rollwise.chase import Chase
+from rollwise.derive.by_score import by_score, points_to_come, whole_points
+from rollwise.derive.chase import Chase
 from rollwise.errors import ParameterError, RulesError, UsageError
 from rollwise.game import AGAIN, END, Game
 from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
-from rollwise.scores import by_score, points_to_come, whole_points
 
 # Seed 004, `get_pwin`: the probability to win or tie by the gap, from 300,000 simulated
 # games, rounded (and in two rows cut) to three or four digits.
@@ -302,7 +302,7 @@ def test_no_score_no_chase():
 
 
 def test_policies_of_the_game_play_the_chase():
-    from rollwise.policies import find_policy
+    from rollwise.answer.references import find_policy
 
     chase = Chase(Threes(dice=2), 3)
     policy = find_policy(build(chase), chase, "take-one")

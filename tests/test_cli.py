@@ -23,7 +23,7 @@ from rollwise.cli.figures import Figures
 from rollwise.games.pig import Piglet
 from rollwise.games.threes import Threes
 from rollwise.kernels.jit import JIT_DISABLED
-from rollwise.printed import certified
+from rollwise.numbers.printed import certified
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "hit_the_mark.py"
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rollwise import build
-from rollwise.components import Components
 from rollwise.game import AGAIN, PASS, WIN
 from rollwise.games.pig import Pig
+from rollwise.graph.components import Components
 
 
 @st.composite

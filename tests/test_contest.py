@@ -12,10 +12,10 @@ import pytest
 from rollwise import solve
 from rollwise.analysis.betting import edge_against, fair_stakes, solve_doubling
 from rollwise.analysis.contest import TIES, Contest, solve_contest
+from rollwise.answer.references import find_policy
 from rollwise.errors import ParameterError, UsageError
 from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
-from rollwise.policies import find_policy
 
 FACES = (0, 1, 2, 4, 5, 6)
 
@@ -118,7 +118,7 @@ def test_five_players_on_five_dice():
 
 def test_the_second_player_chases():
     """Rolling second in a contest of two is the chase of the first player's score."""
-    from rollwise.chase import Chase
+    from rollwise.derive.chase import Chase
 
     found = solve_contest(Contest(Threes(dice=3), 2, "win-or-tie"))
     for score in (0, 2, 7, 18):

@@ -14,10 +14,10 @@ from test_cli import output, refusal
 import rollwise
 from rollwise import AGAIN, END, Chase, Duel, Game, build, solve
 from rollwise.analysis.check import check
+from rollwise.answer.references import resolve_policy
 from rollwise.errors import ParameterError
 from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
-from rollwise.policy_references import resolve_policy
 
 
 class Stand(NamedTuple):

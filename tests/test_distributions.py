@@ -18,15 +18,15 @@ from test_cli import output
 import rollwise
 from rollwise import build, solve
 from rollwise.analysis.distributions import Distribution, distributions, exact_distribution
+from rollwise.analysis.observed_scores import compare, pooled, read_scores, sample_totals
 from rollwise.analysis.one_distribution import distribution
-from rollwise.analysis.records import compare, pooled, read_scores, sample_totals
+from rollwise.answer.references import find_policy, resolve_policy
+from rollwise.derive.by_score import whole_points
 from rollwise.errors import UsageError
 from rollwise.game import AGAIN, END, Game
 from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
-from rollwise.policies import Policy, find_policy
-from rollwise.policy_references import resolve_policy
-from rollwise.scores import whole_points
+from rollwise.graph.policies import Policy
 
 
 class Spot(NamedTuple):

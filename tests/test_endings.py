@@ -32,13 +32,14 @@ from test_cli import output, refusal
 import rollwise
 from rollwise import AGAIN, END, LOSE, PASS, WIN, certify, solve
 from rollwise.analysis.check import check
-from rollwise.certified import solve_and_certify
-from rollwise.chase import Chase
-from rollwise.endings import end_components, hopeless_states, settle, staying_actions
+from rollwise.answer.certified import solve_and_certify
+from rollwise.answer.evaluation import best_response, evaluate
+from rollwise.answer.references import find_policy
+from rollwise.derive.chase import Chase
 from rollwise.errors import EndlessPlay, ParameterError, RulesError, UsageError
-from rollwise.evaluation import best_response, evaluate
 from rollwise.graph import ARRAYS, StateGraph
-from rollwise.policies import Policy, find_policy
+from rollwise.graph.endings import end_components, hopeless_states, settle, staying_actions
+from rollwise.graph.policies import Policy
 
 GAMES = Path(__file__).with_name("stalling_games.py")
 SLACK = 1e-9  # for the rounding of the naive solver

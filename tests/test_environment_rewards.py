@@ -22,20 +22,21 @@ pytest.importorskip("pettingzoo")
 
 import rollwise.environments  # noqa: E402
 from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game, evaluate  # noqa: E402
-from rollwise.analysis.contest_graph import Duel  # noqa: E402
+from rollwise.answer.evaluation import best_response  # noqa: E402
+from rollwise.answer.solution import Solution  # noqa: E402
+from rollwise.answer.solve import solve  # noqa: E402
+from rollwise.derive.contest import Duel  # noqa: E402
 from rollwise.environments.aec import GameAECEnv  # noqa: E402
 from rollwise.environments.agents import mean_reward, policy_of  # noqa: E402
 from rollwise.environments.arena import Arena  # noqa: E402
 from rollwise.environments.single import GameEnv  # noqa: E402
 from rollwise.environments.vector import GameVectorEnv  # noqa: E402
 from rollwise.errors import EndlessPlay, PolicyError, UsageError  # noqa: E402
-from rollwise.evaluation import best_response  # noqa: E402
 from rollwise.games import available  # noqa: E402
 from rollwise.games.craps import Craps  # noqa: E402
 from rollwise.games.pig import Pig  # noqa: E402
+from rollwise.graph.policies import Policy  # noqa: E402
 from rollwise.kernels.jit import JIT_DISABLED  # noqa: E402
-from rollwise.policies import Policy  # noqa: E402
-from rollwise.solution import Solution, solve  # noqa: E402
 
 SMALL = {
     "pig": {"target": 12},

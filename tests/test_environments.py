@@ -14,16 +14,16 @@ gymnasium = pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
 
 import rollwise.environments as environments  # noqa: E402
+from rollwise.answer.evaluation import best_response  # noqa: E402
+from rollwise.answer.references import find_policy  # noqa: E402
 from rollwise.builders import build  # noqa: E402
 from rollwise.environments.aec import GameAECEnv, env  # noqa: E402
 from rollwise.environments.planning import Transitions  # noqa: E402
 from rollwise.environments.single import GameEnv  # noqa: E402
 from rollwise.environments.vector import GameVectorEnv  # noqa: E402
 from rollwise.errors import MissingExtra, RollwiseError, UsageError  # noqa: E402
-from rollwise.evaluation import best_response  # noqa: E402
 from rollwise.games import available  # noqa: E402
 from rollwise.games.pig import Pig  # noqa: E402
-from rollwise.policies import find_policy  # noqa: E402
 
 # Parameters that make a game small enough for a test.
 SMALL = {

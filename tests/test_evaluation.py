@@ -11,20 +11,21 @@ import pytest
 from graphs import FOR_TWO, assemble, ending_graphs, graph_and_policies
 from hypothesis import given, settings
 
+from rollwise.answer.evaluation import best_response, evaluate
+from rollwise.answer.references import find_policy
 from rollwise.builders import build
-from rollwise.certificate import certify
+from rollwise.derive.seats import two_seats, with_policy
 from rollwise.errors import EndlessPlay, UsageError
-from rollwise.evaluation import best_response, evaluate
 from rollwise.game import PASS, WIN
 from rollwise.games.craps import Craps
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.super_six import SuperSix
+from rollwise.graph.policies import Policy
 from rollwise.methods.result import Status
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import greedy_actions
-from rollwise.policies import Policy, find_policy
-from rollwise.seats import two_seats, with_policy
+from rollwise.proofs.certificate import certify
 
 
 def passes_of(graph):

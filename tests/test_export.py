@@ -10,16 +10,16 @@ import polars as pl
 import pytest
 from test_cli import output, refusal
 
+from rollwise.answer.evaluation import best_response
+from rollwise.answer.references import find_policy
+from rollwise.answer.solve import solve
 from rollwise.errors import UsageError
-from rollwise.evaluation import best_response
 from rollwise.export import export
 from rollwise.export.data import read_npz
 from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
-from rollwise.policies import find_policy
-from rollwise.solution import solve
 
 # Games with the second player's policy, which leaves one to choose.
 ONE_PLAYER = [

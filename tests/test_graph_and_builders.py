@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 from little_games import ALL, Crowd, NoState, RandomTable, Rooted, Scattered, Uncompilable, Whole
 
 from rollwise import builders
-from rollwise.builders import CompileWarning, build, build_with_report, compiled, compiling
-from rollwise.builders.compiling import compiled_rules
+from rollwise.builders import CompileWarning, build, build_with_report
+from rollwise.builders.compiled.compiling import compiled_rules
+from rollwise.builders.compiled.explorer import compiling
+from rollwise.builders.compiled.explorer import explorer as compiled
 from rollwise.builders.rules import Rules
 from rollwise.errors import UnknownState
 from rollwise.game import LOSE, PASS, WIN, Game, parameter

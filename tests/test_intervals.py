@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binomtest
 from test_cli import output
 
-from rollwise.intervals import of_chance, of_mean, of_share
+from rollwise.numbers.intervals import of_chance, of_mean, of_share
 from rollwise.simulate.results import Estimate
 
 CASES = 4000  # simulated samples: a share of 0.95 of them is known to 0.0035

@@ -12,7 +12,7 @@ import pytest
 from test_cli import output, refusal, run
 
 import rollwise
-from rollwise import kept
+from rollwise.answer import kept
 from rollwise.errors import TooManyStates
 from rollwise.games import find
 from rollwise.games.pig import Pig, Piglet

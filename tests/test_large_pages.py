@@ -7,8 +7,8 @@ import threading
 import numpy as np
 import pytest
 
-from rollwise import large_pages
 from rollwise.kernels.reorder import scatter
+from rollwise.machine import large_pages
 
 
 @pytest.mark.parametrize("shape", [0, 5, 70_000, (3, 60_000), (1_000_000, 2)])

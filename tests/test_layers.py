@@ -16,7 +16,7 @@ from test_cli import run
 import rollwise
 from rollwise import AGAIN, END, PASS, WIN, Game, parameter, solve, solve_by_layers
 from rollwise.analysis.check import check
-from rollwise.builders.layers import find_layers
+from rollwise.builders.by_layer import find_layers
 from rollwise.errors import (
     EndlessPlay,
     RulesError,

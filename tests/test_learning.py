@@ -19,7 +19,7 @@ from rollwise.games.pig import Pig, Piglet
 from rollwise.learn import METHODS, Learner, choice_probabilities, learn, read_game_record
 from rollwise.learn.learner import round_after
 from rollwise.learn.tallies import alias_cells
-from rollwise.randomness import stream
+from rollwise.numbers.randomness import stream
 
 SMALL = DiceBlackjack(sides=3, low=6, high=7, dice=2)
 
@@ -329,8 +329,8 @@ def test_a_game_for_one_that_is_won_or_lost(method):
 @pytest.mark.parametrize("method", list(METHODS))
 def test_a_game_for_points(method):
     """Means of points; the learned policy is close to the best."""
-    from rollwise.evaluation import evaluate
-    from rollwise.solution import solve
+    from rollwise.answer.evaluation import evaluate
+    from rollwise.answer.solve import solve
 
     game = Ladder()
     graph = build(game)
@@ -363,7 +363,7 @@ def test_ctrl_c_leaves_whole_games(small):
 
 
 def test_policies_that_do_not_fit(small):
-    from rollwise.policy_references import resolve_policy
+    from rollwise.answer.references import resolve_policy
 
     for reference in ("hold-at-20", "0.5*one-die+x", "0*one-die+0*random"):
         with pytest.raises(PolicyError):

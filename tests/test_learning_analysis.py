@@ -8,9 +8,9 @@ from conftest import needs_jit
 from little_games import Ladder
 
 from rollwise.analysis.learning import REASONS, Reference, compare
+from rollwise.answer.evaluation import evaluate
 from rollwise.builders import build
 from rollwise.errors import UsageError
-from rollwise.evaluation import evaluate
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Piglet
 from rollwise.learn import Learned, Learner

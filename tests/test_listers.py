@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from little_games import Ladder, RandomTable, Spot
 
-from rollwise.builders import CompileWarning, build_with_report, listers
-from rollwise.builders.listers import Writing, rewritten, running
+from rollwise.builders import CompileWarning, build_with_report
+from rollwise.builders.compiled.explorer import listers
+from rollwise.builders.compiled.listers import Writing, rewritten, running
 from rollwise.game import LOSE, PASS, WIN, Game
 from rollwise.games import available
 from rollwise.games.pig import TwoDicePig
@@ -353,7 +354,9 @@ def assert_same(game: Game) -> None:
 @pytest.fixture
 def tries(monkeypatch, tmp_path):
     """The listers of each try to compile rules, where nothing is known of any yet."""
-    from rollwise.builders import adapting, compiling, rules_cache
+    from rollwise.builders.compiled.explorer import adapter as adapting
+    from rollwise.builders.compiled.explorer import compiling
+    from rollwise.builders.compiled.explorer import disk as rules_cache
 
     monkeypatch.setattr(compiling, "_COMPILED", {})
     monkeypatch.setattr(rules_cache, "folder", lambda: tmp_path)
@@ -404,7 +407,7 @@ def test_what_cannot_be_compiled_either_way_is_told_with_the_remedy():
 @pytest.mark.needs_jit
 @pytest.mark.parametrize("game", [TwoDicePig(12), RandomTable(), Ladder(share=0.1)])
 def test_generators_are_run_where_they_cannot_be_rewritten(game, tries, monkeypatch):
-    from rollwise.builders import adapting
+    from rollwise.builders.compiled.explorer import adapter as adapting
 
     monkeypatch.setattr(adapting, "rewritten", lambda generator, writing: None)
     assert_same(game)

@@ -14,7 +14,7 @@ from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph import SPELLED_OUT, StateGraph
-from rollwise.recursion import Recursion
+from rollwise.recursion.order import Recursion
 
 GAMES = [*ALL[:6], Pig(9), SuperSix(6)]
 

@@ -13,7 +13,6 @@ from graphs import assemble, ending_graphs
 from hypothesis import given, settings
 
 from rollwise.builders import build
-from rollwise.certificate import certify
 from rollwise.errors import EndlessPlay, MissingExtra, TooLargeForFractions, UsageError
 from rollwise.game import AGAIN, END, LOSE, PASS, WIN
 from rollwise.games.craps import Craps
@@ -32,6 +31,7 @@ from rollwise.methods.result import Status
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import ORDERS, action_values, greedy_actions, sweep_order
 from rollwise.methods.value_iteration import Bounds, value_iteration
+from rollwise.proofs.certificate import certify
 
 GAMES = {
     "craps": Craps(),

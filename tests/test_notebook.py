@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 import rollwise
+from rollwise.answer.solve import solve
 from rollwise.cli.progress import Progress
 from rollwise.errors import PolicyError, UsageError
 from rollwise.export import export
 from rollwise.games import available
 from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
-from rollwise.solution import solve
 
 
 @pytest.mark.parametrize("cls", available().values(), ids=lambda cls: cls.name)

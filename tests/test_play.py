@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from play_games import Capture, Odd
 
 from rollwise.analysis.contest import Contest, solve_contest
-from rollwise.analysis.contest_graph import Duel
+from rollwise.coach import Session, Table, read_records, replay, written
+from rollwise.coach.coach import grade, stake
+from rollwise.coach.game_record import RecordError
+from rollwise.coach.replay import agreed_form, agreed_game
+from rollwise.coach.report import ledger_document
+from rollwise.coach.review import review
+from rollwise.coach.table import Throws
+from rollwise.coach.telling import as_other_sees
+from rollwise.derive.contest import Duel
 from rollwise.errors import UsageError
 from rollwise.games import available
-from rollwise.play import Session, Table, read_records, replay, written
-from rollwise.play.coach import grade, stake
-from rollwise.play.record import RecordError
-from rollwise.play.replay import agreed_form, agreed_game
-from rollwise.play.report import ledger_document
-from rollwise.play.review import review
-from rollwise.play.table import Throws
-from rollwise.play.telling import as_other_sees
 
 SMALL = {
     "pig": {"target": 20},

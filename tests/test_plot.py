@@ -18,6 +18,7 @@ from test_cli import refusal, run
 
 import rollwise
 from rollwise.analysis.lengths import lengths
+from rollwise.answer.references import find_policy
 from rollwise.errors import MissingExtra, UsageError
 from rollwise.game import Game
 from rollwise.games import create, find
@@ -31,7 +32,6 @@ from rollwise.plot.fields import view
 from rollwise.plot.kinds.regret import second_best_costs
 from rollwise.plot.kinds.surface import boundary
 from rollwise.plot.pages import page
-from rollwise.policies import find_policy
 
 plotly = pytest.importorskip("plotly.offline")
 

@@ -12,10 +12,10 @@ from conftest import needs_jit
 from little_games import Ladder
 
 from rollwise import PASS, WIN, Game, Policy, build, policy
+from rollwise.answer.references import find_policy
 from rollwise.errors import PolicyError
 from rollwise.games.pig import HOLD, ROLL, Pig
 from rollwise.graph import StateGraph
-from rollwise.policies import find_policy
 
 GAME = Pig(8)
 

@@ -14,7 +14,7 @@ from test_cli import output
 
 import rollwise
 from rollwise.games.craps import Craps
-from rollwise.printed import (
+from rollwise.numbers.printed import (
     Printed,
     between,
     certified,

@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from little_games import ALL, Biased, Gambler
 
-from rollwise import build, recursion
-from rollwise.certificate import certify
-from rollwise.certified import solve_and_certify
+from rollwise import build
+from rollwise.answer.certified import solve_and_certify
 from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
@@ -24,8 +23,11 @@ from rollwise.graph import StateGraph
 from rollwise.kernels import evaluating, solving
 from rollwise.kernels import recursion as kernels
 from rollwise.kernels.jit import JIT_DISABLED
+from rollwise.methods import search as recursion
 from rollwise.methods.strategy_iteration import strategy_iteration
-from rollwise.recursion import Recursion, Search
+from rollwise.proofs.certificate import certify
+from rollwise.recursion.order import Recursion
+from rollwise.recursion.search import Search
 
 CLOSE = 1e-12
 

@@ -14,18 +14,18 @@ import pytest
 from test_cli import refusal, run
 
 import rollwise
-from rollwise.analysis.contest_graph import Duel
-from rollwise.chase import Chase
+from rollwise.answer.evaluation import evaluate
+from rollwise.answer.references import find_policy
+from rollwise.derive.chase import Chase
+from rollwise.derive.contest import Duel
 from rollwise.errors import UsageError
-from rollwise.evaluation import evaluate
 from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
+from rollwise.numbers.printed import chance
 from rollwise.plot.browser import FLAGS, find_browser
 from rollwise.plot.pages import STYLE
-from rollwise.policies import find_policy
-from rollwise.printed import chance
 from rollwise.report import report
 from rollwise.report.again import command
 from rollwise.report.facts import Facts

@@ -12,7 +12,8 @@ from rollwise.builders import build
 from rollwise.kernels.jit import JIT_DISABLED
 
 if not JIT_DISABLED:
-    from rollwise.builders import compiling, rules_cache
+    from rollwise.builders.compiled.explorer import compiling
+    from rollwise.builders.compiled.explorer import disk as rules_cache
 
 pytestmark = pytest.mark.needs_jit
 
@@ -44,7 +45,7 @@ import sys
 from rollwise.builders import build_with_report
 from rollwise.games import find
 graph, report = build_with_report(find("walk.py:Walk")(), mode="compiled")
-from rollwise.builders.compiling import _COMPILED
+from rollwise.builders.compiled.compiling import _COMPILED
 (compiled,) = _COMPILED.values()
 print(compiled.expand.cache_hits, graph.n_states, report.mode)
 """

@@ -12,7 +12,7 @@ from scipy.stats import chi2
 from rollwise.errors import UsageError
 from rollwise.kernels import sampling
 from rollwise.kernels.random import draw
-from rollwise.randomness import check_seed, stream
+from rollwise.numbers.randomness import check_seed, stream
 
 
 def drawn(state):

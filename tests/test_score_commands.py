@@ -13,8 +13,8 @@ import pytest
 from test_cli import output, refusal
 
 from rollwise import solve
+from rollwise.derive.by_score import whole_points
 from rollwise.games.threes import Threes
-from rollwise.scores import whole_points
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "threes_game.csv"
 
@@ -148,7 +148,7 @@ def test_plays_that_can_not_be(tmp_path, text, said):
 
 
 def test_a_persons_scores(tmp_path):
-    from rollwise.analysis.records import sample_totals
+    from rollwise.analysis.observed_scores import sample_totals
 
     solution = solve(Threes())
     points = whole_points(solution.graph)

@@ -14,9 +14,9 @@ from little_games import Ladder, Shortest
 
 from rollwise import build
 from rollwise.analysis.aims import Aims
+from rollwise.derive.by_score import by_score, points_to_come, whole_points
 from rollwise.errors import RulesError
 from rollwise.games.threes import Threes
-from rollwise.scores import by_score, points_to_come, whole_points
 
 GAMES = [Threes(dice=2), Threes(dice=3, skip=False), Ladder(top=6, share=1.0), Ladder(share=2.0)]
 

@@ -9,14 +9,15 @@ from graphs import KINDS, assemble, graph_and_policies
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rollwise.answer.evaluation import best_response, evaluate
+from rollwise.answer.references import find_policy
 from rollwise.builders import build
+from rollwise.derive.seats import take_seats, two_seats
 from rollwise.errors import EndlessPlay, UsageError
-from rollwise.evaluation import best_response, evaluate
 from rollwise.game import PASS, WIN
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
-from rollwise.policies import Policy, find_policy
-from rollwise.seats import take_seats, two_seats
+from rollwise.graph.policies import Policy
 
 
 @st.composite

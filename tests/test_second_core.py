@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollwise.second_core import Stage, work_in_stages
+from rollwise.machine.second_core import Stage, work_in_stages
 
 HERE = threading.get_ident()
 

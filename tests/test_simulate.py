@@ -9,15 +9,15 @@ from little_games import Ladder
 from naive_play import Xoshiro
 from scipy.stats import chi2
 
+from rollwise.answer.references import resolve_policy
 from rollwise.builders import build
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.games.craps import Craps
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig, Piglet
 from rollwise.graph import StateGraph
-from rollwise.policies import Policy
-from rollwise.policy_references import resolve_policy
-from rollwise.randomness import stream
+from rollwise.graph.policies import Policy
+from rollwise.numbers.randomness import stream
 from rollwise.simulate import Disagreement, simulate, tell, tournament
 from rollwise.simulate.lengths import expected_lengths
 from rollwise.simulate.table import PlayTable

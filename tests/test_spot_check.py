@@ -14,10 +14,11 @@ import pytest
 
 import rollwise
 from rollwise import AGAIN, END, Game, rule
-from rollwise.builders import CompileWarning, spot_check
+from rollwise.answer.references import resolve_policy
+from rollwise.builders import CompileWarning
+from rollwise.builders.compiled.explorer import spot_check
 from rollwise.cli import main
 from rollwise.errors import RollwiseError, RulesDiffer
-from rollwise.policy_references import resolve_policy
 
 pytestmark = pytest.mark.needs_jit
 

@@ -23,9 +23,9 @@ from rollwise import games
 from rollwise.cli.commands_on_demand import all_functions
 from rollwise.game import Game
 from rollwise.games.pig import Pig, Piglet
-from rollwise.garbage import NEW_OBJECTS, seldom_collected
 from rollwise.kernels import jit
 from rollwise.kernels.jit import JIT_DISABLED, inner_kernel, kernel
+from rollwise.machine.garbage import NEW_OBJECTS, seldom_collected
 
 # A game of a few states, and one whose rules are compiled.
 SMALL, LARGE = ["solve", "piglet", "target=3"], ["solve", "pig", "target=30"]
@@ -250,7 +250,7 @@ def test_kernels_on_disk_are_those_of_all_the_sources_that_went_into_them(tmp_pa
 
     found = [stamp()]
     assert stamp() == found[0]
-    change("scores.py")  # nothing of it is used
+    change("by_score.py")  # nothing of it is used
     assert stamp() == found[0]
     for name in ("solving.py", "evaluating.py", "prefetch.py", "jit.py"):  # itself; directly; not
         change(name)
@@ -291,7 +291,7 @@ print(root(9.0))
 import numba, numpy as np
 {"import cffi" if installed else ""}
 from rollwise.games.pig import Pig
-from rollwise.solution import solve
+from rollwise.answer.solve import solve
 
 solve(Pig(30), mode="compiled")  # read from disk, if it was solved before
 
@@ -355,7 +355,7 @@ def test_the_second_process_compiles_all_that_solves(tmp_path):
     code = """
 import numba.core.dispatcher as dispatcher
 from rollwise.games.pig import Piglet, TwoDicePig
-from rollwise.solution import solve
+from rollwise.answer.solve import solve
 
 compile = dispatcher._FunctionCompiler.compile
 compiled = []

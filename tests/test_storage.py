@@ -12,10 +12,10 @@ import pytest
 from test_cli import output, refusal
 
 import rollwise
+from rollwise.answer.storage import _checksum
 from rollwise.errors import SolutionFileError
 from rollwise.games.pig import Piglet
 from rollwise.games.threes import Threes
-from rollwise.storage import _checksum
 
 PIGLET = ("piglet", "target=4")
 HIDDEN = """

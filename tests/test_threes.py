@@ -125,7 +125,7 @@ def test_points_of_the_lowest_dice():
 
 
 def test_take_one_is_what_it_says():
-    from rollwise.policies import find_policy
+    from rollwise.answer.references import find_policy
 
     game = Threes(dice=3)
     graph = build(game)

@@ -12,7 +12,7 @@ from test_cli import output
 from rollwise import AGAIN, DRAW, END, PASS, WIN, Contest, Game, solve, solve_contest
 from rollwise.games.pig import Piglet
 from rollwise.games.threes import Threes
-from rollwise.policies import Policy, ties_in_play
+from rollwise.graph.policies import Policy, ties_in_play
 
 TIES = "several actions are equally good; another optimal policy may have other figures"
 

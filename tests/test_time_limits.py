@@ -11,8 +11,8 @@ from little_games import Ladder
 from test_cli import output, run
 
 from rollwise import build, solve
-from rollwise.deadlines import Clock, OutOfTime
 from rollwise.games.pig import Pig
+from rollwise.machine.deadlines import Clock, OutOfTime
 from rollwise.methods import run_method
 from rollwise.methods.result import MethodResult, Status
 
@@ -48,7 +48,7 @@ def test_a_certificate_that_takes_too_long_is_left(monkeypatch):
             time.sleep(0.1)
             progress(part, 100)
 
-    monkeypatch.setattr("rollwise.solution.certify", slow)
+    monkeypatch.setattr("rollwise.answer.solution.certify", slow)
     started = time.monotonic()
     solution = solve(Pig(target=5), method="value-iteration", options={"time_limit": 0.5})
     assert time.monotonic() - started < 8

@@ -10,9 +10,9 @@ import numba
 import pytest
 from numba.core.caching import NullCache
 
-from rollwise import user_cache
 from rollwise.kernels import jit
-from rollwise.user_cache import make_room, place, private_folder
+from rollwise.machine import user_cache
+from rollwise.machine.user_cache import make_room, place, private_folder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="users and modes")
 

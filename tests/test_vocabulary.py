@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from rollwise import END, Game, build, solve
 from rollwise.analysis.distributions import counted_actions
 from rollwise.analysis.judge import read_plays
+from rollwise.answer.references import find_policy
+from rollwise.coach import Table
 from rollwise.errors import ExpressionError, UsageError
-from rollwise.play import Table
-from rollwise.policies import find_policy
-from rollwise.vocabulary import Vocabulary
+from rollwise.graph.vocabulary import Vocabulary
 
 
 class Box(NamedTuple):

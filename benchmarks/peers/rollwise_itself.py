@@ -22,8 +22,8 @@ def refusal(work: Work, way: str) -> str | None:
 
 def start(problem: Problem, way: str) -> Callable[[], Answer]:
     import rollwise
-    from rollwise.evaluation import best_response
-    from rollwise.policies import find_policy
+    from rollwise.answer.evaluation import best_response
+    from rollwise.answer.references import find_policy
 
     game, against = problem.work.rules(), problem.work.against
 

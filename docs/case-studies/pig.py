@@ -10,12 +10,12 @@ from study import Page, certified, percent, points, power, printed, run, where
 
 import rollwise
 from rollwise import Policy, Solution
-from rollwise.evaluation import BestResponse, Evaluation
+from rollwise.answer.evaluation import BestResponse, Evaluation
+from rollwise.derive.seats import with_policy
 from rollwise.games.pig import HOLD, ROLL, Pig
 from rollwise.methods.sweeping import Sweeper
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.style import BLUE, ORANGE
-from rollwise.seats import with_policy
 from rollwise.simulate import simulate
 
 TITLE = "Pig: from hold-at-20 to optimal"

@@ -18,8 +18,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from rollwise import Policy, Solution, StateGraph
-from rollwise import printed as printed_numbers
 from rollwise.errors import RollwiseError
+from rollwise.numbers import printed as printed_numbers
 from rollwise.plot.browser import find_browser
 from rollwise.plot.pages import write_figure
 

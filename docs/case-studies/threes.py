@@ -12,12 +12,13 @@ import rollwise
 from rollwise import Chase, Contest, Policy, Solution, solve_contest
 from rollwise.analysis.betting import edge_against, fair_stakes, solve_doubling
 from rollwise.analysis.judge import judge, read_plays
+from rollwise.answer.references import find_policy
 from rollwise.games.threes import Threes
+from rollwise.graph.policies import ties_in_play
 from rollwise.methods import run_method
 from rollwise.methods.exact import fraction_text
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.style import BLUE, GREEN, ORANGE, RED
-from rollwise.policies import find_policy, ties_in_play
 
 TITLE = "Threes"
 STEP = (

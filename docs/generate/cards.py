@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 import rollwise
-from rollwise.evaluation import best_response, evaluate
+from rollwise.answer.evaluation import best_response, evaluate
+from rollwise.answer.references import find_policy
 from rollwise.game import Game, parameter_specs
 from rollwise.games import available
-from rollwise.policies import find_policy
 from rollwise.simulate.lengths import expected_lengths
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,9 +7,14 @@ they are first used, so that importing it is instant.
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from rollwise.moved import MovedModules
+
+__version__ = "0.2.0"
+
+sys.meta_path.append(MovedModules())
 
 # Each public name and the module that it comes from.
 _HOME = {
@@ -25,24 +30,24 @@ _HOME = {
     "rule": "game",
     "StateGraph": "graph",
     "build": "builders",
-    "Certificate": "certificate",
-    "certify": "certificate",
-    "Policy": "policies",
-    "Solution": "solution",
-    "solve": "solution",
-    "LayeredSolution": "layers",
-    "solve_by_layers": "layers",
-    "load": "storage",
-    "read_layers": "layer_files",
-    "best_response": "by_name",
-    "evaluate": "by_name",
-    "Chase": "chase",
+    "Certificate": "proofs.certificate",
+    "certify": "proofs.certificate",
+    "Policy": "graph.policies",
+    "Solution": "answer.solution",
+    "solve": "answer.solve",
+    "LayeredSolution": "answer.layered",
+    "solve_by_layers": "answer.layered",
+    "load": "answer.storage",
+    "read_layers": "answer.layer_files",
+    "best_response": "analysis.by_name",
+    "evaluate": "analysis.by_name",
+    "Chase": "derive.chase",
     "Contest": "analysis.contest",
-    "Duel": "analysis.contest_graph",
+    "Duel": "derive.contest",
     "solve_contest": "analysis.contest",
     "check": "analysis.check",
-    "distribution": "by_name",
-    "distributions": "by_name",
+    "distribution": "analysis.by_name",
+    "distributions": "analysis.by_name",
     "many_dice": "analysis.many_dice",
     "RollwiseError": "errors",
 }
@@ -85,14 +90,18 @@ __all__ = [
 
 if TYPE_CHECKING:
     from rollwise import dice
+    from rollwise.analysis.by_name import best_response, distribution, distributions, evaluate
     from rollwise.analysis.check import check
     from rollwise.analysis.contest import Contest, solve_contest
-    from rollwise.analysis.contest_graph import Duel
     from rollwise.analysis.many_dice import many_dice
+    from rollwise.answer.layer_files import read_layers
+    from rollwise.answer.layered import LayeredSolution, solve_by_layers
+    from rollwise.answer.solution import Solution
+    from rollwise.answer.solve import solve
+    from rollwise.answer.storage import load
     from rollwise.builders import build
-    from rollwise.by_name import best_response, distribution, distributions, evaluate
-    from rollwise.certificate import Certificate, certify
-    from rollwise.chase import Chase
+    from rollwise.derive.chase import Chase
+    from rollwise.derive.contest import Duel
     from rollwise.errors import RollwiseError
     from rollwise.game import (
         AGAIN,
@@ -107,11 +116,8 @@ if TYPE_CHECKING:
         rule,
     )
     from rollwise.graph import StateGraph
-    from rollwise.layer_files import read_layers
-    from rollwise.layers import LayeredSolution, solve_by_layers
-    from rollwise.policies import Policy
-    from rollwise.solution import Solution, solve
-    from rollwise.storage import load
+    from rollwise.graph.policies import Policy
+    from rollwise.proofs.certificate import Certificate, certify
 
 
 def __getattr__(name: str) -> Any:

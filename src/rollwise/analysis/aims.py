@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from rollwise.analysis.distributions import Distribution, Distributions, distributions
 from rollwise.analysis.one_distribution import distribution
-from rollwise.certificate import action_gaps
-from rollwise.certified import solve_and_certify
-from rollwise.policies import Policy
-from rollwise.recursion import Arranging
-from rollwise.scores import Ints, ScoredGraph, whole_points
+from rollwise.answer.certified import solve_and_certify
+from rollwise.derive.by_score import Ints, ScoredGraph, whole_points
+from rollwise.graph.lookahead import action_gaps
+from rollwise.graph.policies import Policy
+from rollwise.recursion.order import Arranging
 
 Reals = NDArray[np.float64]
 

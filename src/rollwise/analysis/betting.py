@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.contest import Contest, ContestSolution, Situation, solve_contest
-from rollwise.certified import solve_and_certify
+from rollwise.answer.certified import solve_and_certify
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.policies import Policy
+from rollwise.graph.policies import Policy
 
 Reals = NDArray[np.float64]
 

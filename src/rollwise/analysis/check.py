@@ -10,15 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.oddities import oddities
+from rollwise.answer.references import find_policy
+from rollwise.answer.solution import Solution
+from rollwise.answer.solve import solve
 from rollwise.builders import CompileWarning, Progress, build
 from rollwise.builders.rules import Rules
-from rollwise.certificate import endless_states
-from rollwise.endings import NO_END, describe, settle, staying_actions
 from rollwise.errors import EndlessPlay, PolicyError, RollwiseError, RulesError
 from rollwise.game import DerivedGame, Game
 from rollwise.graph import ARRAYS, StateGraph
-from rollwise.policies import find_policy
-from rollwise.solution import Solution, solve
+from rollwise.graph.endings import NO_END, describe, settle, staying_actions
+from rollwise.recursion.endless import endless_states
 
 Level = Literal["error", "warning", "note", "ok"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.certified import solve_and_certify
+from rollwise.answer.certified import solve_and_certify
 from rollwise.errors import RollwiseError
 from rollwise.graph import StateGraph
 from rollwise.methods import METHODS, find_method, run_method

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from rollwise.analysis.aims import Aim, Aims
 from rollwise.builders import build
+from rollwise.derive.by_score import ScoredGraph, by_score
 from rollwise.errors import ParameterError, UsageError
 from rollwise.game import Game
-from rollwise.policies import Policy, Ties, reached_by
-from rollwise.scores import ScoredGraph, by_score
+from rollwise.graph.policies import Policy, Ties, reached_by
 
 Reals = NDArray[np.float64]
 

@@ -16,13 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.certificate import endless_states, require_ending
-from rollwise.endings import regroup
-from rollwise.errors import UsageError
-from rollwise.graph import StateGraph
-from rollwise.kernels import scores as kernels
-from rollwise.policies import Policy
-from rollwise.scores import (
+from rollwise.derive.by_score import (
     Ints,
     ended,
     points_to_come,
@@ -30,6 +24,12 @@ from rollwise.scores import (
     require_points,
     whole_points,
 )
+from rollwise.errors import UsageError
+from rollwise.graph import StateGraph
+from rollwise.graph.endings import regroup
+from rollwise.graph.policies import Policy
+from rollwise.kernels import by_score as kernels
+from rollwise.recursion.endless import endless_states, require_ending
 
 MOST_SWEEPS = 100_000
 MOST_PLACES = 400_000_000

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from rollwise.analysis.contest import Contest, ContestSolution, solve_contest
+from rollwise.answer.solution import Solution
+from rollwise.derive.by_score import whole_points
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
-from rollwise.scores import whole_points
-from rollwise.solution import Solution
 
 
 @runtime_checkable

@@ -30,16 +30,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.certified import solve_and_certify
+from rollwise.answer.certified import solve_and_certify
+from rollwise.answer.evaluation import best_response, evaluate
+from rollwise.answer.solution import Solution
+from rollwise.derive.seats import with_policy
 from rollwise.errors import UsageError
-from rollwise.evaluation import best_response, evaluate
 from rollwise.graph import StateGraph
+from rollwise.graph.policies import Policy
 from rollwise.kernels.occupancy import expected_visits
 from rollwise.kernels.play import reach
 from rollwise.learn.learned import Learned
-from rollwise.policies import Policy
-from rollwise.seats import with_policy
-from rollwise.solution import Solution
 
 REASONS = (
     "hopeless",

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.graph import StateGraph
+from rollwise.graph.policies import Policy
 from rollwise.kernels.lengths import play_turn
-from rollwise.policies import Policy
 
 Floats = NDArray[np.float64]
 

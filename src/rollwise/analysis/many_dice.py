@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.solve import solve
 from rollwise.errors import NotConverged, ParameterError, UsageError
 from rollwise.game import Game
 from rollwise.kernels import many_dice as kernels
-from rollwise.solution import solve
 
 if TYPE_CHECKING:
     import polars as pl

@@ -20,13 +20,13 @@ from rollwise.analysis.distributions import (
     counted_points,
     played,
 )
-from rollwise.certificate import require_ending
+from rollwise.derive.by_score import Ints, ended, require_bounded
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.kernels import scores as kernels
+from rollwise.graph.policies import Policy, reached_by
+from rollwise.kernels import by_score as kernels
 from rollwise.methods.programs import spans
-from rollwise.policies import Policy, reached_by
-from rollwise.scores import Ints, ended, require_bounded
+from rollwise.recursion.endless import require_ending
 
 BATCH = 4_000_000  # probabilities that are worked out before rows are dropped
 

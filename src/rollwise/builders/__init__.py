@@ -25,7 +25,7 @@ from rollwise.game import PASS, DerivedGame, Game
 from rollwise.graph import Lotteries, StateGraph
 
 if TYPE_CHECKING:
-    from rollwise.builders.compiling import CompiledRules
+    from rollwise.builders.compiled.compiling import CompiledRules
 
 Mode = Literal["auto", "interpreted", "compiled"]
 Progress = Callable[[str, int, int | None], None]
@@ -145,7 +145,7 @@ def build_with_report(
             roots = _compiled_roots(rules, compiled, max_states or MAX_STATES)
         compile_seconds = time.perf_counter() - compiling
         if compiled is not None:
-            from rollwise.builders.compiled import CompiledFails, build_compiled
+            from rollwise.builders.compiled.explorer import CompiledFails, build_compiled
 
             limit = max_states or MAX_STATES
             rows = rules.roots(limit) if roots is None else roots
@@ -157,7 +157,7 @@ def build_with_report(
                     raise
                 _warn(f"{error}, as is done here; that is slower")
             if arrays is not None and trial is not None:
-                from rollwise.builders.compiling import note_large
+                from rollwise.builders.compiled.compiling import note_large
 
                 note_large(rules, SMALL)
     if arrays is None:
@@ -190,9 +190,9 @@ def jit_disabled() -> bool:
 
 
 def _compiled(rules: Rules) -> bool:
-    if "rollwise.builders.compiling" not in sys.modules:
+    if "rollwise.builders.compiled.compiling" not in sys.modules:
         return False
-    from rollwise.builders.compiling import is_compiled
+    from rollwise.builders.compiled.compiling import is_compiled
 
     return is_compiled(rules)
 
@@ -201,7 +201,7 @@ def _known_as_large(rules: Rules) -> bool:
     """Whether this very game was too large to interpret, earlier on this machine."""
     if "numba" not in sys.modules:  # which takes longer to import than a trial
         return False
-    from rollwise.builders.compiling import was_large
+    from rollwise.builders.compiled.compiling import was_large
 
     return was_large(rules, SMALL)
 
@@ -214,8 +214,8 @@ def _compile(rules: Rules, progress: Progress | None, beside: str | None) -> Com
         return None
     if progress is not None:
         progress("compiling the rules", 0, None)
-    from rollwise.builders.compiling import compiled_rules
-    from rollwise.builders.reasons import NotCompilable
+    from rollwise.builders.compiled.compiling import compiled_rules
+    from rollwise.builders.compiled.reasons import NotCompilable
     from rollwise.kernels.jit import compile_beside
 
     if beside is not None:
@@ -241,7 +241,7 @@ def _wait_beside() -> None:
 
 def _compiled_roots(rules: Rules, compiled: CompiledRules, most: int) -> NDArray[np.int32] | None:
     """The roots by compiled code; None where only the interpreted ones can tell."""
-    from rollwise.builders.reasons import NotCompilable
+    from rollwise.builders.compiled.reasons import NotCompilable
 
     try:
         rows = compiled.roots(rules, most)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rollwise.builders.cache_key import closure_read, globals_read, names_in
+from rollwise.builders.compiled.cache_key import closure_read, globals_read, names_in
 from rollwise.game import Game
 
 RULES = ("start", "roots", "actions", "outcomes", "reward", "progress")

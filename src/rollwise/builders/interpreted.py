@@ -21,7 +21,7 @@ from rollwise.builders.rules import Rules, more_states
 from rollwise.errors import RulesError, TooManyStates
 from rollwise.faults import PASSED_ON, fault_place, fault_text, shown
 from rollwise.game import PASS
-from rollwise.sizes import in_bytes
+from rollwise.numbers.sizes import in_bytes
 
 MAX_ACTION = 2**31 - 1
 MAX_TOTAL_WEIGHT = 2**62

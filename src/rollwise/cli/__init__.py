@@ -20,7 +20,7 @@ def main() -> None:
     Exit code 2 for wrong use, 1 for a run that failed, 130 when stopped by Ctrl-C.
     """
     from rollwise.errors import words_of_the_command_line
-    from rollwise.garbage import seldom_collected
+    from rollwise.machine.garbage import seldom_collected
 
     with seldom_collected(), words_of_the_command_line():
         sys.exit(_run())

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from rollwise import user_cache
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import write_json
 from rollwise.errors import ParameterError, UnknownGame, UnknownState, UsageError
 from rollwise.game import Game
 from rollwise.games import create, find
-from rollwise.printed import certified, chance
+from rollwise.machine import user_cache
+from rollwise.numbers.printed import certified, chance
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from rollwise.answer.solution import Solution
     from rollwise.builders import Mode
-    from rollwise.solution import Solution
 
 GameArgument = Annotated[
     str,
@@ -237,10 +237,10 @@ def solve_or_load(
         refuse("can't be had with --load: the file has its values already", **(options or {}))
     with Progress() as progress:
         if load_from is not None:
-            from rollwise.storage import load
+            from rollwise.answer.storage import load
 
             return load(load_from, game, max_states=max_states, progress=progress)
-        from rollwise.kept import solve
+        from rollwise.answer.kept import solve
 
         return solve(
             game,

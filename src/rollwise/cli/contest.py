@@ -12,7 +12,7 @@ from rollwise.cli.progress import Progress
 from rollwise.cli.score_options import tell_ties, ties_document
 from rollwise.game import Game
 from rollwise.graph import title_of
-from rollwise.printed import certified, column, in_common, rounded_up
+from rollwise.numbers.printed import certified, column, in_common, rounded_up
 
 
 def print_contest(game: Game, players: int, ties: str, *, json: bool) -> None:
@@ -32,7 +32,7 @@ def contest_document(game: Game, players: int, ties: str) -> dict[str, Any]:
     """
     from rollwise.analysis.contest import Contest, solve_contest
     from rollwise.analysis.distributions import Distribution
-    from rollwise.solution import solve
+    from rollwise.answer.solve import solve
 
     contest = Contest(game, players, ties)
     started = time.perf_counter()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rollwise.printed import rounded_up, scaled
-from rollwise.solution import Solution
+from rollwise.answer.solution import Solution
+from rollwise.numbers.printed import rounded_up, scaled
 
 
 class Figures:

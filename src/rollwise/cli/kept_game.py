@@ -7,10 +7,10 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from rollwise.atomic_files import check_place, write_text
+from rollwise.coach.replay import written
+from rollwise.coach.session import Session
 from rollwise.errors import OutputError, UsageError
-from rollwise.play.replay import written
-from rollwise.play.session import Session
+from rollwise.machine.atomic_files import check_place, write_text
 
 
 class KeptGame:

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from rollwise.atomic_files import check_place, write_text
 from rollwise.cli.common import number_or_none
 from rollwise.errors import UsageError
+from rollwise.machine.atomic_files import check_place, write_text
 from rollwise.methods import METHODS, find_method
-from rollwise.printed import CHANCE_ROUNDING, between
+from rollwise.numbers.printed import CHANCE_ROUNDING, between
 
 DEFAULT = "strategy-iteration"
 FLAGS = {"on_sweep": "--print-sweeps", "start": "--start-from"}  # not named like the option

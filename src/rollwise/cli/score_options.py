@@ -10,7 +10,7 @@ from rollwise.errors import UsageError
 from rollwise.game import Game
 
 if TYPE_CHECKING:
-    from rollwise.policies import Ties
+    from rollwise.graph.policies import Ties
 
 ChaseOption = Annotated[
     bool,
@@ -64,7 +64,7 @@ def as_played(
     if chase:
         return _chase(game, target, ties, need_target)
     if contest:
-        from rollwise.analysis.contest_graph import Duel
+        from rollwise.derive.contest import Duel
 
         return Duel(game, "shared" if ties is None else ties)
     if ties is not None:
@@ -73,7 +73,7 @@ def as_played(
 
 
 def _chase(game: Game, target: int | None, ties: str | None, need_target: bool) -> Game:
-    from rollwise.chase import Chase
+    from rollwise.derive.chase import Chase
 
     chase = Chase(game, target, "win" if ties is None else ties)
     if need_target and target is None:
@@ -92,7 +92,7 @@ def ties_document(ties: Ties | None) -> dict[str, int] | None:
 
 def tell_ties(told: dict[str, int] | None, indent: str = "  ") -> None:
     """The line about ties of what `ties_document` gave, where there are any."""
-    from rollwise.policies import Ties
+    from rollwise.graph.policies import Ties
 
     if told is not None:
         typer.echo(f"{indent}{Ties(**told).text}")

@@ -15,10 +15,10 @@ from rich.text import Text
 from rollwise.cli.figures import Figures
 from rollwise.cli.kept_game import KeptGame
 from rollwise.cli.terminal_ledger import show_balance, show_ledger
+from rollwise.coach.coach import Coach, Remark
+from rollwise.coach.ledger import Account
+from rollwise.coach.session import Choice, Session
 from rollwise.errors import UsageError
-from rollwise.play.coach import Coach, Remark
-from rollwise.play.ledger import Account
-from rollwise.play.session import Choice, Session
 
 MOST_FALLS = 30
 MOST_HINTS = 10

@@ -9,8 +9,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from rollwise.cli.figures import Figures
-from rollwise.play.report import ledger_document
-from rollwise.play.session import Session
+from rollwise.coach.report import ledger_document
+from rollwise.coach.session import Session
 
 
 def show_ledger(console: Console, session: Session, seat: int) -> None:

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.certified import solve_and_certify
+from rollwise.answer.certified import solve_and_certify
+from rollwise.answer.evaluation import Evaluation, best_response, evaluate
 from rollwise.environments.arena import Arena
 from rollwise.errors import PolicyError, UsageError
-from rollwise.evaluation import Evaluation, best_response, evaluate
+from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import EITHER, FIRST
-from rollwise.policies import Policy
 
 BATCH = 1 << 16  # states that an agent is asked about at once
 
@@ -122,7 +122,9 @@ def mean_reward(env: Any, policy: Policy | None = None) -> MeanReward:
             values, bounds = alone.values, alone.bounds
         return MeanReward(arena.reward_sign * float(values[0]), float(bounds[0]))
     if arena.opponent is None:
-        raise UsageError(f"{graph.title}: both seats are agents here; use rollwise.evaluation")
+        raise UsageError(
+            f"{graph.title}: both seats are agents here; use rollwise.answer.evaluation"
+        )
     answer: Evaluation
     if policy is None:
         answer = best_response(graph, arena.opponent, starts=[0])

@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.contest_graph import Duel
+from rollwise.answer.references import find_policy
+from rollwise.answer.solve import solve
 from rollwise.builders import build
+from rollwise.derive.contest import Duel
 from rollwise.errors import UsageError
 from rollwise.game import Game, parameter_specs
 from rollwise.games import find
 from rollwise.graph import StateGraph
+from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import EITHER, FIRST, SECOND, legal_actions
 from rollwise.kernels.sampling import outcome_codes
-from rollwise.policies import Policy, find_policy
-from rollwise.solution import solve
 
 SEATS = {"first": FIRST, "second": SECOND, "either": EITHER}
 
@@ -196,7 +197,7 @@ def arena_of(
     game : str, Game or subclass of Game
         By its name or class, to which parameters may be given; or as it is.
     opponent : str, Policy or None
-        ``optimal``, or as `rollwise.policies.find_policy` knows it; not looked at in
+        ``optimal``, or as `rollwise.answer.references.find_policy` knows it; not looked at in
         a game for one.
     contest : str or None
         Make a contest of two out of a solitaire game; says how a tie counts.

@@ -12,8 +12,8 @@ from rollwise.environments.arena import arena_of, seat_by_name
 from rollwise.environments.planning import Transitions
 from rollwise.errors import UsageError
 from rollwise.game import Game
+from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import EITHER, FIRST
-from rollwise.policies import Policy
 
 gymnasium = need("gymnasium")
 

@@ -11,10 +11,10 @@ from rollwise.environments import need
 from rollwise.environments.arena import arena_of, seat_by_name
 from rollwise.errors import UsageError
 from rollwise.game import Game
+from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import pack_actions, step_batch
 from rollwise.kernels.sampling import alias_tables
-from rollwise.policies import Policy
-from rollwise.randomness import check_seed, fresh_seed, stream
+from rollwise.numbers.randomness import check_seed, fresh_seed, stream
 
 gymnasium = need("gymnasium")
 

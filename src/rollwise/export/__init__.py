@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
 from rollwise.export.chooser import one_chooser
 from rollwise.export.data import write_json, write_npz, write_parquet
 from rollwise.export.models import write_drn, write_prism
 from rollwise.graph import StateGraph
-from rollwise.policies import Policy
-from rollwise.solution import Solution
+from rollwise.graph.policies import Policy
 
 MODELS: dict[str, Callable[[StateGraph, Path], None]] = {"prism": write_prism, "drn": write_drn}
 DATA: dict[str, Callable[[Solution, Path], None]] = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.derive.seats import two_seats
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.policies import Policy
-from rollwise.seats import two_seats
+from rollwise.graph.policies import Policy
 
 WON, DRAWN, LOST = range(3)  # how a game ended, in the first player's eyes
 

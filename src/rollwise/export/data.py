@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from rollwise import parquet_files
+from rollwise.answer.solution import Solution
 from rollwise.graph import ARRAYS, StateGraph
-from rollwise.solution import Solution
+from rollwise.machine import parquet_files
 
 SAMPLE = 500  # states, by which a size is told beforehand
 

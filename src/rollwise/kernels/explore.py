@@ -148,7 +148,7 @@ def add_rows(rows, states, table, frame, mask):
 
     `states` may be `rows` itself, to enter states into another table. The other
     arguments are those of a `Lookup`. What hashes here, as in MurmurHash3, hashes in
-    the same way on the side of the rules (see `rollwise.builders.adapters`).
+    the same way on the side of the rules (see `rollwise.builders.compiled.adapter_source`).
     """
     n_fields = rows.shape[1]
     n = np.int64(0)

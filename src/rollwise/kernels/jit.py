@@ -26,7 +26,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataC
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 
-from rollwise.user_cache import is_private, tell_once
+from rollwise.machine.user_cache import is_private, tell_once
 
 Function = TypeVar("Function", bound=Callable[..., object])
 

@@ -2,7 +2,7 @@
 
 Blackman and Vigna (2021), "Scrambled linear pseudorandom number generators", ACM
 Trans. Math. Softw. 47(4). The state is four 64-bit words that a loop keeps in its
-own variables, so that they stay in registers; `rollwise.randomness` seeds them.
+own variables, so that they stay in registers; `rollwise.numbers.randomness` seeds them.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def arrange(
     first, stop : int
         Which components: from `first` to below `stop`. Those before are written already.
     component_indptr, order, position
-        See `rollwise.components.Components`; as far as what these lead to.
+        See `rollwise.graph.components.Components`; as far as what these lead to.
     action_indptr, action_lottery, outcome_indptr, outcome_state : as in a StateGraph
     lottery_constant : (n_lotteries,) float64
         What the outcomes that end the game and the reward of a lottery bring.

@@ -5,9 +5,9 @@ no value of it. What they find is an estimate, to be held against the exact
 solution with `rollwise.analysis.learning`.
 """
 
+from rollwise.learn.episodes import GameRecord, read_game_record
 from rollwise.learn.learned import Learned
 from rollwise.learn.learner import METHODS, Learner, learn
-from rollwise.learn.records import GameRecord, read_game_record
 from rollwise.learn.rule import choice_probabilities
 
 __all__ = [

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from rollwise import __version__
-from rollwise.atomic_files import write_atomically
 from rollwise.errors import LearnerFileError, UsageError
 from rollwise.graph import StateGraph
 from rollwise.learn.learner import Learner
 from rollwise.learn.tallies import Arrays
+from rollwise.machine.atomic_files import write_atomically
 
 FORMAT = "1"
 # What a file says of itself, and in which types.

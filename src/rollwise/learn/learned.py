@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.policies import Policy
+from rollwise.graph.policies import Policy
 
 if TYPE_CHECKING:
     import polars as pl

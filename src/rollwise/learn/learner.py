@@ -18,13 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
-from rollwise.certificate import require_ending
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.interrupts import held_back
 from rollwise.kernels.learning import BY_EPSILON, BY_RATES
+from rollwise.learn.episodes import Move, read_game_record
 from rollwise.learn.learned import Learned
-from rollwise.learn.records import Move, read_game_record
 from rollwise.learn.rule import check_explore
 from rollwise.learn.tallies import (
     Arrays,
@@ -35,7 +33,9 @@ from rollwise.learn.tallies import (
     add_up,
     alias_cells,
 )
-from rollwise.randomness import check_seed, fresh_seed, stream
+from rollwise.machine.interrupts import held_back
+from rollwise.numbers.randomness import check_seed, fresh_seed, stream
+from rollwise.recursion.endless import require_ending
 
 METHODS = {
     "counts": "counts of wins and losses, from exploring to exploiting at a speed set by M",

@@ -18,7 +18,7 @@ from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph
 from rollwise.kernels import learning, learning_points, q_learning
 from rollwise.kernels.sampling import alias_tables, outcome_codes
-from rollwise.learn.records import GameRecord
+from rollwise.learn.episodes import GameRecord
 
 MOST_MOVES = 1 << 20  # a game longer than this is taken for one that never ends
 POWER = 2 / 3  # Q-learning: the n-th visit moves a value by n ** -POWER of the way

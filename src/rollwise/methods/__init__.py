@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from rollwise.deadlines import Clock, OutOfTime
 from rollwise.errors import UsageError
+from rollwise.machine.deadlines import Clock, OutOfTime
 
 if TYPE_CHECKING:
     from rollwise.graph import StateGraph

@@ -22,16 +22,16 @@ from typing import Any
 
 import numpy as np
 
-from rollwise.certificate import require_settled
-from rollwise.deadlines import Clock
 from rollwise.errors import MissingExtra, TooLargeForFractions, UsageError
 from rollwise.graph import StateGraph
 from rollwise.kernels.digits import fraction_bits
+from rollwise.machine.deadlines import Clock
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import greedy_actions
-from rollwise.recursion import Recursion
-from rollwise.sizes import in_bytes
+from rollwise.numbers.sizes import in_bytes
+from rollwise.recursion.endless import require_settled
+from rollwise.recursion.order import Recursion
 
 NAME = "exact"
 MAX_DIGITS = 150_000  # of a denominator, foreseen: what comes is often a tenth

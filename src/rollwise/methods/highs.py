@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.deadlines import Clock
 from rollwise.errors import MissingExtra
+from rollwise.machine.deadlines import Clock
 from rollwise.methods.programs import TOLERANCE, Answer, OnProgress, Program
 from rollwise.methods.result import Status
 

@@ -15,8 +15,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.deadlines import Clock
 from rollwise.graph import StateGraph
+from rollwise.machine.deadlines import Clock
 from rollwise.methods.highs import solve_with_highs
 from rollwise.methods.programs import FIXED_POINT, TOLERANCE, Model, Program
 from rollwise.methods.result import MethodResult, Status

@@ -24,9 +24,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.deadlines import Clock
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
+from rollwise.machine.deadlines import Clock
 from rollwise.methods import run_method
 from rollwise.methods.highs import solve_with_highs
 from rollwise.methods.programs import FIXED_POINT, TOLERANCE, Answer, Model, Program

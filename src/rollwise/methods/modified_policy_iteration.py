@@ -13,12 +13,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.certificate import require_settled
-from rollwise.deadlines import Clock
+from rollwise.derive.seats import two_seats
 from rollwise.graph import StateGraph
+from rollwise.machine.deadlines import Clock
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.sweeping import Sweeper
-from rollwise.seats import two_seats
+from rollwise.recursion.endless import require_settled
 
 NAME = "modified-policy-iteration"
 

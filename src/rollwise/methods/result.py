@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.endings import Settled
+from rollwise.graph.endings import Settled
 
 
 class Status(StrEnum):
@@ -82,7 +82,7 @@ class MethodResult:
         return self.status is Status.CONVERGED
 
     def spread(self, settled: Settled) -> MethodResult:
-        """What was said of a settled graph, said of the states before (see `rollwise.endings`)."""
+        """What was said of a settled graph, said of the states before it was settled."""
         changes: dict[str, Any] = {"values": settled.spread(self.values)}
         for name in ("lower", "upper"):
             if getattr(self, name) is not None:

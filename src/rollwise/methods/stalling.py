@@ -1,8 +1,8 @@
 """Strategy iteration where play may be kept up for ever, and that has its worth.
 
-Choices within end components (see `rollwise.endings`) are made in rounds. In each, they stand;
-then every play ends, or goes on for ever for certain, and the rest is solved as ever. At these
-values the choices are improved (Howard 1960), until none can be.
+Choices within end components (see `rollwise.graph.endings`) are made in rounds. In each, they
+stand; then every play ends, or goes on for ever for certain, and the rest is solved as ever. At
+these values the choices are improved (Howard 1960), until none can be.
 
 Where points are counted, the first choices bring play to an end; improved, they always do, since
 every round costs (Bertsekas and Tsitsiklis 1991). Where both players can keep the turn passing,
@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.endings import EndComponents, end_components, regroup, ways_out
 from rollwise.graph import StateGraph
+from rollwise.graph.endings import EndComponents, end_components, regroup, ways_out
 from rollwise.kernels.solving import EPSILON
 from rollwise.methods.sweeping import action_values, greedy_actions, with_border
 
@@ -42,7 +42,7 @@ def solve_in_rounds(
     Parameters
     ----------
     graph : StateGraph
-        As `rollwise.endings.settle` gives it.
+        As `rollwise.graph.endings.settle` gives it.
     border_values : (n_border,) float64, optional
     solve : callable
         Finds the values of a graph in which every play ends.

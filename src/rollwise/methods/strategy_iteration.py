@@ -3,7 +3,7 @@
 The components of the graph are solved from the last to the first. One without a
 cycle takes one look ahead; one with cycles takes strategy iteration (Howard 1960
 for one player, Hoffman and Karp 1966 for two), whose unknowns are the few values
-that cut its cycles. See `rollwise.recursion` for how, and `rollwise.certificate`
+that cut its cycles. See `rollwise.recursion.search` for how, and `rollwise.proofs.certificate`
 for the bound on what rounding leaves.
 """
 
@@ -15,13 +15,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise import large_pages
-from rollwise.certificate import endless_states
 from rollwise.graph import StateGraph
 from rollwise.kernels.reorder import scatter
 from rollwise.kernels.solving import EPSILON
+from rollwise.machine import large_pages
 from rollwise.methods.result import MethodResult, Status
-from rollwise.recursion import Recursion, Search
+from rollwise.recursion.endless import endless_states
+from rollwise.recursion.order import Recursion
+from rollwise.recursion.search import Search
 
 
 def strategy_iteration(

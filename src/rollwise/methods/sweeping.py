@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.certificate import chances_of
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
+from rollwise.graph.lookahead import chances_of
 from rollwise.kernels import sweeps as kernels
 
 Order = Literal["synchronous", "forward", "reversed", "breadth-first", "components"]

@@ -21,19 +21,16 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.certificate import (
-    certify_settled,
-    has_whole_weights,
-    require_settled,
-    scaled,
-)
-from rollwise.deadlines import Clock
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
+from rollwise.graph.lookahead import has_whole_weights, scaled
 from rollwise.kernels import sweeps as kernels
+from rollwise.machine.deadlines import Clock
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import Sweeper, arrays_of, sweep_order, with_border
+from rollwise.proofs.certificate import certify_settled
+from rollwise.recursion.endless import require_settled
 
 NAME = "value-iteration"
 OnSweep = Callable[[int, float], None]

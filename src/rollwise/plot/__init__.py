@@ -16,7 +16,7 @@ from rollwise.errors import MissingExtra, UsageError
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-    from rollwise.solution import Solution
+    from rollwise.answer.solution import Solution
 
 INSTALL = "pip install 'rollwise[plot]'"
 

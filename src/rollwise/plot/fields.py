@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.lengths import lengths
+from rollwise.answer.solution import Solution
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.plot import Choices
-from rollwise.solution import Solution
 
 Ints = NDArray[np.int64]
 
@@ -112,7 +112,7 @@ def select(solution: Solution, states: Ints, where: str | None) -> Ints:
         return states
     import polars as pl
 
-    from rollwise.filters import rows_where
+    from rollwise.answer.filters import rows_where
 
     # `Solution.table` sorts its rows, so the same columns are made here with their numbers.
     table = solution.graph.states

@@ -10,10 +10,10 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from rollwise.answer.solution import Solution
 from rollwise.plot.fields import Panel, View
 from rollwise.plot.notebook import Picture
 from rollwise.plot.style import NARROW, WIDE, Sheet, axis, step, step_scale
-from rollwise.solution import Solution
 
 Floats = NDArray[np.float64]
 GAP_ABOVE, GAP_BESIDE = 54, 26

@@ -82,7 +82,7 @@ def check_target(path: Path) -> None:
     OutputError
         The file can't be written.
     """
-    from rollwise.atomic_files import check_place
+    from rollwise.machine.atomic_files import check_place
 
     if path.suffix not in FORMATS:
         raise UsageError(f"{path}: the name must end in {', '.join(FORMATS)}")
@@ -106,7 +106,7 @@ def write_figure(figure: Figure, path: Path, title: str, width: int = 1100) -> N
     UsageError, OutputError
         See `check_target`.
     """
-    from rollwise.atomic_files import write_atomically, write_text
+    from rollwise.machine.atomic_files import write_atomically, write_text
 
     check_target(path)
     text = page(figure, title)

@@ -7,7 +7,7 @@ import html
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.solution import Solution
+from rollwise.answer.solution import Solution
 
 Floats = NDArray[np.float64]
 

@@ -12,12 +12,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rollwise import __version__
+from rollwise.answer.solution import Solution
 from rollwise.plot import require_plotly
 from rollwise.plot.pages import STYLE, library
 from rollwise.report.facts import Facts
 from rollwise.report.page import ReportPage
 from rollwise.report.sections import SECTIONS
-from rollwise.solution import Solution
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -74,7 +74,7 @@ def write_report(solution: Solution, path: Path, progress: Progress | None = Non
     OutputError
         The file can't be written.
     """
-    from rollwise.atomic_files import check_place, write_text
+    from rollwise.machine.atomic_files import check_place, write_text
 
     check_place(path)
     text = report(solution, progress)

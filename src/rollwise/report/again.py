@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 from pathlib import Path
 
-from rollwise.analysis.contest_graph import Duel
-from rollwise.chase import Chase
+from rollwise.derive.chase import Chase
+from rollwise.derive.contest import Duel
 from rollwise.errors import UnknownGame
 from rollwise.game import DerivedGame, Game
 from rollwise.games import find_installed

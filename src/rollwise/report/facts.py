@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.lengths import Lengths, lengths
+from rollwise.answer.solution import Solution
 from rollwise.plot.kinds.regret import second_best_costs
 from rollwise.plot.words import shown_costs
-from rollwise.solution import Solution
 
 
 @dataclass(frozen=True, eq=False)

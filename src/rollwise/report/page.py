@@ -6,8 +6,8 @@ import html
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rollwise.atomic_files import check_place, write_text
 from rollwise.errors import UsageError
+from rollwise.machine.atomic_files import check_place, write_text
 
 HEIGHT = 800  # in a notebook, in pixels; the page scrolls
 

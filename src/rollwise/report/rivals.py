@@ -5,9 +5,10 @@ from __future__ import annotations
 import html
 import inspect
 
+from rollwise.answer.evaluation import best_response, evaluate
+from rollwise.answer.references import find_policy
 from rollwise.errors import RollwiseError
-from rollwise.evaluation import best_response, evaluate
-from rollwise.policies import Policy, find_policy
+from rollwise.graph.policies import Policy
 from rollwise.report.facts import Facts
 from rollwise.report.html_parts import marked, scrolled
 

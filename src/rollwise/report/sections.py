@@ -8,12 +8,12 @@ from collections.abc import Callable
 import numpy as np
 
 from rollwise.errors import UsageError
+from rollwise.graph.policies import ties_in_play
+from rollwise.numbers.printed import certified, chance, rounded_up
 from rollwise.plot import plot
 from rollwise.plot.kinds.length import draw_lengths
 from rollwise.plot.kinds.policy import best_classes
 from rollwise.plot.pages import embed
-from rollwise.policies import ties_in_play
-from rollwise.printed import certified, chance, rounded_up
 from rollwise.report.again import command
 from rollwise.report.facts import Facts
 from rollwise.report.html_parts import marked, scrolled

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rollwise.certified import solve_and_certify
+from rollwise.answer.certified import solve_and_certify
+from rollwise.derive.seats import take_seats
 from rollwise.graph import StateGraph
-from rollwise.policies import Policy
-from rollwise.seats import take_seats
+from rollwise.graph.policies import Policy
 
 
 class Certified(NamedTuple):

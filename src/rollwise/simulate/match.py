@@ -14,13 +14,13 @@ from itertools import chain
 
 import numpy as np
 
+from rollwise.answer.evaluation import evaluate
 from rollwise.errors import EndlessPlay, UsageError
-from rollwise.evaluation import evaluate
 from rollwise.graph import StateGraph
-from rollwise.interrupts import held_back
-from rollwise.policies import Policy
-from rollwise.printed import CHANCE_ROUNDING
-from rollwise.randomness import check_seed, fresh_seed, stream
+from rollwise.graph.policies import Policy
+from rollwise.machine.interrupts import held_back
+from rollwise.numbers.printed import CHANCE_ROUNDING
+from rollwise.numbers.randomness import check_seed, fresh_seed, stream
 from rollwise.simulate.lengths import expected_lengths
 from rollwise.simulate.results import Counts, Disagreement, Match, Side, side_of
 from rollwise.simulate.table import Games, PlayTable

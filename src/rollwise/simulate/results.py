@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.intervals import CONFIDENCE, of_chance, of_mean
-from rollwise.printed import CHANCE_ROUNDING, estimated
+from rollwise.numbers.intervals import CONFIDENCE, of_chance, of_mean
+from rollwise.numbers.printed import CHANCE_ROUNDING, estimated
 from rollwise.simulate.table import Games
 
 SUSPICIOUS = 1 / 1.7e6  # chance alone goes so far, as five standard errors of many games
@@ -46,7 +46,7 @@ class Estimate:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95 % confidence interval (see `rollwise.intervals`)."""
+        """95 % confidence interval (see `rollwise.numbers.intervals`)."""
         return self.interval_at(CONFIDENCE)
 
     def interval_at(self, confidence: float) -> tuple[float, float]:

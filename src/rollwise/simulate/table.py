@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph
+from rollwise.graph.policies import Policy
 from rollwise.kernels import play as kernels
 from rollwise.kernels.sampling import outcome_codes
-from rollwise.policies import Policy
 
 MOST_MOVES = 1 << 20  # a game longer than this is taken for one that never ends
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph
-from rollwise.policies import Policy
-from rollwise.randomness import check_seed
+from rollwise.graph.policies import Policy
+from rollwise.numbers.randomness import check_seed
 
 MOST_TOLD = 100_000  # moves
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.evaluation import evaluate
 from rollwise.errors import EndlessPlay, UsageError
-from rollwise.evaluation import evaluate
 from rollwise.graph import StateGraph
-from rollwise.policies import Policy
-from rollwise.printed import CHANCE_ROUNDING
-from rollwise.randomness import check_seed, derived_seed, fresh_seed
+from rollwise.graph.policies import Policy
+from rollwise.numbers.printed import CHANCE_ROUNDING
+from rollwise.numbers.randomness import check_seed, derived_seed, fresh_seed
 from rollwise.simulate.match import MOST_EXACT, simulate
 
 

@@ -40,7 +40,7 @@ from rollwise.cli.score_options import (
 )
 
 if TYPE_CHECKING:
-    from rollwise.solution import Solution
+    from rollwise.answer.solution import Solution
 
 
 @app.command("advise")

@@ -26,7 +26,7 @@ from rollwise.cli.score_options import (
     ties_document,
 )
 from rollwise.errors import UsageError
-from rollwise.printed import column, in_common
+from rollwise.numbers.printed import column, in_common
 
 
 @app.command("bet")
@@ -91,7 +91,7 @@ def bet(
     if doubling is not None:
         document["double"] = doubling.advise(finished, place)._asdict()
     if against is not None:
-        from rollwise.policy_references import resolve_policy
+        from rollwise.answer.references import resolve_policy
 
         policy = resolve_policy(source, contest.game, against)
         document["edge"] = {"against": against, **edge_against(contest, policy)._asdict()}

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
-from rollwise import user_cache
 from rollwise.cli.app import app
 from rollwise.cli.common import JsonOption, print_json, print_table
-from rollwise.sizes import in_bytes
+from rollwise.machine import user_cache
+from rollwise.numbers.sizes import in_bytes
 
 
 @app.command("cache")

@@ -28,7 +28,7 @@ from rollwise.cli.score_options import (
 )
 from rollwise.errors import UsageError
 from rollwise.methods import find_method
-from rollwise.printed import rounded_up
+from rollwise.numbers.printed import rounded_up
 
 TIME_LIMIT = 20.0
 COLUMNS = ("method", "status", "sweeps", "seconds", "error", "claimed_error", "optimal_policy")
@@ -54,7 +54,7 @@ def compare(
 ) -> None:
     """Run the methods on a game and measure their errors against the certified answer."""
     from rollwise.analysis.compare import compare as compare_methods
-    from rollwise.kept import build
+    from rollwise.answer.kept import build
 
     if not time_limit > 0:
         raise UsageError(f"--time-limit is {time_limit}; it must be positive")

@@ -23,12 +23,12 @@ from rollwise.cli.common import (
 from rollwise.cli.progress import Progress
 from rollwise.cli.score_options import tell_ties, ties_document
 from rollwise.errors import UsageError
-from rollwise.printed import certified, column, estimated, in_common
+from rollwise.numbers.printed import certified, column, estimated, in_common
 
 if TYPE_CHECKING:
     from rollwise.analysis.distributions import Distribution
     from rollwise.graph import StateGraph
-    from rollwise.policies import Policy, Ties
+    from rollwise.graph.policies import Policy, Ties
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -77,10 +77,10 @@ def distribution(
     """The distribution of a solitaire game's final score under a policy, without simulating."""
     from rollwise.analysis.distributions import counted_points, exact_distribution, played
     from rollwise.analysis.one_distribution import distribution as distribution_of
-    from rollwise.kept import build
-    from rollwise.policies import ties_in_play
-    from rollwise.policy_references import resolve_policy
-    from rollwise.scores import require_points
+    from rollwise.answer.kept import build
+    from rollwise.answer.references import resolve_policy
+    from rollwise.derive.by_score import require_points
+    from rollwise.graph.policies import ties_in_play
 
     if csv and json:
         raise UsageError("--csv and --json can't both be had")
@@ -142,8 +142,8 @@ def distribution(
 def _chasing(graph: StateGraph, target: int) -> tuple[Distribution, Ties | None]:
     """The final score of a player who does what makes reaching the target most likely."""
     from rollwise.analysis.aims import Aims
-    from rollwise.policies import ties_in_play
-    from rollwise.scores import by_score
+    from rollwise.derive.by_score import by_score
+    from rollwise.graph.policies import ties_in_play
 
     scored = by_score(graph)
     scored.index(target)
@@ -190,7 +190,7 @@ def _simulate(
     place: int,
     found: Distribution,
 ) -> None:
-    from rollwise.analysis.records import compare, sample_totals
+    from rollwise.analysis.observed_scores import compare, sample_totals
 
     totals = sample_totals(graph, plan, counted, games, seed, place)
     tested = compare(totals, found)

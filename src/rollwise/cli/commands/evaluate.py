@@ -41,10 +41,10 @@ from rollwise.cli.score_options import (
     ties_document,
 )
 from rollwise.errors import UsageError
-from rollwise.printed import chances, column, in_common
+from rollwise.numbers.printed import chances, column, in_common
 
 if TYPE_CHECKING:
-    from rollwise.evaluation import Evaluation
+    from rollwise.answer.evaluation import Evaluation
     from rollwise.graph import StateGraph
 
 THETA = 1e-10
@@ -95,11 +95,11 @@ def evaluate(
     json: JsonOption = False,
 ) -> None:
     """Evaluate a policy, moving first and second, against itself or another."""
-    from rollwise.evaluation import METHODS
-    from rollwise.evaluation import evaluate as evaluate_policy
-    from rollwise.kept import build
-    from rollwise.policies import ties_in_play
-    from rollwise.policy_references import resolve_policy
+    from rollwise.answer.evaluation import METHODS
+    from rollwise.answer.evaluation import evaluate as evaluate_policy
+    from rollwise.answer.kept import build
+    from rollwise.answer.references import resolve_policy
+    from rollwise.graph.policies import ties_in_play
 
     if method not in METHODS:
         raise UsageError(f"--method is {method!r}; it must be {' or '.join(METHODS)}")

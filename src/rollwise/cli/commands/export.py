@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from rollwise.atomic_files import check_place, write_atomically
 from rollwise.cli import streams
 from rollwise.cli.app import app
 from rollwise.cli.common import (
@@ -30,7 +29,8 @@ from rollwise.cli.score_options import (
     as_played,
 )
 from rollwise.errors import UsageError
-from rollwise.sizes import in_bytes
+from rollwise.machine.atomic_files import check_place, write_atomically
+from rollwise.numbers.sizes import in_bytes
 
 TEXT = ("prism", "drn", "json")
 MUCH = 200e6  # bytes of JSON that are written without being asked for twice
@@ -63,10 +63,10 @@ def export(
     ] = False,
 ) -> None:
     """Write a game for model checkers (prism, drn) or as data (parquet, json, npz)."""
+    from rollwise.answer.references import resolve_policy
     from rollwise.export import DATA, MODELS
     from rollwise.export import export as write
     from rollwise.export.data import json_bytes
-    from rollwise.policy_references import resolve_policy
 
     if to not in (*MODELS, *DATA):
         raise UsageError(f"there is no format {to!r} ({', '.join([*MODELS, *DATA])})")

@@ -38,8 +38,8 @@ def judge(
     """Judge the moves of a play: which choices lost how many points, and chances to win."""
     from rollwise.analysis.judge import judge as judge_plays
     from rollwise.analysis.judge import read_plays
-    from rollwise.kept import solve
-    from rollwise.policies import ties_in_play
+    from rollwise.answer.kept import solve
+    from rollwise.graph.policies import ties_in_play
 
     asked = split_words(game, file, *(parameters or ()), files=1)
     chosen = asked.make_game()

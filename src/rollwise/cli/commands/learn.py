@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rollwise.atomic_files import check_place
 from rollwise.cli import streams
 from rollwise.cli.app import app
 from rollwise.cli.common import (
@@ -33,7 +32,8 @@ from rollwise.cli.score_options import (
     as_played,
 )
 from rollwise.errors import UsageError
-from rollwise.printed import certified, estimated
+from rollwise.machine.atomic_files import check_place
+from rollwise.numbers.printed import certified, estimated
 
 if TYPE_CHECKING:
     from rollwise.analysis.learning import Comparison, Reference
@@ -113,7 +113,7 @@ def learn(
         need_target=True,
     )
     with Progress() as progress:
-        from rollwise.kept import build
+        from rollwise.answer.kept import build
         from rollwise.learn import Learner
 
         settings: dict[str, Any] = {

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from rollwise.atomic_files import check_place, write_text
 from rollwise.cli import streams
 from rollwise.cli.app import app
 from rollwise.cli.common import (
@@ -19,7 +18,8 @@ from rollwise.cli.common import (
     read_game,
 )
 from rollwise.errors import UsageError
-from rollwise.printed import certified
+from rollwise.machine.atomic_files import check_place, write_text
+from rollwise.numbers.printed import certified
 
 
 @app.command("many-dice")

@@ -32,11 +32,11 @@ from rollwise.cli.score_options import (
 from rollwise.errors import UsageError
 
 if TYPE_CHECKING:
+    from rollwise.coach.game_record import Record
+    from rollwise.coach.session import Session
+    from rollwise.coach.table import Table
     from rollwise.game import Game
-    from rollwise.play.record import Record
-    from rollwise.play.session import Session
-    from rollwise.play.table import Table
-    from rollwise.policies import Policy
+    from rollwise.graph.policies import Policy
 
 OptionalGameArgument = Annotated[
     str | None,
@@ -95,10 +95,10 @@ def play(
 
     from rollwise.cli.kept_game import KeptGame, require_new
     from rollwise.cli.terminal_game import Stopped, TerminalGame
-    from rollwise.interrupts import endings_interrupt, held_back
-    from rollwise.play.coach import Coach, Speaks
-    from rollwise.play.replay import agreed_form, agreed_game, replay
-    from rollwise.play.report import ledger_document
+    from rollwise.coach.coach import Coach, Speaks
+    from rollwise.coach.replay import agreed_form, agreed_game, replay
+    from rollwise.coach.report import ledger_document
+    from rollwise.machine.interrupts import endings_interrupt, held_back
 
     if dice not in (None, "here", "by-hand"):
         raise UsageError(f"--dice is {dice!r}; it must be here or by-hand")
@@ -166,14 +166,14 @@ def play(
 
 def lay_table(game: Game, load: str | None, max_states: int | None) -> Table:
     """The table to play at: the game solved, or its solution loaded."""
-    from rollwise.play.table import Table
+    from rollwise.coach.table import Table
 
     return Table(solve_or_load(game, load, max_states), game)
 
 
 def named_policy(table: Table, name: str) -> Policy | None:
     """A policy by its name, on the graph that is played; None for a person."""
-    from rollwise.policy_references import resolve_policy
+    from rollwise.answer.references import resolve_policy
 
     if name == "human":
         return None
@@ -185,8 +185,8 @@ def named_policy(table: Table, name: str) -> Policy | None:
 
 
 def _new_session(table: Table, against: str | None, seat: str | None, seed: int | None) -> Session:
-    from rollwise.play.replay import clean_name
-    from rollwise.play.session import Session
+    from rollwise.coach.replay import clean_name
+    from rollwise.coach.session import Session
 
     if table.graph.players == 1 or against == "human":
         refuse("is for games of two against rollwise", seat=seat)
@@ -205,7 +205,7 @@ def _new_session(table: Table, against: str | None, seat: str | None, seed: int 
 
 
 def _read_kept(path: Path) -> Record:
-    from rollwise.play.record import RecordError, read_records
+    from rollwise.coach.game_record import RecordError, read_records
 
     records = read_records(path)
     if len(records) > 1:
@@ -219,7 +219,7 @@ def _read_kept(path: Path) -> Record:
 
 
 def _kept_policies(table: Table, record: Record) -> list[Policy | None]:
-    from rollwise.play.record import RecordError
+    from rollwise.coach.game_record import RecordError
 
     seats = record.seats
     if len(seats) != table.graph.players or not all(policy for _, policy in seats):

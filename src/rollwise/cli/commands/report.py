@@ -45,7 +45,7 @@ def report(
     no_cache: NoCacheOption = False,
 ) -> None:
     """Write a report for people: who has the edge, what to do, and how sure that is."""
-    from rollwise.atomic_files import check_place
+    from rollwise.machine.atomic_files import check_place
     from rollwise.plot import require_plotly
 
     chosen = as_played(

@@ -28,7 +28,7 @@ from rollwise.cli.score_options import (
     TiesOption,
     as_played,
 )
-from rollwise.printed import certified
+from rollwise.numbers.printed import certified
 
 
 @app.command("respond")
@@ -52,9 +52,9 @@ def respond(
     json: JsonOption = False,
 ) -> None:
     """Find the best response to a policy, and what that policy loses to it."""
-    from rollwise.evaluation import best_response
-    from rollwise.kept import build
-    from rollwise.policy_references import resolve_policy
+    from rollwise.answer.evaluation import best_response
+    from rollwise.answer.kept import build
+    from rollwise.answer.references import resolve_policy
 
     chosen = as_played(
         read_game(game, parameters),

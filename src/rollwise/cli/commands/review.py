@@ -28,8 +28,8 @@ from rollwise.cli.score_options import (
 
 if TYPE_CHECKING:
     from rollwise.cli.figures import Figures
-    from rollwise.play.review import PlayerReview
-    from rollwise.play.session import Session
+    from rollwise.coach.review import PlayerReview
+    from rollwise.coach.session import Session
 
 
 @app.command("review")
@@ -53,10 +53,10 @@ def review(
     from dataclasses import asdict
 
     from rollwise.cli.figures import Figures
-    from rollwise.play.record import read_records
-    from rollwise.play.replay import agreed_form, agreed_game, replay
-    from rollwise.play.report import ledger_document
-    from rollwise.play.review import review as review_games
+    from rollwise.coach.game_record import read_records
+    from rollwise.coach.replay import agreed_form, agreed_game, replay
+    from rollwise.coach.report import ledger_document
+    from rollwise.coach.review import review as review_games
 
     asked = split_words(game, file, *(parameters or ()), files=1)
     records = read_records(asked.files[0])
@@ -147,7 +147,7 @@ def _print_mistakes(one: PlayerReview, figures: Figures) -> None:
 def _print_decisions(session: Session, figures: Figures) -> None:
     from rich.table import Table
 
-    from rollwise.play.report import ledger_document
+    from rollwise.coach.report import ledger_document
 
     document: dict[str, Any] = ledger_document(session)
     typer.echo(f"The game, in the eyes of {document['player']}")

@@ -19,7 +19,7 @@ from rollwise.cli.common import (
     split_words,
 )
 from rollwise.cli.score_options import tell_ties, ties_document
-from rollwise.printed import certified, estimated
+from rollwise.numbers.printed import certified, estimated
 
 
 @app.command("scores")
@@ -32,11 +32,11 @@ def scores(
     no_cache: NoCacheOption = False,
 ) -> None:
     """Test scores that were really made against the exact distribution of a policy."""
+    from rollwise.analysis.observed_scores import compare, read_scores
     from rollwise.analysis.one_distribution import distribution
-    from rollwise.analysis.records import compare, read_scores
-    from rollwise.kept import build
-    from rollwise.policies import ties_in_play
-    from rollwise.policy_references import resolve_policy
+    from rollwise.answer.kept import build
+    from rollwise.answer.references import resolve_policy
+    from rollwise.graph.policies import ties_in_play
 
     asked = split_words(game, file, *(parameters or ()), files=1)
     chosen = asked.make_game()

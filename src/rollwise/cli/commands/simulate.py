@@ -33,7 +33,7 @@ from rollwise.cli.score_options import (
     ties_document,
 )
 from rollwise.errors import UsageError
-from rollwise.printed import certified, estimated
+from rollwise.numbers.printed import certified, estimated
 
 if TYPE_CHECKING:
     from rollwise.simulate import Estimate, Length, Match, Side
@@ -83,9 +83,9 @@ def simulate(
     Simulated figures come with their standard errors and the exact ones beside them.
     Ctrl-C ends early with the games played so far.
     """
-    from rollwise.kept import build
-    from rollwise.policies import ties_in_play
-    from rollwise.policy_references import resolve_policy
+    from rollwise.answer.kept import build
+    from rollwise.answer.references import resolve_policy
+    from rollwise.graph.policies import ties_in_play
     from rollwise.simulate import Disagreement
     from rollwise.simulate import simulate as play
     from rollwise.simulate import tell as tell_game
@@ -114,7 +114,7 @@ def simulate(
         first = resolve_policy(graph, chosen, policy)
         second = None if against is None else resolve_policy(graph, chosen, against)
         if tell:
-            from rollwise.randomness import fresh_seed
+            from rollwise.numbers.randomness import fresh_seed
 
             number = fresh_seed() if seed is None else seed
             moves = tell_game(graph, first, second, seed=number)

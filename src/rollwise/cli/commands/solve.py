@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rollwise.atomic_files import check_place
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     GameArgument,
@@ -49,7 +48,8 @@ from rollwise.cli.progress import Progress
 from rollwise.cli.score_options import ChaseOption, TargetOption, TiesOption, as_played
 from rollwise.cli.streams import say
 from rollwise.errors import UsageError
-from rollwise.printed import rounded_up
+from rollwise.machine.atomic_files import check_place
+from rollwise.numbers.printed import rounded_up
 
 if TYPE_CHECKING:
     from rollwise.graph import StateGraph
@@ -106,7 +106,7 @@ def solve(
     json: JsonOption = False,
 ) -> None:
     """Solve a game: who has the edge, and how sure that is."""
-    from rollwise.kept import solve as solve_game
+    from rollwise.answer.kept import solve as solve_game
 
     if tolerance is not None and not tolerance > 0:
         raise UsageError(f"--tolerance is {tolerance}; it must be positive")
@@ -159,7 +159,7 @@ def solve(
             mode=None if mode == "auto" else mode,
             **options,
         )
-        from rollwise.cli.layers import print_layers
+        from rollwise.cli.solve_by_layer import print_layers
 
         print_layers(chosen, max_states, save, json=json)
         return

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rollwise.atomic_files import check_place, write_atomically
 from rollwise.cli import streams
 from rollwise.cli.app import app
 from rollwise.cli.common import (
@@ -43,13 +42,14 @@ from rollwise.cli.score_options import (
     as_played,
 )
 from rollwise.errors import UsageError
-from rollwise.parquet_files import write_parquet
-from rollwise.printed import as_text
+from rollwise.machine.atomic_files import check_place, write_atomically
+from rollwise.machine.parquet_files import write_parquet
+from rollwise.numbers.printed import as_text
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from rollwise.solution import Solution
+    from rollwise.answer.solution import Solution
 
 SHOWN = 40  # rows shown where nothing else is asked for
 

@@ -29,7 +29,7 @@ from rollwise.cli.score_options import (
     ties_document,
 )
 from rollwise.errors import UsageError
-from rollwise.printed import column, estimated
+from rollwise.numbers.printed import column, estimated
 
 if TYPE_CHECKING:
     from rollwise.simulate import Tournament
@@ -68,9 +68,9 @@ def tournament(
     no_cache: NoCacheOption = False,
 ) -> None:
     """Let every policy play every other from both seats; exact wherever possible."""
-    from rollwise.kept import build
-    from rollwise.policies import ties_in_play
-    from rollwise.policy_references import resolve_policy
+    from rollwise.answer.kept import build
+    from rollwise.answer.references import resolve_policy
+    from rollwise.graph.policies import ties_in_play
     from rollwise.simulate import tournament as play
 
     if games is not None and games < 2:

@@ -9,15 +9,15 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
 from rollwise.methods import METHODS, find_method, run_method
 from rollwise.methods.result import MethodResult
 from rollwise.methods.sweeping import ORDERS
+from rollwise.numbers.printed import rounded_up
 from rollwise.plot import Choices
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.style import LINE_COLOURS
-from rollwise.printed import rounded_up
-from rollwise.solution import Solution
 
 USUAL = ("value-iteration", "value-iteration:components")
 MOST_SWEEPS = 400

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import plotly.graph_objects as go
 
+from rollwise.answer.solution import Solution
 from rollwise.errors import TooLargeForFractions, UsageError
 from rollwise.graph import StateGraph
 from rollwise.methods import find_method, run_method
@@ -17,7 +18,6 @@ from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.maps import Amounts, draw_maps
 from rollwise.plot.style import AMOUNTS, ORANGE
 from rollwise.plot.words import Hover, value_text
-from rollwise.solution import Solution
 
 USUAL = "linear-programming"
 INSTEAD = "value-iteration"  # which always has values

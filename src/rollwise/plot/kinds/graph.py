@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError, spelled
 from rollwise.graph import StateGraph
 from rollwise.plot import Choices
 from rollwise.plot.notebook import Picture
 from rollwise.plot.style import BLUE, COLOURS, GREY, NARROW, ORANGE, SWITCH, Sheet
 from rollwise.plot.words import Hover, cost_text, value_text
-from rollwise.solution import Solution
 
 MOST_STATES = 64
 MOST_MOVES = 200

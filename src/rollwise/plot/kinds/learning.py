@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rollwise.analysis.learning import loss_of
+from rollwise.answer.solution import Solution
 from rollwise.learn.learned import Learned
 from rollwise.learn.learner import Learner
 from rollwise.plot import Choices
@@ -16,7 +17,6 @@ from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.maps import Classes, draw_maps
 from rollwise.plot.style import BLUE, ORANGE, RED, axis
 from rollwise.plot.words import Hover, shown_costs, shown_values
-from rollwise.solution import Solution
 
 GAMES = 200_000
 SEED = 1

@@ -6,11 +6,11 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rollwise.analysis.lengths import Lengths, lengths
+from rollwise.answer.references import find_policy
+from rollwise.answer.solution import Solution
 from rollwise.plot import Choices
 from rollwise.plot.notebook import Picture
 from rollwise.plot.style import BLUE, GREY, ORANGE, Sheet, axis, step
-from rollwise.policies import find_policy
-from rollwise.solution import Solution
 
 SHOWN = 0.999
 

@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
 from rollwise.plot import Choices
 from rollwise.plot.fields import require_choice, select, view
@@ -15,7 +16,6 @@ from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.maps import Classes, draw_maps
 from rollwise.plot.style import action_colours
 from rollwise.plot.words import Hover, shown_values, value_name
-from rollwise.solution import Solution
 
 EITHER = "either"
 

@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
 from rollwise.plot import Choices
 from rollwise.plot.fields import require_choice, select, view
@@ -15,7 +16,6 @@ from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.maps import Amounts, draw_maps
 from rollwise.plot.style import AMOUNTS, BLUE
 from rollwise.plot.words import Hover, cost_name, shown_costs
-from rollwise.solution import Solution
 
 DECADES = 4  # how far down the colours go
 

@@ -6,14 +6,15 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rollwise.analysis.one_distribution import distribution
-from rollwise.intervals import of_share
+from rollwise.answer.references import find_policy
+from rollwise.answer.solution import Solution
+from rollwise.derive.by_score import require_points
+from rollwise.graph.policies import ties_in_play
+from rollwise.numbers.intervals import of_share
 from rollwise.plot import Choices
 from rollwise.plot.notebook import Picture
 from rollwise.plot.style import COLOURS, Sheet, axis, step
-from rollwise.policies import find_policy, ties_in_play
-from rollwise.scores import require_points
 from rollwise.simulate.match import simulate
-from rollwise.solution import Solution
 
 GAMES = 30_000  # as many as the experiments of "Solving Threes"
 SEED = 1

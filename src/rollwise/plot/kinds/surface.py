@@ -16,14 +16,14 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.colors import sample_colorscale as _sampled
 
+from rollwise.answer.references import find_policy
+from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
 from rollwise.plot import Choices
 from rollwise.plot.fields import changes_along, field_index, require_choice, select
 from rollwise.plot.notebook import Picture
 from rollwise.plot.style import BLUE, GREY, ORANGE, Sheet, lettering, step, step_scale
 from rollwise.plot.thresholds import find_threshold
-from rollwise.policies import find_policy
-from rollwise.solution import Solution
 
 Ints = NDArray[np.int64]
 

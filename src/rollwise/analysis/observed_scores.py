@@ -1,0 +1,185 @@
+"""Scores that were really made, beside the exact distribution of a policy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.analysis.distributions import Distribution
+from rollwise.derive.by_score import Ints
+from rollwise.errors import UsageError
+from rollwise.graph import StateGraph
+from rollwise.graph.policies import Policy
+
+LEAST_EXPECTED = 5.0  # of a cell of the chi-square test (Cochran 1954)
+
+
+def read_scores(path: Path) -> Ints:
+    """Scores from a file, one a line; a first line ``score`` is a heading.
+
+    Raises
+    ------
+    UsageError
+        Names the first line that isn't a whole number.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise UsageError(f"{path} can't be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} can't be read: it isn't text") from error
+    scores = []
+    for number, line in enumerate(lines, start=1):
+        text = line.strip().rstrip(",").strip('"')
+        if not text or (number == 1 and text.lower() in ("score", "scores")):
+            continue
+        try:
+            scores.append(int(np.int64(int(text))))
+        except (ValueError, OverflowError):
+            raise UsageError(f"{path}, line {number}: {line!r} isn't a whole number") from None
+    if len(scores) < 2:
+        raise UsageError(f"{path} holds {len(scores)} scores; a test needs at least 2")
+    return np.array(scores, np.int64)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Scores tested against a distribution.
+
+    Attributes
+    ----------
+    games : int
+    mean, sd : float
+        Of the scores.
+    standard_error : float
+        Of their mean.
+    expected_mean, expected_sd : float
+        Of the distribution.
+    z, p_mean : float
+        How many standard errors (by the distribution's own deviation) the mean lies
+        off, and how likely that much or more is by chance, on either side.
+    chi_square, cells, p_shape : float, int, float
+        Pearson's test of the whole histogram, cells pooled until each expects 5;
+        nan where fewer than two cells are left.
+    """
+
+    games: int
+    mean: float
+    sd: float
+    standard_error: float
+    expected_mean: float
+    expected_sd: float
+    z: float
+    p_mean: float
+    chi_square: float
+    cells: int
+    p_shape: float
+
+
+def compare(scores: Ints, expected: Distribution) -> Comparison:
+    """Test scores against the exact distribution of a policy.
+
+    Parameters
+    ----------
+    scores : (n,) int
+    expected : Distribution
+
+    Raises
+    ------
+    UsageError
+        A score is one that no play ends with.
+    """
+    from scipy.stats import chi2, norm
+
+    possible = expected.values[expected.probabilities > 0]
+    outside = scores[(scores < possible.min()) | (scores > possible.max())]
+    if len(outside):
+        raise UsageError(
+            f"the score {outside[0]} can't be: scores go from {possible.min()} to {possible.max()}"
+        )
+    n = len(scores)
+    observed = np.array([(scores == value).sum() for value in expected.values], np.float64)
+    counts, hopes = pooled(observed, n * expected.probabilities)
+    statistic = float(((counts - hopes) ** 2 / hopes).sum()) if len(hopes) > 1 else float("nan")
+    off, spread = float(scores.mean()) - expected.mean, expected.sd / float(np.sqrt(n))
+    z = off / spread if spread > 0 else 0.0  # where only one score is possible, all have it
+    sd = float(scores.std(ddof=1))
+    return Comparison(
+        n,
+        float(scores.mean()),
+        sd,
+        sd / float(np.sqrt(n)),
+        expected.mean,
+        expected.sd,
+        z,
+        float(2 * norm.sf(abs(z))),
+        statistic,
+        len(hopes),
+        float(chi2.sf(statistic, len(hopes) - 1)) if len(hopes) > 1 else float("nan"),
+    )
+
+
+def pooled(
+    observed: NDArray[np.float64], expected: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Neighbouring cells put together until each expects at least 5."""
+    counts, hopes = [0.0], [0.0]
+    for count, hope in zip(observed, expected, strict=True):
+        if hopes[-1] >= LEAST_EXPECTED:
+            counts.append(0.0)
+            hopes.append(0.0)
+        counts[-1] += count
+        hopes[-1] += hope
+    if hopes[-1] < LEAST_EXPECTED and len(hopes) > 1:
+        last, hope = counts.pop(), hopes.pop()
+        counts[-1] += last
+        hopes[-1] += hope
+    return np.array(counts), np.array(hopes)
+
+
+def sample_totals(
+    graph: StateGraph, policy: Policy, counted: Ints, games: int, seed: int, state: int = 0
+) -> Ints:
+    """Play at random and count: (games,) int64.
+
+    Parameters
+    ----------
+    counted : (n_actions,) int64
+        What each action counts, such as its points.
+    seed : int
+        The same seed gives the same games.
+    """
+    random = np.random.default_rng(seed)
+    action_chance = _upper_ends(policy.probability, graph.action_indptr)
+    outcome_chance = _upper_ends(graph.outcome_weight.astype(np.float64), graph.outcome_indptr)
+    totals = np.zeros(games, np.int64)
+    place = np.full(games, state, np.int64)
+    playing = np.arange(games)
+    while len(playing):
+        action = _draw(random, action_chance, graph.action_indptr, place)
+        totals[playing] += counted[action]
+        outcome = _draw(random, outcome_chance, graph.outcome_indptr, action)
+        place = graph.outcome_state[outcome].astype(np.int64)
+        going_on = place >= 0
+        playing, place = playing[going_on], place[going_on]
+    return totals
+
+
+def _upper_ends(weight: NDArray[np.float64], indptr: Ints) -> NDArray[np.float64]:
+    """Cumulative shares within each row, plus the number of the row: ascending throughout."""
+    totals = np.add.reduceat(weight, indptr[:-1])
+    rows = np.repeat(np.arange(len(totals)), np.diff(indptr))
+    sums = np.cumsum(weight / totals[rows])
+    before = np.concatenate([np.zeros(1), sums])[indptr[:-1]]
+    ends: NDArray[np.float64] = np.minimum(sums - before[rows], 1.0) + rows
+    return ends
+
+
+def _draw(
+    random: np.random.Generator, ends: NDArray[np.float64], indptr: Ints, rows: Ints
+) -> NDArray[np.int64]:
+    found = np.searchsorted(ends, rows + random.random(len(rows)), side="right")
+    return np.clip(found, indptr[rows], indptr[rows + 1] - 1).astype(np.int64)

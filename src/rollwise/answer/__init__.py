@@ -1,0 +1,1 @@
+"""The answer: solving, solutions, what policies are worth, and answers on disk."""

@@ -1,0 +1,236 @@
+"""Conditions on the rows of a table, written in the names of its columns.
+
+``lid >= 3 and forced == 0`` has the syntax of a Python expression, of which only
+comparisons, arithmetic, ``and or not in`` and parentheses are known; nothing of
+it is ever run as Python.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import operator
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rollwise.errors import ExpressionError
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from rollwise.graph.vocabulary import Vocabulary
+
+LONGEST = 2000
+
+ARITHMETIC: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+COMPARISONS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
+def parse_filter(
+    text: str, columns: Iterable[str], vocabulary: Vocabulary | None = None
+) -> pl.Expr:
+    """Read a condition as a Polars expression.
+
+    Parameters
+    ----------
+    text : str
+    columns : iterable of str
+        The names that may occur; a mapping to dtypes also checks that words are
+        compared with words.
+    vocabulary : Vocabulary, optional
+        What the actions in the column ``action`` are called. With it a number may be
+        compared with actions that are called by numbers, and an action that there
+        isn't is refused.
+
+    Raises
+    ------
+    ExpressionError
+        With the part that can't be understood.
+    """
+    import polars as pl
+
+    known = list(columns)
+    if len(text) > LONGEST:
+        raise ExpressionError(f"the condition is longer than {LONGEST} characters")
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        reason = error.msg if isinstance(error, SyntaxError) else "too deeply nested"
+        raise ExpressionError(
+            f"the condition {text!r} can't be read: {reason} (write it like "
+            f'"{known[0]} >= 3 and {known[-1]} < 0.5"; equality is ==)'
+        ) from None
+    types = dict(columns.items()) if hasattr(columns, "items") else {}
+    reader = _Reader(known, types, vocabulary)
+    try:
+        expression = reader.condition(tree)
+    except RecursionError:
+        raise ExpressionError(f"the condition {text!r} is too deeply nested") from None
+    assert isinstance(expression, pl.Expr)
+    return expression
+
+
+def rows_where(
+    frame: pl.DataFrame, text: str, vocabulary: Vocabulary | None = None
+) -> NDArray[np.bool_]:
+    """For which rows of a frame a condition holds; see `parse_filter`.
+
+    Raises
+    ------
+    ExpressionError
+        It can't be understood, or worked out.
+    """
+    import polars as pl
+
+    condition = parse_filter(text, frame.schema, vocabulary)
+    try:
+        kept = frame.select(condition.alias("kept"))["kept"].fill_null(False).to_numpy()
+    except pl.exceptions.PolarsError as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ExpressionError(f"the condition {text!r} can't be worked out: {reason}") from error
+    return np.broadcast_to(kept, len(frame))
+
+
+class _Reader:
+    def __init__(
+        self, columns: list[str], types: dict[str, Any], vocabulary: Vocabulary | None
+    ) -> None:
+        self.columns = columns
+        self.types = types
+        self.vocabulary = vocabulary
+
+    def condition(self, node: ast.expr) -> Any:
+        """A node that is true or false."""
+        import polars as pl
+
+        if isinstance(node, ast.BoolOp):
+            parts = [self.condition(value) for value in node.values]
+            combine = operator.and_ if isinstance(node.op, ast.And) else operator.or_
+            result = parts[0]
+            for part in parts[1:]:
+                result = combine(result, part)
+            return result
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return ~self.condition(node.operand)
+        if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+            return pl.lit(node.value)
+        if isinstance(node, ast.Compare):
+            result = None
+            left = node.left
+            for op, right in zip(node.ops, node.comparators, strict=True):
+                part = self.comparison(left, op, right)
+                result = part if result is None else result & part
+                left = right
+            return result
+        raise ExpressionError(
+            f"{ast.unparse(node)!r} is no condition; compare something, as in "
+            f'"{self.columns[0]} >= 3"'
+        )
+
+    def comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Any:
+        import polars as pl
+
+        if isinstance(op, ast.In | ast.NotIn):
+            if not isinstance(right, ast.List | ast.Tuple | ast.Set):
+                raise ExpressionError(f'`in` needs a list, as in "{self.columns[0]} in [1, 2]"')
+            result = pl.lit(False)
+            for item in right.elts:
+                result = result | self.comparison(left, ast.Eq(), item)
+            return ~result if isinstance(op, ast.NotIn) else result
+        compare = COMPARISONS.get(type(op))
+        if compare is None:
+            raise ExpressionError("only == != < <= > >= and `in` compare")
+        for action, other in ((left, right), (right, left)):
+            if isinstance(action, ast.Name) and action.id == "action":
+                result = self.with_action(op, other, flipped=action is right)
+                if result is not None:
+                    return result
+        words = {self.is_word(left), self.is_word(right)}
+        if len(words) == 2:
+            raise ExpressionError(
+                f"{ast.unparse(left)} and {ast.unparse(right)} can't be compared: one is a "
+                "word, the other a number"
+            )
+        result = compare(self.number(left), self.number(right))
+        return result if isinstance(result, pl.Expr) else pl.lit(bool(result))
+
+    def with_action(self, op: ast.cmpop, other: ast.expr, *, flipped: bool) -> Any:
+        """The actions compared with a number; None where `other` is none.
+
+        Raises
+        ------
+        ExpressionError
+            No action is called so.
+        """
+        import polars as pl
+
+        value = other.value if isinstance(other, ast.Constant) else None
+        if self.vocabulary is None or isinstance(value, bool) or not isinstance(value, int | str):
+            return None
+        texts = self.vocabulary.all_texts
+        are_numbers = all(text.isdecimal() for text in texts)
+        if str(value) not in texts and not (isinstance(value, int) and are_numbers):
+            raise ExpressionError(self.vocabulary.unknown(str(value)))
+        if isinstance(value, str):
+            return None
+        action: pl.Expr = pl.col("action")
+        if isinstance(op, ast.Eq | ast.NotEq):
+            return COMPARISONS[type(op)](action, pl.lit(str(value)))
+        number = action.cast(pl.Int64, strict=False)
+        return COMPARISONS[type(op)](*((value, number) if flipped else (number, value)))
+
+    def is_word(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Constant):
+            return isinstance(node.value, str)
+        if isinstance(node, ast.Name) and node.id in self.types:
+            return str(self.types[node.id]) == "String"
+        return False
+
+    def number(self, node: ast.expr) -> Any:
+        """A node that is a number or a word."""
+        import polars as pl
+
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, int | float | str) and not isinstance(node.value, bool):
+                if isinstance(node.value, int) and node.value >= 1 << 63:
+                    raise ExpressionError("the condition has a number of more than 64 bits")
+                return pl.lit(node.value)
+        elif isinstance(node, ast.Name):
+            if node.id in self.columns:
+                return pl.col(node.id)
+            close = difflib.get_close_matches(node.id, self.columns, 1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise ExpressionError(
+                f"there is no column {node.id!r}{hint} (columns: {', '.join(self.columns)}; "
+                'words like "roll" go in quotes)'
+            )
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+            if self.is_word(node.operand):
+                raise ExpressionError(f"{ast.unparse(node)!r} calculates with a word")
+            value = self.number(node.operand)
+            return -value if isinstance(node.op, ast.USub) else value
+        elif isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
+            if self.is_word(node.left) or self.is_word(node.right):
+                raise ExpressionError(f"{ast.unparse(node)!r} calculates with a word")
+            return ARITHMETIC[type(node.op)](self.number(node.left), self.number(node.right))
+        raise ExpressionError(
+            f"{ast.unparse(node)!r} isn't known in a condition; it may hold columns, numbers, "
+            "words in quotes, + - * / // %, comparisons, and, or, not, in"
+        )

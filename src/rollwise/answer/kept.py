@@ -1,0 +1,353 @@
+"""Graphs and answers kept between runs, so that a second question about a game is instant.
+
+They lie in the user's cache (`rollwise.machine.user_cache`), and are known by a key: all that the
+rules read (`rollwise.builders.compiled.cache_key`), the method and its options, and the sources of
+rollwise. The key holds all that compiled rules can depend on. So only games whose rules are
+compiled are kept, and of these only those that took a while. Files hold plain arrays with
+checksums, and no pickles; what can't be read is solved anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import inspect
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+import rollwise
+from rollwise.answer import solve as solving
+from rollwise.answer.solution import Solution
+from rollwise.builders import SMALL, Mode, Progress, build_with_report
+from rollwise.errors import OutputError, RollwiseError
+from rollwise.game import DerivedGame, Game
+from rollwise.graph import ARRAYS, Lotteries, StateGraph
+from rollwise.machine.atomic_files import remove_abandoned, write_atomically
+from rollwise.machine.user_cache import MOST_BYTES, answers_folder, make_room
+from rollwise.methods import DEFAULT
+from rollwise.methods.result import MethodResult, Status
+
+WORTH_KEEPING = 0.3  # seconds: less is found sooner than read
+WORTH_COMPILING = 5.0  # seconds: for rules that were interpreted, to know that they can be kept
+# Rooms that have no part in an answer.
+ELSEWHERE = ("cli", "environments", "export", "learn", "play", "plot", "report", "simulate", "web")
+GRAPH = (
+    "states",
+    "action_indptr",
+    "action_label",
+    "action_lottery",
+    "outcome_indptr",
+    "outcome_state",
+)
+# All else that a graph has.
+NAMES = [f.name for f in fields(StateGraph) if f.name not in (*ARRAYS, "action_names")]
+
+Kept = TypeVar("Kept")
+
+
+def build(
+    game: Game,
+    *,
+    max_states: int | None = None,
+    progress: Progress | None = None,
+) -> StateGraph:
+    """The graph of a game, as `rollwise.build` gives it: kept, or built and then kept."""
+    entry = _Entry.of(game)
+    graph = entry.graph(max_states)
+    if graph is None:
+        graph, report = build_with_report(game, max_states=max_states, progress=progress)
+        if report.build_seconds >= WORTH_KEEPING:
+            entry.keep(graph, None, report.build_seconds)
+    return graph
+
+
+def solve(
+    game: Game,
+    *,
+    method: str = DEFAULT,
+    options: Mapping[str, Any] | None = None,
+    tolerance: float | None = None,
+    mode: Mode = "auto",
+    max_states: int | None = None,
+    progress: Progress | None = None,
+) -> Solution:
+    """The answer to a game, as `rollwise.solve` gives it: kept, or found and then kept.
+
+    Of a kept one `Solution.kept_from` says when it was found.
+    """
+    started = time.perf_counter()
+    entry = _Entry.of(game, method, options) if mode == "auto" else None
+    if entry is not None:
+        kept = entry.solution(max_states)
+        if kept is not None:
+            seconds = {"read": time.perf_counter() - started}
+            return replace(kept, tolerance=tolerance, seconds=seconds)
+    found = solving.solve(
+        game,
+        method=method,
+        options=options,
+        tolerance=tolerance,
+        mode=mode,
+        max_states=max_states,
+        progress=progress,
+    )
+    spent = sum(found.seconds.values()) - found.seconds["compile"]
+    if entry is not None and spent >= WORTH_KEEPING:
+        entry.keep(found.graph, found, spent)
+    return found
+
+
+class _Entry:
+    """The files of a game: its graph, and its answer by a method.
+
+    The names of the files begin with the game's. So the key, which takes a while to find, is asked
+    for only where a file may be there, or is to be written.
+    """
+
+    def __init__(self, game: Game, about: str | None, place: Path | None) -> None:
+        self._game, self._about, self._folder = game, about, place
+        self._name = re.sub(r"[^\w-]", "_", game.name)[:60]
+        self._known: str | None = None
+
+    @classmethod
+    def of(
+        cls, game: Game, method: str = DEFAULT, options: Mapping[str, Any] | None = None
+    ) -> _Entry:
+        try:
+            about = json.dumps([method, options or {}], sort_keys=True)
+        except TypeError:  # an option that is a function, which is to be called
+            about = None
+        return cls(game, about, answers_folder())
+
+    @property
+    def _key(self) -> str | None:
+        if self._known is None:
+            self._known = _key_of(self._game) or ""
+        return self._known or None
+
+    def _path(self, kind: str) -> Path | None:
+        if self._folder is None or self._key is None:
+            return None
+        about = self._key
+        if kind == "values":
+            if self._about is None:
+                return None
+            about += "-" + hashlib.blake2b(self._about.encode(), digest_size=8).hexdigest()
+        return self._folder / f"{self._name}-{about}.{kind}.npz"
+
+    def _found(self, kind: str) -> Path | None:
+        """The file, if it is there."""
+        if self._folder is None or not any(self._folder.glob(f"{self._name}-*.{kind}.npz")):
+            return None
+        path = self._path(kind)
+        return path if path is not None and path.exists() else None
+
+    def _read(self, kind: str, made_of: Callable[[dict[str, Any]], Kept]) -> Kept | None:
+        """What is made of the arrays and facts in a file, or None."""
+        path = self._found(kind)
+        if path is None:
+            return None
+        try:
+            with np.load(path, allow_pickle=False) as archive:  # which looks at their checksums
+                arrays = {name: archive[name] for name in archive.files}
+            facts = json.loads(arrays.pop("facts").tobytes())
+            os.utime(path)  # it was used
+            return made_of({**arrays, **facts})
+        except Exception:  # damaged, and that in any way: it is of no use
+            with contextlib.suppress(OSError):
+                path.unlink()
+            return None
+
+    def graph(self, max_states: int | None) -> StateGraph | None:
+        """The graph, if it is kept and has no more states than that."""
+        graph = self._read("graph", _graph_of)
+        return None if graph is None or graph.n_states > (max_states or np.inf) else graph
+
+    def solution(self, max_states: int | None) -> Solution | None:
+        """The answer, if it is kept."""
+        graph = self.graph(max_states) if self._found("values") else None
+        if graph is None:
+            return None
+        return self._read("values", lambda found: _solution_of(graph, self._game, found))
+
+    def keep(self, graph: StateGraph, solution: Solution | None, spent: float) -> None:
+        """Keep a graph, and an answer, if they can be; a place that can't be written is no error.
+
+        Parameters
+        ----------
+        spent : float
+            Seconds that it took to find them.
+        """
+        if self._path("graph") is None or not _is_compiled(self._game, spent):
+            return
+        files = {"graph": _parts_of_graph(graph)}
+        if solution is not None and self._about is not None and solution.status == "certified":
+            files["values"] = _parts_of_solution(solution)
+        for kind, (arrays, facts) in files.items():
+            path = self._path(kind)
+            size = sum(array.nbytes for array in arrays.values())
+            if path is None or size > MOST_BYTES / 2 or (kind == "graph" and path.exists()):
+                continue
+            text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
+            with contextlib.suppress(OutputError):
+                write_atomically(path, partial(_save, {"facts": text, **arrays}))
+        assert self._folder is not None
+        make_room(self._folder, "*.npz", most_bytes=MOST_BYTES)
+        remove_abandoned(self._folder)
+
+
+def _graph_of(found: dict[str, Any]) -> StateGraph:
+    names = {name: found[name] for name in NAMES}
+    names["field_names"] = tuple(names["field_names"])
+    return StateGraph.of_lotteries(
+        **{name: found[name] for name in GRAPH},
+        **names,
+        lotteries=Lotteries(*(found[f"lotteries.{name}"] for name in Lotteries._fields)),
+        action_names={int(label): name for label, name in found["action_names"].items()},
+    )
+
+
+def _solution_of(graph: StateGraph, game: Game, found: dict[str, Any]) -> Solution:
+    run, bounds = _run_of(found), found["error_bounds"]
+    if not len(run.values) == len(bounds) == graph.n_states:
+        raise ValueError("values of another graph")
+    return Solution(
+        graph,
+        game,
+        run.method,
+        run.values,
+        bounds,
+        sweeps=run.sweeps,
+        converged=run.converged,
+        run=run,
+        kept_from=found["kept_from"],
+    )
+
+
+def _save(arrays: dict[str, Any], place: Path) -> None:
+    with place.open("wb") as file:
+        np.savez(file, **arrays)
+
+
+def _parts_of_graph(graph: StateGraph) -> tuple[dict[str, Any], dict[str, Any]]:
+    arrays = {name: getattr(graph, name) for name in GRAPH}
+    arrays |= {f"lotteries.{name}": array for name, array in graph.lotteries._asdict().items()}
+    facts: dict[str, Any] = {name: getattr(graph, name) for name in NAMES}
+    facts["parameters"] = dict(graph.parameters)
+    facts["action_names"] = {str(label): name for label, name in graph.action_names.items()}
+    return arrays, facts
+
+
+def _parts_of_solution(solution: Solution) -> tuple[dict[str, Any], dict[str, Any]]:
+    arrays: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
+    run = solution.run
+    assert run is not None
+    for field in fields(MethodResult):
+        value = getattr(run, field.name)
+        if field.name == "history":
+            value = np.array(value, np.float64)
+        if field.name == "fractions" and value is not None:
+            value = [str(fraction) for fraction in value]
+        if field.name == "columns":
+            arrays |= {f"columns.{name}": array for name, array in value.items()}
+        elif isinstance(value, np.ndarray):
+            arrays[field.name] = value
+        else:
+            facts[field.name] = dict(value) if isinstance(value, Mapping) else value
+    arrays["error_bounds"] = solution.error_bounds
+    facts["kept_from"] = time.strftime("%Y-%m-%d %H:%M")
+    return arrays, facts
+
+
+def _run_of(found: dict[str, Any]) -> MethodResult:
+    from fractions import Fraction
+
+    given = {field.name: found[field.name] for field in fields(MethodResult) if field.name in found}
+    given["status"] = Status(given["status"])
+    given["columns"] = {
+        name.removeprefix("columns."): array
+        for name, array in found.items()
+        if name.startswith("columns.")
+    }
+    if given.get("fractions") is not None:
+        given["fractions"] = [Fraction(text) for text in given["fractions"]]
+    return MethodResult(**given)
+
+
+def _key_of(game: Game) -> str | None:
+    """What a game is known by in every process; None where that can't be told."""
+    from rollwise.builders.compiled.cache_key import key_of
+    from rollwise.builders.compiled.compiling import what_rules_read
+    from rollwise.builders.compiled.reasons import NotCompilable
+    from rollwise.builders.rules import Rules
+
+    if isinstance(game, DerivedGame):
+        return None  # its graph is made from that of another, whose rules it doesn't say
+    try:
+        rules = Rules(game)
+        roots = rules.few_roots(SMALL)
+        if roots is None:
+            return None  # they are a part of the rules, and too many to be named
+        reads = what_rules_read(rules)
+        names = tuple((str(label), name) for label, name in sorted(rules.action_names.items()))
+        key = key_of(
+            {},
+            reads.key.text,
+            tuple(reads.values.items()),
+            (game.name, tuple(game.parameters.items()), game.players, game.objective, names),
+            _settings(type(game)),
+            (rules.field_names, roots),
+            _sources(),
+        )
+    except (RollwiseError, NotCompilable, TypeError, ValueError):
+        return None  # whoever builds it will say why
+    return key.text if reads.key.lasts and key.lasts else None
+
+
+def _settings(kind: type[Game]) -> tuple[tuple[str, Any], ...]:
+    """What a class of games says besides its rules, such as who moves and for what."""
+    said = ((name, inspect.getattr_static(kind, name)) for name in sorted(dir(kind)))
+    plain = (bool, int, float, str, tuple, type(None))
+    return tuple(pair for pair in said if isinstance(pair[1], plain) and pair[0][:2] != "__")
+
+
+@cache
+def _sources() -> str:
+    """A hash of what finds answers: the sources of rollwise."""
+    digest = hashlib.blake2b(rollwise.__version__.encode(), digest_size=16)
+    home = Path(rollwise.__file__).parent
+    for path in sorted(home.rglob("*.py")):
+        if path.relative_to(home).parts[0] not in ELSEWHERE:
+            digest.update(hashlib.blake2b(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _is_compiled(game: Game, spent: float) -> bool:
+    """Whether the rules were compiled, or can be, if finding the answer took long."""
+    from rollwise.builders import jit_disabled
+    from rollwise.builders.compiled.compiling import compiled_rules, is_compiled
+    from rollwise.builders.compiled.reasons import NotCompilable
+    from rollwise.builders.rules import Rules
+
+    if isinstance(game, DerivedGame) or jit_disabled():
+        return False
+    rules = Rules(game)
+    if is_compiled(rules):
+        return True
+    if spent < WORTH_COMPILING:
+        return False
+    try:
+        compiled_rules(rules)
+    except NotCompilable:
+        return False
+    return True

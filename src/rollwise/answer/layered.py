@@ -1,0 +1,316 @@
+"""Solving a game one layer at a time: for games whose whole graph is too large for memory.
+
+A layer is a `StateGraph` like any other, with a border: the later layers that it
+leads to, whose values and error bounds are known by then. So the methods and the
+certificate of whole graphs solve and certify it. All states are held, with their answers, and
+the graphs of a few layers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.answer.layer_files import write_layers
+from rollwise.game import Game
+from rollwise.graph import StateGraph, find_state, title_of
+from rollwise.graph.endings import first_that_end
+from rollwise.graph.lookahead import action_gaps
+from rollwise.machine.second_core import second_core
+from rollwise.methods.strategy_iteration import solve_ending, strategy_iteration
+from rollwise.numbers.printed import certified, chance
+from rollwise.proofs.certificate import certify, certify_ending
+from rollwise.recursion.endless import settled
+from rollwise.recursion.order import Recursion
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rollwise.builders.by_layer import Layer
+
+MOST_WAITING = 4  # layers that are solved and not yet certified
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LayeredSolution:
+    """The certified values of a game that was solved by layers.
+
+    Attributes
+    ----------
+    game : Game
+    field_names : tuple of str
+    states : (n_states, n_fields) int32
+        Sorted by progress.
+    layers : (n_layers + 1,) int64
+        Layer i is ``states[layers[i]:layers[i + 1]]``.
+    progress : (n_layers,) int64
+        The progress of each.
+    values, error_bounds : (n_states,) float64
+        As in `rollwise.answer.solution.Solution`.
+    actions : (n_states,) int32
+        The number of the first of the best actions.
+    start : int
+        The number of the start.
+    n_actions, n_outcomes : int
+        Of the whole game.
+    has_draws : bool
+        As in `rollwise.graph.StateGraph`.
+    most_bytes : int
+        Held at once by the graph of a layer, at most.
+    seconds : dict of float
+        Time spent to find the ``states``, and to ``build``, ``solve`` and
+        ``certify`` the layers; a layer is certified while the next is solved.
+    """
+
+    game: Game
+    field_names: tuple[str, ...]
+    action_names: Mapping[int, str]
+    states: NDArray[np.int32]
+    layers: NDArray[np.int64]
+    progress: NDArray[np.int64]
+    values: NDArray[np.float64]
+    error_bounds: NDArray[np.float64]
+    actions: NDArray[np.int32]
+    start: int
+    n_actions: int
+    n_outcomes: int
+    has_draws: bool
+    most_bytes: int
+    seconds: Mapping[str, float]
+
+    @property
+    def is_score(self) -> bool:
+        """Whether values are expected scores, and not chances to win."""
+        return self.game.objective != "win"
+
+    @property
+    def value(self) -> float:
+        """The value of the start."""
+        return float(self.values[self.start])
+
+    @property
+    def win_probability(self) -> float | None:
+        """The probability that who moves first wins (a draw is half a win); None for a score."""
+        return None if self.is_score else (1 + self.value) / 2
+
+    @cached_property
+    def error_bound(self) -> float:
+        """The largest error of any value, proved."""
+        return float(self.error_bounds.max())
+
+    @property
+    def status(self) -> str:
+        """``certified``, or ``not certified`` where no bound could be proved."""
+        return "certified" if np.isfinite(self.error_bound) else "not certified"
+
+    @property
+    def title(self) -> str:
+        """The game and its parameters, as typed on the command line."""
+        return title_of(self.game.name, self.game.parameters)
+
+    def find(self, state: Sequence[int] | Mapping[str, int]) -> int:
+        """The number of a state, given by its fields in order or by name.
+
+        Raises
+        ------
+        UnknownState
+        """
+        return find_state(self.states, self.field_names, state, self.title)
+
+    def table(self, where: str | None = None, *, part: slice = slice(None)) -> pl.DataFrame:
+        """The strategy, a row for each state, in the order of the layers.
+
+        Parameters
+        ----------
+        where : str, optional
+            A condition in the names of the columns.
+        part : slice
+            Of the states.
+
+        Returns
+        -------
+        polars.DataFrame
+            A column for each field, then ``action``, ``value``, ``win_probability``
+            (null for a score) and ``error_bound``.
+        """
+        import polars as pl
+
+        from rollwise.answer.filters import rows_where
+        from rollwise.graph.vocabulary import Vocabulary
+
+        labels = self.actions[part]
+        known = np.unique(labels)
+        names = pl.Series([self.action_names.get(int(label), str(label)) for label in known])
+        values = self.values[part]
+        frame = pl.DataFrame(
+            {name: self.states[part, i] for i, name in enumerate(self.field_names)}
+        ).with_columns(
+            names.gather(np.searchsorted(known, labels)).alias("action"),
+            pl.Series("value", values),
+            pl.lit(None, dtype=pl.Float64).alias("win_probability")
+            if self.is_score
+            else pl.Series("win_probability", (1 + values) / 2),
+            pl.Series("error_bound", self.error_bounds[part]),
+        )
+        if where is None:
+            return frame
+        every = sorted({*self.action_names, *np.unique(self.actions).tolist()})
+        vocabulary = Vocabulary(every, self.action_names)
+        return frame.filter(rows_where(frame, where, vocabulary))
+
+    def write_table(self, folder: str | Path) -> None:
+        """Write the strategy as Parquet, a file a layer, which `polars.scan_parquet` reads as one.
+
+        See `rollwise.answer.layer_files.write_layers`; `rollwise.read_layers` reads it.
+        """
+        digest = hashlib.blake2b(self.title.encode(), digest_size=16)
+        for array in (self.states, self.layers, self.actions, self.values, self.error_bounds):
+            digest.update(np.ascontiguousarray(array).view(np.uint8).reshape(-1).data)
+        about = {
+            "game": self.game.name,
+            "parameters": dict(self.game.parameters),
+            "run": digest.hexdigest(),
+        }
+        parts = (slice(*map(int, self.layers[i : i + 2])) for i in range(len(self.progress)))
+        frames = (self.table(part=part) for part in parts)
+        write_layers(Path(folder), frames, len(self.progress), about)
+
+    def __repr__(self) -> str:
+        worth = (certified if self.is_score else chance)(self.value, self.error_bound)
+        return (
+            f"<LayeredSolution of {self.title}: {worth} ({self.status}), "
+            f"{len(self.states):,} states in {len(self.progress):,} layers>"
+        )
+
+
+def solve_by_layers(
+    game: Game,
+    *,
+    max_states: int | None = None,
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> LayeredSolution:
+    """Solve a game a layer at a time, and certify the answer.
+
+    Parameters
+    ----------
+    game : Game
+        With a method ``progress(s)``, which no outcome lowers.
+    max_states : int, optional
+        Stop with an error beyond this many states: 200 million by default.
+    progress : callable, optional
+        Called now and then as ``progress(stage, done, total or None)``.
+
+    Raises
+    ------
+    UsageError
+        The game doesn't measure its progress, or its rules can't be compiled.
+    RulesError
+        The rules break the contract of the language, or the progress falls.
+    EndlessPlay
+        The players can go round for ever; names the states.
+    TooManyStates
+    """
+    from rollwise.builders.by_layer import find_layers
+
+    clock = time.perf_counter
+    seconds = dict.fromkeys(("states", "build", "solve", "certify"), 0.0)
+    started = clock()
+    layers = find_layers(game, max_states=max_states, progress=progress)
+    seconds["states"] = clock() - started
+    n = len(layers.states)
+    values, bounds, actions = np.empty(n), np.empty(n), np.empty(n, np.int32)
+    n_actions = n_outcomes = most_bytes = 0
+    has_draws = False
+
+    def prove(layer: Layer, arranged: Recursion, every_play_ends: bool) -> None:
+        began = clock()
+        graph, begin, end, border = layer
+        if every_play_ends:
+            known = values[begin:end], values[border], bounds[border]
+            certificate = certify_ending(graph, arranged, *known)
+        else:
+            certificate = certify(
+                graph,
+                values[begin:end],
+                border_values=values[border],
+                border_bounds=bounds[border],
+                arranged=arranged,
+            )
+        bounds[begin:end] = certificate.bounds
+        actions[begin:end] = _first_best(
+            graph, values[begin:end], values[border], certificate.bound
+        )
+        seconds["certify"] += clock() - began
+
+    # A layer's values wait for those of the layers behind it, but not for their bounds: these
+    # follow on the second core, in the same order.
+    started = clock()
+    with second_core() as thread:
+        waiting: deque[Future[None]] = deque()
+        for layer in layers.last_first():
+            seconds["build"] += clock() - started
+            started = clock()
+            graph, begin, end, border = layer
+            arranged = Recursion.of_values(graph)
+            settling = settled(graph, arranged)
+            if settling is None:
+                found = solve_ending(graph, arranged, values[border])
+            else:
+                found = strategy_iteration(settling.graph, border_values=values[border])
+                found = found.spread(settling)
+            values[begin:end] = found.values
+            seconds["solve"] += clock() - started
+            most_bytes = max(most_bytes, graph.nbytes)  # before the proof has arrays made
+            waiting.append(thread.submit(prove, layer, arranged, settling is None))
+            if len(waiting) > MOST_WAITING:
+                waiting.popleft().result()
+            n_actions += graph.n_actions
+            n_outcomes += graph.n_outcomes
+            has_draws |= graph.has_draws
+            if progress is not None:
+                progress("solving layers", n - begin, n)
+            started = clock()
+        for proved in waiting:
+            proved.result()
+    return LayeredSolution(
+        game,
+        layers.rules.field_names,
+        layers.rules.action_names,
+        layers.states,
+        layers.indptr,
+        layers.progress,
+        values,
+        bounds,
+        actions,
+        layers.start,
+        n_actions,
+        n_outcomes,
+        has_draws,
+        most_bytes,
+        seconds,
+    )
+
+
+def _first_best(
+    graph: StateGraph,
+    values: NDArray[np.float64],
+    border_values: NDArray[np.float64],
+    bound: float,
+) -> NDArray[np.int32]:
+    """The first action of each state that can't be told from the best: its number."""
+    sign = -1.0 if graph.objective == "minimize" else 1.0
+    gap = sign * action_gaps(graph, values, border_values)
+    best = np.maximum.reduceat(gap, graph.action_indptr[:-1])
+    margin = 2 * bound if np.isfinite(bound) else 0.0
+    near = gap >= (best - margin)[graph.action_state]
+    return graph.action_label[first_that_end(graph, near)]

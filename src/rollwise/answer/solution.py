@@ -1,0 +1,452 @@
+"""The answer to a game: values, the best actions, and how sure they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.game import Game
+from rollwise.graph import StateGraph
+from rollwise.graph.endings import first_that_end
+from rollwise.graph.lookahead import action_gaps
+from rollwise.methods.result import MethodResult, Status, best_bounds
+from rollwise.numbers.printed import as_text, certified, chance, chances, column, in_common, scaled
+
+if TYPE_CHECKING:
+    import polars as pl
+    from plotly.graph_objects import Figure
+
+    from rollwise.graph.policies import Policy
+    from rollwise.report import ReportPage
+
+
+class ActionAdvice(NamedTuple):
+    """What an action is worth in a state.
+
+    Attributes
+    ----------
+    action : str
+    value : float
+        Expected payoff (1 for a win, -1 for a loss), or expected total of rewards.
+    win_probability : float or None
+        None for a solitaire score.
+    regret : float
+        What taking it costs against the best action, in units of value.
+    best : bool
+        Whether nothing is better, as far as the certified error can tell.
+    error_bound : float
+        How far `value` can be off, proved.
+    regret_bound : float
+        How far `regret` can be off, proved.
+    """
+
+    action: str
+    value: float
+    win_probability: float | None
+    regret: float
+    best: bool
+    error_bound: float
+    regret_bound: float
+
+
+class Advice(NamedTuple):
+    """What a state is worth and what to do there."""
+
+    state: dict[str, int]
+    value: float
+    win_probability: float | None
+    error_bound: float
+    actions: list[ActionAdvice]
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it: a row for each action, the best ones marked."""
+        from html import escape
+
+        state = ", ".join(f"{name}={value}" for name, value in self.state.items())
+        printed, sure = self.as_printed()
+        worth = "expected score" if self.win_probability is None else "win probability"
+        rows = "".join(
+            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in printed
+        )
+        return (
+            f"<p>{escape(state)} ({escape(sure)})</p><table><tr><th></th><th>action</th>"
+            f"<th>{worth}</th><th>cost</th></tr>{rows}</table>"
+        )
+
+    def as_printed(self) -> tuple[list[tuple[str, str, str, str]], str]:
+        """Each action with its mark, name, worth and cost, and how sure these are.
+
+        Every true number is within the printed bound of the printed one.
+        """
+        is_score = self.win_probability is None
+        values = [row.value for row in self.actions]
+        bounds = [row.error_bound for row in self.actions]
+        worth = column(values, bounds) if is_score else chances(values, bounds)
+        unit = 1.0 if is_score else 0.5
+        others = [row for row in self.actions if not row.best]
+        costs = column(
+            [scaled(row.regret, unit) for row in others],
+            [scaled(row.regret_bound, unit) for row in others],
+        )
+        dearer = iter(costs)
+        rows = []
+        for row, number in zip(self.actions, worth, strict=True):
+            mark, cost = ("→", "") if row.best else ("", next(dearer).number)
+            rows.append((mark, row.action, number.number, cost))
+        sure = f"certified ± {in_common(worth)[1]}"
+        if costs:
+            sure += f"; the cost is against the best action, marked → (± {in_common(costs)[1]})"
+        return rows, sure
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Solution:
+    """The values of a game, certified.
+
+    Attributes
+    ----------
+    graph : StateGraph
+    game : Game or None
+        The rules that the graph was built from.
+    method : str
+        Who found the values.
+    values : (n_states,) float64
+        In the eyes of the mover: 1 for a sure win and -1 for a sure loss, or the
+        expected total of the rewards.
+    error_bounds : (n_states,) float64
+        ``|values[s] - true value| <= error_bounds[s]``, proved; infinite where
+        nothing could be proved.
+    tolerance : float or None
+        The largest error bound that was asked for.
+    sweeps : int
+        Sweeps that the method made over states with cycles.
+    converged : bool
+        Whether the method reached its own criterion.
+    seconds : dict of float
+        Time spent to ``compile``, ``build``, ``solve`` and ``certify``.
+    run : MethodResult or None
+        What else the method said: its history, bounds, fractions.
+    proved : bool
+        Whether the error bounds were proved, or only read from a file that anybody wrote.
+    kept_from : str or None
+        When it was found, if that was in an earlier run (see `rollwise.answer.kept`).
+    """
+
+    graph: StateGraph
+    game: Game | None
+    method: str
+    values: NDArray[np.float64]
+    error_bounds: NDArray[np.float64]
+    tolerance: float | None = None
+    sweeps: int = 0
+    converged: bool = True
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    run: MethodResult | None = None
+    proved: bool = True
+    kept_from: str | None = None
+
+    @property
+    def error_bound(self) -> float:
+        """The largest error of any value, proved."""
+        return float(self.error_bounds.max())
+
+    @property
+    def status(self) -> str:
+        """How it ended.
+
+        ``certified``; ``as saved`` where nobody has proved the error bounds since they were
+        read from a file; ``tolerance missed`` where the error bound is larger than was
+        asked for; ``not certified`` where no bound could be proved; or, where the
+        method gave up, how (see `rollwise.methods.result.Status`): its values are
+        then no answer, and `bounds` are what is known.
+        """
+        if not self.converged and self.run is not None and self.run.status is not Status.STALLED:
+            return str(self.run.status)
+        if not np.isfinite(self.error_bound):
+            return "not certified"
+        if not self.proved:
+            return "as saved"
+        if self.tolerance is not None and self.error_bound > self.tolerance:
+            return "tolerance missed"
+        return "certified"
+
+    @property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The best lower and upper bounds on the values: two arrays (n_states,) float64."""
+        farthest = np.inf if self.is_score else 1.0
+        return best_bounds(self.values, self.error_bounds, farthest, self.run)
+
+    @property
+    def is_score(self) -> bool:
+        """Whether values are expected scores, and not chances to win."""
+        return self.graph.objective != "win"
+
+    @property
+    def value(self) -> float:
+        """The value of the start."""
+        return float(self.values[0])
+
+    @property
+    def win_probability(self) -> float | None:
+        """The probability that who moves first wins (a draw is half a win); None for a score."""
+        return None if self.is_score else (1 + self.value) / 2
+
+    @property
+    def win_probabilities(self) -> NDArray[np.float64] | None:
+        """The mover's probability to win in every state, (n_states,); None for a score."""
+        return None if self.is_score else (1 + self.values) / 2
+
+    @cached_property
+    def action_values(self) -> NDArray[np.float64]:
+        """What each action is worth if all play on optimally: (n_actions,) float64."""
+        of_state = self.values[self.graph.action_state]
+        with np.errstate(invalid="ignore"):
+            worth = action_gaps(self.graph, self.values, np.empty(0)) + of_state
+        return np.where(np.isinf(of_state), of_state, worth)  # where play can't be ended
+
+    @cached_property
+    def regret(self) -> NDArray[np.float64]:
+        """What each action costs against the best of its state: (n_actions,) float64, from 0."""
+        sign = -1.0 if self.graph.objective == "minimize" else 1.0
+        worth = sign * self.action_values
+        best = np.maximum.reduceat(worth, self.graph.action_indptr[:-1])[self.graph.action_state]
+        return np.subtract(best, worth, out=np.zeros(len(worth)), where=best != worth)
+
+    @cached_property
+    def is_best(self) -> NDArray[np.bool_]:
+        """Which actions can't be told from the best within the certified error: (n_actions,)."""
+        margin = 2 * self.error_bound if np.isfinite(self.error_bound) else 0.0
+        return self.regret <= margin
+
+    @cached_property
+    def best_actions(self) -> NDArray[np.int64]:
+        """The first of the best actions of each state, as an index: (n_states,) int64.
+
+        Where the best actions could go round for ever, one that ends that
+        (see `rollwise.graph.endings.first_that_end`).
+        """
+        return first_that_end(self.graph, self.is_best)
+
+    @cached_property
+    def policy(self) -> Policy:
+        """The optimal policy: the first of the best actions everywhere."""
+        from rollwise.graph.policies import Policy
+
+        return Policy.of_actions(self.graph, "optimal", self.best_actions, self.is_best)
+
+    def table(self, where: str | None = None) -> pl.DataFrame:
+        """The strategy, a row for each state, in the order of the fields.
+
+        Parameters
+        ----------
+        where : str, optional
+            A condition in the names of the columns, such as
+            ``"lid >= 3 and forced == 0"``.
+
+        Returns
+        -------
+        polars.DataFrame
+            A column for each field of the state, then ``action``, ``value``,
+            ``win_probability`` (null for a score) and ``error_bound``; then what the
+            method says of each state, fractions as text.
+
+        Raises
+        ------
+        ExpressionError
+            The condition can't be understood.
+        """
+        import polars as pl
+
+        from rollwise.answer.filters import rows_where
+
+        graph = self.graph
+        frame = pl.DataFrame(
+            {name: graph.states[:, i] for i, name in enumerate(graph.field_names)}
+        ).with_columns(
+            self._action_names(self.best_actions),
+            pl.Series("value", self.values),
+            pl.Series("win_probability", self.win_probabilities, dtype=pl.Float64)
+            if not self.is_score
+            else pl.lit(None, dtype=pl.Float64).alias("win_probability"),
+            pl.Series("error_bound", self.error_bounds),
+            *(pl.Series(name, column) for name, column in self._said_of_states.items()),
+        )
+        if where is not None:
+            frame = frame.filter(rows_where(frame, where, graph.vocabulary))
+        return frame.sort(graph.field_names)
+
+    @property
+    def _said_of_states(self) -> Mapping[str, Any]:
+        return {} if self.run is None else self.run.state_columns(self.is_score)
+
+    def _action_names(self, actions: NDArray[np.int64]) -> pl.Series:
+        import polars as pl
+
+        labels = self.graph.action_label[actions]
+        known = sorted(set(labels.tolist()))
+        names = pl.Series([self.graph.action_names.get(label, str(label)) for label in known])
+        return names.gather(np.searchsorted(known, labels)).alias("action")
+
+    def find(self, state: Sequence[int] | Mapping[str, int]) -> int:
+        """The number of a state, given by its fields in order or by name.
+
+        Raises
+        ------
+        UnknownState
+        """
+        return self.graph.find(state)
+
+    def advise(self, state: Sequence[int] | Mapping[str, int]) -> Advice:
+        """What a state is worth and what each action costs there.
+
+        Parameters
+        ----------
+        state : a state of the game, its fields in order, or a mapping by name
+
+        Raises
+        ------
+        UnknownState
+            No play comes to this state.
+        """
+        graph = self.graph
+        s = self.find(state)
+        actions = range(int(graph.action_indptr[s]), int(graph.action_indptr[s + 1]))
+        bounds = [self._action_error_bound(a) for a in actions]
+        rows = []
+        for a, text, bound in zip(actions, graph.action_texts(s), bounds, strict=True):
+            value = float(self.action_values[a])
+            rows.append(
+                ActionAdvice(
+                    text,
+                    value,
+                    None if self.is_score else (1 + value) / 2,
+                    float(self.regret[a]),
+                    bool(self.is_best[a]),
+                    bound,
+                    # the best of the others is off by what the worst of them is, and the
+                    # difference of two doubles by less than their last place
+                    bound + max(bounds) + 2.0**-52 * float(self.regret[a])
+                    if np.isfinite(self.regret[a])
+                    else 0.0,
+                )
+            )
+        value = float(self.values[s])
+        return Advice(
+            dict(zip(graph.field_names, graph.states[s].tolist(), strict=True)),
+            value,
+            None if self.is_score else (1 + value) / 2,
+            float(self.error_bounds[s]),
+            rows,
+        )
+
+    def _action_error_bound(self, action: int) -> float:
+        """How far `action_values` can be off: what is known of the next states, and rounding."""
+        graph = self.graph
+        part = slice(int(graph.outcome_indptr[action]), int(graph.outcome_indptr[action + 1]))
+        ahead = [state for state in graph.outcome_state[part].tolist() if state >= 0]
+        if not np.isfinite(self.error_bounds[ahead]).all():
+            return float("inf")
+        if np.isinf(self.values[ahead]).any():
+            return 0.0  # it may lead to where nobody can end play, and is worth that exactly
+        worth, doubt = Fraction(float(graph.action_reward[action])), Fraction(0)
+        outcomes = zip(
+            graph.outcome_state[part].tolist(),
+            graph.outcome_weight[part].tolist(),
+            graph.outcome_passes[part].tolist(),
+            graph.outcome_payoff[part].tolist(),
+            strict=True,
+        )
+        total = sum(Fraction(weight) for weight in graph.outcome_weight[part].tolist())
+        for state, weight, passes, payoff in outcomes:
+            if state < 0:
+                worth += Fraction(weight) / total * Fraction(payoff)
+                continue
+            share = Fraction(weight) / total
+            value = Fraction(float(self.values[state]))
+            worth += share * (-value if passes else value)
+            doubt += share * Fraction(float(self.error_bounds[state]))
+        off = doubt + abs(worth - Fraction(float(self.action_values[action])))
+        return float(np.nextafter(float(off), np.inf))
+
+    def plot(self, kind: str = "policy", **choices: Any) -> Figure:
+        """Draw it: a Plotly figure, which a notebook shows by itself.
+
+        Parameters
+        ----------
+        kind : str
+            One of `rollwise.plot.KINDS`: policy, value, regret, surface, graph,
+            length, convergence, error, scores, learning.
+        **choices
+            See `rollwise.plot.Choices`.
+
+        Raises
+        ------
+        MissingExtra
+            Plotly isn't installed.
+        UsageError
+            The kind makes no sense for this game, or a choice doesn't fit it.
+        """
+        from rollwise.plot import plot
+
+        return plot(self, kind, **choices)
+
+    def report(self, path: str | Path | None = None) -> ReportPage:
+        """The whole answer as one page for people, which a notebook shows by itself.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write it as well: a file that ends in .html.
+
+        Raises
+        ------
+        MissingExtra
+            Plotly isn't installed.
+        UsageError, OutputError
+            The name has another ending, or the file can't be written.
+        """
+        from rollwise.report import ReportPage, report
+
+        page = ReportPage(self.graph.title, report(self))
+        if path is not None:
+            page.save(path)
+        return page
+
+    def save(self, path: str | Path) -> None:
+        """Write the solution to a Parquet file, all at once or not at all (see `load`)."""
+        from rollwise.answer.storage import save
+
+        save(self, Path(path))
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it: what it is worth, and the beginning of the table."""
+        from html import escape
+
+        rows = self.table().head(10)
+        rows = rows.select(name for name in rows.columns if not rows[name].is_null().all())
+        text = as_text(rows)
+        head = "".join(f"<th>{escape(name)}</th>" for name in text)
+        body = "".join(
+            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>"
+            for row in zip(*text.values(), strict=True)
+        )
+        return (
+            f"<p>{escape(repr(self)[1:-1])}</p>\n<table><thead><tr>{head}</tr></thead>"
+            f"<tbody>{body}</tbody></table>\n"
+            f"<p>{len(rows)} of {self.graph.n_states:,} states, see <code>table()</code></p>"
+        )
+
+    def __repr__(self) -> str:
+        worth = (
+            f"expected score {certified(self.value, self.error_bound)}"
+            if self.is_score
+            else f"the first player wins with probability {chance(self.value, self.error_bound)}"
+        )
+        return f"<Solution of {self.graph.title}: {worth} ({self.status})>"

@@ -1,0 +1,186 @@
+"""A game's graph one layer at a time, for games whose rules measure their progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.builders import as_graph, jit_disabled
+from rollwise.builders.compiled.compiling import compiled_question, compiled_rules
+from rollwise.builders.compiled.explorer import Explorer
+from rollwise.builders.compiled.questions import ask
+from rollwise.builders.compiled.reasons import NotCompilable
+from rollwise.builders.compiled.spot_check import compare, sample
+from rollwise.builders.interpreted import Arrays
+from rollwise.builders.rules import Rules
+from rollwise.errors import RulesError, UsageError
+from rollwise.game import Game
+from rollwise.graph import StateGraph
+from rollwise.kernels import explore
+from rollwise.kernels.layers import number_in_layer, sort_by_layer
+
+MAX_STATES = 200_000_000
+
+
+class Layer(NamedTuple):
+    """A part of a game that play enters, and then leaves for good.
+
+    Attributes
+    ----------
+    graph : StateGraph
+    begin, end : int
+        Its states, among those of the game.
+    border : (graph.n_border,) int32
+        What it leads to, among the states of the game: all in later layers.
+    """
+
+    graph: StateGraph
+    begin: int
+    end: int
+    border: NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Layers:
+    """The states of a game, sorted by progress.
+
+    Attributes
+    ----------
+    states : (n_states, n_fields) int32
+    indptr : (n_layers + 1,) int64
+        Layer i is ``states[indptr[i]:indptr[i + 1]]``.
+    progress : (n_layers,) int64
+    start : int
+        The number of the start.
+    """
+
+    rules: Rules
+    states: NDArray[np.int32]
+    indptr: NDArray[np.int64]
+    progress: NDArray[np.int64]
+    start: int
+    explorer: Explorer
+
+    def __len__(self) -> int:
+        return len(self.progress)
+
+    def last_first(self) -> Iterator[Layer]:
+        """The graphs of the layers, those that end every play first.
+
+        Raises
+        ------
+        RulesError
+            An outcome lowers the progress.
+        RulesDiffer
+            Compiled rules do something else than Python's.
+        """
+        number = np.full(len(self.states), -1, np.int32)
+        chosen = sample(self.states)
+        for i in range(len(self) - 1, -1, -1):
+            begin, end = int(self.indptr[i]), int(self.indptr[i + 1])
+            self.explorer.begin_at(begin)
+            self.explorer.run(end)
+            found = self.explorer.arrays()  # in memory that the next layer will use
+            arrays = Arrays(found.n_roots, *(array.copy() for array in found[1:]))
+            here = chosen[(begin <= chosen) & (chosen < end)] - begin
+            compare(self.rules, arrays, self.states, here)
+            border = np.empty(len(arrays.outcome_state), np.int32)
+            n_border, back = number_in_layer(arrays.outcome_state, begin, end, number, border)
+            if back >= 0:
+                raise self._falls(arrays, back)
+            graph = as_graph(self.rules, arrays, n_border)
+            yield Layer(graph, begin, end, border[:n_border])
+
+    def _falls(self, arrays: Arrays, outcome: int) -> RulesError:
+        a = int(np.searchsorted(arrays.outcome_indptr, outcome, side="right")) - 1
+        s = int(np.searchsorted(arrays.action_indptr, a, side="right")) - 1
+        state_type = self.rules.state_type
+        state = state_type(*arrays.states[s].tolist())
+        after = state_type(*self.states[arrays.outcome_state[outcome]].tolist())
+        game = self.rules.game
+        return RulesError(
+            f"{game.name}: progress() falls from {game.progress(state)} to "
+            f"{game.progress(after)} in the state "
+            f"{self.rules.where(state, int(arrays.action_label[a]))}; no outcome may lower it"
+        )
+
+
+def find_layers(
+    game: Game,
+    *,
+    max_states: int | None = None,
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> Layers:
+    """Find the states of a game, and sort them by progress.
+
+    Raises
+    ------
+    UsageError
+        The game doesn't measure its progress, or its rules can't be compiled.
+    RulesError, TooManyStates
+    """
+    rules = Rules(game)
+    if not rules.has_progress:
+        raise UsageError(
+            f"{game.name} doesn't say how far it has gone; give it a method progress(s), a whole "
+            "number that no outcome lowers, to solve it by layers"
+        )
+    most = max_states or MAX_STATES
+    if jit_disabled():
+        raise UsageError(
+            f"{game.name}: layers need compiled rules, and NUMBA_DISABLE_JIT says to compile none"
+        )
+    try:
+        if progress is not None:
+            progress("compiling the rules", 0, None)
+        compiled = compiled_rules(rules)
+        roots = compiled.roots(rules, most)
+        compiled_question(rules, type(game).progress)  # before states are looked for
+    except NotCompilable as error:
+        raise UsageError(
+            f"{game.name}: rules that can't be compiled have no layers: {error}"
+        ) from None
+    explorer = Explorer(rules, compiled, rules.roots(most) if roots is None else roots, most)
+    del roots
+    more = True
+    while more:
+        if progress is not None:
+            progress("finding states", explorer.place, explorer.n_states)
+        more = explorer.run()
+        explorer.forget()
+    n = explorer.n_states
+    found = explorer.room.states[:n]
+    reached, failed = ask(rules, type(game).progress, found)
+    if failed >= 0:
+        state = rules.state_type(*found[failed].tolist())
+        rules.progress(state)  # which says how
+        raise RulesError(f"{game.name}: progress() fails in the state {rules.state_text(state)}")
+    least, span = int(reached.min()), int(reached.max()) - int(reached.min()) + 1
+    if span > max(n, 1 << 20):  # far apart: number the layers by what there is
+        known, reached = np.unique(reached, return_inverse=True)
+    else:
+        known = np.arange(least, least + span)
+        reached -= least
+    indptr = np.empty(len(known) + 1, np.int64)
+    states = np.empty((n + (1 << 16), found.shape[1]), np.int32)
+    sort_by_layer(found, reached, indptr, states)
+    kept = np.flatnonzero(np.diff(indptr))
+    start = found[0].copy()
+    del found, reached
+    explorer.renumber(states)
+    explorer.counters[explore.PLACE] = n
+    hits = np.arange(indptr[0], n)
+    for column, field in zip(states[:n].T, start, strict=True):
+        hits = hits[column[hits] == field]
+    return Layers(
+        rules,
+        states[:n],
+        np.concatenate([indptr[kept], [n]]),
+        known[kept],
+        int(hits[0]),
+        explorer,
+    )

@@ -1,0 +1,254 @@
+"""Compiling what stands between a game's functions and the kernels that call them.
+
+The functions are compiled by Numba with ``self`` replaced by a record of what they read
+from it (see `rollwise.builders.compiled.self_record`), which is filled in at run time: other
+parameters of the same game need no compiling. An adapter (see
+`rollwise.builders.compiled.adapter_source`), written out for the game's fields, becomes a
+function pointer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections import namedtuple
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+from numba import carray, types
+from numba.core import cgutils
+from numba.core.ccallback import CFunc
+from numba.core.errors import TypingError
+from numba.extending import (
+    intrinsic,
+    models,
+    overload,
+    overload_method,
+    register_model,
+)
+
+from rollwise.builders.compiled.adapter_source import (
+    expand_source,
+    record_source,
+    writings,
+)
+from rollwise.builders.compiled.arithmetic import RulesCompiler
+from rollwise.builders.compiled.disk import RulesCache
+from rollwise.builders.compiled.freezing import frozen, renamed
+from rollwise.builders.compiled.listers import Writing, rewritten, running
+from rollwise.builders.compiled.self_record import Reads, array_dtype, numba_type
+from rollwise.builders.rules import LEAST, MOST, Rules
+from rollwise.kernels import explore
+from rollwise.kernels.jit import before_compiling
+from rollwise.kernels.prefetch import prefetch
+
+OPTIONS = {"boundscheck": True}
+RULES_OPTIONS = {**OPTIONS, "pipeline_class": RulesCompiler}
+
+
+@intrinsic
+def _pointer(typingctx: Any, address: Any) -> Any:
+    """An integer as the address that it is."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], cgutils.voidptr_t)
+
+    return types.voidptr(address), codegen
+
+
+def _store(builder: Any, address: Any, place: Any, value: Any) -> None:
+    """Write a value of 64 bits at a place of the array that begins at an address."""
+    array = builder.inttoptr(address, value.type.as_pointer())
+    builder.store(value, builder.gep(array, [place]))
+
+
+@intrinsic
+def _put_whole(typingctx: Any, address: Any, place: Any, number: Any) -> Any:
+    """Write a whole number into an array of int64."""
+    if not isinstance(number, types.Integer | types.Boolean):
+        raise TypingError(f"a field of a state or an action is a {number}, not a whole number")
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        _store(builder, args[0], args[1], context.cast(builder, args[2], number, types.int64))
+        return context.get_dummy_value()
+
+    return types.void(address, place, number), codegen
+
+
+def _weight_putter() -> Any:
+    """What writes the weights of one game: all whole numbers, or all floats."""
+    kinds = set()
+
+    @intrinsic
+    def put_weight(typingctx: Any, address: Any, place: Any, weight: Any, game: Any) -> Any:
+        """Write a weight into an array; of floats, a context is told."""
+        if not isinstance(weight, types.Integer | types.Boolean | types.Float):
+            raise TypingError(f"a weight is a {weight}, not a number")
+        real = isinstance(weight, types.Float)
+        kinds.add(real)
+        if len(kinds) > 1:
+            raise TypingError("some weights are whole numbers, and others are floats")
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            kind = types.float64 if real else types.int64
+            _store(builder, args[0], args[1], context.cast(builder, args[2], weight, kind))
+            if real:
+                one, slot = (
+                    context.get_constant(types.int64, number)
+                    for number in (1, explore.CONTEXT_REAL_WEIGHTS)
+                )
+                _store(builder, args[3], slot, one)
+            return context.get_dummy_value()
+
+        return types.void(address, place, weight, game), codegen
+
+    return put_weight
+
+
+def _whole(number: Any) -> int:
+    raise NotImplementedError
+
+
+@overload(_whole)
+def _whole_typed(number):  # type: ignore[no-untyped-def]
+    if isinstance(number, types.Integer | types.Boolean):
+        return lambda number: np.int64(number)
+    raise TypingError(f"a field of a state or an action is a {number}, not a whole number")
+
+
+def _short(number: Any) -> int:
+    raise NotImplementedError
+
+
+@overload(_short)
+def _short_typed(number):  # type: ignore[no-untyped-def]
+    if isinstance(number, types.Integer | types.Boolean):
+
+        def as_short(number):  # type: ignore[no-untyped-def]
+            if number < LEAST or number > MOST:
+                raise OverflowError("a field doesn't fit 32 bits")
+            return np.int32(number)
+
+        return as_short
+    raise TypingError(f"a field of a state is a {number}, not a whole number")
+
+
+def _game_maker(values: dict[str, Any], methods: dict[str, Any]) -> Any:
+    """What turns a tuple of `values` into the record that stands for ``self``."""
+    record = namedtuple("GameRecord", list(values) or ["nothing"])  # type: ignore[misc]
+    field_types = tuple(numba_type(value) for value in values.values()) or (types.int64,)
+
+    class GameType(types.NamedTuple):  # type: ignore[misc]
+        pass
+
+    register_model(GameType)(models.TupleModel)
+    game_type = GameType(field_types, record)
+    for name, function in methods.items():
+        overload_method(GameType, name, jit_options=RULES_OPTIONS)(_typing_twin(function))
+
+    @intrinsic
+    def as_game(typingctx: Any, items: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            values = cgutils.unpack_tuple(builder, args[0])
+            return context.make_tuple(builder, game_type, values)
+
+        return game_type(items), codegen
+
+    return as_game
+
+
+def _typing_twin(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What Numba calls with types to get `function`: it wants the same signature."""
+    parameters = inspect.signature(function).parameters.values()
+    arguments = ", ".join(
+        p.name if p.default is p.empty else f"{p.name}=default_{p.name}" for p in parameters
+    )
+    scope: dict[str, Any] = {f"default_{p.name}": p.default for p in parameters}
+    scope["function"] = function
+    exec(f"def typed({arguments}): return function", scope)
+    return scope["typed"]  # type: ignore[no-any-return]
+
+
+def scope_of(rules: Rules, reads: Reads) -> dict[str, Any]:
+    """What the source of the adapters of some functions refers to."""
+    values = reads.values
+    of_self = {f"self.{name}": function for name, function in reads.methods.items()}
+    copies = frozen({**of_self, **reads.functions}, reads.key.text, numba.njit(**RULES_OPTIONS))
+    methods = {name: copies[f"self.{name}"] for name in reads.methods}
+    scope: dict[str, Any] = {
+        "carray": carray,
+        "pointer": _pointer,
+        "as_game": _game_maker(values, methods),
+        "as_whole": _whole,
+        "prefetch": prefetch,
+        "put_whole": _put_whole,
+        "as_short": _short,
+        "State": rules.state_type,
+        "int64": np.int64,
+        "int32": np.int32,
+        "uint64": np.uint64,
+        "float64": np.float64,
+        **{name: numba.njit(**RULES_OPTIONS)(copies[name]) for name in reads.functions},
+        "record_source": record_source(values),
+        "key": reads.key,
+    }
+    for name, value in values.items():
+        if isinstance(value, np.ndarray):
+            scope[f"dtype_{name}"] = array_dtype(value).type
+    return scope
+
+
+def compile_expand(rules: Rules, scope: dict[str, Any]) -> Any:
+    """The adapter that expands states: by listers made of the rules' own code, if that can be."""
+    ways = _writings(rules, scope)
+    runners = {name: running(scope[name], way) for name, way in ways.items()}
+    ways = _writings(rules, scope)
+    own = {name: rewritten(scope[name].py_func, way) for name, way in ways.items()}
+    if any(own.values()):
+        with contextlib.suppress(Exception):  # of whatever kind: the generators will tell
+            return _compile_expand(rules, scope, {n: own[n] or runners[n] for n in runners})
+    return _compile_expand(rules, scope, runners)
+
+
+def _writings(rules: Rules, scope: dict[str, Any]) -> dict[str, Writing]:
+    return writings(rules, {**scope, "put_weight": _weight_putter()})
+
+
+def _compile_expand(rules: Rules, scope: dict[str, Any], listers: dict[str, Any]) -> Any:
+    compiled = {}
+    for name, lister in listers.items():
+        lister.__qualname__ = f"list_{name}"
+        compiled[f"list_{name}"] = numba.njit(**RULES_OPTIONS, forceinline=True)(
+            renamed(lister, scope["key"].text)
+        )
+    return compile_adapter({**scope, **compiled}, expand_source(rules, scope), "expand")
+
+
+def compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
+    """Compile the function ``walk`` of a source into a pointer, exceptions caught.
+
+    If the same was compiled before on this machine, it is read from disk.
+    """
+    key = scope["key"]
+    scope = {**scope, "__name__": __name__}
+    exec(source, scope)
+    scope["walk"] = numba.njit()(renamed(scope["walk"], key.text))
+    exec(
+        f"def {name}_{key.text}(address):\n"
+        "    try:\n"
+        "        return walk(address)\n"
+        "    except Exception:\n"
+        f"        return {explore.RULES_FAILED}\n",
+        scope,
+    )
+    pointer: Any = CFunc(
+        scope[f"{name}_{key.text}"], ((types.int64,), types.int64), locals={}, options=OPTIONS
+    )
+    if key.lasts:
+        pointer._cache = RulesCache(f"{name}-{key.text}")
+    else:
+        before_compiling()
+    pointer.compile()
+    return pointer

@@ -1,0 +1,284 @@
+"""Arithmetic in compiled rules: what Python would answer, or an exception.
+
+A whole number has any size in Python and 64 bits in compiled code, where what doesn't fit
+becomes another number; ``2 ** -1`` is 0.5 in Python, and 0 compiled; small whole numbers of
+NumPy stay small in Python, and are widened compiled. So a pass of the compiler, after
+types are known, puts checked operations in the place of those that could differ. They raise
+OverflowError; the builders then ask the interpreted rules (see
+`rollwise.builders.compiled.explorer`).
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.core import ir, ir_utils
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.errors import TypingError
+from numba.core.typed_passes import NopythonTypeInference
+from numba.extending import intrinsic
+
+LEAST, MOST = -(2**63), 2**63 - 1
+EXACT = 2**53  # whole numbers up to this are floats without rounding
+
+
+def _range(one: Any, other: Any) -> tuple[int, int]:
+    """What Python's or NumPy's operation on two whole numbers can give.
+
+    A small whole number of NumPy and one of Python give a small one; 64 bits are taken
+    to be Python's.
+    """
+    small = [kind for kind in (one, other) if kind.bitwidth < 64]
+    if not small:
+        return LEAST, MOST
+    kinds = [np.dtype(kind.name) for kind in small]
+    found = np.iinfo(np.result_type(*kinds))
+    return int(found.min), int(found.max)
+
+
+def _refuse(builder: Any, context: Any, fault: Any, message: str) -> None:
+    """Raise where `fault` is true."""
+    with builder.if_then(fault, likely=False):
+        context.call_conv.return_user_exc(builder, OverflowError, (message,))
+
+
+def _checked_by_llvm(name: str) -> Any:
+    """A sum, a difference or a product of whole numbers."""
+
+    def typed(typingctx: Any, a: Any, b: Any) -> Any:
+        low, high = _range(a, b)
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            one, other = (
+                context.cast(builder, value, kind, types.int64)
+                for value, kind in zip(args, signature.args, strict=True)
+            )
+            pair = getattr(builder, f"s{name}_with_overflow")(one, other)
+            number, fault = (builder.extract_value(pair, k) for k in range(2))
+            if low > LEAST:
+                bounds = [context.get_constant(types.int64, bound) for bound in (low, high)]
+                for sign, bound in zip("<>", bounds, strict=True):
+                    beyond = builder.icmp_signed(sign, number, bound)
+                    fault = builder.or_(fault, beyond)
+            _refuse(builder, context, fault, "a whole number beyond 64 bits")
+            return number
+
+        return types.int64(a, b), codegen
+
+    return intrinsic(typed)
+
+
+def _checked_by_function(function: Any, result: Any, operand: Any = types.int64) -> Any:
+    """An operation written as a function of two numbers."""
+
+    def typed(typingctx: Any, a: Any, b: Any) -> Any:
+        low, high = _range(a, b) if operand is types.int64 else (LEAST, MOST)
+        inner = result(operand, operand)
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            pair = [
+                context.cast(builder, value, kind, operand)
+                for value, kind in zip(args, signature.args, strict=True)
+            ]
+            number = context.compile_internal(builder, function, inner, pair)
+            if low > LEAST:
+                for sign, bound in zip("<>", (low, high), strict=True):
+                    beyond = builder.icmp_signed(
+                        sign, number, context.get_constant(types.int64, bound)
+                    )
+                    _refuse(builder, context, beyond, "a small whole number of NumPy's grows")
+            return number
+
+        return result(a, b), codegen
+
+    return intrinsic(typed)
+
+
+def _power(base, exponent):  # type: ignore[no-untyped-def]
+    if exponent < 0:
+        raise OverflowError("a power with a negative exponent isn't a whole number")
+    if base == 0 or base == 1:
+        return 1 if exponent == 0 else base
+    if base == -1:
+        return -1 if exponent % 2 else 1
+    found = 1
+    for _ in range(exponent):
+        if abs(found) > MOST // abs(base):
+            raise OverflowError("a whole number beyond 64 bits")
+        found *= base
+    return found
+
+
+def _left(number, places):  # type: ignore[no-untyped-def]
+    if places < 0:
+        raise ValueError("negative shift count")
+    if number == 0:
+        return 0
+    if places > 62 or abs(number) > MOST >> places:
+        raise OverflowError("a whole number beyond 64 bits")
+    return number << places
+
+
+def _right(number, places):  # type: ignore[no-untyped-def]
+    if places < 0:
+        raise ValueError("negative shift count")
+    return number >> min(places, 63)
+
+
+def _quotient(number, divisor):  # type: ignore[no-untyped-def]
+    if max(abs(number), abs(divisor)) > EXACT:
+        raise OverflowError("a quotient of whole numbers that no float holds")
+    return number / divisor
+
+
+def _real_power(base, exponent):  # type: ignore[no-untyped-def]
+    if base == 0.0 and exponent < 0.0:
+        raise ZeroDivisionError("0.0 cannot be raised to a negative power")
+    if base < 0.0 and exponent != math.floor(exponent):
+        raise OverflowError("a complex number")
+    found = math.pow(base, exponent)
+    if np.isinf(found) and not np.isinf(base) and not np.isinf(exponent):
+        raise OverflowError("a float beyond the largest one")
+    return found
+
+
+@intrinsic
+def _whole_float(typingctx: Any, number: Any) -> Any:
+    """A float that is to be a whole number of 64 bits, unchanged."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        number = context.cast(builder, args[0], signature.args[0], types.float64)
+        low, high = (context.get_constant(types.float64, end) for end in (-(2.0**63), 2.0**63))
+        inside = builder.and_(
+            builder.fcmp_ordered(">=", number, low), builder.fcmp_ordered("<", number, high)
+        )
+        _refuse(builder, context, builder.not_(inside), "a whole number beyond 64 bits")
+        return args[0]
+
+    return number(number), codegen
+
+
+WHOLE = {
+    operator.add: _checked_by_llvm("add"),
+    operator.sub: _checked_by_llvm("sub"),
+    operator.mul: _checked_by_llvm("mul"),
+    operator.pow: _checked_by_function(_power, types.int64),
+    operator.lshift: _checked_by_function(_left, types.int64),
+    operator.rshift: _checked_by_function(_right, types.int64),
+    operator.truediv: _checked_by_function(_quotient, types.float64),
+}
+REAL = {operator.pow: _checked_by_function(_real_power, types.float64, types.float64)}
+
+# Functions that make a whole number of a float.
+ROUNDING = (
+    ("int", "builtins"),
+    ("round", "builtins"),
+    ("floor", "math"),
+    ("ceil", "math"),
+    ("trunc", "math"),
+)
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _CheckArithmetic(FunctionPass):  # type: ignore[misc]
+    """Puts checked operations in the place of others."""
+
+    _name = "rollwise_check_arithmetic"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        for block in state.func_ir.blocks.values():
+            body: list[Any] = []
+            for statement in block.body:
+                if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Expr):
+                    _Checking(state, block, statement.loc, body).check(statement)
+                body.append(statement)
+            block.body = body
+        return True
+
+
+class _Checking:
+    """Rewrites one statement; what has to come before it is appended to `body`."""
+
+    def __init__(self, state: Any, block: Any, loc: Any, body: list[Any]) -> None:
+        self._state, self._block, self._loc, self._body = state, block, loc, body
+
+    def check(self, statement: Any) -> None:
+        state, expr = self._state, statement.value
+        name = self._name(expr)
+        function, pair = None, []
+        if expr.op in ("binop", "inplace_binop"):
+            function = expr.fn if expr.op == "binop" else expr.immutable_fn
+            pair = [expr.lhs, expr.rhs]
+        elif name == ("pow", "builtins") and len(expr.args) == 2:
+            function, pair = operator.pow, expr.args
+        if pair:
+            taken = map(types.unliteral, state.calltypes[expr].args)
+            kinds = [self._kind(variable, kind) for variable, kind in zip(pair, taken, strict=True)]
+            checked = _checked(function, *kinds)
+            if checked is not None:
+                statement.value = self._call(checked, pair, kinds)
+                del state.calltypes[expr]
+        elif name in ROUNDING and len(expr.args) == 1:
+            kind = state.typemap[expr.args[0].name]
+            if isinstance(kind, types.Float):
+                call = self._call(_whole_float, expr.args, (kind,))
+                expr.args = [self._variable(call, kind)]
+
+    def _kind(self, variable: Any, taken: Any) -> Any:
+        """The type of an operand that an operation takes as another, perhaps wider one."""
+        own = types.unliteral(self._state.typemap[variable.name])
+        source = ir_utils.guard(ir_utils.get_definition, self._state.func_ir, variable)
+        if not isinstance(own, types.Integer) or self._name(source) == ("int", "builtins"):
+            return taken  # what int() gives is of Python's size
+        return own
+
+    def _name(self, expr: Any) -> Any:
+        """The name and the module of what an expression calls, or None."""
+        state = self._state
+        return ir_utils.guard(ir_utils.find_callname, state.func_ir, expr, state.typemap)
+
+    def _variable(self, value: Any, kind: Any) -> Any:
+        """A new variable of a type, with a value."""
+        variable = ir.Var(self._block.scope, ir_utils.mk_unique_var("$checked"), self._loc)
+        self._state.typemap[variable.name] = kind
+        self._body.append(ir.Assign(value, variable, self._loc))
+        return variable
+
+    def _call(self, function: Any, args: Any, kinds: Any) -> Any:
+        """A call of an intrinsic, with the types of its arguments."""
+        kind = self._state.typingctx.resolve_value_type(function)
+        named = self._variable(ir.Global(function.__name__, function, self._loc), kind)
+        call = ir.Expr.call(named, args, (), self._loc)
+        self._state.calltypes[call] = kind.get_call_type(self._state.typingctx, tuple(kinds), {})
+        return call
+
+
+def _checked(function: Any, *kinds: Any) -> Any:
+    """The checked operation in the place of a function of two types, or None."""
+    if all(isinstance(kind, types.Integer) for kind in kinds):
+        unsigned = kinds.count(types.uint64)
+        if unsigned == 1:  # which Numba makes floats of
+            raise TypingError("a whole number beyond 64 bits")
+        return None if unsigned else WHOLE.get(function)
+    if all(isinstance(kind, types.Integer | types.Float | types.Boolean) for kind in kinds):
+        return REAL.get(function)
+    return None
+
+
+class RulesCompiler(CompilerBase):  # type: ignore[misc]
+    """Numba's compiler with checked arithmetic."""
+
+    def define_pipelines(self) -> list[Any]:
+        """One pipeline, Numba's own and a pass more."""
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.add_pass_after(_CheckArithmetic, NopythonTypeInference)
+        passes.finalize()
+        return [passes]

@@ -1,0 +1,200 @@
+"""Rules, and questions about states, into function pointers that kernels can call.
+
+What was compiled in this process is found again; on disk, see
+`rollwise.builders.compiled.disk`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rollwise.builders.compiled.adapter import compile_adapter, compile_expand, scope_of
+from rollwise.builders.compiled.adapter_source import question_source, roots_source
+from rollwise.builders.compiled.cache_key import key_of
+from rollwise.builders.compiled.disk import folder, keep_note
+from rollwise.builders.compiled.reasons import NotCompilable, reasons_told
+from rollwise.builders.compiled.self_record import Reads, context_of, what_is_read
+from rollwise.builders.rules import Rules
+from rollwise.game import Game
+from rollwise.kernels import explore
+from rollwise.machine import large_pages
+from rollwise.machine.interrupts import heard
+
+RULES = ("actions", "outcomes", "reward", "roots")
+
+_COMPILED: dict[str, CompiledRules] = {}  # by their keys
+_QUESTIONS: dict[str, CompiledQuestion] = {}
+
+
+@dataclass
+class CompiledRules:
+    """A game's rules as a function pointer, with the record of what they read.
+
+    Attributes
+    ----------
+    expand : compiled function int64(int64)
+    attributes : names of what the rules read from ``self``, in the record's order
+    scope : what the adapters are compiled in
+    """
+
+    expand: Any
+    attributes: tuple[str, ...]
+    scope: dict[str, Any]
+
+    def roots(self, rules: Rules, most: int) -> np.ndarray | None:
+        """The roots, start first, by the compiled ``roots()``: (n, n_fields) int32.
+
+        None where that fails, in which case the interpreted one will tell why.
+
+        Raises
+        ------
+        NotCompilable
+        """
+        listing = self._adapter("list_roots", roots_source, rules)
+        context, alive = self.context(rules.game)
+        context[explore.CONTEXT_MOST_ACTIONS] = most
+        start = np.array([rules.checked(rules.start, "start()")], np.int32)
+        rows = start
+        for _ in range(2):  # once to count them, and once to list them
+            context[explore.CONTEXT_NEXT] = rows[1:].ctypes.data
+            context[explore.CONTEXT_MOST_OUTCOMES] = len(rows) - 1
+            found = heard(_called, listing, context, rows, alive)
+            if found < 0:
+                return None
+            if found > most:
+                raise rules.too_many_roots(most)
+            if found >= len(rows):
+                rows = large_pages.empty((found + 1, len(rules.field_names)), np.int32)
+                rows[0] = start
+        del alive
+        return rows
+
+    def context(self, game: Game) -> tuple[np.ndarray, list[np.ndarray]]:
+        """See `context_of`."""
+        return context_of(game, self.attributes)
+
+    def _adapter(
+        self, name: str, source: Callable[[Rules, dict[str, Any]], str], rules: Rules
+    ) -> Any:
+        key = f"compiled_{name}"
+        if key not in self.scope:
+            with reasons_told():
+                self.scope[key] = compile_adapter(self.scope, source(rules, self.scope), name)
+        return self.scope[key]
+
+
+@dataclass
+class CompiledQuestion:
+    """A function of game and state that answers with a whole number, as a function pointer.
+
+    Attributes
+    ----------
+    answer : compiled function int64(int64)
+        It writes the answer where rules write their actions.
+    attributes : names of what the function reads from the game
+    """
+
+    answer: Any
+    attributes: tuple[str, ...]
+
+
+def _called(listing: Any, context: np.ndarray, *alive: Any) -> int:
+    """Call an adapter; what the context points to is `alive` as long as that takes."""
+    return int(listing.ctypes(context.ctypes.data))
+
+
+def what_rules_read(rules: Rules) -> Reads:
+    functions = {name: getattr(type(rules.game), name) for name in RULES}
+    return what_is_read(rules, functions, unread=() if rules.has_reward else ("reward",))
+
+
+def compiled_rules(rules: Rules) -> CompiledRules:
+    """Compile the rules of a game, or find them compiled earlier in this process.
+
+    Raises
+    ------
+    NotCompilable
+        With the reason, in a line, and what to change.
+    """
+    reads = what_rules_read(rules)
+    key = reads.key.text
+    if key not in _COMPILED:
+        with _tried_once(reads):
+            scope = scope_of(rules, reads)
+            expand = compile_expand(rules, scope)
+        _COMPILED[key] = CompiledRules(expand, tuple(reads.values), scope)
+    return _COMPILED[key]
+
+
+def compiled_question(rules: Rules, function: Callable[[Any, Any], Any]) -> CompiledQuestion:
+    """Compile a function of game and state, or find it compiled earlier in this process.
+
+    Raises
+    ------
+    NotCompilable
+        With the reason, in a line, and what to change.
+    """
+    reads = what_is_read(rules, {"question": function})
+    key = reads.key.text
+    if key not in _QUESTIONS:
+        with _tried_once(reads):
+            scope = scope_of(rules, reads)
+            answer = compile_adapter(scope, question_source(rules, scope), "answer")
+        _QUESTIONS[key] = CompiledQuestion(answer, tuple(reads.values))
+    return _QUESTIONS[key]
+
+
+@contextlib.contextmanager
+def _tried_once(reads: Reads) -> Iterator[None]:
+    """Compile what reads that; where it can't be compiled, that is noted on disk.
+
+    Raises
+    ------
+    NotCompilable
+        At once, where it was noted.
+    """
+    functions = [*reads.functions.values(), *reads.methods.values()]
+    lines = tuple(function.__code__.co_firstlineno for function in functions)
+    place = folder() if reads.key.lasts else None
+    note = None if place is None else place / f"{key_of({}, reads.key.text, lines).text}.failed"
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        if note is not None and (reason := note.read_text(encoding="utf-8")):
+            raise NotCompilable(reason)
+    try:
+        with reasons_told(functions):
+            yield
+    except NotCompilable as error:
+        if note is not None:
+            keep_note(note, str(error))
+        raise
+
+
+def is_compiled(rules: Rules) -> bool:
+    """Whether this process has compiled these rules already."""
+    return what_rules_read(rules).key.text in _COMPILED
+
+
+def was_large(rules: Rules, outcomes: int) -> bool:
+    """Whether these rules and parameters were noted to give more outcomes than that."""
+    note = _large_note(rules, outcomes)
+    return note is not None and note.exists()
+
+
+def note_large(rules: Rules, outcomes: int) -> None:
+    """Note on disk that a game has more outcomes than that."""
+    note = _large_note(rules, outcomes)
+    if note is not None:
+        keep_note(note)
+
+
+def _large_note(rules: Rules, outcomes: int) -> Path | None:
+    reads = what_rules_read(rules)
+    values = key_of({}, reads.key.text, tuple(reads.values.items()))
+    place = folder() if reads.key.lasts and values.lasts else None
+    return None if place is None else place / f"{values.text}-{outcomes}.large"

@@ -1,0 +1,109 @@
+"""Compiled rules on disk, so that a game is compiled once on a machine.
+
+Numba's own cache goes by the name and date of the file that holds a function,
+and doesn't see when something that the function calls has changed. Here the key
+(see `rollwise.builders.compiled.cache_key`) is of all that goes into the machine code: the
+code of the rules and of every function that they reach, the constants that they
+read, the adapter, the versions of Python, Numba and rollwise, and the processor.
+Rules that reach something whose content can't be told aren't kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import pickle
+import platform
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+import numpy as np
+from numba.core import serialize
+from numba.core.compiler import CompileResult
+from numba.core.registry import cpu_target
+
+import rollwise
+from rollwise.errors import OutputError
+from rollwise.kernels import explore
+from rollwise.kernels.jit import before_compiling, before_reading, for_disk
+from rollwise.machine.atomic_files import write_atomically
+from rollwise.machine.user_cache import make_room, place, private_folder
+
+MOST_FILES = 300  # the oldest go
+
+# The modules beside this one that have a part in the machine code.
+COMPILING = (
+    "adapter_source",
+    "adapter",
+    "arithmetic",
+    "cache_key",
+    "freezing",
+    "listers",
+    "self_record",
+)
+
+
+@cache
+def versions() -> tuple[Any, ...]:
+    """What else goes into machine code: what compiles it, and for which processor."""
+    here = Path(__file__).parent
+    sources = [here / f"{name}.py" for name in COMPILING] + [Path(explore.__file__)]
+    return (
+        rollwise.__version__,
+        numba.__version__,
+        llvmlite.__version__,
+        np.__version__,
+        platform.python_version(),
+        tuple(map(str, cpu_target.target_context.codegen().magic_tuple())),
+        tuple(hashlib.blake2b(path.read_bytes()).hexdigest() for path in sources),
+    )
+
+
+def folder() -> Path | None:
+    """Where compiled rules are kept: with Numba's cache if that has a place, else the user's.
+
+    None if there is no private folder for them.
+    """
+    if numba.config.CACHE_DIR:
+        return private_folder(Path(numba.config.CACHE_DIR) / "rollwise-rules")
+    home = place()
+    return None if home is None else private_folder(home / "rules")
+
+
+def keep_note(path: Path, text: str = "") -> None:
+    """Leave a short text in the cache; a place that can't be written is no error."""
+    with contextlib.suppress(OSError):
+        path.write_text(text, encoding="utf-8")
+        make_room(path.parent, f"*{path.suffix}", most_files=MOST_FILES)
+
+
+class RulesCache:
+    """One compiled adapter on disk, in the form in which Numba's CFunc asks for it."""
+
+    def __init__(self, key: str) -> None:
+        kept = folder()
+        self._path = None if kept is None else kept / f"{key}.rules"
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """The compiled adapter, or None; a file that can't be read counts as none."""
+        try:
+            if self._path is not None:
+                data = self._path.read_bytes()
+                before_reading(target_context)
+                return CompileResult._rebuild(target_context, *pickle.loads(data))
+        except Exception:
+            pass  # none, or written by something else, or cut short: compile again and replace it
+        before_compiling()
+        return None
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        """Keep a compiled adapter, if it can be; a place that can't be written is no error."""
+        if self._path is None or result.lifted or result.library.has_dynamic_globals:
+            return
+        with contextlib.suppress(OutputError, OSError, pickle.PicklingError, TypeError):
+            data = serialize.dumps(for_disk(result))
+            write_atomically(self._path, lambda place: place.write_bytes(data))
+            make_room(self._path.parent, f"*{self._path.suffix}", most_files=MOST_FILES)

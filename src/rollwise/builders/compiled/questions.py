@@ -1,0 +1,55 @@
+"""Asking a function of game and state, written like a rule, in many states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.builders.compiled.compiling import compiled_question
+from rollwise.builders.compiled.self_record import context_of
+from rollwise.builders.compiled.spot_check import compare_answers
+from rollwise.builders.rules import Rules
+from rollwise.kernels import explore
+from rollwise.kernels.questions import answer_all
+from rollwise.machine.interrupts import heard
+
+
+def _answers(
+    answering: Any, context: Any, answer: Any, states: Any, answers: Any, alive: Any
+) -> int:
+    return int(answer_all(answering, context.ctypes.data, context, answer, states, answers))
+
+
+def ask(
+    rules: Rules, function: Callable[[Any, Any], Any], states: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], int]:
+    """What a function answers in each state, in compiled code.
+
+    Parameters
+    ----------
+    function : callable
+        Of game and state; gives a whole number.
+    states : (n, n_fields) int32
+
+    Returns
+    -------
+    answers : (n,) int64
+    failed : int
+        The first state in which it fails, or -1.
+
+    Raises
+    ------
+    NotCompilable, RulesDiffer
+    """
+    question = compiled_question(rules, function)
+    answers = np.empty(len(states), np.int64)
+    answer = np.zeros(1, np.int64)
+    context, alive = context_of(rules.game, question.attributes)
+    context[explore.CONTEXT_ACTION] = answer.ctypes.data
+    failed = heard(_answers, question.answer, context, answer, states, answers, alive)
+    if failed < 0:
+        compare_answers(rules, function, states, answers)
+    return answers, int(failed)

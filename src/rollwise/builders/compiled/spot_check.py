@@ -1,0 +1,214 @@
+"""Compiled rules beside Python's, on a sample of states: both must say the same.
+
+Numba's numbers aren't quite Python's. What can be checked when the rules are compiled is (see
+`rollwise.builders.compiled.arithmetic`); for the rest, every graph made by compiled rules is held
+against the plain ones, on states spread over it: those with the smallest and the largest
+value of each field, where numbers overflow first, those found last, and others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.builders.interpreted import Action, Arrays, expand, merged
+from rollwise.builders.rules import Rules
+from rollwise.errors import RulesDiffer
+from rollwise.faults import fault_text
+from rollwise.game import PASS, THEN_NAMES
+from rollwise.kernels.explore import extreme_rows
+
+# One of so many states is compared, but at least and at most as many, and about so many of
+# their outcomes: in Pig, which is solved in a tenth of a second, that takes some milliseconds.
+ONE_OF, FEW, MANY = 5000, 100, 1000
+OUTCOMES_PER_STATE = 4
+LAST = 10
+# Floats may differ in their last digits: a power, say, is computed otherwise.
+NEAR = 1e-14
+GOLDEN = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio, whose multiples spread evenly
+
+
+def sample(states: NDArray[np.int32]) -> NDArray[np.int64]:
+    """States to look at, the most telling first, the same ones each time.
+
+    Parameters
+    ----------
+    states : (n_states, n_fields) int32
+
+    Returns
+    -------
+    (at most MANY,) int64
+        Numbers of states, each once.
+    """
+    n = len(states)
+    most = min(max(n // ONE_OF, FEW), MANY)
+    extremes = extreme_rows(states)
+    last = n - 1 - np.arange(min(LAST, n))
+    spread = np.arange(1, most + 1, dtype=np.uint64) * np.uint64(GOLDEN)
+    places = (spread >> np.uint64(11)).astype(np.float64) * (n / 2.0**53)
+    chosen = np.concatenate([extremes, last, places.astype(np.int64)])
+    return np.array(list(dict.fromkeys(chosen.tolist()))[:most], np.int64)
+
+
+def compare(
+    rules: Rules, arrays: Arrays, known: NDArray[np.int32], chosen: NDArray[np.int64]
+) -> None:
+    """Hold what a compiled builder found against the plain rules.
+
+    Parameters
+    ----------
+    known : (n_known, n_fields) int32
+        What the arrays' next states are numbers of.
+    chosen : (n,) int64
+        States of the arrays, the most telling first; as many are compared as have a
+        moderate number of outcomes together.
+
+    Raises
+    ------
+    RulesDiffer
+        With the state, the action and both answers.
+    RulesError
+        The plain rules break the contract of the language.
+    """
+    left = OUTCOMES_PER_STATE * max(len(chosen), FEW)
+    for s in chosen.tolist():
+        state = rules.state_type(*arrays.states[s].tolist())
+        compiled, plain = list(_of_arrays(arrays, known, s)), list(expand(rules, state))
+        if [_told(action) for action in plain] != compiled:
+            plain = _as_many(plain, compiled)
+            _compare_actions(rules, state, plain, compiled)
+        left -= sum(len(action.weights) for action in plain)
+        if left < 0:
+            return
+
+
+def compare_answers(
+    rules: Rules,
+    function: Callable[[Any, Any], Any],
+    states: NDArray[np.int32],
+    answers: NDArray[np.int64],
+) -> None:
+    """Hold what a compiled function of game and state answers against the plain one.
+
+    Parameters
+    ----------
+    states : (n, n_fields) int32
+    answers : (n,) int64
+
+    Raises
+    ------
+    RulesDiffer
+    """
+    for i in sample(states).tolist() if len(states) else ():
+        state = rules.state_type(*states[i].tolist())
+        try:
+            plain = function(rules.game, state)
+        except Exception as error:
+            plain = fault_text(error)
+        if plain != answers[i]:
+            raise _differ(
+                rules, rules.where(state), f"{function.__name__}() is {answers[i]}", str(plain)
+            )
+
+
+def _told(action: Action) -> tuple[Any, ...]:
+    """An action as `_of_arrays` tells it."""
+    after = zip(action.thens, action.next_states, strict=True)
+    return (
+        action.label,
+        action.reward,
+        list(action.weights),
+        list(action.thens),
+        [None if then > PASS else tuple(s) for then, s in after],
+    )
+
+
+def _of_arrays(
+    arrays: Arrays, known: NDArray[np.int32], s: int
+) -> Iterator[tuple[int, float, list[Any], list[int], list[Any]]]:
+    """Label, reward, weights, thens and next states of the actions of a state."""
+    first, last = arrays.action_indptr[s : s + 2].tolist()
+    begins = arrays.outcome_indptr[first : last + 1].tolist()
+    labels = arrays.action_label[first:last].tolist()
+    lotteries = arrays.action_lottery[first:last].tolist()
+    numbers = arrays.outcome_state[begins[0] : begins[-1]]
+    rows = [tuple(row) for row in known[numbers].tolist()]
+    ended = (numbers < 0).tolist()
+    next_states = [None if over else row for over, row in zip(ended, rows, strict=True)]
+    for k, (label, lottery) in enumerate(zip(labels, lotteries, strict=True)):
+        part = slice(*arrays.lottery_indptr[lottery : lottery + 2].tolist())
+        yield (
+            label,
+            float(arrays.lottery_reward[lottery]),
+            arrays.lottery_weight[part].tolist(),
+            arrays.lottery_then[part].tolist(),
+            next_states[begins[k] - begins[0] : begins[k + 1] - begins[0]],
+        )
+
+
+def _as_many(plain: list[Action], compiled: list[Any]) -> list[Action]:
+    """The plain actions, with equal outcomes merged where they are in the compiled ones."""
+    if len(plain) != len(compiled):
+        return plain
+    pairs = zip(plain, compiled, strict=True)
+    return [merged(one) if len(other[2]) < len(one.weights) else one for one, other in pairs]
+
+
+def _compare_actions(rules: Rules, state: Any, plain: list[Action], compiled: list[Any]) -> None:
+    """Raise an error for what differs in a state, if it is more than the last digits."""
+    names = [
+        ", ".join(rules.action_text(label) for label in labels)
+        for labels in ([action[0] for action in compiled], [action.label for action in plain])
+    ]
+    if names[0] != names[1]:
+        raise _differ(rules, rules.where(state), f"the actions are {names[0]}", names[1], state)
+    for action, other in zip(plain, compiled, strict=True):
+        where = rules.where(state, action.label)
+        _, reward, weights, thens, next_states = _told(action)
+        if not _near(reward, other[1]):
+            raise _differ(rules, where, f"the reward is {other[1]!r}", repr(reward), state)
+        one = list(zip(weights, thens, next_states, strict=True))
+        two = list(zip(*other[2:], strict=True))
+        for mine, theirs in zip(one + [None] * len(two), two + [None] * len(one), strict=True):
+            same = mine == theirs or (
+                mine and theirs and mine[1:] == theirs[1:] and _near(mine[0], theirs[0])
+            )
+            if not same:
+                texts = [_outcome_text(rules, outcome) for outcome in (theirs, mine)]
+                raise _differ(rules, where, f"an outcome is {texts[0]}", texts[1], state)
+
+
+def _near(one: float, other: float) -> bool:
+    return one == other or math.isclose(one, other, rel_tol=NEAR)
+
+
+def _outcome_text(rules: Rules, outcome: Any) -> str:
+    if outcome is None:
+        return "missing"
+    weight, then, next_state = outcome
+    fields = "" if next_state is None else f", {rules.state_text(next_state)}"
+    return f"({weight}, {THEN_NAMES[then]}{fields})"
+
+
+def _differ(rules: Rules, where: str, compiled: str, plain: str, state: Any = None) -> RulesDiffer:
+    """The error of two answers, and what to do."""
+    remedy = (
+        "compiled whole numbers have 64 bits (see 'Compiled rules' in the README); "
+        "--mode interpreted (mode='interpreted') runs the rules in Python"
+    )
+    if state is not None and _changes(rules, state):
+        remedy = "the rules don't say the same each time that they are asked"
+    return RulesDiffer(
+        f"{rules.game.name}: compiled, {compiled} in the state {where}; "
+        f"in Python it is {plain}: {remedy}"
+    )
+
+
+def _changes(rules: Rules, state: Any) -> bool:
+    """Whether the plain rules answer otherwise when they are asked again."""
+    first = [_told(action) for action in expand(rules, state)]
+    return any([_told(action) for action in expand(rules, state)] != first for _ in range(9))

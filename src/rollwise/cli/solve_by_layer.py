@@ -1,0 +1,70 @@
+"""``rollwise solve --by-layer``: what it prints and writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from rollwise.cli.common import number_or_none, print_json, print_worth
+from rollwise.cli.progress import Progress
+from rollwise.errors import UsageError
+from rollwise.game import Game
+from rollwise.numbers.sizes import in_bytes
+
+
+def print_layers(
+    game: Game, max_states: int | None, save: Path | None, *, json: bool = False
+) -> None:
+    """Solve a game by layers; print what it is worth, and write the strategy if asked to."""
+    from rollwise.answer.layered import solve_by_layers
+
+    if save is not None:  # before the work, so that it isn't lost
+        try:
+            save.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(
+                f"--save: no folder {save} can be made: {error.strerror}; with --by-layer it "
+                "is a folder, for a file a layer"
+            ) from None
+    with Progress() as progress:
+        solution = solve_by_layers(game, max_states=max_states, progress=progress)
+    if save is not None:
+        solution.write_table(save)
+    start = dict(zip(solution.field_names, solution.states[solution.start].tolist(), strict=True))
+    bound = solution.error_bound
+    document = {
+        "game": game.name,
+        "parameters": dict(game.parameters),
+        "method": "strategy-iteration",
+        "status": solution.status,
+        "states": len(solution.states),
+        "actions": solution.n_actions,
+        "outcomes": solution.n_outcomes,
+        "layers": len(solution.progress),
+        "largest_layer_bytes": solution.most_bytes,
+        "start": start,
+        "value": number_or_none(solution.value),
+        "win_probability": number_or_none(solution.win_probability),
+        "error_bound": number_or_none(bound),
+        "seconds": {name: round(spent, 6) for name, spent in solution.seconds.items()},
+    }
+    if json:
+        print_json(document)
+    else:
+        place = ", ".join(f"{name}={value}" for name, value in start.items())
+        typer.echo(solution.title)
+        print_worth(
+            place, solution.value, bound, is_score=solution.is_score, draws=solution.has_draws
+        )
+        typer.echo(
+            f"  {document['states']:,} states, {document['actions']:,} actions, "
+            f"{document['outcomes']:,} outcomes in {document['layers']:,} layers, the largest "
+            f"graph of {in_bytes(solution.most_bytes)}"
+        )
+        spent = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in solution.seconds.items())
+        typer.echo(f"  strategy-iteration by layers: {spent}")
+        if save is not None:
+            typer.echo(f"Saved to {save}, a file a layer.")
+    if solution.status != "certified":
+        raise typer.Exit(1)

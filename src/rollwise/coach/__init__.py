@@ -1,0 +1,29 @@
+"""Playing a solved game: sessions, ledgers of luck and skill, and games written down.
+
+Nothing here knows of terminals: the command line is one front end, others may follow.
+"""
+
+from __future__ import annotations
+
+from rollwise.coach.coach import Coach, Remark, Speaks
+from rollwise.coach.game_record import Record, read_records
+from rollwise.coach.ledger import Account, Ledger
+from rollwise.coach.replay import replay, written
+from rollwise.coach.session import Choice, Session
+from rollwise.coach.table import Fall, Table
+
+__all__ = [
+    "Account",
+    "Choice",
+    "Coach",
+    "Fall",
+    "Ledger",
+    "Record",
+    "Remark",
+    "Session",
+    "Speaks",
+    "Table",
+    "read_records",
+    "replay",
+    "written",
+]

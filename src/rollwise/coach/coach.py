@@ -1,0 +1,136 @@
+"""A coach: what a choice costs, how bad that is, and when to say so.
+
+The grades are those of GNU Backgammon's tutor. They go by what is at stake in the
+whole game: all that lies between a loss and a win, or between the best and the worst
+that a score can still come to. A choice that costs 2 % of it or more is doubtful, from
+4 % bad, and from 8 % very bad.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from rollwise.answer.solution import Solution
+from rollwise.coach.session import Choice, Session
+from rollwise.errors import UsageError
+
+# From the worst one: the grade, and the share of what is at stake that it begins with.
+GRADES = (("very bad", 0.08), ("bad", 0.04), ("doubtful", 0.02))
+
+
+class Speaks(StrEnum):
+    """When the coach speaks."""
+
+    ALWAYS = "always"  # before each choice and after it
+    MISTAKES = "mistakes"  # when a choice is doubtful or worse, before the dice fall
+    ASK = "ask"  # when asked for a hint
+    OFF = "off"
+
+
+class Remark(NamedTuple):
+    """What the coach says of a choice.
+
+    Attributes
+    ----------
+    cost : float
+        In units of value, against the best.
+    is_mistake : bool
+        Whether it is worse than the best, beyond the certified error.
+    grade : str or None
+        ``doubtful``, ``bad``, ``very bad``, or None for less than that.
+    best : str
+        The best choice, by name.
+    """
+
+    cost: float
+    is_mistake: bool
+    grade: str | None
+    best: str
+
+
+def stake(solution: Solution) -> float:
+    """What lies between the worst and the best, in units of value."""
+    if not solution.is_score:
+        return 2.0
+    values = solution.values[np.isfinite(solution.values)]
+    return float(values.max(initial=0.0) - values.min(initial=0.0))
+
+
+def grade(solution: Solution, cost: float) -> str | None:
+    """How bad it is to lose so much: a grade, or None for less than doubtful."""
+    at_stake = stake(solution)
+    for name, share in GRADES:
+        if cost >= share * at_stake > 0:
+            return name
+    return None
+
+
+class Coach:
+    """Watches a session.
+
+    Parameters
+    ----------
+    session : Session
+    speaks : Speaks or str
+        ``always``, ``mistakes``, ``ask`` or ``off``.
+
+    Raises
+    ------
+    UsageError
+        It is none of these.
+    """
+
+    def __init__(self, session: Session, speaks: Speaks | str = Speaks.ASK) -> None:
+        if speaks not in list(Speaks):
+            raise UsageError(f"--coach is {str(speaks)!r}; it must be {', '.join(Speaks)}")
+        self.session = session
+        self.speaks = Speaks(speaks)
+
+    @property
+    def shows_values(self) -> bool:
+        """Whether the choices are shown with what they are worth."""
+        return self.speaks is Speaks.ALWAYS
+
+    def hint(self) -> list[Choice]:
+        """What may be done, the best first.
+
+        Raises
+        ------
+        UsageError
+            The coach is to keep silent.
+        """
+        if self.speaks is Speaks.OFF:
+            raise UsageError("the coach keeps silent; begin with --coach ask to be able to ask")
+        return sorted(self.session.choices, key=lambda choice: choice.cost)
+
+    def warning(self) -> Remark | None:
+        """What there is to say before the dice of the chosen action fall."""
+        if self.speaks is not Speaks.MISTAKES or self.session.pending is None:
+            return None
+        remark = self.remark(self.session.state, self.session.pending)
+        return remark if remark.grade is not None else None
+
+    def verdict(self) -> Remark | None:
+        """What there is to say of the last move, once it is made."""
+        session = self.session
+        if self.speaks is not Speaks.ALWAYS or not session.accounts:
+            return None
+        entry = session.accounts[-1]
+        by_person = session.policies[entry.seat] is None
+        return self.remark(entry.state, entry.action) if by_person and entry.is_choice else None
+
+    def remark(self, state: int, action: int) -> Remark:
+        """What there is to say of an action in a state."""
+        table = self.session.table
+        solution = table.solution
+        cost = float(solution.regret[action])
+        best = int(solution.best_actions[state]) - table.actions(state).start
+        return Remark(
+            cost,
+            not bool(solution.is_best[action]),
+            grade(solution, cost),
+            table.graph.action_texts(state)[best],
+        )

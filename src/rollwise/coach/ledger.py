@@ -1,0 +1,173 @@
+"""What a game was decided by: luck and skill, adding up to its result.
+
+Before a move the position is worth v, the action chosen q, and what the dice made
+of it v'. The choice changed the value by q − v, which is skill (never above 0 for
+the mover: 0 is the best there is), and the dice by v' − q, which is luck. Summed
+over a game the terms between cancel: luck + skill is the result minus the value
+of the start, exactly but for rounding. (The decomposition is that of unbiased
+luck in backgammon; Montgomery, "Variance reduction", GammOnLine 2000.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rollwise.answer.solution import Solution
+
+
+@dataclass(frozen=True)
+class Account:
+    """One move in the books. Values are in the first player's eyes.
+
+    Attributes
+    ----------
+    number : int
+        Of the move, from 0.
+    seat : int
+        Who moved: 0 is the player who moved first in the game.
+    state, action : int
+        Indices into the graph's arrays.
+    outcome : int
+        Number among the outcomes of the action.
+    faces : tuple of int
+        Of the dice, where they are known.
+    line : int
+        Of the file that the move was read from; 0 if it was not.
+    before, chosen, after : float
+        What the game was worth before the choice, after it, and after the dice;
+        points made by then included.
+    cost : float
+        What the choice took from the mover against the best: from 0.
+    is_choice : bool
+        Whether there was more than one action.
+    is_mistake : bool
+        Whether the action is worse than the best beyond the certified error.
+    best : int
+        The best action.
+    """
+
+    number: int
+    seat: int
+    state: int
+    action: int
+    outcome: int
+    faces: tuple[int, ...]
+    line: int
+    before: float
+    chosen: float
+    after: float
+    cost: float
+    is_choice: bool
+    is_mistake: bool
+    best: int
+
+    @property
+    def skill(self) -> float:
+        """What the choice did to the value."""
+        return self.chosen - self.before
+
+    @property
+    def luck(self) -> float:
+        """What the dice did to the value."""
+        return self.after - self.chosen
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """Luck and skill of a game, in the eyes of one player.
+
+    Attributes
+    ----------
+    start : float
+        What the game was worth at the start.
+    result : float
+        What it came to (1 won, 0 drawn, -1 lost, or the points), or what it is
+        worth now where it isn't over.
+    luck : tuple of float
+        What the dice did on the moves of this player, and on the other's.
+    skill : tuple of float
+        What the choices did: of this player, and of the other.
+    """
+
+    start: float
+    result: float
+    luck: tuple[float, float]
+    skill: tuple[float, float]
+
+    @property
+    def total_luck(self) -> float:
+        return math.fsum(self.luck)
+
+    @property
+    def total_skill(self) -> float:
+        return math.fsum(self.skill)
+
+    @property
+    def discrepancy(self) -> float:
+        """What luck and skill differ by from result minus start: rounding."""
+        return math.fsum([*self.luck, *self.skill, self.start, -self.result])
+
+
+def account(
+    solution: Solution,
+    number: int,
+    seat: int,
+    state: int,
+    action: int,
+    outcome: int,
+    *,
+    points: float = 0.0,
+    faces: tuple[int, ...] = (),
+    line: int = 0,
+) -> Account:
+    """Enter a move into the books.
+
+    Parameters
+    ----------
+    points : float
+        Made before the move.
+    """
+    graph = solution.graph
+    sign = 1.0 if seat == 0 else -1.0
+    k = int(graph.outcome_indptr[action]) + outcome
+    t = int(graph.outcome_state[k])
+    ahead = float(graph.outcome_payoff[k]) if t < 0 else float(solution.values[t])
+    if graph.outcome_passes[k]:
+        ahead = -ahead
+    made = points + float(graph.action_reward[action])
+    begin, end = int(graph.action_indptr[state]), int(graph.action_indptr[state + 1])
+    return Account(
+        number,
+        seat,
+        state,
+        action,
+        outcome,
+        faces,
+        line,
+        points + sign * float(solution.values[state]),
+        points + sign * float(solution.action_values[action]),
+        made + sign * ahead,
+        float(solution.regret[action]) if end - begin > 1 else 0.0,
+        end - begin > 1,
+        not bool(solution.is_best[action]),
+        int(solution.best_actions[state]),
+    )
+
+
+def balance(solution: Solution, accounts: Sequence[Account], seat: int = 0) -> Ledger:
+    """Add up a game, in the eyes of a seat."""
+    sign = 1.0 if seat == 0 else -1.0
+    result = accounts[-1].after if accounts else solution.value
+
+    def total(of: int, luck: bool) -> float:
+        mine = [a for a in accounts if a.seat == of]
+        return sign * math.fsum(a.luck if luck else a.skill for a in mine)
+
+    return Ledger(
+        sign * solution.value,
+        sign * result,
+        (total(seat, True), total(1 - seat, True)),
+        (total(seat, False), total(1 - seat, False)),
+    )

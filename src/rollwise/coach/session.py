@@ -1,0 +1,251 @@
+"""A game being played: who is to move, what may be done, what came of it.
+
+A session knows nothing of terminals. A front end asks `choices`, calls `choose`,
+then `roll` (or `fall`, where the dice lie on a real table), until it `is_over`;
+where a machine is to move it calls `machine_choice` first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rollwise.coach.ledger import Account, Ledger, account, balance
+from rollwise.coach.table import Fall, Table
+from rollwise.errors import UsageError
+from rollwise.graph.policies import Policy
+from rollwise.numbers.randomness import check_seed, fresh_seed
+
+
+class Choice(NamedTuple):
+    """Something the mover may do.
+
+    Attributes
+    ----------
+    action : int
+        Index into the graph's arrays.
+    name : str
+    value : float
+        In the mover's eyes, if all is done right afterwards.
+    win_probability : float or None
+        None in a game for points.
+    cost : float
+        In units of value, against the best.
+    is_best : bool
+    """
+
+    action: int
+    name: str
+    value: float
+    win_probability: float | None
+    cost: float
+    is_best: bool
+
+
+class Session:
+    """A game under way.
+
+    Parameters
+    ----------
+    table : Table
+    names : sequence of str
+        Of the players, who moves first first.
+    policies : sequence of Policy or None
+        What machines play; None is a person.
+    seed : int, optional
+        Of the dice, and of machines that mix.
+
+    Attributes
+    ----------
+    state : int
+        Where the game stands, as the mover sees it; the last state once it is over.
+    seat : int
+        Who is to move.
+    pending : int or None
+        The action that was chosen and whose dice haven't fallen yet.
+    accounts : list of Account
+        The moves so far.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        names: Sequence[str] = ("you", "the machine"),
+        policies: Sequence[Policy | None] = (None, None),
+        *,
+        seed: int | None = None,
+    ) -> None:
+        self.table = table
+        self.names = tuple(names)
+        self.policies = tuple(policies)
+        self.seed = fresh_seed() if seed is None else check_seed(seed)
+        self.state = 0
+        self.seat = 0
+        self.points = 0.0
+        self.pending: int | None = None
+        self.is_over = False
+        self.accounts: list[Account] = []
+        players = table.graph.players
+        if len(self.names) != players or len(self.policies) != players:
+            raise UsageError(f"{table.graph.game} has {players} players, not {len(self.names)}")
+
+    @property
+    def mover(self) -> str:
+        """Who is to move, by name."""
+        return self.names[self.seat]
+
+    @property
+    def is_machine(self) -> bool:
+        """Whether a machine is to move."""
+        return self.policies[self.seat] is not None
+
+    @property
+    def choices(self) -> list[Choice]:
+        """What the mover may do."""
+        solution = self.table.solution
+        found = []
+        texts = self.table.graph.action_texts(self.state)
+        for a, text in zip(self.table.actions(self.state), texts, strict=True):
+            value = float(solution.action_values[a])
+            found.append(
+                Choice(
+                    a,
+                    text,
+                    value,
+                    None if solution.is_score else (1 + value) / 2,
+                    float(solution.regret[a]),
+                    bool(solution.is_best[a]),
+                )
+            )
+        return found
+
+    @property
+    def falls(self) -> list[Fall]:
+        """What can come of the chosen action."""
+        return self.table.falls(self._chosen())
+
+    def choose(self, action: int) -> None:
+        """Choose an action; its dice fall next.
+
+        Raises
+        ------
+        UsageError
+            It isn't one of the state's actions, or it isn't time to choose.
+        """
+        if self.is_over:
+            raise UsageError("the game is over")
+        if self.pending is not None:
+            raise UsageError("the dice haven't fallen yet")
+        if action not in self.table.actions(self.state):
+            raise UsageError(f"action {action} can't be done in this position")
+        self.pending = action
+
+    def machine_choice(self) -> int:
+        """The action that the mover's policy takes."""
+        policy = self.policies[self.seat]
+        if policy is None:
+            raise UsageError(f"{self.mover} is a person")
+        actions = self.table.actions(self.state)
+        chances = policy.probability[actions.start : actions.stop]
+        return actions.start + int(self._random(1).choice(len(actions), p=chances / chances.sum()))
+
+    def roll(self) -> Account:
+        """Let the dice fall."""
+        number, faces = self.table.draw(self._chosen(), self._random(0))
+        return self.fall(number, faces)
+
+    def throw(self, faces: Sequence[int]) -> Account:
+        """Take the dice as somebody threw them.
+
+        Raises
+        ------
+        UsageError
+            They can't fall like this.
+        """
+        return self.fall(self.table.fall_of(self._chosen(), faces), faces)
+
+    def fall(self, number: int, faces: Sequence[int] = (), *, line: int = 0) -> Account:
+        """Take an outcome of the chosen action by its number.
+
+        Raises
+        ------
+        UsageError
+            There is no such outcome.
+        """
+        action = self._chosen()
+        graph = self.table.graph
+        outcomes = self.table.outcomes(action)
+        if not 0 <= number < len(outcomes):
+            raise UsageError(f"there is no outcome {number + 1}; there are {len(outcomes)}")
+        entry = account(
+            self.table.solution,
+            len(self.accounts),
+            self.seat,
+            self.state,
+            action,
+            number,
+            points=self.points,
+            faces=tuple(faces),
+            line=line,
+        )
+        self.accounts.append(entry)
+        self.pending = None
+        self.points += float(graph.action_reward[action])
+        k = outcomes[number]
+        t = int(graph.outcome_state[k])
+        if t < 0:
+            self.is_over = True
+        else:
+            self.seat ^= int(graph.outcome_passes[k])
+            self.state = t
+        return entry
+
+    @property
+    def last_choice(self) -> int | None:
+        """The number of the last move that a person chose, if there is one."""
+        for entry in reversed(self.accounts):
+            if entry.is_choice and self.policies[entry.seat] is None:
+                return entry.number
+        return None
+
+    def undo(self) -> None:
+        """Take back the last choice of a person, and all that came after it.
+
+        The dice of every move fall as before when it is made again.
+
+        Raises
+        ------
+        UsageError
+            There is none.
+        """
+        had_choice = len(self.table.actions(self.state)) > 1 and not self.is_machine
+        if self.pending is not None and had_choice:
+            self.pending = None
+            return
+        number = self.last_choice
+        if number is None:
+            raise UsageError("there is no choice yet to take back")
+        self.pending = None
+        entry = self.accounts[number]
+        del self.accounts[number:]
+        self.state, self.seat, self.is_over = entry.state, entry.seat, False
+        rewards = self.table.graph.action_reward
+        self.points = 0.0
+        for before in self.accounts:
+            self.points += float(rewards[before.action])
+
+    def ledger(self, seat: int = 0) -> Ledger:
+        """Luck and skill so far, in the eyes of a seat."""
+        return balance(self.table.solution, self.accounts, seat)
+
+    def _chosen(self) -> int:
+        if self.pending is None:
+            raise UsageError("no action is chosen yet")
+        return self.pending
+
+    def _random(self, purpose: int) -> np.random.Generator:
+        """Numbers for this move alone, so that a game taken up again goes on as it would have."""
+        key = (len(self.accounts), purpose)
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))

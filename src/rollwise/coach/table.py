@@ -1,0 +1,272 @@
+"""A game's table: positions, dice and outcomes in words.
+
+The graph names fields and actions. A game may say more, with any of the methods
+of `Describes`, `Tells` and `Throws` written beside its rules; they are for people
+and never take part in solving.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.answer.references import inner_actions
+from rollwise.answer.solution import Solution
+from rollwise.answer.solve import solve
+from rollwise.coach.telling import as_other_sees, changes, position_text
+from rollwise.errors import UsageError
+from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN, DerivedGame, Game
+from rollwise.graph import StateGraph
+
+
+@runtime_checkable
+class Describes(Protocol):
+    """A game that says what a position is."""
+
+    def describe(self, s: Any) -> str:
+        """The position in words, as the mover sees it."""
+        ...
+
+
+@runtime_checkable
+class Tells(Protocol):
+    """A game that says what came of an action."""
+
+    def told(self, s: Any, action: int, then: int, after: Any) -> str:
+        """What happened, in words; `after` means nothing where the game is over."""
+        ...
+
+
+@runtime_checkable
+class Throws(Protocol):
+    """A game whose dice people can throw on a table of their own.
+
+    Thrown fairly, the dice must bring every outcome as often as its weight says.
+    """
+
+    def throw(self, s: Any, action: int) -> Sequence[int]:
+        """The sides of each die that the action throws; empty if it throws none."""
+        ...
+
+    def fallen(self, s: Any, action: int, faces: Sequence[int]) -> tuple[int, Any]:
+        """What follows when the dice show these faces: ``(then, next_state)``."""
+        ...
+
+
+class Fall(NamedTuple):
+    """One thing that can come of an action.
+
+    Attributes
+    ----------
+    number : int
+        Among the outcomes of its action, from 0.
+    ways, of : int or float
+        So many of so many equally likely ways lead there.
+    text : str
+    """
+
+    number: int
+    ways: float
+    of: float
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A solved game and its words.
+
+    Attributes
+    ----------
+    solution : Solution
+    game : Game
+        What it says of positions, dice and outcomes is what the rules of the inner
+        game say, where it is a derived one.
+    """
+
+    solution: Solution
+    game: Game
+
+    @classmethod
+    def lay(cls, game: Game, **options: Any) -> Table:
+        """Solve a game.
+
+        Raises
+        ------
+        RollwiseError
+            As `rollwise.solve` does.
+        """
+        return cls(solve(game, **options), game)
+
+    @property
+    def graph(self) -> StateGraph:
+        """The graph that is played on."""
+        return self.solution.graph
+
+    @property
+    def rules(self) -> Game:
+        """The rules that have words for what happens."""
+        return self.game.inner if isinstance(self.game, DerivedGame) else self.game
+
+    @cached_property
+    def source(self) -> StateGraph:
+        """The graph of these rules."""
+        return self.game.inner_graph if isinstance(self.game, DerivedGame) else self.graph
+
+    @cached_property
+    def _source_action(self) -> NDArray[np.int64]:
+        """The action of `source` that each action stands for."""
+        if self.source is self.graph:
+            return np.arange(self.graph.n_actions)
+        return inner_actions(self.graph, self.source)
+
+    def _source_state(self, s: int) -> int:
+        return int(self.source.action_state[self._source_action[self.graph.action_indptr[s]]])
+
+    def _state(self, s: int) -> Any:
+        """A state as the rules know it."""
+        fields = self.source.states[self._source_state(s)].tolist()
+        return type(self.rules.start())(*fields)
+
+    def position(self, s: int) -> str:
+        """A position in words, as the mover sees it."""
+        if isinstance(self.rules, Describes):
+            text = self.rules.describe(self._state(s))
+        else:
+            text = position_text(self.source, self._source_state(s))
+        if isinstance(self.game, DerivedGame):
+            whole = type(self.game.start())(*self.graph.states[s].tolist())
+            text += f"; {self.game.describe_added(whole)}"
+        return text
+
+    def actions(self, s: int) -> range:
+        """The actions of a state, as indices into the graph's arrays."""
+        return range(int(self.graph.action_indptr[s]), int(self.graph.action_indptr[s + 1]))
+
+    def action_at(self, s: int, text: str, *, in_menu: bool = False) -> int:
+        """The action that someone typed (see `rollwise.graph.vocabulary`).
+
+        Parameters
+        ----------
+        in_menu : bool
+            The choices stand in a menu before the player.
+
+        Raises
+        ------
+        UsageError
+            It is none of the state's, or could be several; says what may be done.
+        """
+        labels = self.graph.labels_of(s)
+        place = self.graph.vocabulary.find_typed(labels, text, in_menu=in_menu)
+        return self.actions(s)[place]
+
+    def outcomes(self, action: int) -> range:
+        """The outcomes of an action, as indices into the graph's arrays."""
+        indptr = self.graph.outcome_indptr
+        return range(int(indptr[action]), int(indptr[action + 1]))
+
+    def falls(self, action: int) -> list[Fall]:
+        """All that can come of an action."""
+        part = self.outcomes(action)
+        weight = self.graph.outcome_weight[part.start : part.stop]
+        of = weight.sum().item()
+        return [
+            Fall(number, ways, of, self.outcome_text(action, number))
+            for number, ways in enumerate(weight.tolist())
+        ]
+
+    def outcome_text(self, action: int, number: int) -> str:
+        """What happened, in words."""
+        graph = self.graph
+        k = int(graph.outcome_indptr[action]) + number
+        s = int(graph.action_state[action])
+        told = self._told(s, action, number)
+        t = int(graph.outcome_state[k])
+        if t < 0:
+            then = ""
+            if graph.objective == "win":
+                then = {1.0: "wins", -1.0: "loses"}.get(float(graph.outcome_payoff[k]), "a draw")
+            return "; ".join(part for part in (told, then) if part) or "the end"
+        if told:
+            return told
+        if not graph.outcome_passes[k]:
+            return changes(graph, s, t) or "nothing changes"
+        if isinstance(self.game, DerivedGame):
+            return "the turn passes"
+        made = changes(graph, s, t, self._seen_by_other)
+        return f"{made}; the turn passes" if made else "the turn passes"
+
+    @cached_property
+    def _seen_by_other(self) -> tuple[int, ...]:
+        return as_other_sees(self.graph)
+
+    def _told(self, s: int, action: int, number: int) -> str:
+        if not isinstance(self.rules, Tells):
+            return ""
+        source = self.source
+        a = int(self._source_action[action])
+        k = int(source.outcome_indptr[a]) + number
+        t = int(source.outcome_state[k])
+        here = self._state(s)
+        after = here if t < 0 else type(here)(*source.states[t].tolist())
+        return self.rules.told(here, int(source.action_label[a]), _then(source, k), after)
+
+    def dice(self, action: int) -> tuple[int, ...]:
+        """The sides of the dice that an action throws, if the game says so."""
+        if not isinstance(self.rules, Throws):
+            return ()
+        s = int(self.graph.action_state[action])
+        return tuple(self.rules.throw(self._state(s), int(self.graph.action_label[action])))
+
+    def fall_of(self, action: int, faces: Sequence[int]) -> int:
+        """The number of the outcome that these faces bring.
+
+        Raises
+        ------
+        UsageError
+            So many dice aren't thrown, or a die has no such face.
+        """
+        sides = self.dice(action)
+        name = self.graph.action_text(action)
+        if len(faces) != len(sides):
+            dice = "1 die" if len(sides) == 1 else f"{len(sides)} dice"
+            raise UsageError(f"{name} throws {dice}, but {len(faces)} faces are given")
+        for face, most in zip(faces, sides, strict=True):
+            if not 1 <= face <= most:
+                raise UsageError(f"a die shows {face}, but it has the faces 1 to {most}")
+        assert isinstance(self.rules, Throws)
+        s = int(self.graph.action_state[action])
+        label = int(self.graph.action_label[action])
+        then, after = self.rules.fallen(self._state(s), label, faces)
+        source = self.source
+        a = int(self._source_action[action])
+        for number, k in enumerate(
+            range(int(source.outcome_indptr[a]), int(source.outcome_indptr[a + 1]))
+        ):
+            t = int(source.outcome_state[k])
+            same = t < 0 or tuple(source.states[t].tolist()) == tuple(after)
+            if _then(source, k) == then and same:
+                return number
+        raise UsageError(f"{name}: nothing comes of the faces {' '.join(map(str, faces))}")
+
+    def draw(self, action: int, random: np.random.Generator) -> tuple[int, tuple[int, ...]]:
+        """Let the dice fall: the number of the outcome, and the faces where the game has dice."""
+        sides = self.dice(action)
+        if sides:
+            faces = tuple(int(random.integers(1, most + 1)) for most in sides)
+            return self.fall_of(action, faces), faces
+        part = self.outcomes(action)
+        weight = self.graph.outcome_weight[part.start : part.stop].astype(np.float64)
+        return int(random.choice(len(part), p=weight / weight.sum())), ()
+
+
+def _then(graph: StateGraph, k: int) -> int:
+    if graph.outcome_state[k] >= 0:
+        return PASS if graph.outcome_passes[k] else AGAIN
+    if graph.objective != "win":
+        return END
+    return {1.0: WIN, -1.0: LOSE}.get(float(graph.outcome_payoff[k]), DRAW)

@@ -1,0 +1,1 @@
+"""Graphs made from other graphs: a seat plays a policy, play is unrolled by its points."""

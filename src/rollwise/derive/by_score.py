@@ -1,0 +1,375 @@
+"""The points of a solitaire game: whole numbers, their range, and play unrolled by them.
+
+Whoever wants something other than the best mean (to beat a score, to win a
+contest) needs the points made so far in the state. `by_score` puts them there: it
+turns the graph of any solitaire game into one whose states are pairs of a state
+and a score, and whose plays end on the border, one place for each final score. An
+aim is then an array of payoffs over final scores, given as the border's values,
+and every method that solves a graph solves for every aim (the utility of the
+total in a Markov decision process; Bäuerle and Rieder 2014).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import RulesError, TooManyStates, UsageError
+from rollwise.graph import StateGraph
+from rollwise.kernels import by_score as kernels
+from rollwise.recursion.endless import require_ending
+
+Ints = NDArray[np.int64]
+
+MOST_PAIRS = 200_000_000
+
+
+def require_points(graph: StateGraph) -> None:
+    """Make sure that a game is played for points.
+
+    Raises
+    ------
+    UsageError
+        It is one of wins and losses.
+    """
+    if graph.objective == "win":
+        raise UsageError(
+            f"{graph.title} is won or lost and has no score; this is for solitaire games that "
+            "are played for points (objective 'maximize' or 'minimize')"
+        )
+
+
+def whole_points(graph: StateGraph) -> Ints:
+    """The points of every action as whole numbers: (n_actions,) int64.
+
+    Raises
+    ------
+    UsageError
+        The game has no points.
+    RulesError
+        An action's points aren't whole, or can be collected round and round, so
+        that a score has no bound; or play need not end. Names the state.
+    """
+    whole = points_of(graph)
+    require_ending(graph)
+    require_bounded(graph, whole, "points")
+    return whole
+
+
+def points_of(graph: StateGraph) -> Ints:
+    """The same, whether or not they have a bound."""
+    require_points(graph)
+    points = np.rint(graph.action_reward)
+    broken = np.flatnonzero((points != graph.action_reward) | (np.abs(points) > 2**31 - 1))
+    if len(broken):
+        a = int(broken[0])
+        raise RulesError(
+            f"{graph.game}: {graph.action_text(a)} gives {graph.action_reward[a]} points in the "
+            f"state {graph.state_text(int(graph.action_state[a]))}; scores are whole numbers "
+            "here (count in a smaller unit)"
+        )
+    return points.astype(np.int64)
+
+
+def only_cost(graph: StateGraph, points: Ints) -> bool:
+    """Whether points are never good to have, so that a play that has too many is decided."""
+    return bool(np.all(points >= 0 if graph.objective == "minimize" else points <= 0))
+
+
+def least_cost(graph: StateGraph, points: Ints) -> Ints:
+    """The least that a play can cost from each state, where points only cost: (n_states,) int64."""
+    sizes = np.diff(graph.outcome_indptr)
+    cost = np.repeat(np.abs(points), sizes)
+    least = np.append(np.full(graph.n_states, kernels.NOT_REACHED), 0)  # -1: the end
+    while True:
+        onward = np.minimum(cost + least[ended(graph)], kernels.NOT_REACHED)
+        of_action = np.minimum.reduceat(onward, graph.outcome_indptr[:-1])
+        found = np.append(np.minimum.reduceat(of_action, graph.action_indptr[:-1]), 0)
+        if np.array_equal(found, least):
+            return found[:-1]
+        least = found
+
+
+def require_bounded(graph: StateGraph, counted: Ints, what: str) -> None:
+    """Make sure that what is counted can't be collected round and round.
+
+    Parameters
+    ----------
+    counted : (n_actions,) int64
+    what : str
+        What it is, for the message.
+
+    Raises
+    ------
+    RulesError
+        Names an action that counts and can lead back to its state.
+    """
+    components = graph.components
+    a = kernels.rounds_with_points(
+        components.order,
+        components.indptr,
+        graph.action_indptr,
+        graph.outcome_indptr,
+        ended(graph),
+        counted,
+    )
+    if a >= 0:
+        raise RulesError(
+            f"{graph.game}: {graph.action_text(a)} counts {counted[a]} {what} in the state "
+            f"{graph.state_text(int(graph.action_state[a]))} and can lead back to it, so that "
+            f"the {what} of a play have no bound; put one into the rules"
+        )
+
+
+def ended(graph: StateGraph) -> NDArray[np.int32]:
+    """``outcome_state`` with -1 for the border, where a play that is followed ends."""
+    state = graph.outcome_state
+    return np.where(state < graph.n_states, state, -1).astype(np.int32) if graph.n_border else state
+
+
+def points_to_come(graph: StateGraph, points: Ints) -> tuple[Ints, Ints]:
+    """The least and the most points still to come from every state: two (n_states,) int64."""
+    low, high = np.empty(graph.n_states, np.int64), np.empty(graph.n_states, np.int64)
+    components = graph.components
+    kernels.points_to_come(
+        components.order,
+        components.indptr,
+        graph.action_indptr,
+        graph.outcome_indptr,
+        ended(graph),
+        points,
+        low,
+        high,
+    )
+    return low, high
+
+
+@dataclass(frozen=True, eq=False)
+class Unrolled:
+    """Pairs of a state and the points made so far, breadth first from given pairs.
+
+    Attributes
+    ----------
+    n_roots : int
+    state, score : (n_pairs,) int32
+    action_indptr, outcome_indptr, outcome_state : arrays as in a StateGraph
+    action, outcome : int64
+        The action and the outcome of the game's graph that each one stands for.
+    final_score : (n_outcomes,) int64
+        The score where an outcome ends the game, else 0.
+    """
+
+    n_roots: int
+    state: NDArray[np.int32]
+    score: NDArray[np.int32]
+    action_indptr: Ints
+    action: Ints
+    outcome_indptr: Ints
+    outcome_state: NDArray[np.int32]
+    outcome: Ints
+    final_score: Ints
+
+
+def unroll(
+    graph: StateGraph,
+    points: Ints,
+    states: Ints,
+    scores: Ints,
+    limit: int = int(kernels.NOT_REACHED),
+) -> Unrolled:
+    """Follow the points made so far from the given pairs of a state and a score.
+
+    Parameters
+    ----------
+    points : (n_actions,) int64
+    states, scores : (n_pairs,) int64
+    limit : int
+        With more points than this a play is over.
+
+    Raises
+    ------
+    TooManyStates
+        There may be more than 200 million pairs.
+    """
+    low = np.full(graph.n_states, kernels.NOT_REACHED)
+    high = np.full(graph.n_states, -kernels.NOT_REACHED)
+    np.minimum.at(low, states, scores)
+    np.maximum.at(high, states, scores)
+    components = graph.components
+    arrays = (graph.action_indptr, graph.outcome_indptr, graph.outcome_state, points, limit)
+    kernels.points_so_far(components.order, components.indptr, *arrays, low, high)
+    width = np.maximum(high - low + 1, 0)
+    place = np.concatenate([np.zeros(1, np.int64), np.cumsum(width)])
+    if place[-1] > MOST_PAIRS:
+        raise TooManyStates(
+            f"{graph.title}: up to {place[-1]:,} pairs of a state and a score, more than "
+            f"{MOST_PAIRS:,} (the points made so far have to be known in every state)"
+        )
+    number = np.empty(int(place[-1]), np.int32)
+    state, score = np.empty_like(number), np.empty_like(number)
+    n_roots, n, n_actions, n_outcomes = kernels.find_scored(
+        states, scores, *arrays, low, place, number, state, score
+    )
+    found = Unrolled(
+        n_roots,
+        state[:n].copy(),
+        score[:n].copy(),
+        np.empty(n + 1, np.int64),
+        np.empty(n_actions, np.int64),
+        np.empty(n_actions + 1, np.int64),
+        np.empty(n_outcomes, np.int32),
+        np.empty(n_outcomes, np.int64),
+        np.empty(n_outcomes, np.int64),
+    )
+    kernels.unroll(
+        found.state,
+        found.score,
+        *arrays,
+        low,
+        place,
+        number,
+        found.action_indptr,
+        found.action,
+        found.outcome_indptr,
+        found.outcome_state,
+        found.outcome,
+        found.final_score,
+    )
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredGraph:
+    """A solitaire game with the points made so far in its states.
+
+    Attributes
+    ----------
+    graph : StateGraph
+        Its fields are the game's and ``score``; every play ends on the border,
+        at place ``n_states + i`` for the final score ``scores[i]``.
+    source : StateGraph
+        The game.
+    scores : (n_scores,) int64
+        The final scores that there are, the best ones first.
+    state : (n_states,) int32
+        The state of the game in each pair.
+    action : (n_actions,) int64
+        The action of the game's graph that each action stands for.
+    """
+
+    graph: StateGraph
+    source: StateGraph
+    scores: Ints
+    state: NDArray[np.int32]
+    action: Ints
+
+    @cached_property
+    def score(self) -> NDArray[np.int32]:
+        """The points made so far in each pair: (n_states,) int32."""
+        return np.ascontiguousarray(self.graph.states[:, -1])
+
+    def index(self, score: int) -> int:
+        """The place of a final score among `scores`.
+
+        Raises
+        ------
+        UsageError
+            No play ends with it; says which do.
+        """
+        found = np.flatnonzero(self.scores == score)
+        if not len(found):
+            low, high = int(self.scores.min()), int(self.scores.max())
+            raise UsageError(
+                f"{self.source.title}: no play ends with {score}; final scores go from "
+                f"{low} to {high}"
+            )
+        return int(found[0])
+
+    def lift(self, probability: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A policy of the game, blind to the score, as one of this graph."""
+        return probability[self.action]
+
+
+def by_score(graph: StateGraph, *, from_all_states: bool = False) -> ScoredGraph:
+    """Unroll a solitaire game by the points made so far.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        Of a solitaire game whose points are whole numbers.
+    from_all_states : bool
+        Begin in every state without points, instead of in the start alone.
+
+    Raises
+    ------
+    UsageError, RulesError, TooManyStates
+        See `whole_points` and `unroll`.
+    """
+    points = whole_points(graph)
+    n_roots = graph.n_states if from_all_states else 1
+    begin = np.arange(n_roots, dtype=np.int64)
+    found = unroll(graph, points, begin, np.zeros(n_roots, np.int64))
+    over = found.outcome_state < 0
+    scores = np.unique(found.final_score[over])
+    place = np.searchsorted(scores, found.final_score[over])
+    if graph.objective == "maximize":
+        scores, place = scores[::-1].copy(), len(scores) - 1 - place
+    outcome_state = found.outcome_state.copy()
+    outcome_state[over] = len(found.state) + place
+    n_outcomes = len(outcome_state)
+    scored = derived_graph(
+        graph,
+        found,
+        "score",
+        found.score,
+        outcome_state=outcome_state,
+        outcome_payoff=np.zeros(n_outcomes),
+        objective="maximize",
+        n_border=len(scores),
+    )
+    return ScoredGraph(scored, graph, scores, found.state, found.action)
+
+
+def derived_graph(
+    graph: StateGraph, found: Unrolled, field: str, column: NDArray[Any], **changed: Any
+) -> StateGraph:
+    """The graph of the pairs that `unroll` found, with one more field.
+
+    Parameters
+    ----------
+    column : (n_pairs,) int
+        The field's values.
+    changed : what else differs from the game's graph
+
+    Raises
+    ------
+    RulesError
+        The game has a field of that name.
+    """
+    if field in graph.field_names:
+        raise RulesError(
+            f"{graph.game}: the state has a field {field!r}, the name of the one that is added "
+            "here; call it something else"
+        )
+    n_outcomes = len(found.outcome)
+    parts: dict[str, Any] = {
+        "states": np.column_stack([graph.states[found.state], column]).astype(np.int32),
+        "action_indptr": found.action_indptr,
+        "action_label": graph.action_label[found.action],
+        "action_reward": np.zeros(len(found.action)),
+        "outcome_indptr": found.outcome_indptr,
+        "outcome_state": found.outcome_state,
+        "outcome_weight": graph.outcome_weight[found.outcome],
+        "outcome_passes": np.zeros(n_outcomes, np.bool_),
+        "field_names": (*graph.field_names, field),
+        "action_names": graph.action_names,
+        "game": graph.game,
+        "parameters": graph.parameters,
+        "players": 1,
+        "n_roots": found.n_roots,
+    }
+    return StateGraph(**(parts | changed))

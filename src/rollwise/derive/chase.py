@@ -1,0 +1,211 @@
+"""Beating a score: a solitaire game played to reach a target, whatever the mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rollwise.builders import build
+from rollwise.derive.by_score import (
+    Ints,
+    Unrolled,
+    derived_graph,
+    least_cost,
+    only_cost,
+    points_of,
+    points_to_come,
+    require_points,
+    unroll,
+    whole_points,
+)
+from rollwise.errors import ParameterError, RulesError
+from rollwise.game import AGAIN, DRAW, END, LOSE, WIN, DerivedGame, ParameterSpec
+from rollwise.graph import StateGraph
+
+# What an exact hit of the target counts as.
+TIES = {"win": WIN, "draw": DRAW, "lose": LOSE}
+
+
+@dataclass(frozen=True)
+class Chase(DerivedGame):
+    """A solitaire game played to reach a target score.
+
+    The state adds the gap: the target minus the points made so far. The play is
+    won if it ends with a gap on the good side of 0 (above, where few points are
+    good, and below, where many are), so that its value is the probability to do so.
+
+    Attributes
+    ----------
+    inner : Game
+        Any solitaire game whose rewards are whole numbers.
+    target : int, optional
+        The score to reach, which must be one that a play can end with or lie
+        between two such. Without one, the start has the hardest target there is;
+        in either case a table covers every target.
+    ties : {"win", "draw", "lose"}
+        What reaching the target exactly counts as. A draw is worth half a win.
+
+    Where points only cost, and can go on for ever, a play is lost as soon as it has cost more
+    than the target.
+
+    Examples
+    --------
+    >>> from rollwise.games.threes import Threes
+    >>> Chase(Threes(), 5).start().gap
+    5
+    """
+
+    target: int | None = None
+    ties: str = "win"
+    added_fields: ClassVar[tuple[str, ...]] = ("gap",)
+    players: ClassVar[int] = 1
+    objective: ClassVar[str] = "win"
+
+    def __post_init__(self) -> None:
+        self.inner.validate()
+        if self.ties not in TIES:
+            raise ParameterError(f"ties is {self.ties!r}; it must be win, draw or lose")
+        require_points(self.inner_graph)
+        low, high = self.target_range
+        if self.target is not None and not low <= self.target <= high:
+            allowed = f"from {low} to {high}"
+            if self.has_limit:
+                least = -high if self.inner.objective == "maximize" else low
+                allowed = f"of at least {least}" if least == low else f"of at most {high}"
+            raise ParameterError(
+                f"a chase of {self.inner_graph.title} needs a target {allowed}, not {self.target}"
+            )
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """What it is called: ``chase-threes``."""
+        return f"chase-{self.inner.name}"
+
+    @property
+    def description(self) -> str:
+        """The rules of the game, and what is played for."""
+        better = "Fewer" if self.inner.objective == "minimize" else "More"
+        tie = {"win": "wins too", "draw": "is half a win", "lose": "loses"}[self.ties]
+        return (
+            f"{self.inner.description}\n\nPlayed to reach {self.start().gap} points. "
+            f"{better} points win; exactly as many {tie}."
+        )
+
+    @property
+    def own_specs(self) -> list[ParameterSpec]:
+        """The target that the start has, and what ties count as."""
+        low, high = self.target_range
+        return [
+            ParameterSpec("target", int, self.start().gap, low, high, "the score to reach"),
+            ParameterSpec("ties", str, self.ties, None, None, "what exactly that score counts as"),
+        ]
+
+    @cached_property
+    def inner_graph(self) -> StateGraph:
+        """The graph of the game that is played."""
+        return build(self.inner)
+
+    @cached_property
+    def points(self) -> Ints:
+        """The points of the game's actions: (n_actions,) int64."""
+        points = points_of(self.inner_graph)
+        return points if self.has_limit else whole_points(self.inner_graph)
+
+    @cached_property
+    def has_limit(self) -> bool:
+        """Whether a play is over as soon as it has cost more than the target."""
+        graph = self.inner_graph
+        if not only_cost(graph, points_of(graph)):
+            return False
+        try:
+            whole_points(graph)
+        except RulesError:
+            return True
+        return False
+
+    @cached_property
+    def target_range(self) -> tuple[int, int]:
+        """The least and the largest score that a play can end with.
+
+        Where points have no bound, from the best one to the target.
+        """
+        graph = self.inner_graph
+        if not self.has_limit:
+            low, high = points_to_come(graph, self.points)
+            return int(low[0]), int(high[0])
+        sign = 1 if graph.objective == "minimize" else -1
+        best = sign * int(least_cost(graph, self.points)[0])
+        worst = best if self.target is None else sign * max(sign * best, sign * self.target)
+        return min(best, worst), max(best, worst)
+
+    def start(self) -> Any:
+        inner = self.inner.start()
+        target = self.target
+        if target is None:
+            target = self.target_range[0 if self.inner.objective == "minimize" else 1]
+        return self.state_type(*inner, target)
+
+    def roots(self) -> Iterator[Any]:
+        """The start with every target."""
+        inner = self.inner.start()
+        for target in range(self.target_range[0], self.target_range[1] + 1):
+            yield self.state_type(*inner, target)
+
+    def actions(self, s: Any) -> Iterator[int]:
+        yield from self.inner.actions(self.inner_state(s))
+
+    def outcomes(self, s: Any, action: int) -> Iterator[tuple[Any, int, Any]]:
+        inner = self.inner_state(s)
+        gap = s.gap - int(self.inner.reward(inner, action))
+        for weight, then, next_state in self.inner.outcomes(inner, action):
+            if then == END:
+                yield weight, self._ending(gap), s
+            elif self.has_limit and gap != 0 and self._ending(gap) == LOSE:
+                yield weight, LOSE, s
+            else:
+                yield weight, AGAIN, type(s)(*next_state, gap)
+
+    def _ending(self, gap: int) -> int:
+        if gap == 0:
+            return TIES[self.ties]
+        return WIN if (gap > 0) == (self.inner.objective == "minimize") else LOSE
+
+    def describe_added(self, s: Any) -> str:
+        """How far the target is away."""
+        return f"gap {s.gap}"
+
+    def derive(self) -> StateGraph:
+        """The same graph as the rules above give, made from the game's own graph."""
+        graph = self.inner_graph
+        low, high = self.target_range
+        targets = np.concatenate([[self.start().gap], np.arange(low, high + 1)])
+        n_roots = len(targets)
+        found = self._unrolled(graph, np.zeros(n_roots, np.int64), -targets)
+        over = found.outcome_state < 0
+        good = -1 if graph.objective == "minimize" else 1
+        payoff = np.where(over, np.sign(found.final_score) * good, 0).astype(np.float64)
+        tied = {"win": 1.0, "draw": 0.0, "lose": -1.0}[self.ties]
+        payoff[over & (found.final_score == 0)] = tied
+        return derived_graph(
+            graph,
+            found,
+            "gap",
+            -found.score,
+            outcome_payoff=payoff,
+            objective="win",
+            game=self.name,
+            parameters=self.parameters,
+        )
+
+    def _unrolled(self, graph: StateGraph, states: Ints, scores: Ints) -> Unrolled:
+        """The pairs of a state and a score, minus the target."""
+        if not self.has_limit:
+            return unroll(graph, self.points, states, scores)
+        if graph.objective == "minimize":
+            return unroll(graph, self.points, states, scores, limit=0)
+        turned = unroll(graph, -self.points, states, -scores, limit=0)
+        return replace(turned, score=-turned.score, final_score=-turned.final_score)

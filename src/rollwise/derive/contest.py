@@ -1,0 +1,195 @@
+"""A contest of two as a game: whole turns at a solitaire game, the better score wins.
+
+The states are those of the game with the points made so far (`rollwise.derive.by_score`),
+once for the player who goes first and once for every score that the second may
+have to beat. So a contest is a game like any other: whatever solves, plays,
+exports or learns on a graph does so on this one. (`rollwise.analysis.contest`
+solves contests of any number, turn by turn; with two both give the same.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.builders import build
+from rollwise.derive.by_score import (
+    MOST_PAIRS,
+    by_score,
+    points_to_come,
+    require_points,
+    whole_points,
+)
+from rollwise.errors import ParameterError, RulesError, TooManyStates
+from rollwise.game import (
+    AGAIN,
+    DRAW,
+    END,
+    LOSE,
+    PASS,
+    WIN,
+    DerivedGame,
+    ParameterSpec,
+)
+from rollwise.graph import StateGraph
+
+# What a tie is worth to the second player.
+TIES = {"shared": 0.0, "first": -1.0, "win-or-tie": 1.0}
+_TIED = {"shared": DRAW, "first": LOSE, "win-or-tie": WIN}
+
+
+@dataclass(frozen=True)
+class Duel(DerivedGame):
+    """A contest of two as a game: a whole turn each, and the better score wins.
+
+    Attributes
+    ----------
+    inner : Game
+        Any solitaire game whose points are whole numbers.
+    ties : {"shared", "first", "win-or-tie"}
+        A tie is a draw, or goes to the first player, or to the second.
+
+    Examples
+    --------
+    >>> from rollwise.games.threes import Threes
+    >>> Duel(Threes()).start()
+    ThreesStateContest(dice=5, to_roll=5, score=0, rival=-1)
+    """
+
+    ties: str = "shared"
+    added_fields: ClassVar[tuple[str, ...]] = ("score", "rival")
+    players: ClassVar[int] = 2
+    objective: ClassVar[str] = "win"
+
+    def __post_init__(self) -> None:
+        self.validate()
+        if self.ties not in TIES:
+            raise ParameterError(f"ties is {self.ties!r}; it must be one of {', '.join(TIES)}")
+        require_points(self.inner_graph)
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """What it is called: ``contest-threes``."""
+        return f"contest-{self.inner.name}"
+
+    @property
+    def description(self) -> str:
+        """The rules of the game, and who wins."""
+        tie = {
+            "shared": "is a draw",
+            "first": "goes to who played first",
+            "win-or-tie": "goes to who played second",
+        }[self.ties]
+        return (
+            f"{self.inner.description}\n\nTwo players take a whole turn each, and the better "
+            f"score wins. A tie {tie}."
+        )
+
+    @property
+    def own_specs(self) -> list[ParameterSpec]:
+        """How a tie counts."""
+        return [ParameterSpec("ties", str, self.ties, None, None, "how a tie counts")]
+
+    @cached_property
+    def inner_graph(self) -> StateGraph:
+        """The graph of the game that both play."""
+        return build(self.inner)
+
+    @cached_property
+    def nothing_yet(self) -> int:
+        """The score to beat while there is none."""
+        low, _ = points_to_come(self.inner_graph, whole_points(self.inner_graph))
+        return min(-1, int(low[0]) - 1)
+
+    def describe_added(self, s: Any) -> str:
+        """The points made so far, and the score to beat."""
+        rival = "" if s.rival == self.nothing_yet else f", the other made {s.rival}"
+        return f"{s.score} points so far{rival}"
+
+    def start(self) -> Any:
+        inner = self.inner.start()
+        return self.state_type(*inner, 0, self.nothing_yet)
+
+    def actions(self, s: Any) -> Iterator[int]:
+        yield from self.inner.actions(self.inner_state(s))
+
+    def outcomes(self, s: Any, action: int) -> Iterator[tuple[Any, int, Any]]:
+        inner = self.inner_state(s)
+        score = s.score + int(self.inner.reward(inner, action))
+        for weight, then, next_state in self.inner.outcomes(inner, action):
+            if then != END:
+                yield weight, AGAIN, type(s)(*next_state, score, s.rival)
+            elif s.rival == self.nothing_yet:
+                yield weight, PASS, type(s)(*self.inner.start(), 0, score)
+            elif score == s.rival:
+                yield weight, _TIED[self.ties], s
+            else:
+                fewer = self.inner.objective == "minimize"
+                yield weight, WIN if (score < s.rival) == fewer else LOSE, s
+
+    def derive(self) -> StateGraph:
+        """The graph of the rules, but for the numbers of its states; from the game's own graph."""
+        return _derive(self)
+
+
+def _derive(duel: Duel) -> StateGraph:
+    """The graph of a contest.
+
+    Raises
+    ------
+    RulesError, TooManyStates
+        The points have no bound; the names of fields clash; or too many states.
+    """
+    source = duel.inner_graph
+    scored = by_score(source)
+    one = scored.graph
+    if "rival" in one.field_names:
+        raise RulesError(f"{source.game}: a contest adds a field 'rival', and there is one already")
+    n, m = one.n_states, len(scored.scores)
+    if n * (m + 1) > MOST_PAIRS:
+        raise TooManyStates(f"a contest of {source.title} has {n * (m + 1):,} states")
+    target = one.outcome_state.astype(np.int64)
+    ends, place = target >= n, target - n
+    # The first turn leads to the start of a second one that knows the score.
+    outcome_state = [np.where(ends, n + place * n, target)]
+    payoff = [np.zeros(len(target))]
+    for rival in range(m):  # scores stand best first
+        outcome_state.append(np.where(ends, -1, n + rival * n + target))
+        worth = np.where(place < rival, 1.0, np.where(place > rival, -1.0, TIES[duel.ties]))
+        payoff.append(np.where(ends, worth, 0.0))
+    passes = np.zeros((m + 1, len(target)), np.bool_)
+    passes[0] = ends
+    rivals = np.concatenate([[duel.nothing_yet], scored.scores])
+    return replace(
+        one,
+        states=np.column_stack(
+            [np.tile(one.states, (m + 1, 1)), np.repeat(rivals, n)],
+        ).astype(np.int32),
+        action_indptr=_repeated(one.action_indptr, m + 1),
+        action_label=np.tile(one.action_label, m + 1),
+        action_reward=np.zeros((m + 1) * one.n_actions),
+        outcome_indptr=_repeated(one.outcome_indptr, m + 1),
+        outcome_state=np.concatenate(outcome_state).astype(np.int32),
+        outcome_weight=np.tile(one.outcome_weight, m + 1),
+        outcome_passes=passes.ravel(),
+        outcome_payoff=np.concatenate(payoff),
+        field_names=(*one.field_names, "rival"),
+        game=duel.name,
+        parameters=duel.parameters,
+        players=2,
+        objective="win",
+        n_roots=1,
+        n_border=0,
+    )
+
+
+def _repeated(indptr: NDArray[np.int64], times: int) -> NDArray[np.int64]:
+    """The CSR pointers of so many copies, one after the other."""
+    step = indptr[-1]
+    copies = [indptr[:-1] + i * step for i in range(times)]
+    return np.concatenate([*copies, [times * step]]).astype(np.int64)

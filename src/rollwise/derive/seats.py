@@ -1,0 +1,323 @@
+"""Graphs in which a seat plays a given policy.
+
+Two players with different policies, or one who is free against one who isn't,
+are two copies of the graph, one a seat, with every PASS leading to the other
+copy. What a policy does is averaged into chance: each of its states has one
+action. The result is a `StateGraph`, which every method solves and the ordinary
+certificate certifies, unaware of what it stands for.
+
+A policy keeps play away from much of the graph: who holds at 20 never has 30 in
+hand. So the copies can be had from some positions on, without what play between
+the seats doesn't come to.
+
+A fixed policy makes the max over actions vanish, so these graphs are those of
+the policy's own recursion; two free seats are the textbook's game between MAX and
+MIN, each in their own eyes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import UsageError
+from rollwise.graph import Lotteries, StateGraph
+from rollwise.graph.policies import Policy
+from rollwise.kernels import seats as kernels
+from rollwise.machine import large_pages
+
+
+@dataclass(frozen=True, eq=False)
+class Seats:
+    """A graph with its seats taken, and what its states and actions were before.
+
+    Attributes
+    ----------
+    graph : StateGraph
+        With two seats its states have one more field, ``seat`` (0 or 1): who moves.
+        Values are in the eyes of the mover.
+    key : (n_states,) int32
+        Seat times the number of states before, plus the state that this one was.
+    action : (n_actions,) int32
+        The action that this one was; of a mixture the first.
+    n_before : int
+        Number of states before.
+    n_seats : int
+    """
+
+    graph: StateGraph
+    key: NDArray[np.int32]
+    action: NDArray[np.int32]
+    n_before: int
+    n_seats: int
+
+    def spread(self, values: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        """Values by the numbers that states had before, NaN where play doesn't come.
+
+        Parameters
+        ----------
+        values : (n_states,) float64
+
+        Returns
+        -------
+        list of (n_before,) float64
+            One a seat: where it is to move.
+        """
+        everywhere = large_pages.full(self.n_seats * self.n_before, np.nan)
+        everywhere[self.key] = values
+        return np.split(everywhere, self.n_seats)
+
+    def respond(self, policy: Policy, name: str, chosen: NDArray[np.int64]) -> Policy:
+        """What the first seat does by taking some actions; the policy's where play doesn't come.
+
+        Parameters
+        ----------
+        policy : Policy
+            On the graph before.
+        chosen : (n_states,) int64
+            An action of each state, where the first seat is free.
+        """
+        probability = policy.probability.copy()
+        kernels.take_actions(
+            self.key, self.graph.action_indptr, self.action, chosen, self.n_before, probability
+        )
+        return Policy(name, probability)
+
+
+def with_policy(graph: StateGraph, policy: Policy) -> StateGraph:
+    """The graph of a game that is played by one policy, in whatever seat.
+
+    Parameters
+    ----------
+    graph : StateGraph
+    policy : Policy
+        On this graph.
+
+    Returns
+    -------
+    StateGraph
+        The same states, each with one action.
+    """
+    return take_seats(graph, [policy]).graph
+
+
+def two_seats(graph: StateGraph, first: Policy | None, second: Policy | None) -> StateGraph:
+    """Two copies of a graph, one a seat.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        Of a game of two players, without a border.
+    first, second : Policy or None
+        What each seat plays; None leaves it free to choose.
+
+    Returns
+    -------
+    StateGraph
+        State s with the first seat to move is state s, with the second seat
+        ``n_states + s``; a field ``seat`` (0 or 1) says so. Values are in the
+        eyes of the mover.
+
+    Raises
+    ------
+    UsageError
+        The game has one player.
+    """
+    return take_seats(graph, [first, second]).graph
+
+
+def take_seats(
+    graph: StateGraph, policies: Sequence[Policy | None], starts: Sequence[int] | None = None
+) -> Seats:
+    """One copy of a graph or two, for what plays there; whole, or from some positions on.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        Without a border.
+    policies : one or two, Policy or None
+        What each seat plays; None leaves it free to choose. One alone is in whatever
+        seat is to move.
+    starts : sequence of int, optional
+        States that play begins in, with any seat to move. Only what play comes to
+        from there is in the result, breadth first. All states unless given, numbered
+        as before: seat times ``n_states`` plus the state.
+
+    Raises
+    ------
+    UsageError
+        Two seats in a game for one; no start, or one that isn't there.
+    """
+    n, n_seats = graph.n_states, len(policies)
+    if n_seats == 2 and graph.players != 2:
+        raise UsageError(f"{graph.game} is a game for one: there is no second seat")
+    if graph.n_border:
+        raise ValueError("seats need a whole graph, not one with a border")
+    begin = np.arange(n_seats * n) if starts is None else _beginnings(graph, starts, n_seats)
+    chances = [_chances(graph, policy) for policy in policies]
+    most_states = n_seats * n
+    most_actions = sum(int(np.count_nonzero(c)) if len(c) else graph.n_actions for c in chances)
+    n_fields = graph.states.shape[1]
+    key = large_pages.empty(most_states, np.int32)
+    action = large_pages.empty(most_actions, np.int32)
+    seated = kernels.Seated(
+        large_pages.empty((most_states, n_fields + (n_seats == 2)), np.int32),
+        large_pages.empty(most_states + 1, np.int64),
+        large_pages.empty(most_actions, np.int32),
+        large_pages.empty(most_actions, np.int32),
+        large_pages.empty(most_actions + 1, np.int64),
+        large_pages.empty(n_seats * graph.n_outcomes, np.int32),
+    )
+    n_states, n_actions, n_outcomes = kernels.take_seats(
+        begin,
+        n_seats,
+        chances[0],
+        chances[-1],
+        graph.states,
+        graph.action_indptr,
+        graph.action_label,
+        graph.action_lottery,
+        graph.outcome_indptr,
+        graph.outcome_state,
+        graph.lotteries.indptr,
+        graph.lotteries.passes,
+        large_pages.full(most_states, -1, np.int32),
+        key,
+        action,
+        seated,
+    )
+    lengths = (n_states, n_states + 1, n_actions, n_actions, n_actions + 1, n_outcomes)
+    filled = zip(kernels.Seated._fields, seated, lengths, strict=True)
+    taken = StateGraph.of_lotteries(
+        **{name: array[:length] for name, array, length in filled},
+        lotteries=graph.lotteries,
+        field_names=(*graph.field_names, "seat") if n_seats == 2 else graph.field_names,
+        action_names=graph.action_names,
+        game=graph.game,
+        parameters=graph.parameters,
+        players=graph.players,
+        objective=graph.objective,
+        n_roots=graph.n_roots if starts is None else len(begin),
+        n_border=0,
+        endless=graph.endless,
+    )
+    seats = Seats(taken, key[:n_states], action[:n_actions], n, n_seats)
+    mixes = any(len(chance) and np.count_nonzero(chance) > n for chance in chances)
+    return _with_mixtures(seats, chances) if mixes else seats
+
+
+def _beginnings(graph: StateGraph, starts: Sequence[int], n_seats: int) -> NDArray[np.int64]:
+    """The keys that play begins from: each start with each seat to move."""
+    states = np.array(list(dict.fromkeys(starts)), np.int64)
+    if not len(states) or states.min() < 0 or states.max() >= graph.n_states:
+        raise UsageError(
+            f"starts is {list(starts)}; it must hold states of {graph.title}, which are numbered "
+            f"from 0 to {graph.n_states - 1}"
+        )
+    return np.concatenate([states + seat * graph.n_states for seat in range(n_seats)])
+
+
+def _chances(graph: StateGraph, policy: Policy | None) -> NDArray[np.float64]:
+    """How likely a seat takes each action; empty where it is free."""
+    if policy is None:
+        return np.empty(0)
+    if len(policy.probability) != graph.n_actions:
+        raise ValueError(
+            f"the policy has {len(policy.probability)} probabilities, the graph "
+            f"{graph.n_actions} actions"
+        )
+    return policy.probability
+
+
+def _with_mixtures(seats: Seats, chances: Sequence[NDArray[np.float64]]) -> Seats:
+    """Mix the actions of each state where a policy takes several, so that one is left.
+
+    Outcomes of a mixture weigh probability times weight over the action's total,
+    each rounded twice, which the certificate allows real weights.
+    """
+    graph, lotteries = seats.graph, seats.graph.lotteries
+    counts = np.diff(graph.action_indptr)
+    seat = seats.key // seats.n_before
+    free = np.array([len(of_seat) == 0 for of_seat in chances])
+    mixing = (counts > 1) & ~free[seat]
+    if not mixing.any():
+        return seats  # it mixes where play doesn't come
+    mixed = np.repeat(mixing, counts)
+    taken = np.flatnonzero(mixed)
+    seat = np.repeat(seat[mixing], counts[mixing])
+    chance = np.empty(len(taken))
+    for number, of_seat in enumerate(chances):
+        if len(of_seat):
+            here = seat == number
+            chance[here] = of_seat[seats.action[taken[here]]]
+    mixtures = _mixtures(graph, mixing, taken, chance)
+    kept = ~mixed
+    kept[graph.action_indptr[:-1][mixing]] = True
+    action_lottery = graph.action_lottery[kept]
+    action_indptr = np.concatenate([[0], np.cumsum(np.where(mixing, 1, counts))]).astype(np.int64)
+    action_lottery[action_indptr[:-1][mixing]] = len(lotteries.reward) + mixtures.action_lottery
+    others = mixtures.lotteries
+    indptr = np.concatenate([lotteries.indptr, lotteries.indptr[-1] + others.indptr[1:]])
+    pairs = zip(lotteries[1:], others[1:], strict=True)  # of all but `indptr`
+    parts = {
+        "action_indptr": action_indptr,
+        "action_label": graph.action_label[kept],
+        "action_lottery": action_lottery,
+        "outcome_indptr": np.append(graph.outcome_indptr[:-1][kept], graph.n_outcomes),
+        "lotteries": Lotteries(indptr, *(np.concatenate(pair) for pair in pairs)),
+    }
+    whole = StateGraph.of_lotteries(**(vars(graph) | parts))
+    return replace(seats, graph=whole, action=seats.action[kept])
+
+
+def _mixtures(
+    graph: StateGraph,
+    mixing: NDArray[np.bool_],
+    taken: NDArray[np.int64],
+    chance: NDArray[np.float64],
+) -> StateGraph:
+    """The states that mix their actions, each with one; where it leads is as before.
+
+    Parameters
+    ----------
+    mixing : (n_states,) bool
+    taken : (n_taken,) int64
+        The actions of these states.
+    chance : (n_taken,) float64
+    """
+    lotteries = graph.lotteries
+    lottery = graph.action_lottery[taken]
+    sizes = np.diff(lotteries.indptr)[lottery]
+    ends = np.cumsum(sizes)
+    along = np.arange(ends[-1]) - np.repeat(ends - sizes, sizes)
+    place = np.repeat(lotteries.indptr[lottery], sizes) + along
+    total = np.add.reduceat(lotteries.weight, lotteries.indptr[:-1])
+    weight = np.repeat(chance, sizes) * lotteries.weight[place]
+    weight /= np.repeat(total[lottery], sizes)
+    counts = np.diff(graph.action_indptr)[mixing]
+    last = np.cumsum(counts)
+    points = lotteries.reward[lottery]
+    reward = points[last - counts]
+    lowest = np.minimum.reduceat(points, last - counts)
+    highest = np.maximum.reduceat(points, last - counts)
+    for i in np.flatnonzero(lowest != highest):
+        here = slice(last[i] - counts[i], last[i])
+        shares = [Fraction(p) for p in chance[here].tolist()]
+        pairs = zip(shares, points[here].tolist(), strict=True)
+        reward[i] = float(sum(p * Fraction(r) for p, r in pairs) / sum(shares))
+    return replace(
+        graph,
+        states=graph.states[mixing],
+        action_indptr=np.arange(len(counts) + 1),
+        action_label=graph.action_label[taken[last - counts]],
+        action_reward=reward,
+        outcome_indptr=np.concatenate([[0], ends[last - 1]]),
+        outcome_state=graph.outcome_state[np.repeat(graph.outcome_indptr[taken], sizes) + along],
+        outcome_weight=weight,
+        outcome_passes=lotteries.passes[place],
+        outcome_payoff=lotteries.payoff[place],
+    )

@@ -1,0 +1,180 @@
+"""Policies: what to do in every state, as one probability for each action of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from operator import index
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import PolicyError
+from rollwise.faults import PASSED_ON, fault_text
+from rollwise.graph.state_graph import StateGraph
+
+StateFunction = Callable[[Any], Any]
+
+
+class Startable(Protocol):
+    """What has a start: a game, whose states are all of its start's type."""
+
+    def start(self) -> Any: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Policy:
+    """A policy on a graph.
+
+    Attributes
+    ----------
+    name : str
+    probability : (n_actions,) float64
+        How likely each action is taken in its state; adds up to 1 in each state.
+    tied : (n_states,) bool, optional
+        Of an optimal policy: where another action is as good as the one that is taken,
+        as far as the certified error can tell.
+    """
+
+    name: str
+    probability: NDArray[np.float64] = field(repr=False)
+    tied: NDArray[np.bool_] | None = field(default=None, repr=False)
+
+    @classmethod
+    def of_actions(
+        cls,
+        graph: StateGraph,
+        name: str,
+        actions: NDArray[Any],
+        best: NDArray[np.bool_] | None = None,
+    ) -> Policy:
+        """The policy that takes ``actions[s]``, an index into the actions, in state s.
+
+        Parameters
+        ----------
+        best : (n_actions,) bool, optional
+            Of an optimal policy: which actions are equally good.
+        """
+        probability = np.zeros(graph.n_actions)
+        probability[actions] = 1.0
+        tied = None
+        if best is not None:
+            tied = np.add.reduceat(best.astype(np.int64), graph.action_indptr[:-1]) > 1
+        return cls(name, probability, tied)
+
+    @classmethod
+    def uniform(cls, graph: StateGraph) -> Policy:
+        """Every action of a state equally likely."""
+        counts = np.diff(graph.action_indptr)
+        return cls("random", 1.0 / np.repeat(counts, counts))
+
+    @classmethod
+    def of_function(
+        cls, graph: StateGraph, game: Startable, name: str, function: StateFunction
+    ) -> Policy:
+        """A policy given as a function of the state.
+
+        Parameters
+        ----------
+        function : callable
+            Takes a state of the game and gives an action, or a mapping of
+            actions to weights for a policy that mixes them. Where the mover has
+            no choice it is not asked.
+
+        Raises
+        ------
+        PolicyError
+            It fails, or gives what is no action there; names the state.
+        """
+        state_type = type(game.start())
+        probability = np.zeros(graph.n_actions)
+        labels = graph.action_label.tolist()
+        indptr = graph.action_indptr.tolist()
+        for s, fields in enumerate(graph.states.tolist()):
+            begin, end = indptr[s], indptr[s + 1]
+            if end - begin == 1:
+                probability[begin] = 1.0
+                continue
+            try:
+                answer = function(state_type(*fields))
+                mixed = answer if isinstance(answer, Mapping) else {answer: 1.0}
+                chances = {index(label): float(weight) for label, weight in mixed.items()}
+            except PASSED_ON:
+                raise
+            except BaseException as error:
+                raise PolicyError(
+                    f"{graph.game}: the policy {name} fails in the state "
+                    f"{graph.state_text(s)}: {fault_text(error)}"
+                ) from error
+            total = sum(chances.values())
+            for label, weight in (chances or {-1: 0.0}).items():
+                if label not in labels[begin:end] or not weight >= 0 or not 0 < total < np.inf:
+                    named = graph.action_names.get(label, str(label)) if chances else "no action"
+                    may = ", ".join(graph.action_text(a) for a in range(begin, end))
+                    raise PolicyError(
+                        f"{graph.game}: the policy {name} gives {named} (weight {weight}) in the "
+                        f"state {graph.state_text(s)}, where the actions are {may}"
+                    )
+                probability[labels.index(label, begin, end)] = weight / total
+        return cls(name, probability)
+
+
+def reached_by(graph: StateGraph, policy: Policy, start: int = 0) -> NDArray[np.bool_]:
+    """Which states play comes to from a state, where all play one policy: (n_states,) bool."""
+    from rollwise.kernels.occupancy import mark_reached
+
+    reached = np.zeros(graph.n_states, np.bool_)
+    mark_reached(
+        graph.action_indptr,
+        graph.outcome_indptr,
+        graph.outcome_state,
+        policy.probability,
+        start,
+        reached,
+    )
+    return reached
+
+
+class Ties(NamedTuple):
+    """How far the figures of an optimal policy rest on which of several best actions it takes.
+
+    Values don't; how scores are spread, how long games last, and how it does against others
+    who aren't optimal may.
+
+    Attributes
+    ----------
+    states : int
+        States that play comes to in which several actions are equally good.
+    reached : int
+        All states that play comes to.
+    """
+
+    states: int
+    reached: int
+
+    @property
+    def text(self) -> str:
+        """That in one line."""
+        return (
+            f"ties: in {self.states:,} of the {self.reached:,} states that play comes to, several "
+            "actions are equally good; another optimal policy may have other figures"
+        )
+
+
+def ties_in_play(graph: StateGraph, *policies: Policy | None, start: int = 0) -> Ties | None:
+    """The ties of optimal policies that play can come to from a state; None if there are none.
+
+    Parameters
+    ----------
+    policies : Policy or None
+        Those at play; who moves may follow any of them.
+    """
+    given = [policy for policy in policies if policy is not None]
+    tied = [policy.tied for policy in given if policy.tied is not None]
+    if not tied:
+        return None
+    together = Policy("any", np.sum([policy.probability for policy in given], axis=0))
+    reached = reached_by(graph, together, start)
+    states = int(np.sum(reached & np.logical_or.reduce(tied)))
+    return Ties(states, int(reached.sum())) if states else None

@@ -1,0 +1,1 @@
+"""Numbers as people meet them: printed with bounds, with an interval, drawn from a seed."""

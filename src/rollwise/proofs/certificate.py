@@ -1,0 +1,426 @@
+"""The certificate: how far the values of a graph can be from the true ones.
+
+It reads only the graph and the values, whoever found them, and proves for each
+state a bound b(s) with ``|v(s) - v*(s)| <= b(s)``. Two facts carry the proof.
+
+1. *Every play ends, whatever the players do.* Checked on the graph without
+   rounding (`require_ending`).
+2. *v + b is a supersolution and v - b a subsolution* of the game's recursion:
+   no action is worth more than v(s) + b(s) when all that follows is better by its
+   bound, and some action is worth at least v(s) - b(s) when all that follows is
+   worse by its own. Then no player can do better, since play that ends cannot
+   escape a supersolution (Shapley 1953; Condon 1992).
+
+With b(s) = r h(s), r the residual and h the expected number of moves left, this is
+the textbook bound r h; but here h counts only play that is good enough to
+matter, which makes the bound smaller. A candidate for b is found as the fixed
+point of "residual and rounding here, plus the bounds of what follows"; it is not
+trusted, but checked in one pass over the graph with every rounding accounted for.
+
+What the proof assumes, and where that is checked:
+
+- Doubles are rounded to nearest, as IEEE 754 says, and small ones aren't flushed to zero
+  (`kernels.keeps_small_numbers`, at each proof; no kernel is compiled with ``fastmath``).
+- Weights are positive and finite; rewards, payoffs and values are finite; within an action no
+  weight is so small beside another that it loses digits (`chances_of`). What breaks this is
+  given an infinite error, so that nothing is proved of it.
+- Whole weights may add up to less than 2^62, and others to any double: see `scaled`.
+- An action has fewer than 2^40 outcomes, so that n roundings are less than 1.000000000001 n
+  units (arrays of 32-bit numbers hold no more).
+- Endless play is impossible, or `rollwise.graph.endings` has given it its worth.
+- The graph is the game: that is the builders' business (`rollwise check` compares two of them).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.graph import StateGraph
+from rollwise.graph.endings import end_components
+from rollwise.graph.lookahead import chances_of, read_by_kernels
+from rollwise.kernels import certificate as kernels
+from rollwise.kernels.reorder import scatter
+from rollwise.machine import large_pages
+from rollwise.machine.second_core import second_core
+from rollwise.recursion.endless import settled
+from rollwise.recursion.order import Recursion
+from rollwise.recursion.search import Search
+
+# Each try asks for more room over the residual, or for a closer fixed point, which it takes
+# where one state of a component is much further off than others. The first nearly always does.
+WORTH_A_THREAD = 20_000  # states
+LEAST_ROOM = 1e-300  # in a bound, for what underflows
+MOST_RISES, RISE = 200, 1e-6  # of the bounds of ties, and their least step
+TRIES = ((0.25, 1e-5), (0.25, 1e-8), (0.25, 1e-15), (1.0, 1e-15), (16.0, 1e-15))
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What was proved about the values of a graph.
+
+    Attributes
+    ----------
+    bounds : (n_states,) float64
+        ``|v(s) - v*(s)| <= bounds[s]``; infinite where nothing could be proved.
+    residual : float
+        The largest distance of a value from what one look ahead makes of it.
+    """
+
+    bounds: NDArray[np.float64]
+    residual: float
+
+    @property
+    def bound(self) -> float:
+        """The largest of the bounds."""
+        return float(self.bounds.max())
+
+    def __repr__(self) -> str:
+        return f"<Certificate: values ± {self.bound}, residual {self.residual}>"
+
+
+def certify(
+    graph: StateGraph,
+    values: NDArray[np.float64],
+    *,
+    border_values: NDArray[np.float64] | None = None,
+    border_bounds: NDArray[np.float64] | None = None,
+    arranged: Recursion | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Certificate:
+    """Bound the error of the values of every state.
+
+    Parameters
+    ----------
+    graph : StateGraph
+    values : (n_states,) float64
+        From any method.
+    border_values, border_bounds : (n_border,) float64, optional
+        Values on the border of the graph and how far they can be off.
+    arranged : Recursion, optional
+        The graph in solving order, if it is at hand. It only helps to find the
+        bounds; what proves them reads the graph.
+
+    Raises
+    ------
+    EndlessPlay
+        The players can go round for ever.
+    """
+    arranged = Recursion.of_values(graph) if arranged is None else arranged
+    border = border_values, border_bounds
+    settling = settled(graph, arranged)
+    if settling is None:
+        return certify_ending(graph, arranged, values, *border, progress=progress)
+    standing = settling.gather(values)
+    proof = certify_settled(settling.graph, standing, *border, progress=progress)
+    same = values == settling.spread(standing)
+    with np.errstate(invalid="ignore"):
+        off = np.abs(values - settling.spread(standing))
+        bounds = settling.spread(proof.bounds, np.inf)
+        bounds = np.nextafter((bounds + off) * (1 + 4 * kernels.UNIT), np.inf)
+    bounds[same] = settling.spread(proof.bounds, 0.0)[same]
+    bounds[np.isnan(bounds)] = np.inf
+    return Certificate(bounds, proof.residual)
+
+
+def certify_ending(
+    graph: StateGraph,
+    arranged: Recursion,
+    values: NDArray[np.float64],
+    border_values: NDArray[np.float64] | None = None,
+    border_bounds: NDArray[np.float64] | None = None,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Certificate:
+    """The same for a graph in which every play ends (`settled` gave None)."""
+    return _certified(Bounding(graph, arranged, border_values, border_bounds), values, progress)
+
+
+def certify_settled(
+    graph: StateGraph,
+    values: NDArray[np.float64],
+    border_values: NDArray[np.float64] | None = None,
+    border_bounds: NDArray[np.float64] | None = None,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Certificate:
+    """The same for a graph that `rollwise.graph.endings.settle` gave.
+
+    Where rounds cost points, sub- and supersolutions enclose the one solution of the
+    recursion, whether or not play ends (Bertsekas and Tsitsiklis 1991, proposition 2). Where
+    players can keep the turn passing, more has to be shown. Let MAX play against somebody who
+    takes only actions that uphold a supersolution. What it makes of the present state never rises
+    on average, so play that ends brings no more than it says. Play that doesn't end brings no
+    more either, if it keeps coming back to states where the supersolution is at least what
+    endless play is worth to MAX; `kernels.force_an_end` shows that it has to.
+    """
+    arranged = Recursion.of_values(graph)
+    border = border_values, border_bounds
+    if graph.objective != "win":
+        return _certified(Bounding(graph, arranged, *border), values, progress)
+    bounding = TieBounding(graph, arranged, *border)
+    proof = _certified(bounding, values, progress)
+    if not np.isfinite(proof.bound):
+        return proof
+    # what endless play is worth to whoever could gain by it
+    worth = 1.0 if graph.endless == "lose" else 0.0
+    free = proof.bounds >= np.nextafter(worth - values, np.inf)
+    free |= (values == worth) | ((worth == 0.0) & (proof.bounds >= -values))
+    forcing = proof.bounds >= np.nextafter(worth + values, np.inf)
+    forcing |= (values == -worth) | ((worth == 0.0) & (proof.bounds >= values))
+    upholds = bounding.upholding_actions(values, proof.bounds)
+    component = np.empty(graph.n_states, np.int32)
+    sizes = np.diff(graph.components.indptr)
+    component[graph.components.order] = np.repeat(np.arange(len(sizes)), sizes)
+    arrays = (graph.action_indptr, graph.outcome_indptr, graph.outcome_state, graph.outcome_passes)
+    kernels.force_an_end(*arrays, component, upholds, free, forcing)
+    if free.all() and forcing.all():
+        return proof
+    return Certificate(np.full(graph.n_states, np.inf), proof.residual)
+
+
+def _certified(
+    bounding: Bounding,
+    values: NDArray[np.float64],
+    progress: Callable[[int, int], None] | None,
+) -> Certificate:
+    return bounding.certified(bounding.in_order(values), values, progress)
+
+
+class Bounding:
+    """The making of a certificate, as far as a solver has come.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        In which every play ends.
+    arranged : Recursion
+        The same in solving order.
+    border_values, border_bounds : (n_border,) float64, optional
+    """
+
+    def __init__(
+        self,
+        graph: StateGraph,
+        arranged: Recursion,
+        border_values: NDArray[np.float64] | None = None,
+        border_bounds: NDArray[np.float64] | None = None,
+    ) -> None:
+        empty = np.zeros(graph.n_border)
+        self._border_values = empty if border_values is None else border_values
+        self._border_bounds = empty if border_bounds is None else border_bounds
+        self._graph, self._arranged = graph, arranged
+        self._sign = -1.0 if graph.objective == "minimize" else 1.0
+        self._chances = chances_of(graph.lotteries)
+        # A little more than the bounds of what follows: for the roundings of the check, and for
+        # states that add next to nothing of their own in a component where others add much.
+        most_outcomes = int(np.diff(graph.lotteries.indptr).max())
+        larger = 1 + 1e-9 + 16 * most_outcomes * kernels.UNIT
+        self._terms = large_pages.empty(graph.n_actions)
+        self._errors = arranged.with_terms(
+            self._terms, larger * np.abs(arranged.arranged.coefficient)
+        )
+        self._chosen = large_pages.empty(graph.n_states, np.uint32)
+        self._bounds = large_pages.empty(graph.n_states + graph.n_border)  # as states are numbered
+        self._bounds[graph.n_states :] = self._border_bounds
+        self._begin(0)
+
+    def _begin(self, number: int) -> None:
+        self._slack, tolerance = TRIES[number]
+        self._measured = 0
+        # errors add up along good play
+        self._search = Search(self._errors, self._border_bounds, tolerance, self._chosen)
+
+    def measure(self, values: NDArray[np.float64], stop: int) -> None:
+        """Look ahead from the components up to `stop`, whose values are known.
+
+        Parameters
+        ----------
+        values : (n_states + n_border,) float64
+            By position.
+        """
+        indptr = self._arranged.components.indptr
+        low, high = int(indptr[self._measured]), int(indptr[stop])
+        if low == high:
+            return
+        self._measured = stop
+        # Where value and rounding are exactly zero, there is still room to be had.
+        least = max(kernels.UNIT * float(np.abs(values[low:high]).max()), LEAST_ROOM)
+        kernels.error_terms(
+            low,
+            high,
+            self._arranged.arranged,
+            self._chances,
+            values,
+            self._sign,
+            self._slack,
+            least,
+            self._terms,
+            self._chosen,
+        )
+
+    def follow(self, stop: int, progress: Callable[[int, int], None] | None = None) -> None:
+        """Find bounds for the components up to `stop`, which have been measured."""
+        components = self._arranged.components
+        low, high = (int(components.indptr[c]) for c in (self._search.done, stop))
+        self._search.run(stop, progress)
+        found = self._search.values
+        np.maximum(found[low:high], 0.0, out=found[low:high])
+        scatter(low, high, found, components.order, self._bounds)
+
+    def in_order(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values of states by position, and those of the border behind them."""
+        placed = large_pages.empty(self._graph.n_states)
+        scatter(0, self._graph.n_states, values, self._arranged.components.position, placed)
+        return self.with_border(placed)
+
+    def with_border(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values of states, and those of the border behind them."""
+        return np.concatenate([values, self._border_values]) if self._graph.n_border else values
+
+    def certified(
+        self,
+        in_order: NDArray[np.float64],
+        values: NDArray[np.float64],
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Certificate:
+        """Find the bounds that are still missing, and prove them all.
+
+        Parameters
+        ----------
+        in_order : (n_states + n_border,) float64
+            The values by position.
+        values : (n_states,) float64
+            The same as the states are numbered.
+        """
+        n, last = self._graph.n_states, len(self._arranged.components)
+        residual = np.inf
+        if not np.all(np.isfinite(values)):
+            return Certificate(np.full(n, np.inf), residual)
+        known = self.with_border(values)
+        for number in range(len(TRIES)):
+            if number:
+                self._begin(number)
+            self.measure(in_order, last)
+            self.follow(last, progress)
+            unproven, residual = self.count_unproven(known, self._bounds)
+            if progress is not None:
+                progress(n, n)
+            if unproven == 0:
+                return Certificate(self._bounds[:n], residual)
+        return Certificate(np.full(n, np.inf), residual)
+
+    def count_unproven(
+        self, values: NDArray[np.float64], bounds: NDArray[np.float64]
+    ) -> tuple[int, float]:
+        """How many states don't prove their bounds, and the residual.
+
+        A half of them is looked at on each core.
+
+        Parameters
+        ----------
+        values, bounds : (n_states + n_border,) float64
+        """
+
+        def count(low: int, high: int) -> tuple[int, float]:
+            graph = read_by_kernels(self._graph)
+            return kernels.count_unproven(  # type: ignore[no-any-return]
+                low, high, *graph, self._chances, values, self._sign, bounds
+            )
+
+        n = self._graph.n_states
+        if n < WORTH_A_THREAD:
+            return count(0, n)
+        with second_core() as thread:
+            other = thread.submit(count, n // 2, n)
+            (unproven, residual), (more, largest) = count(0, n // 2), other.result()
+        return unproven + more, max(residual, largest)
+
+
+class TieBounding(Bounding):
+    """The same where going round may make no difference, so that bounds never shrink on the way.
+
+    States that lead to each other by actions that are exact ties get one bound, the largest
+    that any of them needs by its other actions.
+    """
+
+    def certified(
+        self,
+        in_order: NDArray[np.float64],
+        values: NDArray[np.float64],
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Certificate:
+        graph, known = self._graph, self.with_border(values)
+        tied = end_components(graph, self._ties(known))
+        if not len(tied):
+            return super().certified(in_order, values, progress)
+        n, states, members = graph.n_states, tied.states, tied.number[tied.states]
+        position = self._arranged.components.position
+        owner = graph.action_state[tied.stays]
+        shift = self._arranged.arranged.action_indptr[position[owner]].astype(np.int64)
+        ties = shift + np.flatnonzero(tied.stays) - graph.action_indptr[owner]
+        recursion = self._without(ties)
+        for number in range(len(TRIES)):
+            self._begin(number)
+            self.measure(in_order, len(self._arranged.components))
+            largest = np.zeros(len(tied))
+            for _ in range(MOST_RISES):
+                self._terms[ties] = largest[tied.number[owner]]
+                self._search = Search(
+                    recursion, self._border_bounds, TRIES[number][1], self._chosen.copy()
+                )
+                self.follow(len(self._arranged.components), progress)
+                risen = np.zeros(len(tied))
+                np.maximum.at(risen, members, self._bounds[states])
+                if np.all(risen <= largest):
+                    break
+                largest = risen * (1 + RISE)
+            self._bounds[states] = largest[members]
+            unproven, residual = self.count_unproven(known, self._bounds)
+            if unproven == 0:
+                return Certificate(self._bounds[:n], residual)
+        return Certificate(np.full(n, np.inf), residual)
+
+    def _ties(self, known: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """The actions whose outcomes are all worth just what their state is."""
+        graph = self._graph
+        state, action = (
+            graph.outcome_state,
+            np.repeat(np.arange(graph.n_actions), np.diff(graph.outcome_indptr)),
+        )
+        worth = np.where(graph.outcome_passes, -known[state], known[state])
+        same = (state >= 0) & (worth == known[graph.action_state[action]])
+        level = np.logical_and.reduceat(same, graph.outcome_indptr[:-1])
+        return np.asarray(level & (graph.action_reward == 0))
+
+    def _without(self, ties: NDArray[np.int64]) -> Recursion:
+        """The recursion of the bounds in which some actions lead to nothing."""
+        arranged = self._errors.arranged
+        lottery = arranged.lottery.copy()
+        lottery[ties] = len(arranged.lottery_indptr) - 1  # one more, of zeros
+        longest = int(np.diff(arranged.lottery_indptr.astype(np.int64)).max())
+        end = len(arranged.coefficient) + longest
+        changed = arranged._replace(
+            lottery=lottery,
+            lottery_indptr=np.append(arranged.lottery_indptr, end).astype(np.uint32),
+            coefficient=np.concatenate([arranged.coefficient, np.zeros(longest)]),
+        )
+        return Recursion(self._arranged.components, changed)
+
+    def upholding_actions(
+        self, values: NDArray[np.float64], bounds: NDArray[np.float64]
+    ) -> NDArray[np.bool_]:
+        """The actions worth at least v - b when what follows is worse by its bound.
+
+        Parameters
+        ----------
+        values, bounds : (n_states,) float64
+        """
+        graph, upholds = self._graph, np.empty(self._graph.n_actions, np.bool_)
+        known, sure = self.with_border(values), np.append(bounds, self._border_bounds)
+        arrays = read_by_kernels(graph)
+        kernels.find_upholding(*arrays, self._chances, known, self._sign, sure, upholds)
+        return upholds

@@ -1,0 +1,94 @@
+"""Whether every play ends, asked of a graph in solving order."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import EndlessPlay, UsageError
+from rollwise.graph import StateGraph
+from rollwise.graph.endings import Settled, describe, settle, staying_actions
+from rollwise.kernels import certificate as kernels
+from rollwise.recursion.order import Recursion
+
+
+def endless_states(graph: StateGraph, arranged: Recursion | None = None) -> NDArray[np.int64]:
+    """The states in which the players can go round for ever, if they want to."""
+    arranged = Recursion.of_values(graph) if arranged is None else arranged
+    endless = _marked_as_endless(graph, arranged, 0, len(arranged.components))
+    return np.sort(arranged.components.order[endless])
+
+
+def play_may_not_end(graph: StateGraph, arranged: Recursion, first: int, stop: int) -> bool:
+    """Whether the players can go round for ever in a component from `first` to below `stop`."""
+    return bool(_marked_as_endless(graph, arranged, first, stop).any())
+
+
+def _marked_as_endless(
+    graph: StateGraph, arranged: Recursion, first: int, stop: int
+) -> NDArray[np.bool_]:
+    """The positions of some components where they can."""
+    lotteries, indptr = graph.lotteries, arranged.components.indptr[first : stop + 1]
+    ends = np.logical_or.reduceat(lotteries.over, lotteries.indptr[:-1])
+    endless = np.empty(int(indptr[-1] - indptr[0]), np.bool_)
+    kernels.find_endless(indptr, arranged.arranged, ends, endless)
+    return endless
+
+
+def require_ending(graph: StateGraph, arranged: Recursion | None = None) -> None:
+    """Make sure that every play ends, whatever the players do.
+
+    Raises
+    ------
+    EndlessPlay
+        Names states where they can go round for ever, and the actions that do it.
+    """
+    endless = endless_states(graph, arranged)
+    if len(endless):
+        places = describe(graph, endless, staying_actions(graph, endless))
+        raise EndlessPlay(
+            f"{graph.game}: the players can go round for ever: {places}. This needs rules "
+            "in which every play ends; take the action away there, or count the turns in the state"
+        )
+
+
+def settled(graph: StateGraph, arranged: Recursion | None = None) -> Settled | None:
+    """The graph with the worth of endless play; None where play can't be endless.
+
+    Raises
+    ------
+    EndlessPlay
+        Endless play has no worth.
+    """
+    return settle(graph) if len(endless_states(graph, arranged)) else None
+
+
+def require_settled(graph: StateGraph, method: str) -> bool:
+    """Make sure that a method can look for values: play ends, or every round costs points.
+
+    Returns
+    -------
+    bool
+        Whether players can go round, at a cost.
+
+    Raises
+    ------
+    EndlessPlay
+        Endless play has no worth, or only after `rollwise.graph.endings.settle`.
+    UsageError
+        Both players can keep the turn passing.
+    """
+    found = settled(graph)
+    if found is None:
+        return False
+    if found.graph.n_states < graph.n_states:
+        raise EndlessPlay(
+            f"{graph.game}: in some states nobody can bring play to an end, or a player can stay "
+            "for ever; settle the graph first (rollwise.solve does)"
+        )
+    if graph.objective == "win":
+        raise UsageError(
+            f"{graph.title}: both players can keep the turn passing for ever, which the method "
+            f"{method} can't deal with; strategy-iteration can"
+        )
+    return True
