@@ -19,9 +19,9 @@ from little_games import ALL, Crowd, NoState, RandomTable, Rooted, Scattered, Un
 
 from rollwise import builders
 from rollwise.builders import CompileWarning, build, build_with_report
+from rollwise.builders.compiled import compiling
+from rollwise.builders.compiled import explorer as compiled
 from rollwise.builders.compiled.compiling import compiled_rules
-from rollwise.builders.compiled.explorer import compiling
-from rollwise.builders.compiled.explorer import explorer as compiled
 from rollwise.builders.rules import Rules
 from rollwise.errors import UnknownState
 from rollwise.game import LOSE, PASS, WIN, Game, parameter

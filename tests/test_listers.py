@@ -12,7 +12,7 @@ import pytest
 from little_games import Ladder, RandomTable, Spot
 
 from rollwise.builders import CompileWarning, build_with_report
-from rollwise.builders.compiled.explorer import listers
+from rollwise.builders.compiled import listers
 from rollwise.builders.compiled.listers import Writing, rewritten, running
 from rollwise.game import LOSE, PASS, WIN, Game
 from rollwise.games import available
@@ -354,9 +354,9 @@ def assert_same(game: Game) -> None:
 @pytest.fixture
 def tries(monkeypatch, tmp_path):
     """The listers of each try to compile rules, where nothing is known of any yet."""
-    from rollwise.builders.compiled.explorer import adapter as adapting
-    from rollwise.builders.compiled.explorer import compiling
-    from rollwise.builders.compiled.explorer import disk as rules_cache
+    from rollwise.builders.compiled import adapter as adapting
+    from rollwise.builders.compiled import compiling
+    from rollwise.builders.compiled import disk as rules_cache
 
     monkeypatch.setattr(compiling, "_COMPILED", {})
     monkeypatch.setattr(rules_cache, "folder", lambda: tmp_path)
@@ -407,7 +407,7 @@ def test_what_cannot_be_compiled_either_way_is_told_with_the_remedy():
 @pytest.mark.needs_jit
 @pytest.mark.parametrize("game", [TwoDicePig(12), RandomTable(), Ladder(share=0.1)])
 def test_generators_are_run_where_they_cannot_be_rewritten(game, tries, monkeypatch):
-    from rollwise.builders.compiled.explorer import adapter as adapting
+    from rollwise.builders.compiled import adapter as adapting
 
     monkeypatch.setattr(adapting, "rewritten", lambda generator, writing: None)
     assert_same(game)

@@ -12,8 +12,8 @@ from rollwise.builders import build
 from rollwise.kernels.jit import JIT_DISABLED
 
 if not JIT_DISABLED:
-    from rollwise.builders.compiled.explorer import compiling
-    from rollwise.builders.compiled.explorer import disk as rules_cache
+    from rollwise.builders.compiled import compiling
+    from rollwise.builders.compiled import disk as rules_cache
 
 pytestmark = pytest.mark.needs_jit
 

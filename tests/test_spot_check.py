@@ -16,7 +16,7 @@ import rollwise
 from rollwise import AGAIN, END, Game, rule
 from rollwise.answer.references import resolve_policy
 from rollwise.builders import CompileWarning
-from rollwise.builders.compiled.explorer import spot_check
+from rollwise.builders.compiled import spot_check
 from rollwise.cli import main
 from rollwise.errors import RollwiseError, RulesDiffer
 

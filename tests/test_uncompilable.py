@@ -12,7 +12,7 @@ from rollwise.games import find
 from rollwise.kernels.jit import JIT_DISABLED
 
 if not JIT_DISABLED:
-    from rollwise.builders.compiled.explorer import compiling
+    from rollwise.builders.compiled import compiling
 
 pytestmark = pytest.mark.needs_jit
 
