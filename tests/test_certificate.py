@@ -27,10 +27,10 @@ from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.graph import StateGraph
 from rollwise.kernels import certificate as kernels
-from rollwise.methods import search as recursion
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.value_iteration import value_iteration
 from rollwise.proofs import certificate
+from rollwise.recursion import search as recursion
 from rollwise.recursion.endless import endless_states, require_ending
 
 

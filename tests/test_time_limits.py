@@ -48,7 +48,7 @@ def test_a_certificate_that_takes_too_long_is_left(monkeypatch):
             time.sleep(0.1)
             progress(part, 100)
 
-    monkeypatch.setattr("rollwise.answer.solution.certify", slow)
+    monkeypatch.setattr("rollwise.answer.solve.certify", slow)
     started = time.monotonic()
     solution = solve(Pig(target=5), method="value-iteration", options={"time_limit": 0.5})
     assert time.monotonic() - started < 8
