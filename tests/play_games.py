@@ -86,10 +86,6 @@ class Odd(Game):
     def throw(self, s, action):
         return (3,) if action in (0, 2) else ()
 
-    def fallen(self, s, action, faces):
-        step = s.step + faces[0]
-        return (END, s) if step >= 6 else (AGAIN, Step(step))
-
 
 @dataclass(frozen=True)
 class Pit(Game):

@@ -18,7 +18,6 @@ from rollwise.coach.game_record import RecordError
 from rollwise.coach.replay import agreed_form, agreed_game
 from rollwise.coach.report import ledger_document
 from rollwise.coach.review import review
-from rollwise.coach.table import Throws
 from rollwise.coach.telling import as_other_sees
 from rollwise.derive.contest import Duel
 from rollwise.errors import UsageError
@@ -113,8 +112,6 @@ def test_written_games_are_read_back(tmp_path_factory, kind, seed):
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_dice_bring_each_outcome_as_often_as_it_weighs(kind):
     table = laid(kind)
-    if not isinstance(table.game, Throws):
-        pytest.skip("the game doesn't say how its dice fall")
     graph = table.graph
     actions = range(0, graph.n_actions, max(1, graph.n_actions // 60))
     for action in actions:

@@ -7,18 +7,17 @@ See ``rollwise/games/`` for rule sheets to copy.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import inspect
-import math
 import re
-import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from rollwise.errors import ParameterError
 from rollwise.faults import one_line, shown
+from rollwise.parameters import ParameterSpec, Value, parameter_specs
+from rollwise.parameters import parameter as parameter
 
 if TYPE_CHECKING:
     from rollwise.graph import StateGraph
@@ -27,11 +26,11 @@ if TYPE_CHECKING:
 AGAIN, PASS, WIN, LOSE, DRAW, END = range(6)
 THEN_NAMES = ("AGAIN", "PASS", "WIN", "LOSE", "DRAW", "END")
 
-Value = int | float | bool
+MANY_FIELDS = 8  # of which `Game.describe` leaves out those that are 0
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _RULES: list[Callable[..., Any]] = []
-_STATE_TYPES: dict[Any, Any] = {}  # of derived games
 
 
 def rule(function: Function) -> Function:
@@ -58,27 +57,14 @@ def policy(function: Function) -> Function:
     return function
 
 
-def parameter(
-    default: Value,
-    *,
-    at_least: float | None = None,
-    at_most: float | None = None,
-    about: str = "",
-) -> Any:
-    """A parameter of a game with its range and a word on what it means.
-
-    Use it as a field's default: ``target: int = parameter(100, at_least=1)``.
-    """
-    metadata = {"at_least": at_least, "at_most": at_most, "about": about}
-    return dataclasses.field(default=default, metadata=metadata)
-
-
 @dataclass(frozen=True)
 class Game:
     """A turn-based dice game.
 
     Write `start`, `actions` and `outcomes`; a state is a NamedTuple of whole
-    numbers, whose type is that of whatever `start` returns.
+    numbers, whose type is that of whatever `start` returns. All else has a default.
+    `roots`, `reward` and `progress` are rules too. `describe`, `told`, `throw`,
+    `fallen`, `read_play` and `face_points` are words: they never change the answer.
 
     Attributes
     ----------
@@ -97,6 +83,11 @@ class Game:
         refused where players could go round for ever, or such play is a draw, or whoever
         keeps it up loses (both players, where they keep the turn passing). A game for points
         needs none: rounds that cost are allowed, since endless play loses without bound.
+    play_columns : sequence of str
+        The columns that `read_play` needs; without any it isn't asked.
+    face_points : sequence of int
+        The points of each face of the dice, ascending, in a game of taking the lowest dice
+        (see `rollwise.many_dice`); empty in every other game.
     """
 
     name: ClassVar[str] = "game"
@@ -104,6 +95,8 @@ class Game:
     objective: ClassVar[str] = "win"
     action_names: ClassVar[Sequence[str] | Mapping[int, str]] = ()
     endless: ClassVar[str] = "forbidden"
+    play_columns: ClassVar[Sequence[str]] = ()
+    face_points: ClassVar[Sequence[int]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -141,6 +134,73 @@ class Game:
         in memory for one layer: sticks that left the game, points in both banks.
         """
         return 0
+
+    # Words: what people see of a game, and how they write it down.
+
+    def describe(self, s: Any) -> str:
+        """A position in words, as the mover sees it.
+
+        By default its fields by name, of many fields only those that aren't 0.
+        """
+        fields = list(zip(s._fields, s, strict=True))
+        named = [(name, field) for name, field in fields if field or len(fields) <= MANY_FIELDS]
+        text = ", ".join(f"{name} {field}" for name, field in named)
+        if len(named) == len(fields):
+            return text
+        return f"{text}, all else 0" if text else "all 0"
+
+    def told(self, s: Any, action: int, then: int, after: Any) -> str:
+        """What came of an action, in words, as the player saw it who took the action.
+
+        `after` is the next state; it means nothing where the game is over. By default
+        empty: play tells which fields changed.
+        """
+        return ""
+
+    def throw(self, s: Any, action: int) -> Sequence[int]:
+        """The sides of each die that an action throws, for people with dice of their own.
+
+        By default empty: no dice are known, and people say which outcome it was.
+        """
+        return ()
+
+    def fallen(self, s: Any, action: int, faces: Sequence[int]) -> int | None:
+        """Which of the `outcomes` the faces of the thrown dice bring: its number, from 0.
+
+        By default None: the outcomes stand in the order of the total of the dice, and
+        each takes as many of the equally likely throws as its weight says. So it is with
+        one die when `outcomes` goes through its faces, and with ``dice.total``.
+        """
+        return None
+
+    def read_play(self, rows: Sequence[Mapping[str, str]]) -> list[tuple[Any, int]]:
+        """The states and actions of a play that was written down in the `play_columns`.
+
+        Each row maps the names of columns to text.
+
+        Raises
+        ------
+        ValueError
+            With the number of the row, from 0, and what is wrong with it.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no read_play()")
+
+    # What `rollwise.derive` replaces in a game that is made from another one.
+
+    @property
+    def base_game(self) -> Game:
+        """The game that this one is made from: itself, unless it is derived."""
+        return self
+
+    def base_graph(self, graph: StateGraph) -> StateGraph:
+        """The graph of `base_game`; `graph` is that of this game."""
+        return graph
+
+    def derive(self) -> StateGraph | None:
+        """The graph that the rules give, where it is found without running them."""
+        return None
+
+    # What follows is asked of every game, and needs no writing.
 
     @property
     def parameters(self) -> dict[str, Value]:
@@ -191,193 +251,3 @@ class Game:
         attributes = [getattr(cls, name, None) for name in dir(cls)]
         marked = [f for f in attributes if callable(f) and hasattr(f, "__rollwise_policy__")]
         return {function.__rollwise_policy__: function for function in marked}
-
-
-@dataclass(frozen=True)
-class DerivedGame(Game):
-    """A game made from another one, whose graph can be made from the other's graph.
-
-    A state is one of the other game's with further fields behind, and the actions are
-    the other game's. What a game says of itself is asked of the game, and not of its
-    class: the parameters, policies and words here come from the inner game too.
-    """
-
-    inner: Game
-    added_fields: ClassVar[tuple[str, ...]] = ()
-
-    @property
-    def state_type(self) -> Any:
-        """The type of the states: the fields of the inner game's, and those that are added."""
-        inner: Any = type(self.inner.start())
-        key = type(self), inner
-        if key not in _STATE_TYPES:
-            fields = [(name, int) for name in (*inner._fields, *self.added_fields)]
-            _STATE_TYPES[key] = typing.NamedTuple(f"{inner.__name__}{type(self).__name__}", fields)
-        return _STATE_TYPES[key]
-
-    @property
-    def inner_graph(self) -> StateGraph:
-        """The graph of the inner game."""
-        raise NotImplementedError(f"{type(self).__name__} has no inner_graph")
-
-    def derive(self) -> StateGraph:
-        """The graph that the rules give, found without running them."""
-        raise NotImplementedError(f"{type(self).__name__} has no derive()")
-
-    def inner_state(self, s: Any) -> Any:
-        """The inner game's part of a state."""
-        kind = type(self.inner.start())
-        return kind(*s[: len(kind._fields)])
-
-    def describe_added(self, s: Any) -> str:
-        """The fields that were added, in words, for people who play."""
-        raise NotImplementedError(f"{type(self).__name__} has no describe_added()")
-
-    def validate(self) -> None:
-        """The parameters of the inner game are checked; the rest when the game is made."""
-        self.inner.validate()
-
-    @property
-    def action_names(self) -> Sequence[str] | Mapping[int, str]:  # type: ignore[override]
-        """As in the inner game."""
-        return self.inner.action_names
-
-    @property
-    def own_specs(self) -> list[ParameterSpec]:
-        """The parameters that this game adds, each with its value as the default."""
-        raise NotImplementedError(f"{type(self).__name__} has no own_specs")
-
-    @property
-    def specs(self) -> list[ParameterSpec]:
-        """Those of the inner game, and its own; a name that is taken gets another in front."""
-        inner = self.inner.specs
-        taken = {spec.name for spec in inner}
-        prefix = f"{type(self).__name__.lower()}_"
-        own = [
-            dataclasses.replace(spec, name=prefix + spec.name if spec.name in taken else spec.name)
-            for spec in self.own_specs
-        ]
-        return [*inner, *own]
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The parameters of the inner game, and its own."""
-        inner = self.inner.parameters
-        return inner | {s.name: s.default for s in self.specs if s.name not in inner}
-
-    def policies(self) -> dict[str, Callable[[Any, Any], int]]:  # type: ignore[override]
-        """The inner game's policies, which don't see the fields that were added."""
-
-        def blind(function: Callable[[Any, Any], int]) -> Callable[[Any, Any], int]:
-            def ask(game: DerivedGame, s: Any) -> int:
-                return function(game.inner, game.inner_state(s))
-
-            ask.__doc__ = function.__doc__
-            return ask
-
-        return {name: blind(function) for name, function in self.inner.policies().items()}
-
-
-@dataclass(frozen=True)
-class ParameterSpec:
-    """What a parameter of a game may be."""
-
-    name: str
-    type: type
-    default: Any
-    at_least: float | None
-    at_most: float | None
-    about: str
-
-    @property
-    def range_text(self) -> str:
-        """The range in words, or an empty string."""
-        if self.at_least is not None and self.at_most is not None:
-            return f"from {self.at_least} to {self.at_most}"
-        if self.at_least is not None:
-            return f"at least {self.at_least}"
-        if self.at_most is not None:
-            return f"at most {self.at_most}"
-        return ""
-
-    def check(self, game: str, value: Any) -> None:
-        """Raise ParameterError unless `value` has the right type and lies in range."""
-        kinds = {int: "a whole number", float: "a number", bool: "true or false"}
-        right = (
-            isinstance(value, bool)
-            if self.type is bool
-            else isinstance(value, int | float if self.type is float else int)
-            and not isinstance(value, bool)
-        )
-        if not right:
-            raise ParameterError(
-                f"{game}: {self.name} must be {kinds[self.type]}, not {shown(value)}"
-            )
-        low, high = self.at_least, self.at_most
-        if self.type is float and not math.isfinite(value):
-            raise ParameterError(f"{game}: {self.name} must be a finite number, not {value!r}")
-        if self.type is int and not -(2**63) <= value < 2**63:
-            raise ParameterError(f"{game}: {self.name} is {shown(value)}, beyond 64 bits")
-        if (low is not None and value < low) or (high is not None and value > high):
-            raise ParameterError(f"{game}: {self.name} must be {self.range_text}, not {value!r}")
-
-    def parse(self, game: str, text: str) -> Value:
-        """Read a value as typed on the command line.
-
-        Raises
-        ------
-        ParameterError
-            The text isn't a value of the parameter's type, or is out of range.
-        """
-        value: Any = text
-        if self.type is bool:
-            words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-            value = words.get(text.lower(), text)
-        else:
-            with contextlib.suppress(ValueError):
-                value = self.type(text)
-        self.check(game, value)
-        return typing.cast(Value, value)
-
-
-def no_parameter(name: str) -> str:
-    """What to write where something that isn't a parameter is declared like one."""
-    return (
-        f"a parameter is an int, a float or a bool, and anything else is written "
-        f"{name}: ClassVar = ..."
-    )
-
-
-def parameter_specs(game: type[Game]) -> list[ParameterSpec]:
-    """The parameters of a kind of game, in their order.
-
-    Raises
-    ------
-    ParameterError
-        A parameter is declared as something other than int, float or bool.
-    """
-    try:
-        hints = typing.get_type_hints(game)
-    except (NameError, TypeError):
-        hints = {}
-    specs = []
-    for field in dataclasses.fields(game):
-        kind = hints.get(field.name, field.type)
-        if kind not in (int, float, bool):
-            raise ParameterError(
-                f"{game.name}: the parameter {field.name} is declared as {shown(field.type)}; "
-                f"{no_parameter(field.name)}"
-            )
-        default = None if field.default is dataclasses.MISSING else field.default
-        meta = field.metadata
-        specs.append(
-            ParameterSpec(
-                field.name,
-                kind,
-                default,
-                meta.get("at_least"),
-                meta.get("at_most"),
-                meta.get("about", ""),
-            )
-        )
-    return specs

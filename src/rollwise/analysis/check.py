@@ -16,7 +16,7 @@ from rollwise.answer.solve import solve
 from rollwise.builders import CompileWarning, Progress, build
 from rollwise.builders.rules import Rules
 from rollwise.errors import EndlessPlay, PolicyError, RollwiseError, RulesError
-from rollwise.game import DerivedGame, Game
+from rollwise.game import Game
 from rollwise.graph import ARRAYS, StateGraph
 from rollwise.graph.endings import NO_END, describe, settle, staying_actions
 from rollwise.recursion.endless import endless_states
@@ -124,7 +124,7 @@ def _compare_builders(
     report: Report, game: Game, graph: StateGraph, max_states: int | None
 ) -> None:
     topic = "interpreted and compiled"
-    if isinstance(game, DerivedGame):
+    if game.base_game is not game:
         return  # the rules of both are those of the inner game
     if graph.n_states > MOST_COMPARED:
         problem, compared = _compare_sample(game, graph), MOST_COMPARED

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import index
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 from rollwise.analysis.contest import Contest, ContestSolution, solve_contest
 from rollwise.answer.solution import Solution
@@ -15,23 +15,6 @@ from rollwise.derive.by_score import whole_points
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
-
-
-@runtime_checkable
-class ReadsPlays(Protocol):
-    """A game that reads plays the way people write them down.
-
-    ``read_play(rows)`` takes the rows of one play, each a mapping of column names to
-    text, and gives a state and an action for each; it raises a ValueError that says
-    what is wrong with a row (its second argument is the row's number in the play).
-    ``play_columns`` are the columns that it needs.
-    """
-
-    play_columns: Any
-
-    def read_play(self, rows: Sequence[Mapping[str, str]]) -> list[tuple[Any, int]]:
-        """The states and actions of one play."""
-        ...
 
 
 class Move(NamedTuple):
@@ -95,7 +78,7 @@ def read_plays(game: Game, graph: StateGraph, path: Path) -> list[Play]:
 
     The columns are ``player`` (optional; rows of one player stand together) and either
     the fields of the state and ``action`` (its name or number), or what the game
-    itself reads (`ReadsPlays`; for Threes ``rolled`` and ``taken``).
+    itself reads (`Game.read_play`; for Threes ``rolled`` and ``taken``).
 
     Raises
     ------
@@ -128,11 +111,11 @@ def read_plays(game: Game, graph: StateGraph, path: Path) -> list[Play]:
     written = (*graph.field_names, "action")
     if all(name in columns for name in written):
         reading = _from_fields
-    elif isinstance(game, ReadsPlays) and all(name in columns for name in game.play_columns):
+    elif game.play_columns and all(name in columns for name in game.play_columns):
         reading = _from_game
     else:
         ways = [", ".join(written)]
-        if isinstance(game, ReadsPlays):
+        if game.play_columns:
             ways.append(", ".join(game.play_columns))
         raise UsageError(
             f"{path} has the columns {', '.join(columns)}; a play of {game.name} has "
@@ -157,7 +140,6 @@ def _from_fields(
 def _from_game(
     game: Game, graph: StateGraph, rows: Sequence[Mapping[str, str]]
 ) -> Sequence[tuple[Any, int | str]]:
-    assert isinstance(game, ReadsPlays)
     return game.read_play(rows)
 
 

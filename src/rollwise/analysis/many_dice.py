@@ -1,6 +1,12 @@
 """Games of taking the lowest dice, for numbers of dice far beyond any graph.
 
-For a game that says so (`TakesLowest`), the value of n dice depends on those of
+In such a game all dice are rolled together, some are taken, at least one, and the
+rest are rolled again until none is left; the lowest are the best to take, and the
+aim is a small sum. The game says so by its `face_points`, which ascend from a single
+0. Its parameter ``dice`` is how many there are, and ``skip`` whether none may be
+taken, and then at least two of the next roll; never of the last die.
+
+The value of n dice depends on those of
 fewer dice alone, and nearly all rolls need not be told apart; see
 `rollwise.kernels.many_dice` for the mathematics. Nothing is taken on trust: the facts
 that it leans on are checked for every number of dice as it runs, every value is
@@ -13,7 +19,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import comb
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,27 +35,6 @@ if TYPE_CHECKING:
 MOST = 20_000
 LOOKED_AT = 30  # up to this many dice every roll is looked at; 6 ** 30 rolls, 324,632 kinds
 HELD_AGAINST = 6  # dice up to which the general solver is asked as well
-
-
-@runtime_checkable
-class TakesLowest(Protocol):
-    """What a game must say of itself.
-
-    All dice are rolled together, some are taken, at least one, and the rest are
-    rolled again until none is left; the lowest are the best to take, and the aim
-    is a small sum. Its parameter ``dice`` is how many there are.
-
-    Attributes
-    ----------
-    face_points : sequence of int
-        The points of each face, ascending; the first is 0 and the second isn't.
-    skip : bool
-        Whether none may be taken, and then at least two of the next roll; never
-        of the last die.
-    """
-
-    face_points: Any
-    skip: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +150,7 @@ def many_dice(game: Game, most: int, *, held_against: int = HELD_AGAINST) -> Man
     Parameters
     ----------
     game : Game
-        One that `TakesLowest`; its own number of dice doesn't matter.
+        One with `face_points`; its own number of dice doesn't matter.
     most : int
         From 1 to 20,000. Time grows with its square: 5,000 take about a second.
     held_against : int
@@ -179,7 +164,7 @@ def many_dice(game: Game, most: int, *, held_against: int = HELD_AGAINST) -> Man
         A fact that the method leans on doesn't hold for some number of dice, or
         the general solver gives something else.
     """
-    if not isinstance(game, TakesLowest):
+    if not game.face_points:
         raise UsageError(
             f"{game.name} isn't a game of taking the lowest dice (it has no face_points), so "
             "there is no method for very many"
@@ -192,19 +177,20 @@ def many_dice(game: Game, most: int, *, held_against: int = HELD_AGAINST) -> Man
             f"{game.name}: face_points is {tuple(game.face_points)}; it must ascend from a "
             "single 0 over at least three faces"
         )
+    skip = bool(getattr(game, "skip", False))
     started = time.perf_counter()
     choose = np.array(
         [[comb(n, k) for k in range(LOOKED_AT + 1)] for n in range(LOOKED_AT + 1)], np.float64
     )
     low, high = np.zeros((2, most + 1)), np.zeros((2, most + 1))
-    failed, steep = kernels.many_dice(most, points, bool(game.skip), LOOKED_AT, choose, low, high)
+    failed, steep = kernels.many_dice(most, points, skip, LOOKED_AT, choose, low, high)
     if failed:
         raise NotConverged(
             f"{game.name}: the method for many dice can't tell which dice to take from "
             f"{failed} dice on (another die there costs as much as a face)"
         )
     seconds = time.perf_counter() - started
-    found = ManyDice(low, high, steep, points, bool(game.skip), seconds)
+    found = ManyDice(low, high, steep, points, skip, seconds)
     for dice in range(1, min(most, held_against) + 1):
         solution = solve(replace(game, dice=dice))  # type: ignore[call-arg]
         value, bound = found.value(dice)

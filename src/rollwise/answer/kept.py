@@ -29,7 +29,7 @@ from rollwise.answer import solve as solving
 from rollwise.answer.solution import Solution
 from rollwise.builders import SMALL, Mode, Progress, build_with_report
 from rollwise.errors import OutputError, RollwiseError
-from rollwise.game import DerivedGame, Game
+from rollwise.game import Game
 from rollwise.graph import ARRAYS, Lotteries, StateGraph
 from rollwise.machine.atomic_files import remove_abandoned, write_atomically
 from rollwise.machine.user_cache import MOST_BYTES, answers_folder, make_room
@@ -291,7 +291,7 @@ def _key_of(game: Game) -> str | None:
     from rollwise.builders.compiled.reasons import NotCompilable
     from rollwise.builders.rules import Rules
 
-    if isinstance(game, DerivedGame):
+    if game.base_game is not game:
         return None  # its graph is made from that of another, whose rules it doesn't say
     try:
         rules = Rules(game)
@@ -339,7 +339,7 @@ def _is_compiled(game: Game, spent: float) -> bool:
     from rollwise.builders.compiled.reasons import NotCompilable
     from rollwise.builders.rules import Rules
 
-    if isinstance(game, DerivedGame) or jit_disabled():
+    if game.base_game is not game or jit_disabled():
         return False
     rules = Rules(game)
     if is_compiled(rules):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import PolicyError, UsageError
-from rollwise.game import DerivedGame, Game
+from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy
 from rollwise.machine.parquet_files import read_parquet
@@ -107,9 +107,9 @@ def find_policy(graph: StateGraph, game: Game, reference: str) -> Policy:
             f"{graph.game} has no policy {reference!r} (its policies: {known}; a table of yours "
             "is a path ending in .csv or .parquet)"
         )
-    if isinstance(game, DerivedGame):  # its policies are those of the inner game
-        inner = game.inner_graph
-        blind = find_policy(inner, game.inner, reference)
+    if game.base_game is not game:  # its policies are those of the game it is made from
+        inner = game.base_graph(graph)
+        blind = find_policy(inner, game.base_game, reference)
         return Policy(reference, blind.probability[inner_actions(graph, inner)])
     function = functions[reference]
     compiled = _of_compiled_function(graph, game, reference, function)

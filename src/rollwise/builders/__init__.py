@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from rollwise.builders.interpreted import Arrays, Interpreter
 from rollwise.builders.rules import PAYOFF, Rules, more_states
 from rollwise.errors import RulesError, TooManyStates
-from rollwise.game import PASS, DerivedGame, Game
+from rollwise.game import PASS, Game
 from rollwise.graph import Lotteries, StateGraph
 
 if TYPE_CHECKING:
@@ -116,10 +116,10 @@ def build_with_report(
     if max_states is not None and max_states < 1:
         raise ValueError(f"max_states is {max_states}; it must be at least 1")
     started = time.perf_counter()
-    if mode == "auto" and isinstance(game, DerivedGame):
-        return _derived(game, max_states), BuildReport(
-            "derived", 0.0, time.perf_counter() - started
-        )
+    derived = game.derive() if mode == "auto" else None
+    if derived is not None:
+        _require_few(derived, max_states)
+        return derived, BuildReport("derived", 0.0, time.perf_counter() - started)
     rules = Rules(game)
     roots = rules.few_roots(SMALL)
 
@@ -173,14 +173,12 @@ def build_with_report(
     return graph, BuildReport(how, compile_seconds, seconds)
 
 
-def _derived(game: DerivedGame, max_states: int | None) -> StateGraph:
-    graph = game.derive()
+def _require_few(graph: StateGraph, max_states: int | None) -> None:
     if max_states is not None and graph.n_states > max_states:
         raise TooManyStates(
             f"{graph.title} has {graph.n_states:,} states, more than {max_states:,}; smaller "
             f"parameters help, or {more_states()}"
         )
-    return graph
 
 
 def jit_disabled() -> bool:

@@ -19,10 +19,11 @@ from rollwise.coach.game_record import (
 from rollwise.coach.session import Session
 from rollwise.coach.table import Table
 from rollwise.errors import ParameterError, UnknownGame, UsageError
-from rollwise.game import Game, parameter_specs
+from rollwise.game import Game
 from rollwise.games import create, find
 from rollwise.graph import title_of
 from rollwise.graph.policies import Policy
+from rollwise.parameters import parameter_specs
 
 
 def agreed_game(

@@ -1,8 +1,8 @@
 """A game's table: positions, dice and outcomes in words.
 
-The graph names fields and actions. A game may say more, with any of the methods
-of `Describes`, `Tells` and `Throws` written beside its rules; they are for people
-and never take part in solving.
+The graph names fields and actions. A game may say more, with the words of `Game`
+(`describe`, `told`, `throw`, `fallen`); they are for people and never take part in
+solving.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,44 +18,11 @@ from numpy.typing import NDArray
 from rollwise.answer.references import inner_actions
 from rollwise.answer.solution import Solution
 from rollwise.answer.solve import solve
-from rollwise.coach.telling import as_other_sees, changes, position_text
+from rollwise.coach.telling import as_other_sees, changes
+from rollwise.coach.thrown import what_follows
 from rollwise.errors import UsageError
-from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN, DerivedGame, Game
+from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN, Game
 from rollwise.graph import StateGraph
-
-
-@runtime_checkable
-class Describes(Protocol):
-    """A game that says what a position is."""
-
-    def describe(self, s: Any) -> str:
-        """The position in words, as the mover sees it."""
-        ...
-
-
-@runtime_checkable
-class Tells(Protocol):
-    """A game that says what came of an action."""
-
-    def told(self, s: Any, action: int, then: int, after: Any) -> str:
-        """What happened, in words; `after` means nothing where the game is over."""
-        ...
-
-
-@runtime_checkable
-class Throws(Protocol):
-    """A game whose dice people can throw on a table of their own.
-
-    Thrown fairly, the dice must bring every outcome as often as its weight says.
-    """
-
-    def throw(self, s: Any, action: int) -> Sequence[int]:
-        """The sides of each die that the action throws; empty if it throws none."""
-        ...
-
-    def fallen(self, s: Any, action: int, faces: Sequence[int]) -> tuple[int, Any]:
-        """What follows when the dice show these faces: ``(then, next_state)``."""
-        ...
 
 
 class Fall(NamedTuple):
@@ -84,8 +51,7 @@ class Table:
     ----------
     solution : Solution
     game : Game
-        What it says of positions, dice and outcomes is what the rules of the inner
-        game say, where it is a derived one.
+        What happens is told, and dice are thrown, as in its base game.
     """
 
     solution: Solution
@@ -110,12 +76,12 @@ class Table:
     @property
     def rules(self) -> Game:
         """The rules that have words for what happens."""
-        return self.game.inner if isinstance(self.game, DerivedGame) else self.game
+        return self.game.base_game
 
     @cached_property
     def source(self) -> StateGraph:
         """The graph of these rules."""
-        return self.game.inner_graph if isinstance(self.game, DerivedGame) else self.graph
+        return self.game.base_graph(self.graph)
 
     @cached_property
     def _source_action(self) -> NDArray[np.int64]:
@@ -124,24 +90,19 @@ class Table:
             return np.arange(self.graph.n_actions)
         return inner_actions(self.graph, self.source)
 
-    def _source_state(self, s: int) -> int:
-        return int(self.source.action_state[self._source_action[self.graph.action_indptr[s]]])
-
-    def _state(self, s: int) -> Any:
-        """A state as the rules know it."""
-        fields = self.source.states[self._source_state(s)].tolist()
+    def _state(self, action: int) -> Any:
+        """The state of an action, as the rules know it."""
+        source = self.source
+        fields = source.states[source.action_state[self._source_action[action]]].tolist()
         return type(self.rules.start())(*fields)
 
     def position(self, s: int) -> str:
         """A position in words, as the mover sees it."""
-        if isinstance(self.rules, Describes):
-            text = self.rules.describe(self._state(s))
-        else:
-            text = position_text(self.source, self._source_state(s))
-        if isinstance(self.game, DerivedGame):
-            whole = type(self.game.start())(*self.graph.states[s].tolist())
-            text += f"; {self.game.describe_added(whole)}"
-        return text
+        return self.game.describe(self._state_type(*self.graph.states[s].tolist()))
+
+    @cached_property
+    def _state_type(self) -> Any:
+        return type(self.game.start())
 
     def actions(self, s: int) -> range:
         """The actions of a state, as indices into the graph's arrays."""
@@ -184,7 +145,7 @@ class Table:
         graph = self.graph
         k = int(graph.outcome_indptr[action]) + number
         s = int(graph.action_state[action])
-        told = self._told(s, action, number)
+        told = self._told(action, number)
         t = int(graph.outcome_state[k])
         if t < 0:
             then = ""
@@ -195,7 +156,7 @@ class Table:
             return told
         if not graph.outcome_passes[k]:
             return changes(graph, s, t) or "nothing changes"
-        if isinstance(self.game, DerivedGame):
+        if self.source is not graph:  # the points of the other player stand elsewhere
             return "the turn passes"
         made = changes(graph, s, t, self._seen_by_other)
         return f"{made}; the turn passes" if made else "the turn passes"
@@ -204,23 +165,18 @@ class Table:
     def _seen_by_other(self) -> tuple[int, ...]:
         return as_other_sees(self.graph)
 
-    def _told(self, s: int, action: int, number: int) -> str:
-        if not isinstance(self.rules, Tells):
-            return ""
+    def _told(self, action: int, number: int) -> str:
         source = self.source
         a = int(self._source_action[action])
         k = int(source.outcome_indptr[a]) + number
         t = int(source.outcome_state[k])
-        here = self._state(s)
+        here = self._state(action)
         after = here if t < 0 else type(here)(*source.states[t].tolist())
         return self.rules.told(here, int(source.action_label[a]), _then(source, k), after)
 
     def dice(self, action: int) -> tuple[int, ...]:
         """The sides of the dice that an action throws, if the game says so."""
-        if not isinstance(self.rules, Throws):
-            return ()
-        s = int(self.graph.action_state[action])
-        return tuple(self.rules.throw(self._state(s), int(self.graph.action_label[action])))
+        return tuple(self.rules.throw(self._state(action), int(self.graph.action_label[action])))
 
     def fall_of(self, action: int, faces: Sequence[int]) -> int:
         """The number of the outcome that these faces bring.
@@ -238,10 +194,8 @@ class Table:
         for face, most in zip(faces, sides, strict=True):
             if not 1 <= face <= most:
                 raise UsageError(f"a die shows {face}, but it has the faces 1 to {most}")
-        assert isinstance(self.rules, Throws)
-        s = int(self.graph.action_state[action])
         label = int(self.graph.action_label[action])
-        then, after = self.rules.fallen(self._state(s), label, faces)
+        then, after = what_follows(self.rules, self._state(action), label, faces)
         source = self.source
         a = int(self._source_action[action])
         for number, k in enumerate(

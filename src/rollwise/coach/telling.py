@@ -9,17 +9,6 @@ from rollwise.graph import StateGraph
 
 SAMPLE = 4096  # passes that are looked at
 MOST_CHANGES = 8  # that are told
-MANY_FIELDS = 8  # of which those that are 0 aren't listed
-
-
-def position_text(graph: StateGraph, state: int) -> str:
-    """A position by the names of its fields."""
-    fields = list(zip(graph.field_names, graph.states[state].tolist(), strict=True))
-    shown = [(name, field) for name, field in fields if field or len(fields) <= MANY_FIELDS]
-    told = ", ".join(f"{name} {field}" for name, field in shown)
-    if len(shown) == len(fields):
-        return told
-    return f"{told}, all else 0" if told else "all 0"
 
 
 def as_other_sees(graph: StateGraph) -> tuple[int, ...]:

@@ -22,9 +22,11 @@ from rollwise.derive.by_score import (
     unroll,
     whole_points,
 )
+from rollwise.derive.derived_game import DerivedGame
 from rollwise.errors import ParameterError, RulesError
-from rollwise.game import AGAIN, DRAW, END, LOSE, WIN, DerivedGame, ParameterSpec
+from rollwise.game import AGAIN, DRAW, END, LOSE, WIN
 from rollwise.graph import StateGraph
+from rollwise.parameters import ParameterSpec
 
 # What an exact hit of the target counts as.
 TIES = {"win": WIN, "draw": DRAW, "lose": LOSE}

@@ -25,18 +25,11 @@ from rollwise.derive.by_score import (
     require_points,
     whole_points,
 )
+from rollwise.derive.derived_game import DerivedGame
 from rollwise.errors import ParameterError, RulesError, TooManyStates
-from rollwise.game import (
-    AGAIN,
-    DRAW,
-    END,
-    LOSE,
-    PASS,
-    WIN,
-    DerivedGame,
-    ParameterSpec,
-)
+from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN
 from rollwise.graph import StateGraph
+from rollwise.parameters import ParameterSpec
 
 # What a tie is worth to the second player.
 TIES = {"shared": 0.0, "first": -1.0, "win-or-tie": 1.0}

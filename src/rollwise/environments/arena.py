@@ -14,12 +14,13 @@ from rollwise.answer.solve import solve
 from rollwise.builders import build
 from rollwise.derive.contest import Duel
 from rollwise.errors import UsageError
-from rollwise.game import Game, parameter_specs
+from rollwise.game import Game
 from rollwise.games import find
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import EITHER, FIRST, SECOND, legal_actions
 from rollwise.kernels.sampling import outcome_codes
+from rollwise.parameters import parameter_specs
 
 SEATS = {"first": FIRST, "second": SECOND, "either": EITHER}
 

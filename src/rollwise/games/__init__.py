@@ -22,7 +22,8 @@ from pathlib import Path
 
 from rollwise.errors import ParameterError, UnknownGame
 from rollwise.faults import PASSED_ON, fault_text, one_line
-from rollwise.game import Game, no_parameter, parameter_specs
+from rollwise.game import Game
+from rollwise.parameters import no_parameter, parameter_specs
 
 
 def available() -> dict[str, type[Game]]:

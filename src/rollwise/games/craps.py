@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -48,13 +48,3 @@ class Craps(Game):
 
     def throw(self, s: Point, action: int) -> tuple[int, ...]:
         return (6, 6)
-
-    def fallen(self, s: Point, action: int, faces: Sequence[int]) -> tuple[int, Point]:
-        total = sum(faces)
-        if s.point == 0:
-            if total in (7, 11):
-                return WIN, s
-            return (LOSE, s) if total in (2, 3, 12) else (AGAIN, Point(total))
-        if total == s.point:
-            return WIN, s
-        return LOSE if total == 7 else AGAIN, s

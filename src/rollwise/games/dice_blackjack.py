@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -68,12 +68,6 @@ class DiceBlackjack(Game):
 
     def throw(self, s: Totals, action: int) -> tuple[int, ...]:
         return (self.sides,) * action
-
-    def fallen(self, s: Totals, action: int, faces: Sequence[int]) -> tuple[int, Totals]:
-        total = s.mine + sum(faces)
-        if total < self.low:
-            return PASS, Totals(s.theirs, total)
-        return WIN if total <= self.high else LOSE, s
 
     @policy
     def one_die(self, s: Totals) -> int:

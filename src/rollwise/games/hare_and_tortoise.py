@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -55,15 +55,6 @@ class HareAndTortoise(Game):
 
     def throw(self, s: Race, action: int) -> tuple[int, ...]:
         return (6 if s.mover == HARE else 4,)
-
-    def fallen(self, s: Race, action: int, faces: Sequence[int]) -> tuple[int, Race]:
-        gone = faces[0]
-        if action == DASH and s.mover == HARE:
-            gone = 9 if faces[0] >= 5 else 0
-        elif action == DASH:
-            gone = 2 * faces[0] if faces[0] >= 3 else 0
-        left = s.mine - gone
-        return (WIN, s) if left <= 0 else (PASS, Race(1 - s.mover, s.theirs, left))
 
     @policy
     def always_steady(self, s: Race) -> int:

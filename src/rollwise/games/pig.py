@@ -66,13 +66,6 @@ class Pig(Game):
     def throw(self, s: Turn, action: int) -> tuple[int, ...]:
         return (self.sides,) if action == ROLL else ()
 
-    def fallen(self, s: Turn, action: int, faces: Sequence[int]) -> tuple[int, Turn]:
-        turn = s.turn + faces[0]
-        if faces[0] == 1:
-            return PASS, Turn(s.rival, s.banked, 0)
-        wins = s.banked + turn >= self.target and not self.must_bank
-        return WIN if wins else AGAIN, Turn(s.banked, s.rival, turn)
-
     @policy
     def hold_at_20(self, s: Turn) -> int:
         """Hold as soon as the turn is worth 20, or wins."""
@@ -118,12 +111,6 @@ class Piglet(Game):
     def throw(self, s: Turn, action: int) -> tuple[int, ...]:
         return (2,) if action == ROLL else ()
 
-    def fallen(self, s: Turn, action: int, faces: Sequence[int]) -> tuple[int, Turn]:
-        if faces[0] == 1:  # a tail
-            return PASS, Turn(s.rival, s.banked, 0)
-        turn = s.turn + 1
-        return WIN if s.banked + turn >= self.target else AGAIN, Turn(s.banked, s.rival, turn)
-
     @policy
     def hold_at_2(self, s: Turn) -> int:
         """Hold as soon as the turn is worth 2."""
@@ -166,11 +153,11 @@ class TwoDicePig(Game):
     def throw(self, s: Turn, action: int) -> tuple[int, ...]:
         return (self.sides, self.sides) if action == ROLL else ()
 
-    def fallen(self, s: Turn, action: int, faces: Sequence[int]) -> tuple[int, Turn]:
-        if faces[0] == 1 or faces[1] == 1:
-            return PASS, Turn(s.rival, 0 if faces[0] == faces[1] else s.banked, 0)
-        turn = s.turn + faces[0] + faces[1]
-        return WIN if s.banked + turn >= self.target else AGAIN, Turn(s.banked, s.rival, turn)
+    def fallen(self, s: Turn, action: int, faces: Sequence[int]) -> int:
+        first, second = faces
+        if first == 1 or second == 1:
+            return 0 if first == second else 1
+        return 2 + (self.sides - 1) * (first - 2) + (second - 2)
 
     @policy
     def hold_at_20(self, s: Turn) -> int:

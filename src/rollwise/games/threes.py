@@ -59,7 +59,7 @@ class Threes(Game):
     players: ClassVar = 1
     objective: ClassVar = "minimize"
     play_columns: ClassVar = ("rolled", "taken")
-    face_points: ClassVar = (0, 1, 2, 4, 5, 6)  # what `rollwise.analysis.many_dice` goes by
+    face_points: ClassVar = (0, 1, 2, 4, 5, 6)
     action_names: ClassVar = {
         ROLL: "roll",
         TAKE: "take none",
@@ -110,9 +110,9 @@ class Threes(Game):
     def throw(self, s: Hand, action: int) -> tuple[int, ...]:
         return (6,) * s.to_roll if action == ROLL else ()
 
-    def fallen(self, s: Hand, action: int, faces: Sequence[int]) -> tuple[int, Hand]:
-        n = [list(faces).count(face) for face in range(7)]
-        return AGAIN, Hand(0, s.take_two, n[3], n[1], n[2], n[4], n[5], n[6])
+    def fallen(self, s: Hand, action: int, faces: Sequence[int]) -> int:
+        shown = [list(faces).count(face) for face in range(7)]
+        return [n.tolist() for _, n in dice.counts(s.to_roll, 6)].index(shown)
 
     @policy
     def take_one(self, s: Hand) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from rollwise.derive.chase import Chase
 from rollwise.derive.contest import Duel
 from rollwise.errors import UnknownGame
-from rollwise.game import DerivedGame, Game
+from rollwise.game import Game
 from rollwise.games import find_installed
 from rollwise.graph import title_of
 
@@ -19,7 +19,7 @@ def command(game: Game) -> str | None:
     A game from a file is named by that file: from the current folder, or by its name alone,
     since a reader keeps it in a place of their own.
     """
-    plain = game.inner if isinstance(game, DerivedGame) else game
+    plain = game.base_game
     name = _reference(type(plain))
     if name is None:
         return None

@@ -7,8 +7,9 @@ from typing import Any
 
 from rollwise.cli.app import app
 from rollwise.cli.common import JsonOption, print_json, print_table
-from rollwise.game import Game, parameter_specs
+from rollwise.game import Game
 from rollwise.games import available
+from rollwise.parameters import parameter_specs
 
 
 def _describe(cls: type[Game]) -> dict[str, Any]:

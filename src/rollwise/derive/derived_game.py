@@ -1,0 +1,113 @@
+"""Games made from other games, such as a chase of a score and a contest of two."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from rollwise.game import Game
+from rollwise.graph import StateGraph
+from rollwise.parameters import ParameterSpec
+
+_STATE_TYPES: dict[Any, Any] = {}
+
+
+@dataclass(frozen=True)
+class DerivedGame(Game):
+    """A game made from another one, whose graph can be made from the other's graph.
+
+    A state is one of the other game's with further fields behind, and the actions are
+    the other game's. What a game says of itself is asked of the game, and not of its
+    class: the parameters, policies and words here come from the inner game too.
+    """
+
+    inner: Game
+    added_fields: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def state_type(self) -> Any:
+        """The type of the states: the fields of the inner game's, and those that are added."""
+        inner: Any = type(self.inner.start())
+        key = type(self), inner
+        if key not in _STATE_TYPES:
+            fields = [(name, int) for name in (*inner._fields, *self.added_fields)]
+            _STATE_TYPES[key] = typing.NamedTuple(f"{inner.__name__}{type(self).__name__}", fields)
+        return _STATE_TYPES[key]
+
+    @property
+    def inner_graph(self) -> StateGraph:
+        """The graph of the inner game."""
+        raise NotImplementedError(f"{type(self).__name__} has no inner_graph")
+
+    @property
+    def base_game(self) -> Game:
+        """The inner game."""
+        return self.inner
+
+    def base_graph(self, graph: StateGraph) -> StateGraph:
+        """The graph of the inner game."""
+        return self.inner_graph
+
+    def derive(self) -> StateGraph:
+        """The graph that the rules give, made from the inner game's."""
+        raise NotImplementedError(f"{type(self).__name__} has no derive()")
+
+    def inner_state(self, s: Any) -> Any:
+        """The inner game's part of a state."""
+        kind = type(self.inner.start())
+        return kind(*s[: len(kind._fields)])
+
+    def describe_added(self, s: Any) -> str:
+        """The fields that were added, in words, for people who play."""
+        raise NotImplementedError(f"{type(self).__name__} has no describe_added()")
+
+    def describe(self, s: Any) -> str:
+        """What the inner game says of its part, and then the fields that were added."""
+        return f"{self.inner.describe(self.inner_state(s))}; {self.describe_added(s)}"
+
+    def validate(self) -> None:
+        """The parameters of the inner game are checked; the rest when the game is made."""
+        self.inner.validate()
+
+    @property
+    def action_names(self) -> Sequence[str] | Mapping[int, str]:  # type: ignore[override]
+        """As in the inner game."""
+        return self.inner.action_names
+
+    @property
+    def own_specs(self) -> list[ParameterSpec]:
+        """The parameters that this game adds, each with its value as the default."""
+        raise NotImplementedError(f"{type(self).__name__} has no own_specs")
+
+    @property
+    def specs(self) -> list[ParameterSpec]:
+        """Those of the inner game, and its own; a name that is taken gets another in front."""
+        inner = self.inner.specs
+        taken = {spec.name for spec in inner}
+        prefix = f"{type(self).__name__.lower()}_"
+        own = [
+            dataclasses.replace(spec, name=prefix + spec.name if spec.name in taken else spec.name)
+            for spec in self.own_specs
+        ]
+        return [*inner, *own]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the inner game, and its own."""
+        inner = self.inner.parameters
+        return inner | {s.name: s.default for s in self.specs if s.name not in inner}
+
+    def policies(self) -> dict[str, Callable[[Any, Any], int]]:  # type: ignore[override]
+        """The inner game's policies, which don't see the fields that were added."""
+
+        def blind(function: Callable[[Any, Any], int]) -> Callable[[Any, Any], int]:
+            def ask(game: DerivedGame, s: Any) -> int:
+                return function(game.inner, game.inner_state(s))
+
+            ask.__doc__ = function.__doc__
+            return ask
+
+        return {name: blind(function) for name, function in self.inner.policies().items()}

@@ -1,0 +1,158 @@
+"""The words of a rule sheet: their defaults, and which outcome thrown dice bring."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rollwise import AGAIN, END, Game, dice
+from rollwise.coach import Table
+from rollwise.coach.thrown import outcome_of_total, ways_of_totals
+from rollwise.errors import ParameterError, RulesError
+from rollwise.games.pig import Pig, Turn
+
+PAGE = Path(__file__).parent.parent / "CONTRIBUTING.md"
+
+
+class Spot(NamedTuple):
+    place: int
+
+
+@dataclass(frozen=True)
+class Walk(Game):
+    """A throw of two dice, once; the outcomes are told apart by where they lead."""
+
+    players: ClassVar = 1
+    objective: ClassVar = "maximize"
+    weights: ClassVar = (1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1)
+
+    def start(self):
+        return Spot(0)
+
+    def actions(self, s):
+        yield 0
+
+    def outcomes(self, s, action):
+        if s.place:
+            yield 1, END, s
+        else:
+            for number, weight in enumerate(self.weights):
+                yield weight, AGAIN, Spot(1 + number)
+
+    def throw(self, s, action):
+        return () if s.place else (6, 6)
+
+
+def reached(game: Game, *faces: int) -> int:
+    """Where a throw leads."""
+    table = Table.lay(game)
+    number = table.fall_of(0, faces)
+    return int(table.graph.states[table.graph.outcome_state[number]][0])
+
+
+def test_outcomes_follow_the_total_of_the_dice():
+    assert [reached(Walk(), 1, 1), reached(Walk(), 3, 4), reached(Walk(), 6, 6)] == [1, 6, 11]
+
+
+def test_one_outcome_may_hold_several_totals():
+    class Coarse(Walk):
+        weights = (3, 0, 33)  # totals 2 and 3; none; the others
+
+    assert [reached(Coarse(), *faces) for faces in ((1, 1), (2, 1), (1, 3))] == [1, 1, 3]
+
+
+def test_weights_that_split_a_total_need_the_word():
+    class Split(Walk):
+        weights = (2, 34)  # 3 is thrown in two ways
+
+    with pytest.raises(RulesError, match=r"which outcome do the faces 1 2 bring\?.*fallen"):
+        reached(Split(), 1, 2)
+
+    class Said(Split):
+        def fallen(self, s, action, faces):
+            return int(sum(faces) > 3)
+
+    assert [reached(Said(), 1, 2), reached(Said(), 2, 2)] == [1, 2]
+
+
+def test_a_number_that_is_no_outcome_is_refused():
+    class Beyond(Walk):
+        def fallen(self, s, action, faces):
+            return 11
+
+    with pytest.raises(RulesError, match="fallen.. gives 11 for the faces 1 2; .* from 0 to 10"):
+        reached(Beyond(), 1, 2)
+
+
+def test_the_state_that_follows_still_works_and_warns():
+    class Old(Walk):
+        def fallen(self, s, action, faces):
+            return AGAIN, Spot(5)
+
+    with pytest.warns(DeprecationWarning, match="number of the outcome"):
+        assert reached(Old(), 1, 2) == 5
+
+
+@given(st.lists(st.integers(1, 5), max_size=4))
+def test_ways_of_totals(sides):
+    totals = [sum(t) for t in itertools.product(*(range(1, n + 1) for n in sides))]
+    assert ways_of_totals(sides) == [totals.count(t) for t in range(sum(sides) + 1)]
+
+
+@given(st.integers(1, 4), st.integers(1, 8), st.integers(1, 3))
+def test_each_total_of_the_dice_is_an_outcome(n, sides, times):
+    weights = [times * ways for ways, _ in dice.total(n, sides)]
+    found = [outcome_of_total(weights, [sides] * n, total) for _, total in dice.total(n, sides)]
+    assert found == list(range(len(weights)))
+
+
+def test_positions_are_told_by_their_fields():
+    class Long(NamedTuple):
+        a: int
+        b: int
+        c: int
+        d: int
+        e: int
+        f: int
+        g: int
+        h: int
+        i: int
+
+    game = Walk()
+    assert game.describe(Spot(0)) == "place 0"
+    assert game.describe(Long(*range(9)))[:10] == "b 1, c 2, "
+    assert game.describe(Long(0, 7, *[0] * 7)) == "b 7, all else 0"
+    assert game.describe(Long(*[0] * 9)) == "all 0"
+    assert (game.told(Spot(0), 0, AGAIN, Spot(1)), Game.throw(game, Spot(0), 0)) == ("", ())
+
+
+def test_parameters_are_not_called_like_words():
+    @dataclass(frozen=True)
+    class Clash(Pig):
+        told: int = 3
+
+    with pytest.raises(ParameterError, match="a parameter can't be called told"):
+        Clash()
+
+
+def test_the_table_of_words_is_whole():
+    section = PAGE.read_text().partition("### Words you can add")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
+    named = {name for row in rows for name in re.findall(r"`(\w+)", row)}
+    asked = {"base_game", "base_graph", "derive", "description", "parameters", "policies", "specs"}
+    must = {"start", "actions", "outcomes"}
+    settings = {"name", "players", "objective", "action_names", "endless"}  # in Game's docstring
+    assert {name for name in vars(Game) if name[0] != "_"} == named | asked | must | settings
+
+
+def test_words_say_nothing_of_the_answer():
+    assert Pig().fallen(Turn(0, 0, 0), 0, [3]) is None
+    with pytest.raises(NotImplementedError, match="Pig has no read_play"):
+        Pig().read_play([])
