@@ -31,7 +31,7 @@ def assemble(
     weights = [weight for weight, _, _ in outcomes]
     whole = all(isinstance(weight, int) for weight in weights)
     counts = [len(options) for options in table]
-    return StateGraph(
+    return StateGraph.of_arrays(
         states=np.arange(len(table), dtype=np.int32).reshape(-1, 1),
         action_indptr=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         action_label=np.concatenate([np.arange(k, dtype=np.int32) for k in counts]),

@@ -13,7 +13,7 @@ from rollwise import build
 from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
-from rollwise.graph import SPELLED_OUT, StateGraph
+from rollwise.graph import ARRAYS, FACTS, SPELLED_OUT, StateGraph
 from rollwise.recursion.order import Recursion
 
 GAMES = [*ALL[:6], Pig(9), SuperSix(6)]
@@ -68,8 +68,7 @@ def test_of_random_graphs(graph):
 def test_of_games(game):
     built = build(game, mode="interpreted")
     assert_shared(built)
-    names = (*StateGraph.__dataclass_fields__,)
-    again = StateGraph(**{name: getattr(built, name) for name in names})
+    again = StateGraph.of_arrays(**{name: getattr(built, name) for name in (*ARRAYS, *FACTS)})
     assert_shared(again)
     assert again.content_hash == built.content_hash
     for one, other in zip(again.lotteries, built.lotteries, strict=True):
@@ -83,6 +82,17 @@ def test_many_lotteries():
     graph = assemble(table)
     assert len(graph.lotteries.reward) == 1500
     assert graph.action_lottery.tolist() == [s % 1500 for s in range(3000)]
+
+
+@given(ending_graphs())
+def test_changed_arrays(graph):
+    """A graph with other points is the graph that was made with them."""
+    doubled = graph.with_arrays(action_reward=2 * graph.action_reward)
+    assert doubled.action_reward.tolist() == (2 * graph.action_reward).tolist()
+    assert doubled.outcome_weight.tolist() == graph.outcome_weight.tolist()
+    assert_shared(doubled)
+    halved = doubled.with_arrays(action_reward=graph.action_reward)
+    assert halved.content_hash == graph.content_hash
 
 
 def test_what_tells_lotteries_apart():
@@ -104,7 +114,7 @@ def test_spelled_out_only_when_asked_for():
     held = graph.nbytes
     assert not set(SPELLED_OUT) & set(vars(graph))
     assert graph.outcome_weight.sum() > graph.n_actions
-    assert set(SPELLED_OUT) <= set(vars(graph))
+    assert set(SPELLED_OUT) & set(vars(graph)) == {"outcome_weight"}
     assert graph.nbytes > held
     with pytest.raises(AttributeError, match="colour"):
         _ = graph.colour

@@ -216,7 +216,7 @@ def test_simulations_that_cannot_be():
 
 def endless() -> StateGraph:
     """A single state that can be kept for ever, or left."""
-    return StateGraph(
+    return StateGraph.of_arrays(
         states=np.zeros((1, 1), np.int32),
         action_indptr=np.array([0, 2]),
         action_label=np.array([0, 1], np.int32),

@@ -15,7 +15,7 @@ state he may stop for min(1, 2 E), E being his equity with the cube gone over.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -220,8 +220,7 @@ def _with_offers(graph: StateGraph) -> StateGraph:
     outcome_ends = graph.outcome_indptr[ends]
     places = np.arange(n, dtype=np.int64)
     counts = np.insert(np.diff(graph.outcome_indptr), ends, 1)
-    return replace(
-        graph,
+    return graph.with_arrays(
         action_indptr=graph.action_indptr + np.arange(n + 1),
         action_label=np.insert(graph.action_label, ends, label),
         action_reward=np.insert(graph.action_reward, ends, 0.0),

@@ -30,7 +30,7 @@ from rollwise.answer.solution import Solution
 from rollwise.builders import SMALL, Mode, Progress, build_with_report
 from rollwise.errors import OutputError, RollwiseError
 from rollwise.game import Game
-from rollwise.graph import ARRAYS, Lotteries, StateGraph
+from rollwise.graph import FACTS, HELD, Lotteries, StateGraph
 from rollwise.machine.atomic_files import remove_abandoned, write_atomically
 from rollwise.machine.user_cache import MOST_BYTES, answers_folder, make_room
 from rollwise.methods import DEFAULT
@@ -40,17 +40,6 @@ WORTH_KEEPING = 0.3  # seconds: less is found sooner than read
 WORTH_COMPILING = 5.0  # seconds: for rules that were interpreted, to know that they can be kept
 # Rooms that have no part in an answer.
 ELSEWHERE = ("cli", "environments", "export", "learn", "play", "plot", "report", "simulate", "web")
-GRAPH = (
-    "states",
-    "action_indptr",
-    "action_label",
-    "action_lottery",
-    "outcome_indptr",
-    "outcome_state",
-)
-# All else that a graph has.
-NAMES = [f.name for f in fields(StateGraph) if f.name not in (*ARRAYS, "action_names")]
-
 Kept = TypeVar("Kept")
 
 
@@ -206,13 +195,13 @@ class _Entry:
 
 
 def _graph_of(found: dict[str, Any]) -> StateGraph:
-    names = {name: found[name] for name in NAMES}
-    names["field_names"] = tuple(names["field_names"])
-    return StateGraph.of_lotteries(
-        **{name: found[name] for name in GRAPH},
-        **names,
+    facts = {name: found[name] for name in FACTS}
+    facts["field_names"] = tuple(facts["field_names"])
+    facts["action_names"] = {int(label): name for label, name in facts["action_names"].items()}
+    return StateGraph(
+        **{name: found[name] for name in HELD},
+        **facts,
         lotteries=Lotteries(*(found[f"lotteries.{name}"] for name in Lotteries._fields)),
-        action_names={int(label): name for label, name in found["action_names"].items()},
     )
 
 
@@ -239,9 +228,9 @@ def _save(arrays: dict[str, Any], place: Path) -> None:
 
 
 def _parts_of_graph(graph: StateGraph) -> tuple[dict[str, Any], dict[str, Any]]:
-    arrays = {name: getattr(graph, name) for name in GRAPH}
+    arrays = {name: getattr(graph, name) for name in HELD}
     arrays |= {f"lotteries.{name}": array for name, array in graph.lotteries._asdict().items()}
-    facts: dict[str, Any] = {name: getattr(graph, name) for name in NAMES}
+    facts: dict[str, Any] = {name: getattr(graph, name) for name in FACTS}
     facts["parameters"] = dict(graph.parameters)
     facts["action_names"] = {str(label): name for label, name in graph.action_names.items()}
     return arrays, facts

@@ -254,7 +254,7 @@ def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
     weight, then = arrays.lottery_weight, arrays.lottery_then
     if weight.dtype == np.float64 and np.all(weight == np.floor(weight)) and weight.max() < 2.0**53:
         weight = weight.astype(np.int64)  # whole numbers, written as floats
-    return StateGraph.of_lotteries(
+    return StateGraph(
         states=arrays.states,
         action_indptr=arrays.action_indptr,
         action_label=arrays.action_label,
@@ -274,10 +274,10 @@ def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
         game=rules.game.name,
         parameters=rules.game.parameters,
         players=rules.game.players,
-        objective=rules.game.objective,
+        objective=rules.game.objective,  # type: ignore[arg-type]  # `Rules` has looked at both
         n_roots=arrays.n_roots,
         n_border=n_border,
-        endless=rules.game.endless,
+        endless=rules.game.endless,  # type: ignore[arg-type]
     )
 
 

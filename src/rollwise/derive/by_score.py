@@ -372,4 +372,4 @@ def derived_graph(
         "players": 1,
         "n_roots": found.n_roots,
     }
-    return StateGraph(**(parts | changed))
+    return StateGraph.of_arrays(**(parts | changed))

@@ -10,7 +10,7 @@ solves contests of any number, turn by turn; with two both give the same.)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -158,8 +158,7 @@ def _derive(duel: Duel) -> StateGraph:
     passes = np.zeros((m + 1, len(target)), np.bool_)
     passes[0] = ends
     rivals = np.concatenate([[duel.nothing_yet], scored.scores])
-    return replace(
-        one,
+    return one.with_arrays(
         states=np.column_stack(
             [np.tile(one.states, (m + 1, 1)), np.repeat(rivals, n)],
         ).astype(np.int32),

@@ -192,7 +192,7 @@ def take_seats(
     )
     lengths = (n_states, n_states + 1, n_actions, n_actions, n_actions + 1, n_outcomes)
     filled = zip(kernels.Seated._fields, seated, lengths, strict=True)
-    taken = StateGraph.of_lotteries(
+    taken = StateGraph(
         **{name: array[:length] for name, array, length in filled},
         lotteries=graph.lotteries,
         field_names=(*graph.field_names, "seat") if n_seats == 2 else graph.field_names,
@@ -270,7 +270,7 @@ def _with_mixtures(seats: Seats, chances: Sequence[NDArray[np.float64]]) -> Seat
         "outcome_indptr": np.append(graph.outcome_indptr[:-1][kept], graph.n_outcomes),
         "lotteries": Lotteries(indptr, *(np.concatenate(pair) for pair in pairs)),
     }
-    whole = StateGraph.of_lotteries(**(vars(graph) | parts))
+    whole = replace(graph, **parts)
     return replace(seats, graph=whole, action=seats.action[kept])
 
 
@@ -309,8 +309,7 @@ def _mixtures(
         shares = [Fraction(p) for p in chance[here].tolist()]
         pairs = zip(shares, points[here].tolist(), strict=True)
         reward[i] = float(sum(p * Fraction(r) for p, r in pairs) / sum(shares))
-    return replace(
-        graph,
+    return graph.with_arrays(
         states=graph.states[mixing],
         action_indptr=np.arange(len(counts) + 1),
         action_label=graph.action_label[taken[last - counts]],

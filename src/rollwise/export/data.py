@@ -50,7 +50,7 @@ def read_npz(path: Path) -> tuple[StateGraph, dict[str, Any]]:
     """The graph in an npz file, and the other arrays (values, error_bounds, action_values)."""
     with np.load(path, allow_pickle=False) as data:
         about = json.loads(str(data["facts"]))
-        graph = StateGraph(
+        graph = StateGraph.of_arrays(
             **{name: data[name] for name in ARRAYS},
             field_names=tuple(about["fields"]),
             action_names={int(label): name for label, name in about["actions"].items()},

@@ -16,7 +16,7 @@ from them to no other states (de Alfaro 1997). `settle` gives such play its wort
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -339,8 +339,7 @@ def regroup(
     is_new[np.unique(place, return_index=True)[1]] = True
     is_new &= place >= 0
     stop = graph.action_label.max() + 1
-    return replace(
-        graph,
+    return graph.with_arrays(
         states=graph.states[is_new],
         action_indptr=np.searchsorted(owner, np.arange(n + 1)).astype(np.int64),
         action_label=np.where(ends, stop, graph.action_label[action]).astype(np.int32),

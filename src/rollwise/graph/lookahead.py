@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.graph.state_graph import Lotteries, StateGraph
+from rollwise.graph.lotteries import Lotteries
+from rollwise.graph.state_graph import StateGraph
 from rollwise.kernels import certificate as kernels
 
 
@@ -72,9 +73,7 @@ def scaled(graph: StateGraph) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     normal : (n_actions,) bool
     """
     weight, normal = _scaled(graph.lotteries)
-    first = graph.lotteries.indptr[graph.action_lottery] - graph.outcome_indptr[:-1]
-    place = np.repeat(first, np.diff(graph.outcome_indptr)) + np.arange(graph.n_outcomes)
-    return weight[place], normal[graph.action_lottery]
+    return weight[graph.outcome_lottery], normal[graph.action_lottery]
 
 
 def _is_whole(lotteries: Lotteries) -> bool:

@@ -3,12 +3,11 @@
 This is the contract between the rules of a game, which are turned into a graph,
 and every method, which sees only the graph. Two CSR levels are stacked: state s
 has the actions ``action_indptr[s]:action_indptr[s + 1]``, and action a has the
-outcomes ``outcome_indptr[a]:outcome_indptr[a + 1]``.
+outcomes ``outcome_indptr[a]:outcome_indptr[a + 1]``. Kernels and their drivers read
+these arrays; everything else reads `rollwise.graph.view`.
 
-Most actions of a game differ only in where they lead: a throw of a die has its
-six weights everywhere. So everything else about an action is its *lottery*, kept
-once for all actions that share it. Solvers read the lotteries; the arrays that
-spell them out for each outcome are made when someone asks for them.
+A graph holds what its actions share once (see `rollwise.graph.lotteries`). The arrays that
+spell it out for each action and outcome are made when someone asks for them.
 """
 
 from __future__ import annotations
@@ -18,19 +17,28 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import index
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.errors import UnknownState
 from rollwise.graph.components import Components
+from rollwise.graph.lotteries import Lotteries, share
+from rollwise.graph.naming import find_state, state_text, title_of
 from rollwise.graph.vocabulary import Vocabulary
 
 Objective = Literal["win", "maximize", "minimize"]
 Endless = Literal["forbidden", "draw", "lose"]
 
+HELD = (
+    "states",
+    "action_indptr",
+    "action_label",
+    "outcome_indptr",
+    "outcome_state",
+    "action_lottery",
+)
+SPELLED_OUT = ("action_reward", "outcome_weight", "outcome_passes", "outcome_payoff")
 ARRAYS = (
     "states",
     "action_indptr",
@@ -42,95 +50,17 @@ ARRAYS = (
     "outcome_passes",
     "outcome_payoff",
 )
-SPELLED_OUT = ("action_reward", "outcome_weight", "outcome_passes", "outcome_payoff")
-
-
-class Lotteries(NamedTuple):
-    """What can come of actions, but for where it leads: each kind once.
-
-    Attributes
-    ----------
-    indptr : (n_lotteries + 1,) int64
-        Lottery i has the outcomes ``indptr[i]:indptr[i + 1]``, in the order of the
-        outcomes of its actions.
-    reward : (n_lotteries,) float64
-        Points for taking the action.
-    weight : (n_lottery_outcomes,) int64 or float64
-    over : (n_lottery_outcomes,) bool
-        The game ends.
-    passes : (n_lottery_outcomes,) bool
-    payoff : (n_lottery_outcomes,) float64
-        As the arrays of `StateGraph`.
-    """
-
-    indptr: NDArray[np.int64]
-    reward: NDArray[np.float64]
-    weight: NDArray[Any]
-    over: NDArray[np.bool_]
-    passes: NDArray[np.bool_]
-    payoff: NDArray[np.float64]
-
-
-def find_state(
-    states: NDArray[np.int32],
-    field_names: Sequence[str],
-    state: Sequence[int] | Mapping[str, int],
-    title: str,
-) -> int:
-    """The row of a state in an array of them.
-
-    Parameters
-    ----------
-    states : (n_states, n_fields) int32
-    state : sequence or mapping of int
-        Its fields, in their order or by name.
-    title : str
-        What messages say of where it was looked for.
-
-    Raises
-    ------
-    UnknownState
-    """
-
-    def refuse(fault: str) -> NoReturn:
-        raise UnknownState(f"{title}: {fault}; a state is {', '.join(field_names)}, each once")
-
-    if isinstance(state, Mapping):
-        for name in state:
-            if name not in field_names:
-                refuse(f"there is no field {name!r}")
-        for name in field_names:
-            if name not in state:
-                refuse(f"{name} is missing")
-        state = [state[name] for name in field_names]
-    if not isinstance(state, Sequence | np.ndarray) or isinstance(state, str):
-        refuse(f"{state!r} isn't one")
-    if len(state) != len(field_names):
-        refuse(f"a state has {len(field_names)} fields, and not {len(state)}")
-    try:
-        fields = [index(field) for field in state]
-    except TypeError:
-        refuse(f"{tuple(state)} aren't whole numbers")
-    hits = np.arange(len(states))
-    for column, field in zip(states.T, fields, strict=True):
-        hits = hits[column[hits] == field]
-    if not len(hits):
-        shown = ", ".join(
-            f"{name}={field}" for name, field in zip(field_names, fields, strict=True)
-        )
-        raise UnknownState(
-            f"{title}: no play comes to the state {shown} (the fields are "
-            f"{', '.join(field_names)}; `roots()` can add positions that no play reaches)"
-        )
-    return int(hits[0])
-
-
-def title_of(game: str, parameters: Mapping[str, Any]) -> str:
-    """A game with its parameters, as typed on the command line."""
-    parts = [game]
-    for name, value in parameters.items():
-        parts.append(f"{name}={str(value).lower() if isinstance(value, bool) else value}")
-    return " ".join(parts)
+FACTS = (
+    "field_names",
+    "action_names",
+    "game",
+    "parameters",
+    "players",
+    "objective",
+    "n_roots",
+    "n_border",
+    "endless",
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,13 +75,23 @@ class StateGraph:
         Where the actions of each state begin.
     action_label : (n_actions,) int32
         The action's number, as the rules gave it.
-    action_reward : (n_actions,) float64
-        Points for taking the action.
+    action_lottery : (n_actions,) int32
+        The lottery of each action.
     outcome_indptr : (n_actions + 1,) int64
         Where the outcomes of each action begin.
     outcome_state : (n_outcomes,) int32
         Next state; -1 where the game is over. A state at or past ``n_states`` is
         on the border: solvers are given its value (see ``n_border``).
+    lotteries : Lotteries
+        Numbered in the order in which the actions come to them.
+    n_roots : int
+        The first ``n_roots`` states are the positions that the graph starts from.
+    n_border : int
+        States outside this graph whose values are known, numbered from ``n_states``.
+    endless : {"forbidden", "draw", "lose"}
+        What endless play is worth in a game that is won or lost (see `rollwise.Game`).
+    action_reward : (n_actions,) float64
+        Points for taking the action. This and what follows is spelled out from the lotteries.
     outcome_weight : (n_outcomes,) int64 or float64
         How many equally likely ways lead there (float64 only where the rules
         gave weights that aren't whole numbers). Always positive.
@@ -159,26 +99,15 @@ class StateGraph:
         The turn passes, and the next state is seen by the other player.
     outcome_payoff : (n_outcomes,) float64
         1 for a win, -1 for a loss, 0 for a draw or where the game goes on.
-    n_roots : int
-        The first ``n_roots`` states are the positions that the graph starts from.
-    n_border : int
-        States outside this graph whose values are known, numbered from ``n_states``.
-    endless : {"forbidden", "draw", "lose"}
-        What endless play is worth in a game that is won or lost (see `rollwise.Game`).
-    action_lottery : (n_actions,) int32
-    lotteries : Lotteries
-        Numbered in the order in which the actions come to them.
     """
 
     states: NDArray[np.int32]
     action_indptr: NDArray[np.int64]
     action_label: NDArray[np.int32]
-    action_reward: NDArray[np.float64]
+    action_lottery: NDArray[np.int32]
     outcome_indptr: NDArray[np.int64]
     outcome_state: NDArray[np.int32]
-    outcome_weight: NDArray[Any]
-    outcome_passes: NDArray[np.bool_]
-    outcome_payoff: NDArray[np.float64]
+    lotteries: Lotteries
     field_names: tuple[str, ...]
     action_names: Mapping[int, str]
     game: str
@@ -190,75 +119,53 @@ class StateGraph:
     endless: Endless = "forbidden"
 
     @classmethod
-    def of_lotteries(cls, **parts: Any) -> StateGraph:
-        """A graph from its lotteries.
+    def of_arrays(cls, **parts: Any) -> StateGraph:
+        """A graph from arrays that spell everything out.
 
         Parameters
         ----------
         **parts
-            The attributes, with `action_lottery` and `lotteries` in the place of
-            `action_reward`, `outcome_weight`, `outcome_passes` and `outcome_payoff`.
+            The attributes, with the arrays of `SPELLED_OUT` in the place of `action_lottery`
+            and `lotteries`.
         """
-        graph = object.__new__(cls)
-        vars(graph).update(parts)
-        return graph
+        action_lottery, lotteries = share(
+            parts.pop("action_reward"),
+            parts["outcome_indptr"],
+            parts["outcome_state"],
+            parts.pop("outcome_weight"),
+            parts.pop("outcome_passes"),
+            parts.pop("outcome_payoff"),
+        )
+        return cls(action_lottery=action_lottery, lotteries=lotteries, **parts)
 
-    def __getattr__(self, name: str) -> Any:
-        # only asked for what the graph doesn't have yet
-        if name not in SPELLED_OUT or "lotteries" not in vars(self):
-            raise AttributeError(f"a StateGraph has no attribute {name!r}")
-        lotteries = self.lotteries
-        first = lotteries.indptr[self.action_lottery] - self.outcome_indptr[:-1]
+    def with_arrays(self, **changed: Any) -> StateGraph:
+        """Another graph, with some of the arrays that spell this one out, or facts, changed."""
+        kept = {name: getattr(self, name) for name in (*ARRAYS, *FACTS) if name not in changed}
+        return StateGraph.of_arrays(**kept, **changed)
+
+    @cached_property
+    def action_reward(self) -> NDArray[np.float64]:
+        return self.lotteries.reward[self.action_lottery]
+
+    @cached_property
+    def outcome_weight(self) -> NDArray[Any]:
+        return self.lotteries.weight[self.outcome_lottery]
+
+    @cached_property
+    def outcome_passes(self) -> NDArray[np.bool_]:
+        return self.lotteries.passes[self.outcome_lottery]
+
+    @cached_property
+    def outcome_payoff(self) -> NDArray[np.float64]:
+        return self.lotteries.payoff[self.outcome_lottery]
+
+    @cached_property
+    def outcome_lottery(self) -> NDArray[np.int32]:
+        """Which outcome of the lotteries each outcome is: (n_outcomes,) int32."""
+        first = self.lotteries.indptr[self.action_lottery] - self.outcome_indptr[:-1]
         place = np.repeat(first, np.diff(self.outcome_indptr))
         place += np.arange(self.n_outcomes)
-        vars(self).update(
-            action_reward=lotteries.reward[self.action_lottery],
-            outcome_weight=lotteries.weight[place],
-            outcome_passes=lotteries.passes[place],
-            outcome_payoff=lotteries.payoff[place],
-        )
-        return vars(self)[name]
-
-    @cached_property
-    def lotteries(self) -> Lotteries:
-        self._share_lotteries()
-        return vars(self)["lotteries"]  # type: ignore[no-any-return]
-
-    @cached_property
-    def action_lottery(self) -> NDArray[np.int32]:
-        self._share_lotteries()
-        return vars(self)["action_lottery"]  # type: ignore[no-any-return]
-
-    def _share_lotteries(self) -> None:
-        from rollwise.kernels.lotteries import share_lotteries
-
-        action_lottery = np.empty(self.n_actions, np.int32)
-        first_action = np.empty(self.n_actions, np.int64)
-        n = share_lotteries(
-            self.action_reward.view(np.int64),
-            self.outcome_indptr,
-            self.outcome_state,
-            self.outcome_weight.view(np.int64),
-            self.outcome_passes,
-            self.outcome_payoff.view(np.int64),
-            action_lottery,
-            first_action,
-        )
-        first = first_action[:n]
-        begin, sizes = self.outcome_indptr[first], np.diff(self.outcome_indptr)[first]
-        indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        place = np.repeat(begin - indptr[:-1], sizes) + np.arange(indptr[-1])
-        vars(self).update(
-            action_lottery=action_lottery,
-            lotteries=Lotteries(
-                indptr,
-                self.action_reward[first],
-                self.outcome_weight[place],
-                self.outcome_state[place] < 0,
-                self.outcome_passes[place],
-                self.outcome_payoff[place],
-            ),
-        )
+        return place.astype(np.int32)
 
     @property
     def n_states(self) -> int:
@@ -319,8 +226,7 @@ class StateGraph:
         if self.endless != "forbidden":
             names["endless"] = self.endless
         digest.update(json.dumps(names, sort_keys=True).encode())
-        arrays = {name: getattr(self, name) for name in (*ARRAYS, "action_lottery")}
-        arrays = {name: arrays[name] for name in arrays if name not in SPELLED_OUT}
+        arrays = {name: getattr(self, name) for name in HELD}
         for name, array in {**arrays, **self.lotteries._asdict()}.items():
             array = np.ascontiguousarray(array)
             digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
@@ -345,8 +251,7 @@ class StateGraph:
 
     def state_text(self, state: int) -> str:
         """A state in words: ``banked=0, rival=0, turn=5``."""
-        fields = zip(self.field_names, self.states[state].tolist(), strict=True)
-        return ", ".join(f"{name}={field}" for name, field in fields)
+        return state_text(self.field_names, self.states[state].tolist())
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

@@ -14,7 +14,6 @@ whether that was right.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -91,8 +90,7 @@ def with_last_moves(graph: StateGraph, found: EndComponents) -> StateGraph:
         return np.insert(array, places, what)
 
     weight = graph.outcome_weight.astype(np.float64)
-    return replace(
-        graph,
+    return graph.with_arrays(
         outcome_indptr=np.append(0, np.cumsum(counts + may_repeat)).astype(np.int64),
         outcome_state=insert(graph.outcome_state, -1),
         outcome_weight=insert(weight, LAST_MOVE * total[may_repeat]),

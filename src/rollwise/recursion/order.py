@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from rollwise.errors import TooManyStates
 from rollwise.graph.components import Components
-from rollwise.graph.state_graph import Lotteries, StateGraph
+from rollwise.graph.lotteries import Lotteries
+from rollwise.graph.state_graph import StateGraph
 from rollwise.kernels import recursion as kernels
 from rollwise.kernels.recursion import Arranged
 from rollwise.machine import large_pages

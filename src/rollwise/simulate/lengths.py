@@ -7,7 +7,6 @@ chance to pass. So the solver and the certificate of values serve for lengths to
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np

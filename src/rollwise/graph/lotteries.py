@@ -1,0 +1,87 @@
+"""Lotteries: what can come of actions, but for where it leads, each kind once.
+
+Most actions of a game differ only in where they lead: a throw of a die has its six weights
+everywhere. So everything else about an action is its *lottery*, kept once for all actions
+that share it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Lotteries(NamedTuple):
+    """The lotteries of a graph.
+
+    Attributes
+    ----------
+    indptr : (n_lotteries + 1,) int64
+        Lottery i has the outcomes ``indptr[i]:indptr[i + 1]``, in the order of the
+        outcomes of its actions.
+    reward : (n_lotteries,) float64
+        Points for taking the action.
+    weight : (n_lottery_outcomes,) int64 or float64
+    over : (n_lottery_outcomes,) bool
+        The game ends.
+    passes : (n_lottery_outcomes,) bool
+    payoff : (n_lottery_outcomes,) float64
+        As the arrays of `rollwise.graph.StateGraph`.
+    """
+
+    indptr: NDArray[np.int64]
+    reward: NDArray[np.float64]
+    weight: NDArray[Any]
+    over: NDArray[np.bool_]
+    passes: NDArray[np.bool_]
+    payoff: NDArray[np.float64]
+
+
+def share(
+    action_reward: NDArray[np.float64],
+    outcome_indptr: NDArray[np.int64],
+    outcome_state: NDArray[np.int32],
+    outcome_weight: NDArray[Any],
+    outcome_passes: NDArray[np.bool_],
+    outcome_payoff: NDArray[np.float64],
+) -> tuple[NDArray[np.int32], Lotteries]:
+    """Find the lotteries of actions that are spelled out.
+
+    Parameters
+    ----------
+    The arrays of `rollwise.graph.StateGraph`.
+
+    Returns
+    -------
+    action_lottery : (n_actions,) int32
+    lotteries : Lotteries
+        Numbered in the order in which the actions come to them.
+    """
+    from rollwise.kernels.lotteries import share_lotteries
+
+    action_lottery = np.empty(len(action_reward), np.int32)
+    first_action = np.empty(len(action_reward), np.int64)
+    n = share_lotteries(
+        action_reward.view(np.int64),
+        outcome_indptr,
+        outcome_state,
+        outcome_weight.view(np.int64),
+        outcome_passes,
+        outcome_payoff.view(np.int64),
+        action_lottery,
+        first_action,
+    )
+    first = first_action[:n]
+    begin, sizes = outcome_indptr[first], np.diff(outcome_indptr)[first]
+    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    place = np.repeat(begin - indptr[:-1], sizes) + np.arange(indptr[-1])
+    return action_lottery, Lotteries(
+        indptr,
+        action_reward[first],
+        outcome_weight[place],
+        outcome_state[place] < 0,
+        outcome_passes[place],
+        outcome_payoff[place],
+    )

@@ -1,0 +1,76 @@
+"""How games and states are written, and which state is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from operator import index
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import UnknownState
+
+
+def title_of(game: str, parameters: Mapping[str, Any]) -> str:
+    """A game with its parameters, as typed on the command line."""
+    parts = [game]
+    for name, value in parameters.items():
+        parts.append(f"{name}={str(value).lower() if isinstance(value, bool) else value}")
+    return " ".join(parts)
+
+
+def state_text(field_names: Sequence[str], fields: Iterable[int]) -> str:
+    """A state in words: ``banked=0, rival=0, turn=5``."""
+    return ", ".join(f"{name}={field}" for name, field in zip(field_names, fields, strict=True))
+
+
+def find_state(
+    states: NDArray[np.int32],
+    field_names: Sequence[str],
+    state: Sequence[int] | Mapping[str, int],
+    title: str,
+) -> int:
+    """The row of a state in an array of them.
+
+    Parameters
+    ----------
+    states : (n_states, n_fields) int32
+    state : sequence or mapping of int
+        Its fields, in their order or by name.
+    title : str
+        What messages say of where it was looked for.
+
+    Raises
+    ------
+    UnknownState
+    """
+
+    def refuse(fault: str) -> NoReturn:
+        raise UnknownState(f"{title}: {fault}; a state is {', '.join(field_names)}, each once")
+
+    if isinstance(state, Mapping):
+        for name in state:
+            if name not in field_names:
+                refuse(f"there is no field {name!r}")
+        for name in field_names:
+            if name not in state:
+                refuse(f"{name} is missing")
+        state = [state[name] for name in field_names]
+    if not isinstance(state, Sequence | np.ndarray) or isinstance(state, str):
+        refuse(f"{state!r} isn't one")
+    if len(state) != len(field_names):
+        refuse(f"a state has {len(field_names)} fields, and not {len(state)}")
+    try:
+        fields = [index(field) for field in state]
+    except TypeError:
+        refuse(f"{tuple(state)} aren't whole numbers")
+    hits = np.arange(len(states))
+    for column, field in zip(states.T, fields, strict=True):
+        hits = hits[column[hits] == field]
+    if not len(hits):
+        raise UnknownState(
+            f"{title}: no play comes to the state {state_text(field_names, fields)} (the fields "
+            f"are {', '.join(field_names)}; `roots()` can add positions that no play reaches)"
+        )
+    return int(hits[0])
