@@ -51,15 +51,14 @@ def expected_lengths(
     first = played.outcome_indptr[:-1]
     total = np.add.reduceat(played.outcome_weight, first)
     passing = np.add.reduceat(np.where(played.outcome_passes, played.outcome_weight, 0), first)
-    moves = replace(
-        played,
+    moves = played.with_arrays(
         players=1,
         objective="maximize",
         action_reward=np.ones(played.n_actions),
         outcome_passes=np.zeros(played.n_outcomes, np.bool_),
         outcome_payoff=np.zeros(played.n_outcomes),
     )
-    turns = replace(moves, action_reward=passing / total)
+    turns = moves.with_arrays(action_reward=passing / total)
     found = []
     for counted in (turns, moves):
         counts, certificate, _ = solve_and_certify(counted)
