@@ -17,11 +17,17 @@ os.environ["ROLLWISE_NO_CACHE"] = "1"
 kept = Path(__file__).parent.parent / ".pytest_cache" / "rollwise"
 os.environ.setdefault("ROLLWISE_CACHE_DIR", str(kept))
 
-# The first example of a test waits for Numba.
-settings.register_profile("rollwise", deadline=None, max_examples=50)
-settings.load_profile("rollwise")
+# How many examples of a property are tried: ``--hypothesis-profile`` chooses (see tests/README.md).
+# There is no deadline, since the first example of a test waits for Numba.
+USUAL = 50
+for profile, many in (("quick", 10), ("usual", USUAL), ("long", 1_000)):
+    settings.register_profile(profile, deadline=None, max_examples=many)
+settings.load_profile("usual")
 
-needs_jit = pytest.mark.skipif(JIT_DISABLED, reason="NUMBA_DISABLE_JIT leaves nothing to compile")
+
+def examples(many: int) -> int:
+    """The number of examples in this profile, for a test that tries so many in the usual one."""
+    return many * settings.default.max_examples // USUAL
 
 
 def fill_whatever_is_empty() -> None:
@@ -51,9 +57,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    reason = "NUMBA_DISABLE_JIT leaves nothing to compile"
     for item in items:
         if item.get_closest_marker("needs_jit"):
-            item.add_marker(needs_jit)
+            item.add_marker(pytest.mark.skipif(JIT_DISABLED, reason=reason))
 
 
 @pytest.fixture(params=["interpreted", pytest.param("compiled", marks=pytest.mark.needs_jit)])

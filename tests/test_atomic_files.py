@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from test_cli import output, refusal, run
+from cli_runner import output, refusal, run
 
 from rollwise.errors import OutputError
 from rollwise.machine.atomic_files import SUFFIX, write_error, write_text

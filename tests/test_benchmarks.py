@@ -24,7 +24,6 @@ from benchmarks.peers.decision_process import decision_process, worth
 from benchmarks.report import markdown
 from benchmarks.results import Results
 from benchmarks.work import WORK, Problem, Work, certified_answer, check_known, find_work, prepare
-from conftest import needs_jit
 
 SMALL = {
     "pig": Work("small-pig", "pig", "pig", {"target": 12}),
@@ -55,7 +54,7 @@ def test_plain_python_finds_the_certified_answer(problems, name):
         assert np.abs(found - known).max() < 1e-8
 
 
-@needs_jit
+@pytest.mark.needs_jit
 @pytest.mark.parametrize("name", ["pig", "response", "super-six"])
 def test_kernels_by_hand_find_the_certified_answer(problems, name):
     answer = by_hand.start(problems[name], "")()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import ClassVar
 import naive
 import numpy as np
 import pytest
+from conftest import examples
 from graphs import assemble, chain, ending_graphs
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
@@ -104,17 +104,9 @@ def assert_extremes_are_covered(graph: StateGraph, factor: float) -> bool:
     return proved
 
 
-@settings(max_examples=40)
-@given(ending_graphs(max_states=4, weights=EXTREME_WEIGHTS, points=EXTREME_POINTS), EXTREME_FACTORS)
-def test_the_smallest_and_largest_numbers(graph, factor):
-    assert_extremes_are_covered(graph, factor)
-
-
-@pytest.mark.slow
-@settings(max_examples=int(os.environ.get("ROLLWISE_FUZZ", "400")))
+@settings(max_examples=examples(100))
 @given(ending_graphs(max_states=6, weights=EXTREME_WEIGHTS, points=EXTREME_POINTS), EXTREME_FACTORS)
-def test_the_smallest_and_largest_numbers_at_length(graph, factor):
-    """ROLLWISE_FUZZ=100000 makes it longer still."""
+def test_the_smallest_and_largest_numbers(graph, factor):
     assert_extremes_are_covered(graph, factor)
 
 

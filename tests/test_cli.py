@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import json
 import re
 import subprocess
 import sys
-import warnings
 from pathlib import Path
-from typing import Any, NamedTuple
-from unittest import mock
 
 import polars as pl
 import pytest
+from cli_runner import output, refusal, run
 
 from rollwise import solve
-from rollwise.cli import main
 from rollwise.cli.figures import Figures
 from rollwise.games.pig import Piglet
 from rollwise.games.threes import Threes
@@ -26,47 +22,6 @@ from rollwise.kernels.jit import JIT_DISABLED
 from rollwise.numbers.printed import certified
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "hit_the_mark.py"
-
-
-class Done(NamedTuple):
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def run(*arguments: str, cwd: Path | None = None) -> Done:
-    """The command line in this process, which saves starting Python for every test."""
-    out, err = io.StringIO(), io.StringIO()
-    code: Any = 0
-    with (
-        contextlib.chdir(cwd or Path.cwd()),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-        mock.patch.object(sys, "argv", ["rollwise", *arguments]),
-        warnings.catch_warnings(),
-    ):
-        try:
-            main()
-        except SystemExit as ending:
-            code = ending.code
-    return Done(int(code or 0), out.getvalue(), err.getvalue())
-
-
-def output(*arguments: str, cwd: Path | None = None) -> str:
-    done = run(*arguments, cwd=cwd)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def refusal(*arguments: str, cwd: Path | None = None, code: int = 2) -> str:
-    """The one line with which wrong use is refused."""
-    done = run(*arguments, cwd=cwd)
-    assert done.returncode == code, (done.stdout, done.stderr)
-    assert done.stdout == ""
-    lines = [line for line in done.stderr.splitlines() if not line.startswith("rollwise: warning")]
-    assert len(lines) == 1, done.stderr
-    assert lines[0].startswith("rollwise: ")
-    return lines[0]
 
 
 def test_games_lists_parameters_and_policies():

@@ -10,8 +10,7 @@ import threading
 
 import numpy as np
 import pytest
-from conftest import needs_jit
-from test_cli import output, refusal, run
+from cli_runner import output, refusal, run
 
 from rollwise.learn import Learner
 
@@ -147,7 +146,7 @@ def test_a_tournament():
     assert "500 games a pair, seed 1" in text
 
 
-@needs_jit
+@pytest.mark.needs_jit
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_ctrl_c_keeps_what_was_learned(tmp_path, monkeypatch, workers):
     kept = tmp_path / "kept.npz"

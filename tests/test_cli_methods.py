@@ -7,7 +7,7 @@ import json
 from fractions import Fraction
 
 import pytest
-from test_cli import output, refusal, run
+from cli_runner import output, refusal, run
 
 SEVEN = ("super-six", "sticks=7")
 

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from cli_runner import output, refusal, run
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_cli import output, refusal, run
 from test_storage import rewrite
 
 from rollwise.learn.files import _checksum
@@ -97,19 +98,10 @@ CHANGES: dict[str, Change] = {
 
 @pytest.mark.parametrize("name", READERS)
 def test_bytes_that_are_damaged(whole, tmp_path_factory, name):
-    many_damages(whole, tmp_path_factory.mktemp("damaged"), name, 12)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", READERS)
-def test_many_bytes_that_are_damaged(whole, tmp_path_factory, name):
-    many_damages(whole, tmp_path_factory.mktemp("damaged"), name, 120)
-
-
-def many_damages(whole: Path, folder: Path, name: str, examples: int) -> None:
     data = (whole / name).read_bytes()
+    folder = tmp_path_factory.mktemp("damaged")
 
-    @settings(max_examples=examples, derandomize=True, database=None)
+    @settings(max_examples=examples(50), derandomize=True, database=None)
     @given(st.sampled_from(sorted(CHANGES)), st.integers(0, len(data) - 1))
     def damage(change: str, at: int) -> None:
         (folder / name).write_bytes(CHANGES[change](data, at))

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
-from test_cli import output, refusal
+from cli_runner import output, refusal
 
 import rollwise
 from rollwise import AGAIN, END, Chase, Duel, Game, build, solve

@@ -11,9 +11,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
+from cli_runner import output
 from hypothesis import given
 from hypothesis import strategies as st
-from test_cli import output
 
 import rollwise
 from rollwise import build, solve

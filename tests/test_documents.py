@@ -16,7 +16,7 @@ import command_line
 import links
 import milp
 import pytest
-from test_cli import output, refusal
+from cli_runner import output, refusal
 
 from rollwise.games import available
 

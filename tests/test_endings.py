@@ -7,8 +7,9 @@ from pathlib import Path
 import naive_endings
 import numpy as np
 import pytest
+from cli_runner import output, refusal
 from graphs import assemble
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from stalling_games import (
     Downhill,
@@ -27,7 +28,6 @@ from stalling_games import (
     Standoff,
     Trap,
 )
-from test_cli import output, refusal
 
 import rollwise
 from rollwise import AGAIN, END, LOSE, PASS, WIN, certify, solve
@@ -79,25 +79,21 @@ def assert_right(graph: StateGraph, stuck: float) -> None:
         assert value == true or abs(value - true) <= bound + SLACK
 
 
-@settings(max_examples=30)
 @given(games_to_win(1, "draw"))
 def test_one_player_who_may_stall_to_a_draw(graph):
     assert_right(graph, 0.0)
 
 
-@settings(max_examples=30)
 @given(games_to_win(1, "lose"))
 def test_one_player_who_loses_by_stalling(graph):
     assert_right(graph, -1.0)
 
 
-@settings(max_examples=30)
 @given(games_to_win(2, "draw"))
 def test_two_players_who_may_stall_to_a_draw(graph):
     assert_right(graph, 0.0)
 
 
-@settings(max_examples=30)
 @given(games_to_win(2, "lose"))
 def test_two_players_who_both_lose_by_stalling(graph):
     """There is a value where it doesn't matter whose loss it is; else the game is refused."""
@@ -112,7 +108,6 @@ def test_two_players_who_both_lose_by_stalling(graph):
         assert np.all(np.abs(found.values - worth) <= proof.bounds + SLACK)
 
 
-@settings(max_examples=60)
 @given(games_for_points())
 def test_rounds_that_cost(graph):
     """Refused where a round is free, else a stochastic shortest path."""
@@ -124,7 +119,6 @@ def test_rounds_that_cost(graph):
     assert_right(graph, -np.inf if graph.objective == "maximize" else np.inf)
 
 
-@settings(max_examples=30)
 @given(games_to_win(2, "draw"), st.floats(-0.1, 0.1), st.integers(0, 2))
 def test_wrong_values_are_not_proved(graph, shift, place):
     """Nor are other fixed points of the recursion, of which stalling gives many."""

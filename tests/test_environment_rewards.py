@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from little_games import RandomTable
 from scipy.sparse import csc_matrix, identity
@@ -165,7 +165,6 @@ def test_exactly_against_another_opponent(game, seat):
 
 
 @given(seed=st.integers(0, 10_000), seat=st.sampled_from(SEATS))
-@settings(max_examples=25)
 def test_exactly_for_any_rules(seed, seat):
     game = RandomTable(seed=seed)
     try:

@@ -9,7 +9,7 @@ import naive_methods
 import numpy as np
 import pytest
 from graphs import FOR_TWO, assemble, ending_graphs, graph_and_policies
-from hypothesis import given, settings
+from hypothesis import given
 
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.references import find_policy
@@ -121,7 +121,6 @@ def test_best_responses(case):
 
 
 @given(graph=ending_graphs(kinds=FOR_TWO))
-@settings(max_examples=25)
 def test_an_optimal_policy_cannot_be_exploited(graph):
     values = strategy_iteration(graph).values
     policy = Policy.of_actions(graph, "optimal", greedy_actions(graph, values))

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import polars as pl
 import pytest
-from test_cli import output, refusal
+from cli_runner import output, refusal
 
 from rollwise.answer.evaluation import best_response
 from rollwise.answer.references import find_policy

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import naive
 import numpy as np
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from little_games import ALL, Crowd, NoState, RandomTable, Rooted, Scattered, Uncompilable, Whole
@@ -120,7 +121,7 @@ def test_builders_agree_on_random_games(seed, size, choices, outcomes_each, loop
 
 @pytest.mark.needs_jit
 @given(steps=st.integers(1, 60), stride=st.integers(1, 2**40))
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_builders_agree_wherever_the_states_lie(steps, stride):
     game = Scattered(steps, stride)
     assert_same(build(game, mode="interpreted"), build(game, mode="compiled"))

@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from cli_runner import output
 from scipy.stats import binomtest
-from test_cli import output
 
 from rollwise.numbers.intervals import of_chance, of_mean, of_share
 from rollwise.simulate.results import Estimate

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_cli import output, refusal, run
+from cli_runner import output, refusal, run
 
 import rollwise
 from rollwise.answer import kept

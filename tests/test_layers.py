@@ -10,8 +10,7 @@ import naive
 import numpy as np
 import polars as pl
 import pytest
-from conftest import needs_jit
-from test_cli import run
+from cli_runner import run
 
 import rollwise
 from rollwise import AGAIN, END, PASS, WIN, Game, parameter, solve, solve_by_layers
@@ -28,7 +27,7 @@ from rollwise.errors import (
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.super_six import SuperSix
 
-pytestmark = needs_jit
+pytestmark = pytest.mark.needs_jit
 
 
 class Hill(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import needs_jit
 from little_games import Ladder
 
 from rollwise.analysis.learning import REASONS, Reference, compare
@@ -149,7 +148,7 @@ def test_other_games_do_not_compare():
         compare(learner.result(), Reference.of_graph(other))
 
 
-@needs_jit
+@pytest.mark.needs_jit
 @pytest.mark.parametrize(
     "game",
     [

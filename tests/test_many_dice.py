@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -91,7 +92,7 @@ def test_too_few_rolls_looked_at_is_refused():
     st.lists(st.integers(1, 6), min_size=2, max_size=4).map(sorted),
     st.booleans(),
 )
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 def test_any_faces_against_fractions(others, skip):
     points = np.array([0.0, *others])
     failed, _, low, high = enclose(4, 30, points, skip)

@@ -9,6 +9,7 @@ import naive
 import naive_methods
 import numpy as np
 import pytest
+from conftest import examples
 from graphs import assemble, ending_graphs
 from hypothesis import given, settings
 
@@ -129,7 +130,6 @@ def test_fraction_size_is_a_bound(graph):
 
 
 @given(graph=ending_graphs(), order=...)
-@settings(max_examples=30)
 def test_bounds_hold_in_every_sweep(graph, order: bool):
     answer = truth(graph)
     bounds = Bounds(graph, "synchronous" if order else "reversed")
@@ -184,7 +184,6 @@ def test_bounds_are_those_of_the_naive_twin(graph):
 
 
 @given(graph=ending_graphs(kinds=KINDS_FOR_ONE))
-@settings(max_examples=25)
 def test_linear_programming_is_right_for_one_player(graph):
     found = linear_programming(graph)
     assert found.status is Status.CONVERGED
@@ -193,7 +192,7 @@ def test_linear_programming_is_right_for_one_player(graph):
 
 
 @given(graph=ending_graphs())
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 def test_mixed_integer_on_random_graphs(graph):
     answer = truth(graph)
     scale = max(1.0, *(abs(float(x)) for x in answer))

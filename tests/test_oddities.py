@@ -7,7 +7,7 @@ from pathlib import Path
 
 import little_games
 import pytest
-from test_cli import output, refusal, run
+from cli_runner import output, refusal, run
 
 from rollwise import build
 from rollwise.analysis.oddities import oddities

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_cli import output, refusal
+from cli_runner import output, refusal
 
 pexpect = pytest.importorskip("pexpect", reason="pseudo-terminals need pexpect")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from test_cli import Done, output, refusal, run
+from cli_runner import Done, output, refusal, run
 
 GAMES = Path(__file__).parent / "play_games.py"
 CAPTURE, ODD, PIT = (f"{GAMES}:{name}" for name in ("Capture", "Odd", "Pit"))

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cli_runner import refusal, run
 from little_games import Ladder
-from test_cli import refusal, run
 
 import rollwise
 from rollwise.analysis.lengths import lengths

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 import pytest
-from conftest import needs_jit
 from little_games import Ladder
 
 from rollwise import PASS, WIN, Game, Policy, build, policy
@@ -230,7 +229,7 @@ class Staircase(Game):
         return {1: 1.0, 2: 3.0}
 
 
-@needs_jit
+@pytest.mark.needs_jit
 @pytest.mark.parametrize(
     ("game", "name"), [(Staircase(), "by-threes"), (Staircase(), "mixes"), (Pig(60), "hold-at-20")]
 )
@@ -242,7 +241,7 @@ def test_asked_in_compiled_code_a_policy_is_the_same(game, name):
     assert np.array_equal(find_policy(graph, game, name).probability, one_by_one.probability)
 
 
-@needs_jit
+@pytest.mark.needs_jit
 @pytest.mark.parametrize(
     ("name", "words"),
     [("never-there", "gives 7 .* in the state step=25000"), ("falls-over", "step=20000")],

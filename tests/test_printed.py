@@ -8,9 +8,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from cli_runner import output
 from hypothesis import example, given
 from hypothesis import strategies as st
-from test_cli import output
 
 import rollwise
 from rollwise.games.craps import Craps

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from test_cli import output
+from cli_runner import output
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"

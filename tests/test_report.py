@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_cli import refusal, run
+from cli_runner import refusal, run
 
 import rollwise
 from rollwise.answer.evaluation import evaluate

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from cli_runner import output, refusal, run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rule_faults import (
@@ -21,7 +22,6 @@ from rule_faults import (
     START,
     Fault,
 )
-from test_cli import output, refusal, run
 
 FATAL = [*IMPORT, *ATTRIBUTES, *START, *ACTIONS, *OUTCOMES, *REWARD]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from test_cli import output, refusal
+from cli_runner import output, refusal
 
 from rollwise import solve
 from rollwise.derive.by_score import whole_points

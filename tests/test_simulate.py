@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import needs_jit
 from little_games import Ladder
 from naive_play import Xoshiro
 from scipy.stats import chi2
@@ -47,7 +46,7 @@ def test_every_game_begun_is_played_and_the_result_repeats():
     assert simulate(graph, one, all_dice, games=2001, seed=4) != first
 
 
-@needs_jit
+@pytest.mark.needs_jit
 def test_workers_change_nothing():
     graph, one = policies(BLACKJACK, "one-die")
     found = [simulate(graph, one, games=300_000, seed=3, workers=w) for w in (1, 2)]
@@ -235,7 +234,7 @@ def endless() -> StateGraph:
     )
 
 
-@needs_jit
+@pytest.mark.needs_jit
 def test_policies_that_never_end():
     graph = endless()
     stay = Policy("stay", np.array([1.0, 0.0]))

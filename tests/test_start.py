@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from test_cli import output, refusal, run
+from cli_runner import output, refusal, run
 
 from rollwise import games
 from rollwise.cli.commands_on_demand import all_functions

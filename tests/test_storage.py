@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from test_cli import output, refusal
+from cli_runner import output, refusal
 
 import rollwise
 from rollwise.answer.storage import _checksum

@@ -13,7 +13,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from test_cli import Done
+from cli_runner import Done
 
 from rollwise.cli import main
 

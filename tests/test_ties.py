@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import pytest
-from test_cli import output
+from cli_runner import output
 
 from rollwise import AGAIN, DRAW, END, PASS, WIN, Contest, Game, solve, solve_contest
 from rollwise.games.pig import Piglet

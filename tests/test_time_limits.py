@@ -7,8 +7,8 @@ import time
 
 import numpy as np
 import pytest
+from cli_runner import output, run
 from little_games import Ladder
-from test_cli import output, run
 
 from rollwise import build, solve
 from rollwise.games.pig import Pig

@@ -1,0 +1,54 @@
+"""The command line, run in this process: starting Python for every test would take minutes."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest import mock
+
+from rollwise.cli import main
+
+
+class Done(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run(*arguments: str, cwd: Path | None = None) -> Done:
+    """Run ``rollwise`` with these arguments: exit code, stdout and stderr."""
+    out, err = io.StringIO(), io.StringIO()
+    code: Any = 0
+    with (
+        contextlib.chdir(cwd or Path.cwd()),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        mock.patch.object(sys, "argv", ["rollwise", *arguments]),
+        warnings.catch_warnings(),
+    ):
+        try:
+            main()
+        except SystemExit as ending:
+            code = ending.code
+    return Done(int(code or 0), out.getvalue(), err.getvalue())
+
+
+def output(*arguments: str, cwd: Path | None = None) -> str:
+    done = run(*arguments, cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def refusal(*arguments: str, cwd: Path | None = None, code: int = 2) -> str:
+    """The one line with which wrong use is refused."""
+    done = run(*arguments, cwd=cwd)
+    assert done.returncode == code, (done.stdout, done.stderr)
+    assert done.stdout == ""
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("rollwise: warning")]
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("rollwise: ")
+    return lines[0]
