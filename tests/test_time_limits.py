@@ -24,7 +24,7 @@ GAME = ("pig", "target=12")
     [
         ("linear-programming", "rollwise.methods.linear_programming.solve_with_highs"),
         ("policy-iteration", "rollwise.methods.policy_iteration.policy_values"),
-        ("mixed-integer", "rollwise.methods.mixed_integer._solve_part"),
+        ("mixed-integer", "rollwise.methods.mixed_integer.Model.of_states"),
         ("exact", "rollwise.methods.exact.fraction_size"),
     ],
 )

@@ -118,7 +118,7 @@ def win_rate(counts, a):
 
 
 @kernel
-def refresh(action_indptr, counts, explore, rule, seen, rate, threshold):
+def refresh(action_indptr, counts, seen, rate, threshold, explore, rule):
     """Work out what the choices need from the counts of all actions."""
     for s in range(action_indptr.shape[0] - 1):
         begin, end = action_indptr[s], action_indptr[s + 1]

@@ -31,8 +31,8 @@ def set_rates(begin, end, visits, total, low, high, sign, rate):
 
 
 @kernel
-def refresh_points(action_indptr, visits, total, low, high, sign, explore, rule, seen, rate,
-                   threshold):  # fmt: skip
+def refresh_points(action_indptr, visits, total, low, high, sign, seen, rate, threshold, explore,
+                   rule):  # fmt: skip
     """Work out what the choices need from what is known of all actions."""
     for s in range(action_indptr.shape[0] - 1):
         begin, end = action_indptr[s], action_indptr[s + 1]

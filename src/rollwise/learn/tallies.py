@@ -49,7 +49,6 @@ class Tally(ABC):
     sums: ClassVar[tuple[str, ...]]
     lows: ClassVar[tuple[str, ...]] = ()
     highs: ClassVar[tuple[str, ...]] = ()
-    additive: ClassVar[bool] = True
 
     def __init__(self, graph: StateGraph, cells: NDArray[np.int32], explore: float) -> None:
         self.graph = graph
@@ -117,7 +116,44 @@ class Tally(ABC):
         self.refresh()
 
 
-class WinTally(Tally):
+class MeanTally(Tally):
+    """Means over the games in which an action was taken, and a choice by them.
+
+    `refresh` and the kernels keep how often each state was seen, the rates of its
+    actions and the thresholds by which it chooses.
+    """
+
+    def __init__(
+        self, graph: StateGraph, cells: NDArray[np.int32], explore: float, rule: int
+    ) -> None:
+        super().__init__(graph, cells, explore)
+        self.choosing = (self.seen, self.rate, self.threshold, explore, rule)
+
+    @property
+    @abstractmethod
+    def gains(self) -> NDArray[Any]:
+        """Payoffs or points after each action, added up: (n_actions,)."""
+
+    @property
+    @abstractmethod
+    def squared_gains(self) -> NDArray[Any]:
+        """Their squares, added up: (n_actions,)."""
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        visits = self.visits
+        with np.errstate(invalid="ignore"):
+            return np.where(visits > 0, self.gains / visits, np.nan)
+
+    @property
+    def standard_errors(self) -> NDArray[np.float64]:
+        visits = self.visits
+        with np.errstate(invalid="ignore", divide="ignore"):
+            spread = self.squared_gains / visits - (self.gains / visits) ** 2
+            return np.where(visits > 1, np.sqrt(np.maximum(spread, 0) / (visits - 1)), np.nan)
+
+
+class WinTally(MeanTally):
     """Wins, losses and draws after each action: the seed's learner and Monte-Carlo control."""
 
     sums = ("counts",)
@@ -125,8 +161,7 @@ class WinTally(Tally):
     def __init__(
         self, graph: StateGraph, cells: NDArray[np.int32], explore: float, rule: int
     ) -> None:
-        super().__init__(graph, cells, explore)
-        self.rule = rule
+        super().__init__(graph, cells, explore, rule)
         self.counts = np.zeros((graph.n_actions, 4), np.int64)  # the fourth column is padding
         self.refresh()
 
@@ -135,66 +170,45 @@ class WinTally(Tally):
         return np.asarray(self.counts[:, :3].sum(axis=1))
 
     @property
-    def values(self) -> NDArray[np.float64]:
-        visits = self.visits
-        gain = self.counts[:, learning.WINS] - self.counts[:, learning.LOSSES]
-        with np.errstate(invalid="ignore"):
-            return np.where(visits > 0, gain / visits, np.nan)
+    def gains(self) -> NDArray[np.int64]:
+        return np.asarray(self.counts[:, learning.WINS] - self.counts[:, learning.LOSSES])
 
     @property
-    def standard_errors(self) -> NDArray[np.float64]:
-        visits, mean = self.visits, self.values
-        squares = self.counts[:, learning.WINS] + self.counts[:, learning.LOSSES]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            spread = squares / visits - mean**2
-            return np.where(visits > 1, np.sqrt(np.maximum(spread, 0) / (visits - 1)), np.nan)
+    def squared_gains(self) -> NDArray[np.int64]:
+        return np.asarray(self.counts[:, learning.WINS] + self.counts[:, learning.LOSSES])
 
     def refresh(self) -> None:
-        learning.refresh(
-            self.graph.action_indptr,
-            self.counts,
-            self.explore,
-            self.rule,
-            self.seen,
-            self.rate,
-            self.threshold,
-        )
+        learning.refresh(self.graph.action_indptr, self.counts, *self.choosing)
 
     def _play(self, games: int, words: NDArray[np.uint64]) -> int:
+        graph = self.graph
         played: int = learning.learn_wins(
             games,
-            self.graph.action_indptr,
-            self.graph.action_state,
-            self.graph.outcome_indptr,
+            graph.action_indptr,
+            graph.action_state,
+            graph.outcome_indptr,
             self.cells,
             self.counts,
-            self.seen,
-            self.rate,
-            self.threshold,
-            self.explore,
-            self.rule,
+            *self.choosing,
             words,
             self.path,
         )
         return played
 
     def record(self, game: GameRecord) -> None:
+        graph = self.graph
         learning.count_game(
             game.path,
             len(game.path),
             game.ending,
-            self.graph.action_indptr,
-            self.graph.action_state,
+            graph.action_indptr,
+            graph.action_state,
             self.counts,
-            self.seen,
-            self.rate,
-            self.threshold,
-            self.explore,
-            self.rule,
+            *self.choosing,
         )
 
 
-class PointTally(Tally):
+class PointTally(MeanTally):
     """Points after each action, in a solitaire game for points."""
 
     sums = ("taken", "total", "squares")
@@ -204,13 +218,13 @@ class PointTally(Tally):
     def __init__(
         self, graph: StateGraph, cells: NDArray[np.int32], explore: float, rule: int
     ) -> None:
-        super().__init__(graph, cells, explore)
-        self.rule = rule
+        super().__init__(graph, cells, explore, rule)
         self.taken = np.zeros(graph.n_actions, np.int64)
         self.total = np.zeros(graph.n_actions)
         self.squares = np.zeros(graph.n_actions)
         self.low = np.full(graph.n_states, np.inf)
         self.high = np.full(graph.n_states, -np.inf)
+        self._points = (self.taken, self.total, self.squares, self.low, self.high, self.sign)
         self.refresh()
 
     @property
@@ -218,16 +232,12 @@ class PointTally(Tally):
         return self.taken
 
     @property
-    def values(self) -> NDArray[np.float64]:
-        with np.errstate(invalid="ignore"):
-            return np.where(self.taken > 0, self.total / self.taken, np.nan)
+    def gains(self) -> NDArray[np.float64]:
+        return self.total
 
     @property
-    def standard_errors(self) -> NDArray[np.float64]:
-        n = self.taken
-        with np.errstate(invalid="ignore", divide="ignore"):
-            spread = self.squares / n - (self.total / n) ** 2
-            return np.where(n > 1, np.sqrt(np.maximum(spread, 0) / (n - 1)), np.nan)
+    def squared_gains(self) -> NDArray[np.float64]:
+        return self.squares
 
     def refresh(self) -> None:
         learning_points.refresh_points(
@@ -237,55 +247,35 @@ class PointTally(Tally):
             self.low,
             self.high,
             self.sign,
-            self.explore,
-            self.rule,
-            self.seen,
-            self.rate,
-            self.threshold,
+            *self.choosing,
         )
 
     def _play(self, games: int, words: NDArray[np.uint64]) -> int:
+        graph = self.graph
         played: int = learning_points.learn_points(
             games,
-            self.graph.action_indptr,
-            self.graph.action_state,
-            self.graph.action_reward,
-            self.graph.outcome_indptr,
+            graph.action_indptr,
+            graph.action_state,
+            graph.action_reward,
+            graph.outcome_indptr,
             self.cells,
-            self.taken,
-            self.total,
-            self.squares,
-            self.low,
-            self.high,
-            self.sign,
-            self.seen,
-            self.rate,
-            self.threshold,
-            self.explore,
-            self.rule,
+            *self._points,
+            *self.choosing,
             words,
             self.path,
         )
         return played
 
     def record(self, game: GameRecord) -> None:
+        graph = self.graph
         learning_points.count_points(
             game.actions,
             len(game.actions),
-            self.graph.action_indptr,
-            self.graph.action_state,
-            self.graph.action_reward,
-            self.taken,
-            self.total,
-            self.squares,
-            self.low,
-            self.high,
-            self.sign,
-            self.seen,
-            self.rate,
-            self.threshold,
-            self.explore,
-            self.rule,
+            graph.action_indptr,
+            graph.action_state,
+            graph.action_reward,
+            *self._points,
+            *self.choosing,
         )
 
 
@@ -293,7 +283,6 @@ class QTally(Tally):
     """Values of actions by Q-learning. They aren't sums over games."""
 
     sums = ("q", "taken", "seen")
-    additive = False
 
     def __init__(self, graph: StateGraph, cells: NDArray[np.int32], explore: float) -> None:
         super().__init__(graph, cells, explore)

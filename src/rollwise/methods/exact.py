@@ -100,23 +100,8 @@ def exact(
         from flint import fmpq, fmpz
     except ImportError:
         raise MissingExtra('pip install "rollwise[exact]"') from None
-    if graph.outcome_weight.dtype.kind != "i":
-        raise UsageError(
-            f"{graph.title} has weights that aren't whole numbers, so its values aren't fractions "
-            "that could be written down; the other methods solve it in doubles"
-        )
-    if graph.n_border:
-        raise ValueError("exact fractions need a whole graph, not one with a border")
     clock = Clock(time_limit)
-    require_settled(graph, NAME)
-    size = fraction_size(graph)
-    if size.digits > max_digits or size.bytes > max_bytes or size.unknowns > MAX_CUTS:
-        raise TooLargeForFractions(
-            f"{graph.title}: exact fractions are hopeless here: denominators of up to "
-            f"{size.digits:,} digits, {in_bytes(size.bytes)} for all {graph.n_states:,} values, "
-            f"and linear systems of up to {size.unknowns:,} unknowns (the limits are "
-            f"{max_digits:,} digits, {in_bytes(max_bytes)} and {MAX_CUTS:,} unknowns)"
-        )
+    size = _required_size(graph, max_digits, max_bytes)
     solver = _Exact(graph, fmpq, fmpz)
     order = graph.components.order.tolist()
     indptr = graph.components.indptr.tolist()
@@ -137,9 +122,7 @@ def exact(
         None if value is None else Fraction(int(value.p), int(value.q)) for value in solver.values
     ]
     values = np.array([np.nan if value is None else float(value) for value in fractions])
-    longest = max(
-        (int(value.q).bit_length() for value in solver.values if value is not None), default=1
-    )
+    longest = max((x.denominator.bit_length() for x in fractions if x is not None), default=1)
     return MethodResult(
         NAME,
         values,
@@ -155,6 +138,27 @@ def exact(
             "states_solved": done,
         },
     )
+
+
+def _required_size(graph: StateGraph, max_digits: int, max_bytes: float) -> FractionSize:
+    """How large the fractions of a game can get, if they can be found at all."""
+    if graph.outcome_weight.dtype.kind != "i":
+        raise UsageError(
+            f"{graph.title} has weights that aren't whole numbers, so its values aren't fractions "
+            "that could be written down; the other methods solve it in doubles"
+        )
+    if graph.n_border:
+        raise ValueError("exact fractions need a whole graph, not one with a border")
+    require_settled(graph, NAME)
+    size = fraction_size(graph)
+    if size.digits > max_digits or size.bytes > max_bytes or size.unknowns > MAX_CUTS:
+        raise TooLargeForFractions(
+            f"{graph.title}: exact fractions are hopeless here: denominators of up to "
+            f"{size.digits:,} digits, {in_bytes(size.bytes)} for all {graph.n_states:,} values, "
+            f"and linear systems of up to {size.unknowns:,} unknowns (the limits are "
+            f"{max_digits:,} digits, {in_bytes(max_bytes)} and {MAX_CUTS:,} unknowns)"
+        )
+    return size
 
 
 def fraction_size(graph: StateGraph) -> FractionSize:

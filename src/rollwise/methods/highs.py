@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.errors import MissingExtra
 from rollwise.machine.deadlines import Clock
-from rollwise.methods.programs import TOLERANCE, Answer, OnProgress, Program
+from rollwise.methods.programs import TOLERANCE, Answer, OnProgress, Program, imported
 from rollwise.methods.result import Status
 
 
@@ -20,23 +19,8 @@ def solve_with_highs(
     start: NDArray[np.float64] | None = None,
     on_progress: OnProgress | None = None,
 ) -> Answer:
-    """Solve a program.
-
-    Parameters
-    ----------
-    clock : Clock
-        Looked at while the program is handed over, and by the solver.
-    start : (n_columns,) float64, optional
-        A point to start from.
-
-    Raises
-    ------
-    MissingExtra
-    """
-    try:
-        import highspy
-    except ImportError:
-        raise MissingExtra('pip install "rollwise[programming]"') from None
+    """Solve a program (see `rollwise.methods.programs.Solver`)."""
+    highspy = imported("highspy")
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("threads", 1)

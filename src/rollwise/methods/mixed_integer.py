@@ -17,9 +17,9 @@ solved at a time, those that end every play first, with all that follows known.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +29,13 @@ from rollwise.graph import StateGraph
 from rollwise.machine.deadlines import Clock
 from rollwise.methods import run_method
 from rollwise.methods.highs import solve_with_highs
-from rollwise.methods.programs import FIXED_POINT, TOLERANCE, Answer, Model, Program
+from rollwise.methods.programs import FIXED_POINT, TOLERANCE, Model, OnProgress, Program, Solver
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.scip import solve_with_scip
 from rollwise.methods.value_iteration import Bounds
 
 NAME = "mixed-integer"
-SOLVERS = {"scip": solve_with_scip, "highs": solve_with_highs}
+SOLVERS: dict[str, Solver] = {"scip": solve_with_scip, "highs": solve_with_highs}
 # Room left around bounds: solvers that may break a row by their tolerance, and reason on
 # from there, call a program without any room infeasible.
 ROOM = 1e-6
@@ -93,85 +93,28 @@ def mixed_integer(
     MissingExtra
     EndlessPlay
     """
-    for name, asked, choices in (
-        ("solver", solver, list(SOLVERS)),
-        ("objective", objective, list(OBJECTIVES)),
-    ):
-        if asked not in choices:
-            raise UsageError(f"there is no {name} {asked!r} (there are {', '.join(choices)})")
+    _require("solver", solver, SOLVERS)
+    _require("objective", objective, OBJECTIVES)
     clock = Clock(time_limit)
     if isinstance(start, str):
         start = run_method(graph, start).values
     bounds = Bounds(graph, "components", border_values, clock=clock)
-    run = _Run(np.full(graph.n_states, np.nan), np.full(graph.n_states, -1))
-    known = bounds.lower.copy()  # read only where states were solved, and on the border
-    components = graph.components
-    if whole:
-        parts = [np.sort(components.order).astype(np.int64)]
-    else:
-        indptr = components.indptr.tolist()
-        parts = [components.order[low:high].astype(np.int64) for low, high in pairwise(indptr)]
+    run = _Run(graph, bounds, SOLVERS[solver], OBJECTIVES[objective], start, clock, on_sweep)
     done, status = 0, Status.CONVERGED
-    for states in parts:
-        if clock.is_up:
-            status = Status.OUT_OF_TIME
-            break
-        bounds.order = components.order.astype(np.int64) if whole else states
-        width = np.inf
-        for _ in range(tighten):
-            if width <= ROOM:
-                break
-            width, change = bounds.sweep()
-            if change == 0 or clock.is_up:
-                break
-        status, message = _solve_part(
-            Model.of_states(graph, states, known),
-            bounds,
-            run,
-            solver,
-            OBJECTIVES[objective],
-            start,
-            clock,
-            on_sweep,
-        )
-        run.message = message or run.message
+    for states, order in _parts(graph, whole):
+        status = run.solve(states, order, tighten)
         if status is not Status.CONVERGED:
             break
-        known[states] = run.values[states]
-        if not whole:
-            # what follows takes these values as given, give or take the tolerance
-            bounds.lower[states] = np.maximum(bounds.lower[states], known[states] - FIXED_POINT)
-            bounds.upper[states] = np.minimum(bounds.upper[states], known[states] + FIXED_POINT)
         done += len(states)
         if progress is not None:
             progress(done, graph.n_states)
-    scale = 2.0 if graph.objective == "win" else 1.0
-    finished = status is Status.CONVERGED
-    if not finished:
-        # those in hand lean on what a solver said of components; these are proved
-        bounds = Bounds(graph, "components", border_values, clock=Clock(_grace(time_limit)))
-        for _ in range(max(tighten, 1)):
-            if bounds.clock.is_up:
-                break
-            bounds.sweep()
-    return MethodResult(
-        NAME,
-        run.values,
-        run.nodes,
+    proved = None
+    if status is not Status.CONVERGED:
+        proved = _proved_bounds(graph, border_values, tighten, time_limit)
+    return run.result(
         status,
-        run.history,
-        None if finished else bounds.lower[: graph.n_states].copy(),
-        None if finished else bounds.upper[: graph.n_states].copy(),
-        claimed_error=scale * TOLERANCE if finished else None,
-        chosen=run.chosen,
-        details={
-            "solver": run.message,
-            "sweeps": "branch-and-bound nodes",
-            "history": "relative gap",
-            "gap": run.gap,
-            "programs": run.programs,
-            "binaries": run.binaries,
-            "binaries_fixed_beforehand": run.fixed,
+        proved,
+        {
             "states_solved": done,
             "whole": whole,
             "objective": objective,
@@ -181,71 +124,148 @@ def mixed_integer(
     )
 
 
-def _grace(limit: float | None) -> float | None:
-    """Seconds for bounds that hold, where a program wasn't solved in time."""
-    return None if limit is None else max(0.1 * limit, 0.1)
+def _require(name: str, asked: str, choices: Collection[str]) -> None:
+    if asked not in choices:
+        raise UsageError(f"there is no {name} {asked!r} (there are {', '.join(choices)})")
 
 
-@dataclass
+def _parts(graph: StateGraph, whole: bool) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """What is solved at a time: the states, and the order in which they are swept."""
+    order = graph.components.order.astype(np.int64)
+    if whole:
+        yield np.sort(order), order
+    else:
+        for low, high in pairwise(graph.components.indptr.tolist()):
+            yield order[low:high], order[low:high]
+
+
+def _proved_bounds(
+    graph: StateGraph,
+    border_values: NDArray[np.float64] | None,
+    tighten: int,
+    time_limit: float | None,
+) -> Bounds:
+    """Bounds that hold whatever a solver said, where a program wasn't solved in time."""
+    grace = None if time_limit is None else max(0.1 * time_limit, 0.1)
+    bounds = Bounds(graph, "components", border_values, clock=Clock(grace))
+    for _ in range(max(tighten, 1)):
+        if bounds.clock.is_up:
+            break
+        bounds.sweep()
+    return bounds
+
+
 class _Run:
-    """What the programs solved so far have given."""
+    """Programs solved one after the other, and what they have given so far."""
 
-    values: NDArray[np.float64]
-    chosen: NDArray[np.int64]
-    nodes: int = 0
-    programs: int = 0
-    binaries: int = 0
-    fixed: int = 0
-    gap: float = 0.0
-    message: str = ""
-    history: list[float] = field(default_factory=list)
+    def __init__(
+        self,
+        graph: StateGraph,
+        bounds: Bounds,
+        solver: Solver,
+        cost: float,
+        start: NDArray[np.float64] | None,
+        clock: Clock,
+        on_sweep: OnProgress | None,
+    ) -> None:
+        self.graph = graph
+        self.bounds = bounds
+        self.solver = solver
+        self.cost = cost
+        self.start = start
+        self.clock = clock
+        self.on_sweep = on_sweep
+        self.values = np.full(graph.n_states, np.nan)
+        self.known = bounds.lower.copy()  # read only where states were solved, and on the border
+        self.chosen = np.full(graph.n_states, -1)
+        self.nodes = self.programs = self.binaries = self.fixed = 0
+        self.gap = 0.0
+        self.message = ""
+        self.history: list[float] = []
 
+    def solve(self, states: NDArray[np.int64], order: NDArray[np.int64], tighten: int) -> Status:
+        """Solve some states, with all that follows them known, and enter what was found."""
+        if self.clock.is_up:
+            return Status.OUT_OF_TIME
+        self._tighten(order, tighten)
+        status = self._find(Model.of_states(self.graph, states, self.known))
+        if status is Status.CONVERGED:
+            self.known[states] = self.values[states]
+            # what follows takes these values as given, give or take the tolerance
+            lower, upper = self.bounds.lower, self.bounds.upper
+            lower[states] = np.maximum(lower[states], self.known[states] - FIXED_POINT)
+            upper[states] = np.minimum(upper[states], self.known[states] + FIXED_POINT)
+        return status
 
-def _solve_part(
-    model: Model,
-    bounds: Bounds,
-    run: _Run,
-    solver: str,
-    cost: float,
-    start: NDArray[np.float64] | None,
-    clock: Clock,
-    on_sweep: Callable[[int, float], None] | None,
-) -> tuple[Status, str]:
-    """Solve some states and enter what was found; gives how it ended."""
-    states = model.states
-    low, high = model.to_x(bounds.lower[states]), model.to_x(bounds.upper[states])
-    if model.sign < 0:
-        low, high = high, low
-    if len(states) == 1 and np.all(model.matrix.data == 1.0):
-        # one look ahead, for which nobody needs a solver
-        worth = model.right
-        best = int(np.argmax(worth))
-        run.values[states] = model.to_values(worth[best : best + 1])
-        run.chosen[states] = model.actions[best]
-        return Status.CONVERGED, ""
-    program, rows = _program(model, low, high, cost)
-    run.programs += 1
-    run.binaries += int(program.whole.sum())
-    run.fixed += int(np.sum(program.upper[program.whole] == program.lower[program.whole]))
-    if clock.is_up:
-        return Status.OUT_OF_TIME, ""
-    answer: Answer = SOLVERS[solver](
-        program,
-        clock,
-        start=None if start is None else _point(model, program, rows, start),
-        on_progress=on_sweep,
-    )
-    run.nodes += answer.nodes
-    run.history.extend(answer.history)
-    run.gap = answer.gap
-    if answer.status is not Status.CONVERGED or answer.columns is None:
-        return answer.status, answer.message
-    x = answer.columns[: len(states)]
-    if not np.max(np.abs(model.excess(x))) <= FIXED_POINT * max(1.0, float(np.max(np.abs(x)))):
-        return Status.NOT_A_FIXED_POINT, answer.message
-    run.values[states] = model.to_values(x)
-    run.chosen[states] = model.actions[_chosen_rows(model, rows, answer.columns)]
-    return Status.CONVERGED, answer.message
+    def result(
+        self, status: Status, proved: Bounds | None, details: dict[str, Any]
+    ) -> MethodResult:
+        """All of it; `proved` has bounds, if the programs weren't all solved."""
+        n = self.graph.n_states
+        scale = 2.0 if self.graph.objective == "win" else 1.0
+        return MethodResult(
+            NAME,
+            self.values,
+            self.nodes,
+            status,
+            self.history,
+            None if proved is None else proved.lower[:n].copy(),
+            None if proved is None else proved.upper[:n].copy(),
+            claimed_error=scale * TOLERANCE if proved is None else None,
+            chosen=self.chosen,
+            details={
+                "solver": self.message,
+                "sweeps": "branch-and-bound nodes",
+                "history": "relative gap",
+                "gap": self.gap,
+                "programs": self.programs,
+                "binaries": self.binaries,
+                "binaries_fixed_beforehand": self.fixed,
+                **details,
+            },
+        )
+
+    def _tighten(self, order: NDArray[np.int64], sweeps: int) -> None:
+        self.bounds.order = order
+        width = np.inf
+        for _ in range(sweeps):
+            if width <= ROOM:
+                break
+            width, change = self.bounds.sweep()
+            if change == 0 or self.clock.is_up:
+                break
+
+    def _find(self, model: Model) -> Status:
+        states = model.states
+        if len(states) == 1 and np.all(model.matrix.data == 1.0):
+            # one look ahead, for which nobody needs a solver
+            best = int(np.argmax(model.right))
+            self.values[states] = model.to_values(model.right[best : best + 1])
+            self.chosen[states] = model.actions[best]
+            return Status.CONVERGED
+        low, high = model.to_x(self.bounds.lower[states]), model.to_x(self.bounds.upper[states])
+        if model.sign < 0:
+            low, high = high, low
+        program, rows = _program(model, low, high, self.cost)
+        self.programs += 1
+        self.binaries += int(program.whole.sum())
+        self.fixed += int(np.sum(program.upper[program.whole] == program.lower[program.whole]))
+        if self.clock.is_up:
+            return Status.OUT_OF_TIME
+        start = None if self.start is None else _point(model, program, rows, self.start)
+        answer = self.solver(program, self.clock, start=start, on_progress=self.on_sweep)
+        self.nodes += answer.nodes
+        self.history.extend(answer.history)
+        self.gap = answer.gap
+        self.message = answer.message or self.message
+        if answer.status is not Status.CONVERGED or answer.columns is None:
+            return answer.status
+        x = answer.columns[: len(states)]
+        if not np.max(np.abs(model.excess(x))) <= FIXED_POINT * max(1.0, float(np.max(np.abs(x)))):
+            return Status.NOT_A_FIXED_POINT
+        self.values[states] = model.to_values(x)
+        self.chosen[states] = model.actions[_chosen_rows(model, rows, answer.columns)]
+        return Status.CONVERGED
 
 
 def _program(

@@ -75,7 +75,6 @@ def modified_policy_iteration(
     history: list[float] = []
     status = Status.SWEEP_LIMIT
     change = np.inf
-    improving = True
     while len(history) < max_sweeps:
         improving = len(history) % (evaluation_sweeps + 1) == 0
         change, _ = sweeper.sweep(None if improving else may_choose)

@@ -28,6 +28,7 @@ from rollwise.recursion.endless import require_settled
 NAME = "policy-iteration"
 # What an action must be better by, relative to the largest value, to be taken instead.
 MARGIN = 1e-12
+MAX, MIN = range(2)  # the seats, and their copies of the graph
 
 
 def policy_iteration(
@@ -56,9 +57,8 @@ def policy_iteration(
     Returns
     -------
     MethodResult
-        `sweeps` counts the linear systems; `history` has the largest change of a
-        value from each to the next, and `claimed_error` is what the last look
-        ahead would still have changed.
+        `sweeps` counts the linear systems; `history` has the largest change of a value from
+        each to the next, and `claimed_error` is what the last look ahead would still change.
 
     Raises
     ------
@@ -69,38 +69,28 @@ def policy_iteration(
     may_go_round = require_settled(graph, NAME)
     seats = graph if graph.players == 1 else two_seats(graph, None, None)
     n = graph.n_states
-    # Who may change what in which round: MIN (the second seat) until it is done, then MAX.
-    everywhere = np.ones(seats.n_states, np.bool_)
-    max_seat = np.arange(seats.n_states) < n
     sweeper = Sweeper(seats, "synchronous")
     if may_go_round:  # begin with a policy that ends every play
         sweeper.chosen[:] = ways_out(graph, np.ones(graph.n_actions, np.bool_))
     history: list[float] = []
     status = Status.SWEEP_LIMIT
     values = np.zeros(seats.n_states)
-    systems = improvements = 0
+    improvements = 0
     change = np.inf
-    while systems < max_rounds:
+    while len(history) < max_rounds:
         before = values
         values = policy_values(seats, sweeper.chosen)
-        systems += 1
         history.append(float(np.max(np.abs(values - before))))
         if on_sweep is not None:
-            on_sweep(systems, history[-1])
+            on_sweep(len(history), history[-1])
         if on_values is not None:
             on_values(values[:n])
         if not np.all(np.isfinite(values)):
             status = Status.SOLVER_FAILED
             break
-        margin = MARGIN * max(1.0, float(np.max(np.abs(values))))
-        switched = 0
-        for movers in (everywhere,) if graph.players == 1 else (~max_seat, max_seat):
-            sweeper.values[:] = values
-            change, switched = sweeper.sweep(movers, margin)
-            if switched:
-                improvements += int(movers[0])
-                break
-        if not switched:
+        seat, change = _improve(sweeper, values, n)
+        improvements += int(seat == MAX)
+        if seat is None:
             status = Status.CONVERGED
             break
         if clock.is_up:
@@ -109,7 +99,7 @@ def policy_iteration(
     return MethodResult(
         NAME,
         values[:n].copy(),
-        systems,
+        len(history),
         status,
         history,
         claimed_error=change if np.isfinite(change) else None,
@@ -121,6 +111,28 @@ def policy_iteration(
             "improvements": improvements,
         },
     )
+
+
+def _improve(sweeper: Sweeper, values: NDArray[np.float64], n: int) -> tuple[int | None, float]:
+    """Let one player take what is better: MIN, on the second copy, until it is done; then MAX.
+
+    Returns
+    -------
+    seat : int or None
+        Who took something else; None if nothing is better.
+    change : float
+        The largest change of a value in the last sweep.
+    """
+    margin = MARGIN * max(1.0, float(np.max(np.abs(values))))
+    is_max = np.arange(len(values)) < n
+    change = np.inf
+    for seat, movers in ((MIN, ~is_max), (MAX, is_max)):
+        if movers.any():
+            sweeper.values[:] = values
+            change, switched = sweeper.sweep(movers, margin)
+            if switched:
+                return seat, change
+    return None, change
 
 
 def policy_values(graph: StateGraph, actions: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -14,14 +14,17 @@ counted (their negatives where few are wanted).
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.errors import MissingExtra
 from rollwise.graph import StateGraph
+from rollwise.machine.deadlines import Clock
 from rollwise.methods.result import Status
 
 TOLERANCE = 1e-9  # what the solvers are asked to keep rows and whole numbers to
@@ -79,6 +82,49 @@ class Answer:
 
 
 OnProgress = Callable[[int, float], None]
+
+
+class Solver(Protocol):
+    """Solves a program by a library."""
+
+    def __call__(
+        self,
+        program: Program,
+        clock: Clock,
+        *,
+        start: NDArray[np.float64] | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> Answer:
+        """Solve a program.
+
+        Parameters
+        ----------
+        program : Program
+        clock : Clock
+            Looked at while the program is handed over, and by the solver.
+        start : (n_columns,) float64, optional
+            A point to start from.
+        on_progress : callable, optional
+            Called as ``on_progress(nodes, gap)`` when the solver tells of progress.
+
+        Raises
+        ------
+        MissingExtra
+        """
+        ...
+
+
+def imported(library: str) -> Any:
+    """A library of the extra `programming`.
+
+    Raises
+    ------
+    MissingExtra
+    """
+    try:
+        return importlib.import_module(library)
+    except ImportError:
+        raise MissingExtra('pip install "rollwise[programming]"') from None
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.errors import MissingExtra
 from rollwise.machine.deadlines import Clock, OutOfTime
-from rollwise.methods.programs import TOLERANCE, Answer, OnProgress, Program
+from rollwise.methods.programs import TOLERANCE, Answer, OnProgress, Program, imported
 from rollwise.methods.result import Status
 
-LONGEST = 1e20  # seconds: SCIP's infinity
+INFINITY = 1e20  # SCIP's
 
 
 def solve_with_scip(
@@ -22,23 +21,8 @@ def solve_with_scip(
     start: NDArray[np.float64] | None = None,
     on_progress: OnProgress | None = None,
 ) -> Answer:
-    """Solve a program.
-
-    Parameters
-    ----------
-    clock : Clock
-        Looked at while the program is handed over, and by the solver.
-    start : (n_columns,) float64, optional
-        A point to start from.
-
-    Raises
-    ------
-    MissingExtra
-    """
-    try:
-        import pyscipopt
-    except ImportError:
-        raise MissingExtra('pip install "rollwise[programming]"') from None
+    """Solve a program (see `rollwise.methods.programs.Solver`)."""
+    pyscipopt = imported("pyscipopt")
     solver = pyscipopt.Model()
     solver.hideOutput()
     solver.setParam("numerics/feastol", TOLERANCE)
@@ -62,7 +46,7 @@ def solve_with_scip(
     except OutOfTime:
         return Answer(None, Status.OUT_OF_TIME, "the program took all the time", np.inf, 0, [])
     if clock.limit is not None:
-        solver.setParam("limits/time", min(max(clock.left, 0.01), LONGEST))
+        solver.setParam("limits/time", min(max(clock.left, 0.01), INFINITY))
     if start is not None:
         point = solver.createSol()
         for variable, value in zip(variables, start.tolist(), strict=True):
@@ -82,16 +66,21 @@ def solve_with_scip(
     if has_point:
         best = solver.getBestSol()
         columns = np.array([solver.getSolVal(best, variable) for variable in variables])
-    gap = float(solver.getGap()) if has_point else np.inf
     version = f"{solver.getMajorVersion()}.{solver.getMinorVersion()}.{solver.getTechVersion()}"
     return Answer(
         columns,
         ended,
         f"SCIP {version}: {said}",
-        gap if gap < 1e20 else np.inf,
+        _gap(solver) if has_point else np.inf,
         int(solver.getNTotalNodes()),
         history,
     )
+
+
+def _gap(solver: Any) -> float:
+    """The relative gap; infinite while there is none."""
+    gap = float(solver.getGap())
+    return gap if gap < INFINITY else np.inf
 
 
 def _add_rows(
@@ -128,8 +117,7 @@ def _watcher(pyscipopt: Any, history: list[float], on_progress: OnProgress | Non
                 self.model.dropEvent(event, self)
 
         def eventexec(self, event: Any) -> dict[str, Any]:
-            gap = float(self.model.getGap())
-            history.append(gap if gap < 1e20 else np.inf)
+            history.append(_gap(self.model))
             if on_progress is not None:
                 on_progress(int(self.model.getNTotalNodes()), history[-1])
             return {}

@@ -89,10 +89,7 @@ def simulate(
     else:
         table = PlayTable.of(graph, policy, against)
     seats = 1 if against is None else 2
-    if not seats <= games <= MOST_GAMES:
-        raise UsageError(f"games is {games}; it must be from {seats} to {MOST_GAMES:,}")
-    if not 1 <= workers <= MOST_WORKERS:
-        raise UsageError(f"workers is {workers}; it must be from 1 to {MOST_WORKERS}")
+    _check(games, seats, workers)
     seed = fresh_seed() if seed is None else check_seed(seed)
     for_points = graph.objective != "win"
     counts = [Counts(for_points) for _ in range(seats)]
@@ -100,27 +97,26 @@ def simulate(
 
     other = policy if against is None else against
     names = (policy.name, other.name if graph.players == 2 else "")
-    pairs = (names, names[::-1])
     sides = [
         side_of(part, *pair, for_points)
-        for part, pair in zip(counts, pairs, strict=False)
+        for part, pair in zip(counts, (names, names[::-1]), strict=False)
         if part.games
     ]
     notes: list[str] = []
     if exact and len(sides) == seats:
         sides, notes = _with_exact(graph, policy, against, sides)
-    match = Match(
-        policy.name,
-        other.name,
-        sum(side.games for side in sides),
-        games,
-        seed,
-        tuple(sides),
-        tuple(notes),
-    )
+    played = sum(side.games for side in sides)
+    match = Match(policy.name, other.name, played, games, seed, tuple(sides), tuple(notes))
     for text in match.disagreements():
         warnings.warn(text, Disagreement, stacklevel=2)
     return match
+
+
+def _check(games: int, seats: int, workers: int) -> None:
+    if not seats <= games <= MOST_GAMES:
+        raise UsageError(f"games is {games}; it must be from {seats} to {MOST_GAMES:,}")
+    if not 1 <= workers <= MOST_WORKERS:
+        raise UsageError(f"workers is {workers}; it must be from 1 to {MOST_WORKERS}")
 
 
 def _play(

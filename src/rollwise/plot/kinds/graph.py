@@ -1,14 +1,9 @@
 """The positions and moves of a tiny game, drawn; or one decision of any game, as a tree.
 
-Positions stand in columns by how many moves they are from the start, each under the one
-that leads to it most directly (the barycentre rule of Sugiyama, Tagawa and Toda 1981).
+Positions stand in columns by how many moves they are from the start.
 """
 
 from __future__ import annotations
-
-import re
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -17,8 +12,8 @@ from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError, spelled
 from rollwise.graph import StateGraph
 from rollwise.plot import Choices
-from rollwise.plot.notebook import Picture
-from rollwise.plot.style import BLUE, COLOURS, GREY, NARROW, ORANGE, SWITCH, Sheet
+from rollwise.plot.nodes import Edge, Node, arrange, picture
+from rollwise.plot.style import BLUE, COLOURS, GREY
 from rollwise.plot.words import Hover, cost_text, value_text
 
 MOST_STATES = 64
@@ -44,17 +39,6 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
             f"draw one decision: {_state_text(graph)}"
         )
     return _whole(solution)
-
-
-@dataclass
-class Node:
-    """Something drawn: where it stands, its text, and how it looks."""
-
-    column: int
-    text: str
-    hover: str
-    kind: str  # "choice", "chance", "action" or "end"
-    row: float = 0.0
 
 
 def short_text(solution: Solution, state: int) -> str:
@@ -85,7 +69,7 @@ def _whole(solution: Solution) -> go.Figure:
         )
         for s in range(graph.n_states)
     ]
-    edges: list[tuple[int, int, str, bool]] = []  # from, to, colour, best
+    edges: list[Edge] = []
     labels = np.unique(graph.action_label).tolist()
     colour_of = dict(zip(labels, [c for c in COLOURS if c != "#000000"] * 30, strict=False))
     for s in range(graph.n_states):
@@ -95,7 +79,7 @@ def _whole(solution: Solution) -> go.Figure:
             for t in np.unique(targets[targets >= 0]).tolist():
                 if t != s:
                     edges.append((s, t, colour, bool(solution.is_best[a])))
-    _order(nodes, edges)
+    arrange(nodes, edges)
     names = [graph.action_names.get(label, str(label)) for label in labels]
     fields = "·".join(graph.field_names)
     notes = [
@@ -107,7 +91,7 @@ def _whole(solution: Solution) -> go.Figure:
         "Full lines: best moves. Dotted: worse ones. Moves that end the game have no line.",
     ]
     title = f"{graph.title}: all positions and moves"
-    return _picture(nodes, edges, title, notes, list(zip(names, colour_of.values(), strict=False)))
+    return picture(nodes, edges, title, notes, list(zip(names, colour_of.values(), strict=False)))
 
 
 def _tree(solution: Solution, root: int) -> go.Figure:
@@ -115,7 +99,7 @@ def _tree(solution: Solution, root: int) -> go.Figure:
     graph = solution.graph
     hover = Hover(solution)
     nodes = [Node(0, _value(solution, float(solution.values[root])), hover(root), "choice")]
-    edges: list[tuple[int, int, str, bool]] = []
+    edges: list[Edge] = []
     row = 0.0
     action_rows = []
     for a in range(int(graph.action_indptr[root]), int(graph.action_indptr[root + 1])):
@@ -158,7 +142,7 @@ def _tree(solution: Solution, root: int) -> go.Figure:
             else ", and the chance to win of the player who moves there."
         ),
     ]
-    return _picture(nodes, edges, f"{graph.title}: one decision", notes, [], given_rows=True)
+    return picture(nodes, edges, f"{graph.title}: one decision", notes, [], given_rows=True)
 
 
 def _leaves(solution: Solution, a: int, hover: Hover) -> list[tuple[str, str, str, str]]:
@@ -215,150 +199,3 @@ def _depths(solution: Solution) -> np.ndarray:
                     break
         frontier = following
     return depth
-
-
-def _order(nodes: list[Node], edges: list[tuple[int, int, str, bool]]) -> None:
-    """Put the nodes of each column in an order with few crossings, and centre the columns."""
-    columns: dict[int, list[int]] = {}
-    for i, node in enumerate(nodes):
-        columns.setdefault(node.column, []).append(i)
-    before: dict[int, list[int]] = {}
-    for source, target, _, _ in edges:
-        if nodes[source].column < nodes[target].column:
-            before.setdefault(target, []).append(source)
-    tallest = max(len(column) for column in columns.values())
-    for _, column in sorted(columns.items()):
-        parents = {i: [nodes[p].row for p in before.get(i, [])] for i in column}
-        column.sort(key=lambda i: (sum(parents[i]) / len(parents[i]) if parents[i] else -1.0, i))
-        gap = tallest / len(column)
-        for place, i in enumerate(column):
-            nodes[i].row = (place + 0.5) * gap - 0.5
-
-
-def _broken(text: str, most: int) -> str:
-    """A label in lines of at most so many letters, if it can be: a field keeps its number."""
-
-    def length(part: str) -> int:
-        return len(re.sub("</?b>", "", part))
-
-    if length(text) <= most:
-        return text
-    words: list[str] = []
-    for part in re.split(r"(?<=[,:%]) +| +(?=<b>)", text):
-        words += [part] if length(part) <= most else part.split()
-    lines = words[:1]
-    for word in words[1:]:
-        joined = f"{lines[-1]} {word}"
-        if length(joined) > most:
-            lines.append(word)
-        else:
-            lines[-1] = joined
-    return "<br>".join(lines)
-
-
-def _labels(nodes: list[Node], width: int, size: int) -> tuple[list[str], float]:
-    """The labels, broken so that columns have room side by side; and the height of a row."""
-    columns = max(node.column for node in nodes) + 1
-    most = int(((width - 60) / columns - 16) / (size * 0.56))
-    labels = [_broken(node.text, most) for node in nodes]
-    lines = max(label.count("<br>") + 1 for label in labels)
-    return labels, 4 / 3 * size * lines + 8
-
-
-def _picture(
-    nodes: list[Node],
-    edges: list[tuple[int, int, str, bool]],
-    title: str,
-    notes: list[str],
-    key: list[tuple[str, str]],
-    *,
-    given_rows: bool = False,
-) -> go.Figure:
-    figure = Picture()
-    groups: dict[tuple[str, bool], tuple[list[float | None], list[float | None]]] = {}
-    for source, target, colour, best in edges:
-        one, other = nodes[source], nodes[target]
-        xs, ys = groups.setdefault((colour, best), ([], []))
-        if one.column == other.column:  # round the column, not through it
-            middle = (one.row + other.row) / 2
-            xs += [one.column, one.column - 0.22, other.column, None]
-            ys += [one.row, middle, other.row, None]
-        else:
-            xs += [one.column, other.column, None]
-            ys += [one.row, other.row, None]
-    for (colour, best), (xs, ys) in groups.items():
-        line = {"color": colour, "width": 2.2 if best else 1.1, "dash": "solid" if best else "dot"}
-        figure.add_trace(
-            go.Scatter(
-                x=xs,
-                y=ys,
-                mode="lines",
-                line=line,
-                opacity=0.9 if best else 0.5,
-                hoverinfo="skip",
-                showlegend=False,
-            )
-        )
-    symbols = {"choice": "square", "chance": "circle", "action": "diamond", "end": "x-thin"}
-    figure.add_trace(
-        go.Scatter(
-            x=[node.column for node in nodes],
-            y=[node.row for node in nodes],
-            mode="markers",
-            hovertext=[node.hover for node in nodes],
-            hoverinfo="text",
-            showlegend=False,
-            marker={
-                "symbol": [symbols[node.kind] for node in nodes],
-                "size": 10,
-                "color": [ORANGE if node.kind in ("choice", "action") else GREY for node in nodes],
-                "line": {"width": 1, "color": "#555555"},
-            },
-        )
-    )
-    for name, colour in key:
-        figure.add_trace(
-            go.Scatter(x=[None], y=[None], mode="lines", name=name, line={"color": colour})
-        )
-    last = max(node.column for node in nodes)
-    rows = max(node.row for node in nodes) + 1
-    wide, wide_row = _labels(nodes, SWITCH, 12)
-    narrow, narrow_row = _labels(nodes, NARROW, 9)
-    sheet = Sheet(
-        figure,
-        title,
-        notes,
-        heights=(max(160.0, max(30.0, wide_row) * rows), max(200.0, narrow_row * rows)),
-        key=[name for name, _ in key],
-        left=16,
-        bottom=12,
-    )
-    figure.update_layout(showlegend=bool(key))
-    layouts: list[dict[str, Any]] = []
-    for labels, size, left in ((wide, 12, -0.3), (narrow, 9, -0.15)):
-        annotations = []
-        for node, label in zip(nodes, labels, strict=True):
-            annotations.append(
-                {
-                    "x": node.column,
-                    "y": node.row,
-                    "text": label,
-                    "xanchor": "left",
-                    "xshift": 8,
-                    "align": "left",
-                    "showarrow": False,
-                    "font": {"size": size},
-                    "bgcolor": "white",  # lines pass behind
-                    "borderpad": 1,
-                }
-            )
-        beyond = 0.95 if given_rows else 0.9
-        hidden: dict[str, Any] = {"visible": False, "fixedrange": False}
-        layouts.append(
-            {
-                "xaxis": {**hidden, "range": [left, last + beyond]},
-                "yaxis": {**hidden, "range": [rows - 0.4, -0.7]},
-                "annotations": annotations,
-            }
-        )
-    return sheet.finish(*layouts)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import plotly.graph_objects as go
 
+from rollwise.analysis.distributions import Distribution
 from rollwise.analysis.one_distribution import distribution
 from rollwise.answer.references import find_policy
 from rollwise.answer.solution import Solution
@@ -36,56 +39,19 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     shown: list[int] = []
     for policy, colour in zip(policies, COLOURS, strict=False):
         exact = distribution(graph, policy)
-        chance = 100 * exact.probabilities
         shown += exact.values[exact.probabilities > LEAST].tolist()
-        label = f"{policy.name}, exact"
-        figure.add_trace(
-            go.Bar(
-                x=exact.values,
-                y=chance,
-                name=label,
-                marker={"color": colour},
-                offsetgroup=policy.name,
-                hovertemplate=f"{label}: %{{x}} points with %{{y:.4f}} %<extra></extra>",
-            )
-        )
-        key.append(label)
+        figure.add_trace(_bars(policy.name, exact, colour))
+        key.append(figure.data[-1].name)
         ties = ties_in_play(graph, policy)
         if ties is not None:
             notes.append(f"{policy.name}: {ties.text}.")
         notes.append(f"{policy.name}: mean {exact.mean:.4f}, standard deviation {exact.sd:.3f}.")
     for number, policy in enumerate(policies):
         played = simulate(graph, policy, games=GAMES, seed=SEED + number, exact=False).sides[0]
-        if played.scores is None:
-            continue
-        scores = np.array(sorted(played.scores))
-        count = np.array([played.scores[s] for s in scores.tolist()])
-        rate, (low, high) = count / GAMES, of_share(count, GAMES)
-        label = f"{policy.name}, simulated"
-        figure.add_trace(
-            go.Scatter(
-                x=scores,
-                y=100 * rate,
-                name=label,
-                mode="markers",
-                offsetgroup=policy.name,
-                error_y={
-                    "array": 100 * (high - rate),
-                    "arrayminus": 100 * (rate - low),
-                    "thickness": 1,
-                    "width": 2,
-                    "color": "#777777",
-                },
-                marker={
-                    "symbol": "diamond",
-                    "size": 6,
-                    "color": COLOURS[number % len(COLOURS)],
-                    "line": {"width": 1, "color": "#333333"},
-                },
-                hovertemplate=f"{label}: %{{x}} points in %{{y:.3f}} % of games<extra></extra>",
-            )
-        )
-        key.append(label)
+        if played.scores is not None:
+            colour = COLOURS[number % len(COLOURS)]
+            figure.add_trace(_marks(policy.name, played.scores, colour))
+            key.append(figure.data[-1].name)
     notes.append(
         f"Simulated: {GAMES:,} games each, seed {SEED} and on, with 95 % confidence intervals."
     )
@@ -114,3 +80,44 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         )
         layouts.append({"xaxis": across, "annotations": sheet.axis_titles(0, width)})
     return sheet.finish(*layouts)
+
+
+def _bars(policy: str, exact: Distribution, colour: str) -> go.Bar:
+    label = f"{policy}, exact"
+    return go.Bar(
+        x=exact.values,
+        y=100 * exact.probabilities,
+        name=label,
+        marker={"color": colour},
+        offsetgroup=policy,
+        hovertemplate=f"{label}: %{{x}} points with %{{y:.4f}} %<extra></extra>",
+    )
+
+
+def _marks(policy: str, played: Mapping[float, int], colour: str) -> go.Scatter:
+    """Shares of the games that came to each score, with confidence intervals."""
+    scores = np.array(sorted(played))
+    count = np.array([played[score] for score in scores.tolist()])
+    rate, (low, high) = count / GAMES, of_share(count, GAMES)
+    label = f"{policy}, simulated"
+    return go.Scatter(
+        x=scores,
+        y=100 * rate,
+        name=label,
+        mode="markers",
+        offsetgroup=policy,
+        error_y={
+            "array": 100 * (high - rate),
+            "arrayminus": 100 * (rate - low),
+            "thickness": 1,
+            "width": 2,
+            "color": "#777777",
+        },
+        marker={
+            "symbol": "diamond",
+            "size": 6,
+            "color": colour,
+            "line": {"width": 1, "color": "#333333"},
+        },
+        hovertemplate=f"{label}: %{{x}} points in %{{y:.3f}} % of games<extra></extra>",
+    )

@@ -1,0 +1,149 @@
+"""OpenSpiel's classes of a game, a state and an observer, on a graph.
+
+The graph is an attribute of the class: OpenSpiel makes deep copies of what an
+instance holds. This module is imported only where OpenSpiel is installed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import pyspiel
+from numpy.typing import NDArray
+
+from rollwise.graph import StateGraph
+
+
+class RollwiseState(pyspiel.State):  # type: ignore[misc]
+    """A position, or dice about to fall (`action` is then what was chosen)."""
+
+    graph: ClassVar[StateGraph]
+    labels: ClassVar[NDArray[np.int64]]  # of all actions; their places are OpenSpiel's actions
+    ranks: ClassVar[list[int]]  # the place of each action's label
+
+    def __init__(self, game: Any) -> None:
+        super().__init__(game)
+        self.state = 0
+        self.seat = 0
+        self.action = -1
+        self.over = False
+        self.points = 0.0
+        self.last_points = 0.0
+        self.payoff = 0.0  # of the first player
+
+    def current_player(self) -> int:
+        if self.over:
+            return int(pyspiel.PlayerId.TERMINAL)
+        return int(pyspiel.PlayerId.CHANCE) if self.action >= 0 else self.seat
+
+    def _legal_actions(self, player: int) -> list[int]:
+        begin, end = self.graph.action_indptr[self.state : self.state + 2].tolist()
+        return sorted(self.ranks[begin:end])
+
+    def state_of_rollwise(self) -> tuple[int, ...]:
+        """The fields of the state, as the mover sees it."""
+        return tuple(self.graph.states[self.state].tolist())
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        begin, end = self.graph.outcome_indptr[self.action : self.action + 2].tolist()
+        weight = self.graph.outcome_weight[begin:end]
+        return list(enumerate((weight / weight.sum()).tolist()))
+
+    def _apply_action(self, action: int) -> None:
+        if self.action < 0:
+            self._choose(action)
+        else:
+            self._fall(action)
+
+    def _choose(self, rank: int) -> None:
+        begin, end = self.graph.action_indptr[self.state : self.state + 2].tolist()
+        self.action = begin + self.ranks[begin:end].index(rank)
+        sign = -1.0 if self.graph.objective == "minimize" else 1.0
+        self.last_points = sign * float(self.graph.action_reward[self.action])
+        self.points += self.last_points
+
+    def _fall(self, number: int) -> None:
+        graph = self.graph
+        self.last_points = 0.0
+        k = int(graph.outcome_indptr[self.action]) + number
+        self.action = -1
+        t = int(graph.outcome_state[k])
+        if t < 0:
+            self.over = True
+            payoff = float(graph.outcome_payoff[k])
+            self.payoff = payoff if self.seat == 0 else -payoff
+        else:
+            self.seat ^= int(graph.outcome_passes[k])
+            self.state = t
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        if player == pyspiel.PlayerId.CHANCE:
+            return f"outcome {action + 1}"
+        label = int(self.labels[action])
+        return self.graph.action_names.get(label, str(label))
+
+    def is_terminal(self) -> bool:
+        return self.over
+
+    def returns(self) -> list[float]:
+        if self.graph.players == 1:
+            return [self.points + self.payoff]
+        return [self.payoff, -self.payoff]
+
+    def rewards(self) -> list[float]:
+        if self.graph.players == 1:
+            return [self.last_points + self.payoff]
+        return self.returns()
+
+    def __str__(self) -> str:
+        # What is told apart is what matters from here on, and points that were made.
+        graph = self.graph
+        made = f" points={self.points:g}" if graph.objective != "win" else ""
+        if self.over:
+            return f"over {self.payoff:+g}{made}"
+        chosen = f" {graph.action_text(self.action)}" if self.action >= 0 else ""
+        return f"player {self.seat}: {graph.state_text(self.state)}{chosen}{made}"
+
+
+class RollwiseGame(pyspiel.Game):  # type: ignore[misc]
+    """The game."""
+
+    kind: ClassVar[Any]  # a pyspiel.GameType
+    info: ClassVar[Any]  # a pyspiel.GameInfo
+    state_class: ClassVar[type[RollwiseState]]
+
+    def __init__(self, params: Any = None) -> None:
+        super().__init__(self.kind, self.info, params or {})
+
+    def new_initial_state(self, state: Any = None) -> RollwiseState:
+        return self.state_class(self)
+
+    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:
+        return Observer(self.state_class.graph)
+
+
+class Observer:
+    """The fields of the state as the one to move sees it, and who that is."""
+
+    def __init__(self, graph: StateGraph) -> None:
+        self.states = graph.states
+        self.tensor = np.zeros(len(graph.field_names) + 1, np.float32)
+        self.dict = {"observation": self.tensor}
+
+    def set_from(self, state: RollwiseState, player: int) -> None:
+        self.tensor[:-1] = self.states[state.state]
+        self.tensor[-1] = state.seat
+
+    def string_from(self, state: RollwiseState, player: int) -> str:
+        return str(state)
+
+
+def game_class(graph: StateGraph, kind: Any, info: Any) -> type[RollwiseGame]:
+    """The class of games on a graph."""
+    labels = np.unique(graph.action_label)
+    ranks = np.searchsorted(labels, graph.action_label).tolist()
+    words = {"graph": graph, "labels": labels, "ranks": ranks}
+    state_class = type("RollwiseState", (RollwiseState,), words)
+    shown = {"kind": kind, "info": info, "state_class": state_class}
+    return type("RollwiseGame", (RollwiseGame,), shown)
