@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from little_games import ALL, Spot
 
 from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Game, build, certify
-from rollwise.answer import certified
 from rollwise.answer.certified import solve_and_certify
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.games.craps import Craps
@@ -30,6 +29,7 @@ from rollwise.kernels import certificate as kernels
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.value_iteration import value_iteration
 from rollwise.proofs import certificate
+from rollwise.recursion import order
 from rollwise.recursion import search as recursion
 from rollwise.recursion.endless import endless_states, require_ending
 
@@ -337,8 +337,8 @@ def test_a_wrong_candidate_is_not_taken_on_trust(monkeypatch):
 
 def in_pieces(monkeypatch, most=40):
     """Have also small graphs solved piece by piece, on two cores."""
-    monkeypatch.setattr(certified, "LEAST", 1)
-    monkeypatch.setattr(certified, "MOST", most)
+    monkeypatch.setattr(order, "LEAST", 1)
+    monkeypatch.setattr(order, "MOST", most)
 
 
 @pytest.mark.parametrize("game", [Pig(12), SuperSix(12), Threes()], ids=lambda game: game.name)

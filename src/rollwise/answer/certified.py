@@ -1,16 +1,18 @@
-"""Solving a graph and certifying the answer at once, on two cores.
+"""Solving a graph and certifying the answer: order, endings, method, proof.
 
-A component can be solved as soon as it is found, and its certificate asks only for the
-values of what it leads to. So one core finds components, and the solver follows it; then it
-follows the solver with the bounds. What proves these comes at the end.
+Strategy iteration goes on component by component, and so do the rest: a component can be
+arranged as soon as it is found, solved as soon as it is arranged, and its error bounds are
+found as soon as its values are. So pieces of the graph go through these stages on two cores.
+Other methods solve the graph in one go. The bounds are proved at the end.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,20 +20,17 @@ from numpy.typing import NDArray
 from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph
 from rollwise.graph.endings import describe, end_components, settle
-from rollwise.kernels.reorder import scatter
-from rollwise.machine import large_pages
-from rollwise.machine.second_core import Stage, work_in_stages
-from rollwise.methods import DEFAULT
+from rollwise.machine.deadlines import Clock, OutOfTime
+from rollwise.machine.pipeline import Source, Stage, pipeline
+from rollwise.methods import DEFAULT, InOneGo, begin_method
 from rollwise.methods.result import MethodResult
-from rollwise.methods.strategy_iteration import as_result, begin, strategy_iteration
 from rollwise.proofs.certificate import Bounding, Certificate, certify_settled
-from rollwise.recursion.endless import play_may_not_end
+from rollwise.recursion.endless import Endings, PlayMayNotEnd
 from rollwise.recursion.order import Arranging
-from rollwise.recursion.search import Search
 
-# Pieces of the work: some of them, for two cores to share it, and none so small that handing
-# it over takes longer than doing it.
-PIECES, LEAST, MOST = 16, 1 << 13, 1 << 15  # the last two in states
+LEAST_SECONDS = 0.5  # for a certificate, where a method has a time limit
+
+Progress = Callable[[str, int, int], None]
 
 
 class CertifiedResult(NamedTuple):
@@ -40,7 +39,8 @@ class CertifiedResult(NamedTuple):
     Attributes
     ----------
     found : MethodResult
-        With the seconds that it took, in which much was done for the certificate.
+        With the seconds that it took; of strategy iteration, in which much was done for the
+        certificate.
     certificate : Certificate
     seconds : float
         That the certificate took beyond these.
@@ -57,9 +57,11 @@ def solve_and_certify(
     border_values: NDArray[np.float64] | None = None,
     border_bounds: NDArray[np.float64] | None = None,
     arranged: Arranging | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    method: str = DEFAULT,
+    options: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
 ) -> CertifiedResult:
-    """Solve a graph by strategy iteration, and bound the error of every state.
+    """Solve a graph, and bound the error of every state.
 
     Parameters
     ----------
@@ -67,6 +69,8 @@ def solve_and_certify(
         Values on the border of the graph and how far they can be off.
     arranged : Arranging, optional
         The graph in solving order, to be used again; it is written as far as it isn't yet.
+    method, options
+        One of `rollwise.methods.METHODS`, and its keyword arguments.
     progress : callable, optional
         Called now and then as ``progress(stage, states done, states)``.
 
@@ -75,18 +79,34 @@ def solve_and_certify(
     EndlessPlay
         The players can go round for ever.
     """
-    started = time.perf_counter()
-    arranged = Arranging(graph) if arranged is None else arranged
-    work = _Work(graph, arranged, border_values, border_bounds, _stage(progress, "solving"))
+    started, options = time.perf_counter(), options or {}
+    order = Arranging(graph) if arranged is None else arranged
+    endings = Endings(graph, order)
+    at_hand = {"border_values": border_values, "progress": _stage(progress, "solving")}
+    solver = begin_method(method, graph, options, arranged=order, **at_hand)
+    proof = Bounding(graph, order, border_values, border_bounds)
+    stages: list[Stage[int]] = [
+        Stage(order.write, first=1, second=3),
+        Stage(endings.check, first=2, second=4),
+        Stage(solver.run, first=0),  # on the first core alone, which hears Ctrl-C
+    ]
+    if isinstance(solver, InOneGo):
+        pieces, on_two_cores = iter((len(graph.components),)), False
+    else:
+        pieces, on_two_cores = order.pieces(), order.piece < graph.n_states
+        stages += [
+            Stage(partial(proof.measure, solver.in_order), first=3, second=2),
+            Stage(proof.follow, first=4, second=1),
+        ]
     try:
-        work.do()
-    except _MayNotEnd:
-        return _settle_and_certify(graph, border_values, border_bounds, progress)
-    solved = time.perf_counter()
-    found = replace(as_result(graph, work.search, work.values), seconds=solved - started)
-    certificate = work.bounding.certified(
-        work.in_order, work.values, _stage(progress, "certifying")
-    )
+        pipeline(Source(pieces, second=0), stages, on_two_cores=on_two_cores)
+    except PlayMayNotEnd:
+        return _settle_and_certify(graph, border_values, border_bounds, method, options, progress)
+    found, solved = solver.result(), time.perf_counter()
+    values = found.values
+    in_order = proof.in_order(values) if isinstance(solver, InOneGo) else solver.in_order
+    certificate = _in_time(partial(proof.certified, in_order, values), found, options, progress)
+    found = replace(found, seconds=solved - started)
     return CertifiedResult(found, certificate, time.perf_counter() - solved)
 
 
@@ -94,26 +114,22 @@ def _settle_and_certify(
     graph: StateGraph,
     border_values: NDArray[np.float64] | None,
     border_bounds: NDArray[np.float64] | None,
-    progress: Callable[[str, int, int], None] | None,
+    method: str,
+    options: Mapping[str, Any],
+    progress: Progress | None,
 ) -> CertifiedResult:
     """The same where play may be kept up for ever, one after the other."""
     started = time.perf_counter()
     settled = settle(graph)
     if not settled.graph.n_states:
-        lost = MethodResult(DEFAULT, settled.spread(np.empty(0)), 0)
+        lost = MethodResult(method, settled.spread(np.empty(0)), 0)
         return CertifiedResult(lost, Certificate(np.zeros(graph.n_states), 0.0), 0.0)
-    found = strategy_iteration(
-        settled.graph, border_values=border_values, progress=_stage(progress, "solving")
-    )
+    at_hand = {"border_values": border_values, "progress": _stage(progress, "solving")}
+    found = InOneGo(method, settled.graph, options, **at_hand).run().result()
     solved = time.perf_counter()
-    proof = certify_settled(
-        settled.graph,
-        found.values,
-        border_values,
-        border_bounds,
-        progress=_stage(progress, "certifying"),
-    )
-    if settled.graph.endless == "lose" and not np.isfinite(proof.bound):
+    prove = partial(certify_settled, settled.graph, found.values, border_values, border_bounds)
+    proof = _in_time(prove, found, options, progress)
+    if settled.graph.endless == "lose" and found.converged and not np.isfinite(proof.bound):
         found_endless = end_components(settled.graph)
         where = describe(settled.graph, found_endless.states, found_endless.stays)
         raise EndlessPlay(
@@ -126,104 +142,31 @@ def _settle_and_certify(
     return CertifiedResult(result, certificate, time.perf_counter() - solved)
 
 
-class _MayNotEnd(Exception):
-    """A component was met in which players can go round for ever."""
+def _in_time(
+    prove: Callable[..., Certificate],
+    found: MethodResult,
+    options: Mapping[str, Any],
+    progress: Progress | None,
+) -> Certificate:
+    """Bounds on what a method found, in as much time again as it was given.
 
-
-class _Work:
-    """Finding all components, solving them and finding their bounds, piece by piece.
-
-    Attributes
-    ----------
-    search : Search
-    bounding : Bounding
-    in_order : (n_states + n_border,) float64
-        The values by position: those of the search itself, or their negatives.
-    values : (n_states,) float64
-        The same as the states are numbered.
-
-    Parameters
-    ----------
-    graph, arranged, border_values, border_bounds
-        See `solve_and_certify`.
-    progress : callable, optional
-        Called as ``progress(states done, states)``.
+    A method that gave up leaves values that are no answer: a tenth of its time must do.
     """
+    limit = options.get("time_limit")
+    share = 1.0 if found.converged else 0.1
+    clock = Clock(None if limit is None else max(share * limit, LEAST_SECONDS))
+    certifying = _stage(progress, "certifying")
 
-    search: Search
-    bounding: Bounding
-    in_order: NDArray[np.float64]
-    values: NDArray[np.float64]
+    def told(done: int, total: int) -> None:
+        clock.look()
+        if certifying is not None:
+            certifying(done, total)
 
-    def __init__(
-        self,
-        graph: StateGraph,
-        arranged: Arranging,
-        border_values: NDArray[np.float64] | None,
-        border_bounds: NDArray[np.float64] | None,
-        progress: Callable[[int, int], None] | None,
-    ) -> None:
-        self._graph, self._arranged, self._progress = graph, arranged, progress
-        self._border = border_values, border_bounds
-        n = graph.n_states
-        step = min(max(n // PIECES, LEAST), MOST)
-        self._ends = [*range(step, n, step), n]  # of the pieces, in states
-        if len(self._ends) > 1:
-            self._ends.insert(0, step // 4)  # a small one, so that nobody waits long for it
-        self._stops = np.zeros(len(self._ends) + 1, np.int64)  # the same in components
-
-    def do(self) -> None:
-        """Do it all.
-
-        Raises
-        ------
-        _MayNotEnd
-        """
-        find, arrange, solve = Stage(self._find), Stage(self._arrange), Stage(self._solve)
-        measure, follow = Stage(self._measure), Stage(self._follow)
-        work_in_stages(
-            [find, arrange, solve, measure, follow],
-            len(self._ends),
-            first_core=[solve, arrange, measure, follow],  # which may be stopped by Ctrl-C
-            second_core=[find, follow, measure, arrange],
-            meanwhile=self._begin,
-        )
-
-    def _begin(self) -> None:
-        values, bounds = self._border
-        self.search = begin(self._graph, self._arranged, values)
-        self.bounding = Bounding(self._graph, self._arranged, values, bounds)
-        self.values = large_pages.empty(self._graph.n_states)
-        self.in_order = self.search.values
-        if self._graph.objective == "minimize":
-            self.in_order = 0.0 - self.search.values  # unlike its negative, never -0.0
-
-    def _find(self, piece: int) -> None:
-        self._stops[piece + 1] = self._arranged.components.find(self._ends[piece])
-
-    def _arrange(self, piece: int) -> None:
-        self._arranged.write(int(self._stops[piece + 1]))
-
-    def _solve(self, piece: int) -> None:
-        first, stop = self._stops[piece : piece + 2]
-        if play_may_not_end(self._graph, self._arranged, first, stop):
-            raise _MayNotEnd
-        self.search.run(int(stop), self._progress)
-        if self.in_order is not self.search.values:
-            low, high = self._arranged.components.indptr[[first, stop]]
-            self.in_order[low:high] = 0.0 - self.search.values[low:high]
-
-    def _measure(self, piece: int) -> None:
-        components = self._arranged.components
-        low, high = components.indptr[self._stops[piece : piece + 2]]
-        scatter(low, high, self.in_order, components.order, self.values)
-        self.bounding.measure(self.in_order, int(self._stops[piece + 1]))
-
-    def _follow(self, piece: int) -> None:
-        self.bounding.follow(int(self._stops[piece + 1]))
+    try:
+        return prove(progress=told)
+    except OutOfTime:
+        return Certificate(np.full(len(found.values), np.inf), np.inf)
 
 
-def _stage(
-    progress: Callable[[str, int, int], None] | None, name: str
-) -> Callable[[int, int], None] | None:
-    return None if progress is None else lambda done, total: progress(name, done, total)
+def _stage(progress: Progress | None, name: str) -> Callable[[int, int], None] | None:
+    return None if progress is None else partial(progress, name)

@@ -11,12 +11,11 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +25,10 @@ from rollwise.game import Game
 from rollwise.graph import StateGraph, find_state, title_of
 from rollwise.graph.endings import first_that_end
 from rollwise.graph.lookahead import action_gaps
-from rollwise.machine.second_core import second_core
-from rollwise.methods.strategy_iteration import solve_ending, strategy_iteration
+from rollwise.machine.pipeline import Source, Stage, pipeline
+from rollwise.methods.strategy_iteration import Solver, strategy_iteration
 from rollwise.numbers.printed import certified, chance
-from rollwise.proofs.certificate import certify, certify_ending
+from rollwise.proofs.certificate import Certificate, certify, certify_ending
 from rollwise.recursion.endless import settled
 from rollwise.recursion.order import Recursion
 
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
     from rollwise.builders.by_layer import Layer
 
-MOST_WAITING = 4  # layers that are solved and not yet certified
+MOST_AT_ONCE = 6  # layers that are built and not yet certified
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -193,6 +192,50 @@ class LayeredSolution:
         )
 
 
+class Solved(NamedTuple):
+    """A layer that has its values, and not yet their bounds.
+
+    Attributes
+    ----------
+    values : (n_states,) float64
+    arranged : Recursion
+        The layer in solving order.
+    every_play_ends : bool
+    """
+
+    values: NDArray[np.float64]
+    arranged: Recursion
+    every_play_ends: bool
+
+
+def solve_layer(graph: StateGraph, border_values: NDArray[np.float64]) -> Solved:
+    """The values of a layer, from those on its border."""
+    arranged = Recursion.of_values(graph)
+    settling = settled(graph, arranged)
+    if settling is None:
+        return Solved(Solver(graph, arranged, border_values).run().values, arranged, True)
+    found = strategy_iteration(settling.graph, border_values=border_values)
+    return Solved(settling.spread(found.values), arranged, False)
+
+
+def prove_layer(
+    graph: StateGraph,
+    solved: Solved,
+    border_values: NDArray[np.float64],
+    border_bounds: NDArray[np.float64],
+) -> Certificate:
+    """The error bounds of a layer, from those on its border."""
+    if solved.every_play_ends:
+        return certify_ending(graph, solved.arranged, solved.values, border_values, border_bounds)
+    return certify(
+        graph,
+        solved.values,
+        border_values=border_values,
+        border_bounds=border_bounds,
+        arranged=solved.arranged,
+    )
+
+
 def solve_by_layers(
     game: Game,
     *,
@@ -231,21 +274,36 @@ def solve_by_layers(
     values, bounds, actions = np.empty(n), np.empty(n), np.empty(n, np.int32)
     n_actions = n_outcomes = most_bytes = 0
     has_draws = False
+    waiting: deque[Solved] = deque()  # to be proved
 
-    def prove(layer: Layer, arranged: Recursion, every_play_ends: bool) -> None:
+    def built() -> Iterator[Layer]:
+        last_first = layers.last_first()
+        while True:
+            began = clock()
+            layer = next(last_first, None)
+            seconds["build"] += clock() - began
+            if layer is None:
+                return
+            yield layer
+
+    def solve(layer: Layer) -> None:
+        nonlocal n_actions, n_outcomes, most_bytes, has_draws
         began = clock()
         graph, begin, end, border = layer
-        if every_play_ends:
-            known = values[begin:end], values[border], bounds[border]
-            certificate = certify_ending(graph, arranged, *known)
-        else:
-            certificate = certify(
-                graph,
-                values[begin:end],
-                border_values=values[border],
-                border_bounds=bounds[border],
-                arranged=arranged,
-            )
+        waiting.append(solve_layer(graph, values[border]))
+        values[begin:end] = waiting[-1].values
+        most_bytes = max(most_bytes, graph.nbytes)  # before the proof has arrays made
+        n_actions += graph.n_actions
+        n_outcomes += graph.n_outcomes
+        has_draws |= graph.has_draws
+        seconds["solve"] += clock() - began
+        if progress is not None:
+            progress("solving layers", n - begin, n)
+
+    def prove(layer: Layer) -> None:
+        began = clock()
+        graph, begin, end, border = layer
+        certificate = prove_layer(graph, waiting.popleft(), values[border], bounds[border])
         bounds[begin:end] = certificate.bounds
         actions[begin:end] = _first_best(
             graph, values[begin:end], values[border], certificate.bound
@@ -254,34 +312,11 @@ def solve_by_layers(
 
     # A layer's values wait for those of the layers behind it, but not for their bounds: these
     # follow on the second core, in the same order.
-    started = clock()
-    with second_core() as thread:
-        waiting: deque[Future[None]] = deque()
-        for layer in layers.last_first():
-            seconds["build"] += clock() - started
-            started = clock()
-            graph, begin, end, border = layer
-            arranged = Recursion.of_values(graph)
-            settling = settled(graph, arranged)
-            if settling is None:
-                found = solve_ending(graph, arranged, values[border])
-            else:
-                found = strategy_iteration(settling.graph, border_values=values[border])
-                found = found.spread(settling)
-            values[begin:end] = found.values
-            seconds["solve"] += clock() - started
-            most_bytes = max(most_bytes, graph.nbytes)  # before the proof has arrays made
-            waiting.append(thread.submit(prove, layer, arranged, settling is None))
-            if len(waiting) > MOST_WAITING:
-                waiting.popleft().result()
-            n_actions += graph.n_actions
-            n_outcomes += graph.n_outcomes
-            has_draws |= graph.has_draws
-            if progress is not None:
-                progress("solving layers", n - begin, n)
-            started = clock()
-        for proved in waiting:
-            proved.result()
+    pipeline(
+        Source(built(), first=1),
+        [Stage(solve, first=0), Stage(prove, second=0)],
+        most_at_once=MOST_AT_ONCE,
+    )
     return LayeredSolution(
         game,
         layers.rules.field_names,

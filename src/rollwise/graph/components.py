@@ -37,8 +37,8 @@ class Components:
     def __init__(
         self, order: NDArray[np.int32], indptr: NDArray[np.int64], position: NDArray[np.int32]
     ) -> None:
-        self.order, self.position = order, position
-        self._indptr, self._found = indptr, len(indptr) - 1
+        self.order, self.indptr, self.position = order, indptr, position
+        self._indptr = indptr  # as long as there may be components
         self._begin: Callable[[], Walk] | None = None  # by whoever looks for the first of them
         self._walk: Walk | None = None
 
@@ -64,7 +64,7 @@ class Components:
         order = large_pages.empty(n, np.int32)
         position = large_pages.full(n, kernels.NOT_MET, np.int32)
         components = cls(order, large_pages.zeros(n + 1, np.int64), position)
-        components._found = 0
+        components.indptr = components._indptr[:1]
 
         def walk() -> Walk:
             edges = np.uint32 if len(outcome_state) < 2**32 else np.uint64
@@ -83,12 +83,8 @@ class Components:
         components._begin = walk
         return components
 
-    @property
-    def indptr(self) -> NDArray[np.int64]:
-        return self._indptr[: self._found + 1]
-
     def __len__(self) -> int:
-        return self._found
+        return len(self.indptr) - 1
 
     @property
     def largest(self) -> int:
@@ -104,7 +100,8 @@ class Components:
                 from rollwise.kernels.components import find_components
 
                 rest = (self.order, self._indptr, self.position)
-                self._found = find_components(n_states, self._walk, *rest)
-                if self._indptr[self._found] == len(self.order):
+                found = find_components(n_states, self._walk, *rest)
+                self.indptr = self._indptr[: found + 1]
+                if self.indptr[-1] == len(self.order):
                     self._walk = None
         return int(np.searchsorted(self.indptr, n_states))

@@ -19,6 +19,7 @@ from rollwise.graph import StateGraph
 from rollwise.kernels.reorder import scatter
 from rollwise.kernels.solving import EPSILON
 from rollwise.machine import large_pages
+from rollwise.methods import DEFAULT
 from rollwise.methods.result import MethodResult, Status
 from rollwise.recursion.endless import endless_states
 from rollwise.recursion.order import Recursion
@@ -52,18 +53,64 @@ def strategy_iteration(
     recursion = Recursion.of_values(graph) if arranged is None else arranged
     if len(endless_states(graph, recursion)):
         return _in_rounds(graph, border_values, progress)
-    return solve_ending(graph, recursion, border_values, progress)
+    return Solver(graph, recursion, border_values, progress).run().result()
 
 
-def solve_ending(
-    graph: StateGraph,
-    arranged: Recursion,
-    border_values: NDArray[np.float64] | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> MethodResult:
-    """The same for a graph in which every play is known to end."""
-    search = begin(graph, arranged, border_values).run(progress=progress)
-    return as_result(graph, search, _values(graph, search))
+class Solver:
+    """Strategy iteration on a graph in which every play ends, as far as it is told to go.
+
+    Attributes
+    ----------
+    values : (n_states,) float64
+        By the numbers of the states. Right as far as it has come.
+    in_order : (n_states + n_border,) float64
+        The same by position, and those of the border.
+
+    Parameters
+    ----------
+    graph : StateGraph
+    arranged : Recursion
+        The graph in solving order, as far as it is told to go.
+    border_values, progress
+        As in `strategy_iteration`.
+    """
+
+    def __init__(
+        self,
+        graph: StateGraph,
+        arranged: Recursion,
+        border_values: NDArray[np.float64] | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        border = np.zeros(graph.n_border) if border_values is None else border_values
+        self._minimizes = graph.objective == "minimize"  # then it looks for the negatives
+        self._search = Search(arranged, -border if self._minimizes else border)
+        self._components, self._progress = arranged.components, progress
+        self.values = large_pages.empty(graph.n_states)
+        self.in_order = self._search.values
+        if self._minimizes:
+            self.in_order = 0.0 - self._search.values  # unlike its negative, never -0.0
+
+    def run(self, stop: int | None = None) -> Solver:
+        """Go on to the component `stop`, or to the last."""
+        stop = len(self._components) if stop is None else stop
+        low, high = self._components.indptr[[self._search.done, stop]]
+        self._search.run(stop, self._progress)
+        if self._minimizes:
+            self.in_order[low:high] = 0.0 - self._search.values[low:high]
+        scatter(low, high, self.in_order, self._components.order, self.values)
+        return self
+
+    def result(self) -> MethodResult:
+        """What it says when it has come to the end."""
+        status = Status.CONVERGED if self._search.converged else Status.STALLED
+        sweeps, claimed = self._search.sweeps, _claimed_error(self.values)
+        return MethodResult(DEFAULT, self.values, sweeps, status, claimed_error=claimed)
+
+
+def _claimed_error(values: NDArray[np.float64]) -> float:
+    """Each component came to rest within this of its largest value."""
+    return 4 * EPSILON * float(max(values.max(), -values.min()))
 
 
 def _in_rounds(
@@ -74,41 +121,13 @@ def _in_rounds(
     """The same where play may be kept up for ever."""
     from rollwise.methods.stalling import solve_in_rounds
 
-    last: list[Search] = []
+    last: list[MethodResult] = []
 
     def solve(standing: StateGraph) -> NDArray[np.float64]:
-        recursion = Recursion.of_values(standing)
-        last[:] = [begin(standing, recursion, border_values).run(progress=progress)]
-        return _values(standing, last[0])
+        solver = Solver(standing, Recursion.of_values(standing), border_values, progress)
+        last[:] = [solver.run().result()]
+        return last[0].values
 
     values, rounds = solve_in_rounds(graph, border_values, solve)
-    return replace(as_result(graph, last[0], values), details={"rounds": rounds})
-
-
-def _values(graph: StateGraph, search: Search) -> NDArray[np.float64]:
-    """What a search found, as the states are numbered."""
-    values = large_pages.empty(graph.n_states)
-    scatter(0, graph.n_states, search.values, search.recursion.components.order, values)
-    return 0.0 - values if graph.objective == "minimize" else values
-
-
-def begin(
-    graph: StateGraph, arranged: Recursion, border_values: NDArray[np.float64] | None
-) -> Search:
-    """The search for the values of a graph; for their negatives, to minimize."""
-    border = np.zeros(graph.n_border) if border_values is None else border_values
-    return Search(arranged, -border if graph.objective == "minimize" else border)
-
-
-def as_result(graph: StateGraph, search: Search, values: NDArray[np.float64]) -> MethodResult:
-    """What a search that has come to its end says of the graph.
-
-    Parameters
-    ----------
-    values : (n_states,) float64
-        What it found, as the states are numbered.
-    """
-    status = Status.CONVERGED if search.converged else Status.STALLED
-    # each component came to rest within this of its largest value
-    claimed = 4 * EPSILON * float(max(values.max(), -values.min()))
-    return MethodResult("strategy-iteration", values, search.sweeps, status, claimed_error=claimed)
+    claimed = _claimed_error(values)
+    return replace(last[0], values=values, claimed_error=claimed, details={"rounds": rounds})

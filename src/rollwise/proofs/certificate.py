@@ -45,7 +45,7 @@ from rollwise.graph.lookahead import chances_of, read_by_kernels
 from rollwise.kernels import certificate as kernels
 from rollwise.kernels.reorder import scatter
 from rollwise.machine import large_pages
-from rollwise.machine.second_core import second_core
+from rollwise.machine.pipeline import second_core
 from rollwise.recursion.endless import settled
 from rollwise.recursion.order import Recursion
 from rollwise.recursion.search import Search

@@ -19,9 +19,34 @@ def endless_states(graph: StateGraph, arranged: Recursion | None = None) -> NDAr
     return np.sort(arranged.components.order[endless])
 
 
-def play_may_not_end(graph: StateGraph, arranged: Recursion, first: int, stop: int) -> bool:
-    """Whether the players can go round for ever in a component from `first` to below `stop`."""
-    return bool(_marked_as_endless(graph, arranged, first, stop).any())
+class PlayMayNotEnd(Exception):
+    """A component was met in which players can go round for ever."""
+
+
+class Endings:
+    """Whether every play ends, asked component by component behind the arranging of a graph.
+
+    Parameters
+    ----------
+    graph : StateGraph
+    arranged : Recursion
+        The same in solving order.
+    """
+
+    def __init__(self, graph: StateGraph, arranged: Recursion) -> None:
+        self._graph, self._arranged = graph, arranged
+        self._checked = 0
+
+    def check(self, stop: int) -> None:
+        """Go on to the component `stop`.
+
+        Raises
+        ------
+        PlayMayNotEnd
+        """
+        if _marked_as_endless(self._graph, self._arranged, self._checked, stop).any():
+            raise PlayMayNotEnd
+        self._checked = stop
 
 
 def _marked_as_endless(

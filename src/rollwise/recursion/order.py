@@ -7,6 +7,8 @@ errors the fixed point of another.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +20,10 @@ from rollwise.kernels import recursion as kernels
 from rollwise.kernels.recursion import Arranged
 from rollwise.machine import large_pages
 
+# Pieces of the work: some of them, for two cores to share it, and none so small that handing
+# it over takes longer than doing it.
+PIECES, LEAST, MOST = 16, 1 << 13, 1 << 15  # the last two in states
+
 
 class Recursion:
     """``v[i] = max over a of constant[a] + sum of c[k] * v[target[k]]``, in solving order.
@@ -26,6 +32,7 @@ class Recursion:
     ----------
     components : Components
         ``components.order[i]`` is the state at position i.
+    n_states : int
     arranged : rollwise.kernels.recursion.Arranged
         The arrays; actions stand in the order of their positions. Right as far as they
         have been written.
@@ -33,10 +40,7 @@ class Recursion:
 
     def __init__(self, components: Components, arranged: Arranged) -> None:
         self.components, self.arranged = components, arranged
-
-    @property
-    def n_states(self) -> int:
-        return len(self.components.order)
+        self.n_states = len(components.order)
 
     @classmethod
     def of_values(cls, graph: StateGraph) -> Recursion:
@@ -88,6 +92,19 @@ class Arranging(Recursion):
         self.done = 0
         self._graph = graph
         self._constant = -constant if graph.objective == "minimize" else constant
+
+    @property
+    def piece(self) -> int:
+        """Number of states of a piece of work."""
+        return min(max(self.n_states // PIECES, LEAST), MOST)
+
+    def pieces(self) -> Iterator[int]:
+        """Find the components, piece by piece: up to which one they are found."""
+        n, step = self.n_states, self.piece
+        if step < n:
+            yield self.components.find(step // 4)  # a small one, so that nobody waits long for it
+        for end in (*range(step, n, step), n):
+            yield self.components.find(end)
 
     def write(self, stop: int) -> None:
         """Go on to the component `stop`; those before it are found."""

@@ -1,0 +1,169 @@
+"""Work on two cores: kernels let go of the interpreter's lock while they run.
+
+`pipeline` puts pieces of work through stages. It knows nothing of what the pieces are.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Condition, Thread
+from typing import Generic, TypeVar
+
+Piece = TypeVar("Piece")
+
+
+@contextmanager
+def second_core() -> Iterator[ThreadPoolExecutor]:
+    """A thread that works off what is submitted, in order; an exception here drops what waits."""
+    thread = ThreadPoolExecutor(1)
+    try:
+        yield thread
+    except BaseException:
+        thread.shutdown(cancel_futures=True)
+        raise
+    thread.shutdown()
+
+
+@dataclass(frozen=True, eq=False)
+class Source(Generic[Piece]):
+    """Where pieces come from, one after the other.
+
+    Attributes
+    ----------
+    pieces : iterable
+    first, second : int, optional
+        The rank of this work on the calling thread and on the other one: a core that is free
+        takes up the work of the lowest rank that is ready. None: it never does this work.
+    """
+
+    pieces: Iterable[Piece]
+    first: int | None = None
+    second: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Stage(Generic[Piece]):
+    """What is done to each piece, in the order of the pieces.
+
+    Attributes
+    ----------
+    work : callable
+        Called with the piece.
+    first, second : int, optional
+        As in `Source`.
+    """
+
+    work: Callable[[Piece], object]
+    first: int | None = None
+    second: int | None = None
+
+
+def pipeline(
+    source: Source[Piece],
+    stages: Sequence[Stage[Piece]],
+    *,
+    on_two_cores: bool = True,
+    most_at_once: int | None = None,
+) -> None:
+    """Put all pieces through all stages, each piece through one after the other.
+
+    Exceptions of both threads are raised here, when the other one has finished what it is at;
+    Ctrl-C at once, since that may take long, and nobody wants what comes of it.
+
+    Parameters
+    ----------
+    on_two_cores : bool
+        Otherwise the calling thread does everything, piece by piece.
+    most_at_once : int, optional
+        How many pieces there may be that haven't gone through all stages.
+    """
+    if on_two_cores:
+        _Run(source, stages, most_at_once).start()
+        return
+    for piece in source.pieces:
+        for stage in stages:
+            stage.work(piece)
+
+
+class _Run(Generic[Piece]):
+    """One run of a pipeline on two cores. Its state changes only under the lock."""
+
+    def __init__(
+        self,
+        source: Source[Piece],
+        stages: Sequence[Stage[Piece]],
+        most_at_once: int | None,
+    ) -> None:
+        self._pieces = iter(source.pieces)
+        self._stages = stages
+        self._waiting: list[deque[Piece]] = [deque() for _ in stages]  # for each stage
+        self._free = [True for _ in (source, *stages)]  # whether no core is at it
+        self._most, self._at_once = most_at_once, 0
+        self._exhausted = False
+        self._changed = Condition()
+        self._failures: list[BaseException] = []
+        # What each core does, the lowest rank first: 0 for the source, then the stages.
+        self._first = _ranked([source.first, *(stage.first for stage in stages)])
+        self._second = _ranked([source.second, *(stage.second for stage in stages)])
+
+    def start(self) -> None:
+        other = Thread(target=self._work, args=(self._second,), daemon=True)
+        other.start()
+        self._work(self._first)
+        if not any(isinstance(failure, KeyboardInterrupt) for failure in self._failures):
+            other.join()
+        if self._failures:
+            raise self._failures[0]
+
+    def _is_ready(self, task: int) -> bool:
+        if not self._free[task]:
+            return False
+        if task > 0:
+            return bool(self._waiting[task - 1])
+        return not self._exhausted and (self._most is None or self._at_once < self._most)
+
+    def _work(self, tasks: Sequence[int]) -> None:
+        """What one core does."""
+        try:
+            while True:
+                with self._changed:
+                    while (ready := next(filter(self._is_ready, tasks), None)) is None:
+                        if self._failures or (self._exhausted and not self._at_once):
+                            return
+                        self._changed.wait()
+                    if self._failures:
+                        return
+                    self._free[ready] = False
+                    piece = self._waiting[ready - 1].popleft() if ready else None
+                if ready:
+                    self._stages[ready - 1].work(piece)  # type: ignore[arg-type]
+                else:
+                    piece = next(self._pieces, None)
+                with self._changed:
+                    self._hand_on(ready, piece)
+        except BaseException as error:
+            with self._changed:
+                self._failures.append(error)
+                self._changed.notify_all()
+
+    def _hand_on(self, task: int, piece: Piece | None) -> None:
+        """Note that a piece came from the source, or went through a stage."""
+        self._free[task] = True
+        if task == 0:
+            self._exhausted = piece is None
+            self._at_once += piece is not None
+        if piece is not None and task < len(self._stages):
+            self._waiting[task].append(piece)
+        elif task:
+            self._at_once -= 1
+        self._changed.notify_all()
+
+
+def _ranked(ranks: Sequence[int | None]) -> list[int]:
+    """The places of what has a rank, by rank."""
+    found = [(rank, place) for place, rank in enumerate(ranks) if rank is not None]
+    return [place for _, place in sorted(found)]
