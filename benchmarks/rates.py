@@ -227,7 +227,7 @@ def pig_by_hand(games, words):
 
 def simulating() -> list[Loop]:
     """Pig to 100, both holding at 20, or to win."""
-    from rollwise.answer.references import find_policy
+    from rollwise.answer.references import Policies
     from rollwise.builders import build
     from rollwise.games.pig import Pig
     from rollwise.simulate import simulate
@@ -235,7 +235,7 @@ def simulating() -> list[Loop]:
 
     game = Pig()
     graph = build(game)
-    policy = find_policy(graph, game, "hold-at-20")
+    policy = Policies(graph, game).find("hold-at-20")
     words, own = stream_words(), stream_words()
     table = PlayTable.of(graph, policy)
 

@@ -144,7 +144,7 @@ def certified_answer(work: Work) -> tuple[Any, NDArray[np.float64], NDArray[np.f
     """The graph that models are made of, what its states are worth, and the proved errors."""
     import rollwise
     from rollwise.answer.evaluation import best_response
-    from rollwise.answer.references import find_policy
+    from rollwise.answer.references import Policies
     from rollwise.export import one_chooser
 
     game = work.rules()
@@ -155,7 +155,7 @@ def certified_answer(work: Work) -> tuple[Any, NDArray[np.float64], NDArray[np.f
             return graph, worth, bounds
         return graph, (1 + worth) / 2, bounds / 2
     graph = rollwise.build(game)
-    policy = find_policy(graph, game, work.against)
+    policy = Policies(graph, game).find(work.against)
     best = best_response(graph, policy)
     assert best.bounds is not None
     assert best.bounds_second is not None

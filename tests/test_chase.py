@@ -302,10 +302,10 @@ def test_no_score_no_chase():
 
 
 def test_policies_of_the_game_play_the_chase():
-    from rollwise.answer.references import find_policy
+    from rollwise.answer.references import Policies
 
     chase = Chase(Threes(dice=2), 3)
-    policy = find_policy(build(chase), chase, "take-one")
+    policy = Policies(build(chase), chase).find("take-one")
     assert policy.probability.max() == 1
 
 

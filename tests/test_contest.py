@@ -12,7 +12,7 @@ import pytest
 from rollwise import solve
 from rollwise.analysis.betting import edge_against, fair_stakes, solve_doubling
 from rollwise.analysis.contest import TIES, Contest, solve_contest
-from rollwise.answer.references import find_policy
+from rollwise.answer.references import Policies
 from rollwise.errors import ParameterError, UsageError
 from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
@@ -209,7 +209,7 @@ def test_a_double_is_worth_something_to_the_last():
 @pytest.mark.needs_jit
 def test_the_edge_over_taking_one():
     game = Threes()
-    take_one = find_policy(solve(game).graph, game, "take-one")
+    take_one = Policies(solve(game).graph, game).find("take-one")
     edge = edge_against(Contest(game, 2), take_one)
     assert edge.fair_first == pytest.approx(-edge.fair_second, abs=1e-12)
     assert edge.going_second > edge.going_first > 0.25

@@ -14,7 +14,7 @@ from cli_runner import output, refusal
 import rollwise
 from rollwise import AGAIN, END, Chase, Duel, Game, build, solve
 from rollwise.analysis.check import check
-from rollwise.answer.references import resolve_policy
+from rollwise.answer.references import Policies
 from rollwise.errors import ParameterError
 from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
@@ -83,10 +83,10 @@ def test_what_a_game_says_of_itself(game):
 @pytest.mark.parametrize("game", GAMES, ids=IDS)
 def test_policies_by_name(game):
     graph = build(game)
-    best = resolve_policy(graph, game, "optimal")
+    best = Policies(graph, game).find("optimal")
     assert rollwise.evaluate(graph, best).values[0] == pytest.approx(solve(game).value, abs=1e-9)
     for name in game.policies():
-        blind = resolve_policy(graph, game, name)
+        blind = Policies(graph, game).find(name)
         asked = rollwise.Policy.of_function(
             graph, game, name, lambda s, name=name: game.policies()[name](game, s)
         )

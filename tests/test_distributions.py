@@ -20,7 +20,7 @@ from rollwise import build, solve
 from rollwise.analysis.distributions import Distribution, distributions, exact_distribution
 from rollwise.analysis.observed_scores import compare, pooled, read_scores, sample_totals
 from rollwise.analysis.one_distribution import distribution
-from rollwise.answer.references import find_policy, resolve_policy
+from rollwise.answer.references import Policies
 from rollwise.derive.by_score import whole_points
 from rollwise.errors import UsageError
 from rollwise.game import AGAIN, END, Game
@@ -84,7 +84,7 @@ def test_two_dice_against_the_definition(policy):
     game = Threes(dice=2)
     solution = solve(game)
     graph = solution.graph
-    plan = solution.policy if policy == "optimal" else find_policy(graph, game, policy)
+    plan = solution.policy if policy == "optimal" else Policies(graph, game).find(policy)
 
     def moves_of(s, a):
         part = slice(graph.outcome_indptr[a], graph.outcome_indptr[a + 1])
@@ -127,7 +127,7 @@ def test_number_of_rolls():
     rolls = distributions(solution.graph, solution.policy, count="roll").of(0).trimmed()
     assert rolls.values.tolist() == [1, 2, 3, 4, 5]
     assert rolls.probabilities.sum() == pytest.approx(1, abs=1e-13)
-    take_one = find_policy(solution.graph, Threes(skip=False), "take-one")
+    take_one = Policies(solution.graph, Threes(skip=False)).find("take-one")
     row = distributions(solution.graph, take_one, count="roll").of(0).trimmed()
     assert row.values.tolist() == [5]
     assert row.probabilities[0] == pytest.approx(1, abs=row.error_bound)
@@ -164,13 +164,13 @@ def test_a_million_simulated_games_agree(policy):
     game = Threes()
     solution = solve(game)
     graph = solution.graph
-    plan = solution.policy if policy == "optimal" else find_policy(graph, game, policy)
+    plan = solution.policy if policy == "optimal" else Policies(graph, game).find(policy)
     totals = sample_totals(graph, plan, whole_points(graph), 1_000_000, seed=2026)
     tested = compare(totals, distributions(graph, plan).of(0))
     assert tested.cells >= 24
     assert tested.p_shape > 0.001
     assert abs(tested.z) < 4
-    wrong = find_policy(graph, game, "take-one" if policy == "optimal" else "random")
+    wrong = Policies(graph, game).find("take-one" if policy == "optimal" else "random")
     assert compare(totals, distributions(graph, wrong).of(0)).p_shape < 1e-9
 
 
@@ -226,7 +226,7 @@ def test_from_one_state_as_from_all(policy, batch, monkeypatch):
     monkeypatch.setattr("rollwise.analysis.one_distribution.BATCH", batch)
     game = Threes(dice=3)
     graph = build(game)
-    plan = resolve_policy(graph, game, policy)
+    plan = Policies(graph, game).find(policy)
     whole = distributions(graph, plan)
     for state in (0, graph.n_states // 2):
         one, other = distribution(graph, plan, state=state).trimmed(), whole.of(state).trimmed()

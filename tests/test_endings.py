@@ -34,7 +34,7 @@ from rollwise import AGAIN, END, LOSE, PASS, WIN, certify, solve
 from rollwise.analysis.check import check
 from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.evaluation import best_response, evaluate
-from rollwise.answer.references import find_policy
+from rollwise.answer.references import Policies
 from rollwise.derive.chase import Chase
 from rollwise.errors import EndlessPlay, ParameterError, RulesError, UsageError
 from rollwise.graph import ARRAYS, StateGraph
@@ -240,7 +240,7 @@ def test_free_rest_is_refused_with_a_remedy():
 
 def test_a_policy_that_dawdles_for_ever_is_worth_infinity():
     graph = rollwise.build(Road())
-    sleeper = find_policy(graph, Road(), "sleeper")
+    sleeper = Policies(graph, Road()).find("sleeper")
     for method in ("exact", "iterative"):
         found = evaluate(graph, sleeper, method=method)
         assert found.values.tolist() == [np.inf] * 6 + [4.0, 3.0, 2.0, 1.0]

@@ -15,7 +15,7 @@ pytest.importorskip("pettingzoo")
 
 import rollwise.environments as environments  # noqa: E402
 from rollwise.answer.evaluation import best_response  # noqa: E402
-from rollwise.answer.references import find_policy  # noqa: E402
+from rollwise.answer.references import Policies  # noqa: E402
 from rollwise.builders import build  # noqa: E402
 from rollwise.environments.aec import GameAECEnv, env  # noqa: E402
 from rollwise.environments.planning import Transitions  # noqa: E402
@@ -122,7 +122,7 @@ def test_planning_on_P_finds_the_best_response(opponent):
             values[s] = max(sum(p * (r + values[t]) for p, t, r, _ in a) for a in actions)
     graph = made.graph
     game = available()["pig"](target=10)
-    answer = best_response(graph, find_policy(graph, game, opponent))
+    answer = best_response(graph, Policies(graph, game).find(opponent))
     assert values[0] == pytest.approx(float(answer.values[0]), abs=1e-9)
 
 

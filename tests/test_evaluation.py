@@ -12,7 +12,7 @@ from graphs import FOR_TWO, assemble, ending_graphs, graph_and_policies
 from hypothesis import given
 
 from rollwise.answer.evaluation import best_response, evaluate
-from rollwise.answer.references import find_policy
+from rollwise.answer.references import Policies
 from rollwise.builders import build
 from rollwise.derive.seats import two_seats, with_policy
 from rollwise.errors import EndlessPlay, UsageError
@@ -156,7 +156,7 @@ def test_the_seats_are_told_apart():
 def test_one_action_of_a_pure_policy_keeps_whole_weights():
     game = SuperSix(sticks=6)
     graph = build(game, mode="interpreted")
-    played = with_policy(graph, find_policy(graph, game, "throw-until-4"))
+    played = with_policy(graph, Policies(graph, game).find("throw-until-4"))
     assert played.n_actions == graph.n_states
     assert played.outcome_weight.dtype == np.int64
     assert with_policy(graph, Policy.uniform(graph)).outcome_weight.dtype == np.float64
@@ -180,7 +180,7 @@ def test_agents_of_the_seed_differ_where_points_must_be_banked():
         game = Pig(target=25, must_bank=must_bank)
         graph = build(game, mode="interpreted")
         holds, rolls_on = (
-            find_policy(graph, game, name) for name in ("hold-at-20", "hold-at-20-blindly")
+            Policies(graph, game).find(name) for name in ("hold-at-20", "hold-at-20-blindly")
         )
         assert np.array_equal(holds.probability, rolls_on.probability) != must_bank
         better = evaluate(graph, holds, rolls_on).win_probability[0]
@@ -238,7 +238,7 @@ def test_evaluation_of_the_seed():
     """Seed 002: hold at 20 or at the goal against itself, backward sweeps, theta = 1e-5."""
     game = Pig()
     graph = build(game)
-    policy = find_policy(graph, game, "hold-at-20")
+    policy = Policies(graph, game).find("hold-at-20")
     middle = graph.find((50, 50, 10))
     swept = evaluate(graph, policy, method="iterative", theta=1e-5, order="reversed")
     assert swept.sweeps == 27

@@ -11,7 +11,7 @@ import pytest
 from cli_runner import output, refusal
 
 from rollwise.answer.evaluation import best_response
-from rollwise.answer.references import find_policy
+from rollwise.answer.references import Policies
 from rollwise.answer.solve import solve
 from rollwise.errors import UsageError
 from rollwise.export import export
@@ -47,7 +47,7 @@ def storms_answer(path, form, query):
 @pytest.mark.parametrize(("game", "against"), ONE_PLAYER, ids=str)
 def test_storm_gives_the_same_values(tmp_path, form, game, against):
     solution = solve(game)
-    policy = None if against is None else find_policy(solution.graph, game, against)
+    policy = None if against is None else Policies(solution.graph, game).find(against)
     path = tmp_path / f"model.{form}"
     export(solution, path, form, policy)
     if solution.is_score:

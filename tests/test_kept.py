@@ -262,3 +262,49 @@ def test_the_command_shows_and_removes_what_is_kept(tmp_path):
     assert re.search(r"pig +graph +[\d.]+ kB", output("cache"))
     assert output("cache", "--clear").startswith("Removed 2 files")
     assert files(tmp_path) == []
+
+
+def test_policies_use_the_kept_answer(monkeypatch):
+    """`--policy optimal` reads what `solve` kept, and `solve` what it kept."""
+    told = output("evaluate", "pig", "target=12", "--policy", "optimal", "--json")
+
+    def forbidden(*arguments, **options):
+        raise AssertionError("solved again")
+
+    monkeypatch.setattr(rollwise.Solution, "of_graph", forbidden)
+    monkeypatch.setattr("rollwise.builders.build_with_report", forbidden)
+    monkeypatch.setattr(kept, "build_with_report", forbidden)
+    assert output("evaluate", "pig", "target=12", "--policy", "optimal", "--json") == told
+    assert "kept_from" in json.loads(output("solve", "pig", "target=12", "--json"))
+
+
+def test_derived_games_are_kept(monkeypatch):
+    from rollwise.games.threes import Threes
+
+    for game in (rollwise.Chase(Threes(dice=2), 4), rollwise.Duel(Threes(dice=2), "first")):
+        found = kept.solve(game)
+        assert found.kept_from is None
+        again = kept.solve(game)
+        assert again.kept_from is not None
+        assert again.graph.content_hash == found.graph.content_hash
+        assert again.graph.parameters == found.graph.parameters
+        assert np.array_equal(again.values, found.values)
+        assert np.array_equal(again.error_bounds, found.error_bounds)
+    for other in (
+        rollwise.Chase(Threes(dice=2), 5),
+        rollwise.Chase(Threes(dice=2), 4, "lose"),
+        rollwise.Chase(Threes(dice=1), 4),
+        rollwise.Duel(Threes(dice=2), "shared"),
+    ):
+        assert kept.solve(other).kept_from is None
+
+
+def test_derived_games_of_other_people_are_not_kept():
+    from rollwise.games.threes import Threes
+
+    class Mine(rollwise.Duel):
+        pass
+
+    game = Mine(Threes(dice=2))
+    assert kept.solve(game).kept_from is None
+    assert kept.solve(game).kept_from is None

@@ -363,11 +363,11 @@ def test_ctrl_c_leaves_whole_games(small):
 
 
 def test_policies_that_do_not_fit(small):
-    from rollwise.answer.references import resolve_policy
+    from rollwise.answer.references import Policies
 
     for reference in ("hold-at-20", "0.5*one-die+x", "0*one-die+0*random"):
         with pytest.raises(PolicyError):
-            resolve_policy(small, SMALL, reference)
+            Policies(small, SMALL).find(reference)
 
 
 @pytest.mark.parametrize("method", list(METHODS))

@@ -18,7 +18,7 @@ from little_games import Ladder
 
 import rollwise
 from rollwise.analysis.lengths import lengths
-from rollwise.answer.references import find_policy
+from rollwise.answer.references import Policies
 from rollwise.errors import MissingExtra, UsageError
 from rollwise.game import Game
 from rollwise.games import create, find
@@ -329,7 +329,7 @@ def test_lengths_agree_with_the_value(game):
 
 def test_lengths_of_another_policy():
     solution = solved(Pig(target=20))
-    other = find_policy(solution.graph, Pig(target=20), "hold-at-20")
+    other = Policies(solution.graph, Pig(target=20)).find("hold-at-20")
     found = lengths(solution.graph, other)
     figure = plot(solution, "length", policy="hold-at-20")
     # Nobody who holds at 20 banks less than what wins: a turn wins or gives nothing.

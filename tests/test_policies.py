@@ -11,7 +11,7 @@ import pytest
 from little_games import Ladder
 
 from rollwise import PASS, WIN, Game, Policy, build, policy
-from rollwise.answer.references import find_policy
+from rollwise.answer.references import Policies
 from rollwise.errors import PolicyError
 from rollwise.games.pig import HOLD, ROLL, Pig
 from rollwise.graph import StateGraph
@@ -93,21 +93,21 @@ def test_of_actions_and_uniform(graph):
 
 
 def test_by_name(graph):
-    named = find_policy(graph, GAME, "hold-at-20")
+    named = Policies(graph, GAME).find("hold-at-20")
     assert named.name == "hold-at-20"
     assert chosen(graph, named) == [ROLL] * graph.n_states
     large = build(Pig(24), mode="interpreted")
     turn = large.states[:, 2]
-    policy = find_policy(large, Pig(24), "hold-at-20")
+    policy = Policies(large, Pig(24)).find("hold-at-20")
     assert chosen(large, policy) == np.where(turn >= 20, HOLD, ROLL).tolist()
     assert np.array_equal(
-        find_policy(graph, GAME, "random").probability, Policy.uniform(graph).probability
+        Policies(graph, GAME).find("random").probability, Policy.uniform(graph).probability
     )
 
 
 def test_an_unknown_name_lists_the_known_ones(graph):
     with pytest.raises(PolicyError, match=r"no policy 'hold-at-7'.*hold-at-20.*random.*\.csv"):
-        find_policy(graph, GAME, "hold-at-7")
+        Policies(graph, GAME).find("hold-at-7")
 
 
 def table_of(graph: StateGraph, actions: list, **more: list) -> pl.DataFrame:
@@ -123,7 +123,7 @@ def test_from_a_file(graph, tmp_path, suffix, by_name):
     frame = frame.sample(fraction=1.0, shuffle=True, seed=1)  # rows in any order
     path = tmp_path / f"mine{suffix}"
     frame.write_csv(path) if suffix == ".csv" else frame.write_parquet(path)
-    policy = find_policy(graph, GAME, str(path))
+    policy = Policies(graph, GAME).find(str(path))
     assert policy.name == f"mine{suffix}"
     assert chosen(graph, policy) == labels
 
@@ -139,7 +139,7 @@ def test_a_file_may_mix_and_may_leave_out_states_without_a_choice(graph, tmp_pat
         )
     ]
     pl.DataFrame(rows).write_csv(tmp_path / "mix.csv")
-    policy = find_policy(graph, GAME, str(tmp_path / "mix.csv"))
+    policy = Policies(graph, GAME).find(str(tmp_path / "mix.csv"))
     for s in range(graph.n_states):
         begin, end = graph.action_indptr[s : s + 2]
         expected = [0.25, 0.75] if end - begin == 2 else [1.0]
@@ -149,7 +149,7 @@ def test_a_file_may_mix_and_may_leave_out_states_without_a_choice(graph, tmp_pat
 def test_files_that_go_wrong(graph, tmp_path):
     def error_of(name: str) -> str:
         with pytest.raises(PolicyError) as caught:
-            find_policy(graph, GAME, str(tmp_path / name))
+            Policies(graph, GAME).find(str(tmp_path / name))
         assert "\n" not in str(caught.value)
         return str(caught.value)
 
@@ -238,7 +238,7 @@ def test_asked_in_compiled_code_a_policy_is_the_same(game, name):
     assert np.count_nonzero(np.diff(graph.action_indptr) > 1) > 0
     function = game.policies()[name]
     one_by_one = Policy.of_function(graph, game, name, lambda s: function(game, s))
-    assert np.array_equal(find_policy(graph, game, name).probability, one_by_one.probability)
+    assert np.array_equal(Policies(graph, game).find(name).probability, one_by_one.probability)
 
 
 @pytest.mark.needs_jit
@@ -249,4 +249,4 @@ def test_asked_in_compiled_code_a_policy_is_the_same(game, name):
 def test_what_is_wrong_with_a_policy_in_a_large_game_is_named(name, words):
     game = Staircase(31_000)
     with pytest.raises(PolicyError, match=words):
-        find_policy(build(game), game, name)
+        Policies(build(game), game).find(name)

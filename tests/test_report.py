@@ -15,7 +15,7 @@ from cli_runner import refusal, run
 
 import rollwise
 from rollwise.answer.evaluation import evaluate
-from rollwise.answer.references import find_policy
+from rollwise.answer.references import Policies
 from rollwise.derive.chase import Chase
 from rollwise.derive.contest import Duel
 from rollwise.errors import UsageError
@@ -41,7 +41,7 @@ def test_the_numbers_are_the_solutions():
     text = report(solution)
     assert f"<b>{100 * solution.win_probability:.2f} %</b>" in text
     assert f"<b>{chance(solution.value, solution.error_bound)}</b>" in text
-    policy = find_policy(solution.graph, SuperSix(sticks=7), "throw-until-4")
+    policy = Policies(solution.graph, SuperSix(sticks=7)).find("throw-until-4")
     found = evaluate(solution.graph, policy, solution.policy)
     assert f"<td>{50 * (1 + found.values[0]):.2f} %</td>" in text
     assert "Throw until four sticks stand in the lid." in text

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rollwise.answer.evaluation import best_response, evaluate
-from rollwise.answer.references import find_policy
+from rollwise.answer.references import Policies
 from rollwise.builders import build
 from rollwise.derive.seats import take_seats, two_seats
 from rollwise.errors import EndlessPlay, UsageError
@@ -126,7 +126,7 @@ def test_evaluations_from_some_positions_on(case):
 def test_who_holds_in_time_keeps_play_away_from_much_of_the_game():
     game = Pig(target=40)
     graph = build(game, mode="interpreted")
-    policy = find_policy(graph, game, "hold-at-20")
+    policy = Policies(graph, game).find("hold-at-20")
     whole, part = best_response(graph, policy), best_response(graph, policy, starts=[0])
     assert part.n_solved < 0.8 * whole.n_solved
     held = graph.find((0, 0, 30))
@@ -140,7 +140,7 @@ def test_positions_that_no_play_reaches_can_be_starts():
     game = SuperSix(sticks=5)
     graph = build(game, mode="interpreted")
     assert graph.n_roots > 1
-    policy = find_policy(graph, game, "throw-until-4")
+    policy = Policies(graph, game).find("throw-until-4")
     whole = best_response(graph, policy)
     roots = range(graph.n_roots)
     every = best_response(graph, policy, starts=roots)

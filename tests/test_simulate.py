@@ -8,7 +8,7 @@ from little_games import Ladder
 from naive_play import Xoshiro
 from scipy.stats import chi2
 
-from rollwise.answer.references import resolve_policy
+from rollwise.answer.references import Policies
 from rollwise.builders import build
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.games.craps import Craps
@@ -26,7 +26,7 @@ BLACKJACK = DiceBlackjack(sides=4, low=8, high=9, dice=2)
 
 def policies(game, *names):
     graph = build(game)
-    return graph, *(resolve_policy(graph, game, name) for name in names)
+    return graph, *(Policies(graph, game).find(name) for name in names)
 
 
 def cheap(games):

@@ -14,7 +14,7 @@ import pytest
 
 import rollwise
 from rollwise import AGAIN, END, Game, rule
-from rollwise.answer.references import resolve_policy
+from rollwise.answer.references import Policies
 from rollwise.builders import CompileWarning
 from rollwise.builders.compiled import spot_check
 from rollwise.cli import main
@@ -107,7 +107,7 @@ def test_so_it_is_where_a_game_is_solved_by_layers(fault):
 def test_a_compiled_policy_is_held_against_pythons():
     graph = rollwise.build(Path(), mode="compiled")
     with pytest.raises(RulesDiffer, match=re.escape("compiled, mine() is 1 in the state x=21000")):
-        resolve_policy(graph, Path(), "mine")
+        Policies(graph, Path()).find("mine")
 
 
 def test_what_compiled_rules_cannot_do_is_interpreted_or_refused():

@@ -125,11 +125,11 @@ def test_points_of_the_lowest_dice():
 
 
 def test_take_one_is_what_it_says():
-    from rollwise.answer.references import find_policy
+    from rollwise.answer.references import Policies
 
     game = Threes(dice=3)
     graph = build(game)
-    policy = find_policy(graph, game, "take-one")
+    policy = Policies(graph, game).find("take-one")
     for a in np.flatnonzero(policy.probability):
         s = graph.states[graph.action_state[a]]
         assert s[0] > 0 or graph.action_label[a] == TAKE + 1 + s[1]

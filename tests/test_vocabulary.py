@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rollwise import END, Game, build, solve
 from rollwise.analysis.distributions import counted_actions
 from rollwise.analysis.judge import read_plays
-from rollwise.answer.references import find_policy
+from rollwise.answer.references import Policies
 from rollwise.coach import Table
 from rollwise.errors import ExpressionError, UsageError
 from rollwise.graph.vocabulary import Vocabulary
@@ -129,7 +129,7 @@ def test_what_is_written_in_data(game, written, tmp_path):
             for ask in (
                 lambda action=action: graph.find_action(0, action),
                 lambda: read_plays(game, graph, plays),
-                lambda: find_policy(graph, game, str(table)),
+                lambda: Policies(graph, game).find(str(table)),
             ):
                 with pytest.raises(UsageError):
                     ask()
@@ -138,7 +138,7 @@ def test_what_is_written_in_data(game, written, tmp_path):
         assert graph.find_action(0, action) == place, action
         if isinstance(action, str):
             assert read_plays(game, graph, plays)[0].moves[0].action == place
-            assert find_policy(graph, game, str(table)).probability[place] == 1
+            assert Policies(graph, game).find(str(table)).probability[place] == 1
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def refusal(work: Work, way: str) -> str | None:
 def start(problem: Problem, way: str) -> Callable[[], Answer]:
     import rollwise
     from rollwise.answer.evaluation import best_response
-    from rollwise.answer.references import find_policy
+    from rollwise.answer.references import Policies
 
     game, against = problem.work.rules(), problem.work.against
 
@@ -49,7 +49,7 @@ def start(problem: Problem, way: str) -> Callable[[], Answer]:
         clock = time.perf_counter
         started = clock()
         graph = rollwise.build(game)
-        policy = find_policy(graph, game, against)
+        policy = Policies(graph, game).find(against)
         built = clock()
         best = best_response(graph, policy, starts=[0])
         ended = clock()

@@ -12,7 +12,6 @@ import rollwise
 from rollwise import Chase, Contest, Policy, Solution, solve_contest
 from rollwise.analysis.betting import edge_against, fair_stakes, solve_doubling
 from rollwise.analysis.judge import judge, read_plays
-from rollwise.answer.references import find_policy
 from rollwise.games.threes import Threes
 from rollwise.graph.policies import ties_in_play
 from rollwise.methods import run_method
@@ -118,7 +117,7 @@ def scores(page: Page, solution: Solution) -> None:
     """Distributions of final scores."""
     source = printed("threes")
     graph = solution.graph
-    take_one = find_policy(graph, solution.game, "take-one")
+    take_one = solution.policies.find("take-one")
     rows = []
     best = rollwise.distributions(graph, solution.policy).of(0)
     for policy in (solution.policy, take_one, Policy.uniform(graph)):
@@ -256,7 +255,7 @@ def against_the_first(page: Page, solution: Solution) -> None:
     policies: list[tuple[str, Policy | None]] = [
         ("plays to win", None),
         ("least expected score", solution.policy),
-        ("always takes one", find_policy(solution.graph, game, "take-one")),
+        ("always takes one", solution.policies.find("take-one")),
         ("at random", Policy.uniform(solution.graph)),
     ]
     rows, bound = [], 0.0
@@ -380,7 +379,7 @@ def betting(page: Page, solution: Solution) -> None:
                 f"{stakes[1].stake:.2f}",
             ]
         )
-    edge = edge_against(contest, find_policy(solution.graph, solution.game, "take-one"))
+    edge = edge_against(contest, solution.policies.find("take-one"))
     doubling = solve_doubling(contest)
     score = 7 if not page.small else 3
     advice = doubling.advise((score,))

@@ -18,7 +18,7 @@ import numpy as np
 
 import rollwise
 from rollwise.answer.evaluation import best_response, evaluate
-from rollwise.answer.references import find_policy
+from rollwise.answer.references import Policies
 from rollwise.game import Game, parameter_specs
 from rollwise.games import available
 from rollwise.simulate.lengths import expected_lengths
@@ -185,7 +185,7 @@ def _policies(game: Game, solution: rollwise.Solution) -> str:
         words = "Exact, and certified to the digits shown."
     rows = []
     for name, function in type(game).policies().items():
-        policy = find_policy(graph, game, name)
+        policy = Policies(graph, game).find(name)
         about = (inspect.getdoc(function) or "").partition("\n")[0].removesuffix(".")
         rule = f"`{name}`: {about[0].lower()}{about[1:]}"
         if not two:

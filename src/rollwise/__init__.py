@@ -39,15 +39,15 @@ _HOME = {
     "solve_by_layers": "answer.layered",
     "load": "answer.storage",
     "read_layers": "answer.layer_files",
-    "best_response": "analysis.by_name",
-    "evaluate": "analysis.by_name",
+    "best_response": "answer.evaluation",
+    "evaluate": "answer.evaluation",
     "Chase": "derive.chase",
     "Contest": "analysis.contest",
     "Duel": "derive.contest",
     "solve_contest": "analysis.contest",
     "check": "analysis.check",
-    "distribution": "analysis.by_name",
-    "distributions": "analysis.by_name",
+    "distribution": "analysis.one_distribution",
+    "distributions": "analysis.distributions",
     "many_dice": "analysis.many_dice",
     "RollwiseError": "errors",
 }
@@ -90,10 +90,12 @@ __all__ = [
 
 if TYPE_CHECKING:
     from rollwise import dice
-    from rollwise.analysis.by_name import best_response, distribution, distributions, evaluate
     from rollwise.analysis.check import check
     from rollwise.analysis.contest import Contest, solve_contest
+    from rollwise.analysis.distributions import distributions
     from rollwise.analysis.many_dice import many_dice
+    from rollwise.analysis.one_distribution import distribution
+    from rollwise.answer.evaluation import best_response, evaluate
     from rollwise.answer.layer_files import read_layers
     from rollwise.answer.layered import LayeredSolution, solve_by_layers
     from rollwise.answer.solution import Solution

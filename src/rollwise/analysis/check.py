@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.oddities import oddities
-from rollwise.answer.references import find_policy
+from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.answer.solve import solve
 from rollwise.builders import CompileWarning, Progress, build
@@ -324,9 +324,10 @@ def _try_policies(report: Report, game: Game, graph: StateGraph) -> None:
             "note", "policies", f"not tried in {graph.n_states:,} states: {', '.join(names)}"
         )
         return
+    policies = Policies(graph, game)
     for name in names:
         try:
-            find_policy(graph, game, name)
+            policies.find(name)
         except PolicyError as error:
             report.add("error", "policies", str(error))
         else:

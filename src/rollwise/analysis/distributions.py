@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.derive.by_score import (
     Ints,
     ended,
@@ -182,8 +183,8 @@ def played(graph: StateGraph, policy: Policy) -> tuple[StateGraph, Policy]:
 
 
 def distributions(
-    graph: StateGraph,
-    policy: Policy,
+    game: Subject,
+    policy: AnyPolicy = "optimal",
     *,
     count: str | None = None,
     points: Ints | None = None,
@@ -192,10 +193,10 @@ def distributions(
 
     Parameters
     ----------
-    graph : StateGraph
-        Of a solitaire game.
-    policy : Policy
-        For this graph.
+    game : Game, Solution, StateGraph or Policies
+        For one player.
+    policy : str, callable or Policy
+        As `rollwise.evaluate` takes it.
     count : str, optional
         Count how often the action of this name is taken, instead of points.
     points : (n_actions,) int64, optional
@@ -206,8 +207,10 @@ def distributions(
     UsageError, RulesError
         The game has no points, or they aren't whole, or have no bound.
     """
+    policies = Policies.of(game)
+    graph, plan = policies.graph, policies.find(policy)
     if points is None:
-        graph, policy = played(graph, policy)
+        graph, plan = played(graph, plan)
     points = counted_points(graph, count, points)
     require_ending(graph)
     require_bounded(graph, points, f"times of {count!r}" if count else "points")
@@ -232,7 +235,7 @@ def distributions(
     last = kernels.distribute(
         *arrays,
         points,
-        policy.probability,
+        plan.probability,
         low,
         high - low + 1,
         place[:-1],
@@ -243,7 +246,7 @@ def distributions(
     absolute = np.zeros(graph.n_states)
     if last > 0.0:
         # What the sweeps left undone at each step, times the steps that are left.
-        kernels.steps_left(*arrays, policy.probability, absolute, MOST_SWEEPS)
+        kernels.steps_left(*arrays, plan.probability, absolute, MOST_SWEEPS)
         absolute *= 1.01 * last
     return Distributions(low, place, probability, rounding * kernels.UNIT * 1.01, absolute)
 

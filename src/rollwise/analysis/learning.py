@@ -30,7 +30,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.solution import Solution
 from rollwise.derive.seats import with_policy
@@ -121,9 +120,7 @@ class Reference:
     @classmethod
     def of_graph(cls, graph: StateGraph, near_tie: float = NEAR_TIE) -> Reference:
         """Solve and certify a graph, and make the reference of that."""
-        found, certificate, _ = solve_and_certify(graph)
-        solution = Solution(graph, None, found.method, found.values, certificate.bounds)
-        return cls.of(solution, near_tie)
+        return cls.of(Solution.of_graph(graph), near_tie)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ from rollwise.analysis.distributions import (
     counted_points,
     played,
 )
+from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.derive.by_score import Ints, ended, require_bounded
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
@@ -32,8 +33,8 @@ BATCH = 4_000_000  # probabilities that are worked out before rows are dropped
 
 
 def distribution(
-    graph: StateGraph,
-    policy: Policy,
+    game: Subject,
+    policy: AnyPolicy = "optimal",
     *,
     state: int = 0,
     count: str | None = None,
@@ -43,7 +44,7 @@ def distribution(
 
     Parameters
     ----------
-    graph, policy, count, points
+    game, policy, count, points
         As in `rollwise.analysis.distributions.distributions`.
     state : int
         Where play begins.
@@ -54,12 +55,14 @@ def distribution(
         The game has no points, or they aren't whole, or have no bound; or more than
         400 million probabilities are needed at a time.
     """
+    policies = Policies.of(game)
+    graph, plan = policies.graph, policies.find(policy)
     if points is None:
-        graph, policy = played(graph, policy)
+        graph, plan = played(graph, plan)
     counted = counted_points(graph, count, points)
     require_ending(graph)
     require_bounded(graph, counted, f"times of {count!r}" if count else "points")
-    play = _Play.of(graph, policy, counted, state)
+    play = _Play.of(graph, plan, counted, state)
     n = len(play.states)
     low, high = np.empty(n, np.int64), np.empty(n, np.int64)
     kernels.points_to_come(*play.frame, play.points, low, high)

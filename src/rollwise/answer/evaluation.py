@@ -20,23 +20,26 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.certified import solve_and_certify
+from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.derive.seats import take_seats
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.endings import first_that_end
 from rollwise.graph.policies import Policy
-from rollwise.methods.result import Status
+from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.sweeping import action_values, greedy_actions
 from rollwise.methods.value_iteration import value_iteration
 from rollwise.proofs.certificate import Certificate
 from rollwise.recursion.endless import settled
 
 METHODS = ("exact", "iterative")
+THETA = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,25 +127,23 @@ class BestResponse(Evaluation):
 
 
 def evaluate(
-    graph: StateGraph,
-    policy: Policy,
-    against: Policy | None = None,
+    game: Subject,
+    policy: AnyPolicy,
+    against: AnyPolicy | None = None,
     *,
     starts: Sequence[int] | None = None,
     method: str = "exact",
-    theta: float = 1e-10,
-    order: str = "reversed",
-    max_sweeps: int = 1_000_000,
-    time_limit: float | None = None,
-    on_sweep: Callable[[int, float], None] | None = None,
+    **iterative: Any,
 ) -> Evaluation:
     """Evaluate a policy, against itself or another.
 
     Parameters
     ----------
-    graph : StateGraph
-    policy : Policy
-    against : Policy, optional
+    game : Game, Solution, StateGraph or Policies
+    policy : str, callable or Policy
+        What `rollwise.answer.references.Policies` finds: ``"hold-at-20"``,
+        ``"0.9*optimal+0.1*random"``, or a function of the state that gives an action.
+    against : optional
         What the opponent plays; the same policy unless given.
     starts : sequence of int, optional
         States that play begins in, with either player to move. Only what play comes to
@@ -150,15 +151,11 @@ def evaluate(
     method : {"exact", "iterative"}
         Exact: linear systems, certified. Iterative: sweeps from a win probability
         (or a value) of 0 everywhere.
-    theta : float
-        The iterative method stops after a sweep that changes no win probability
-        (or value) by more.
-    order : str
-        Of its sweeps; see `rollwise.methods.sweeping.sweep_order`.
-    max_sweeps, time_limit
-        Where the iterative method gives up.
-    on_sweep : callable, optional
-        Called as ``on_sweep(sweep, change)``.
+    **iterative
+        Of the iterative method. ``theta``: it stops after a sweep that changes no win
+        probability (or value) by more (1e-10). ``order``: of its sweeps; see
+        `rollwise.methods.sweeping.sweep_order`. ``max_sweeps`` and ``time_limit``: where it
+        gives up. ``on_sweep``: called as ``on_sweep(sweep, change)``.
 
     Returns
     -------
@@ -166,48 +163,43 @@ def evaluate(
 
     Raises
     ------
+    PolicyError
+        There is no such policy.
     UsageError
-        No such method; an opponent in a solitaire game; no such start.
+        No such method, or an option that it doesn't have; an opponent in a solitaire game; no
+        such start.
     EndlessPlay
         The policies can go round for ever, from the starts (exact only).
+
+    Examples
+    --------
+    >>> from rollwise.games.pig import Pig
+    >>> evaluate(Pig(target=20), "hold-at-20", "optimal").win_probability[0].round(4)
+    np.float64(0.6156)
     """
     if method not in METHODS:
         raise UsageError(f"there is no method {method!r} of evaluation (exact, iterative)")
-    if against is not None and graph.players != 2:
+    if method == "exact" and iterative:
+        raise UsageError(f"{next(iter(iterative))} is for the iterative method")
+    policies = Policies.of(game)
+    graph, mine = policies.graph, policies.find(policy)
+    theirs = None if against is None else policies.find(against)
+    if theirs is not None and graph.players != 2:
         raise UsageError(f"{graph.game} is a game for one: there is no opponent")
-    seats = take_seats(graph, [policy] if against is None else [policy, against], starts)
+    seats = take_seats(graph, [mine] if theirs is None else [mine, theirs], starts)
+    certificate, theta = None, None
+    history: Sequence[float] = ()
     if method == "exact":
         found, certificate, _ = solve_and_certify(seats.graph)
-        history: list[float] = []
     else:
-        # The chance to win is (1 + value) / 2: its 0 is -1, its changes are half as large.
-        scale = 2.0 if graph.objective == "win" else 1.0
-
-        def report(sweep: int, change: float) -> None:
-            if on_sweep is not None:
-                on_sweep(sweep, change / scale)
-
-        # where the rules forbid endless play, sweeps go on to their limit, as in the textbooks
-        worthless = graph.objective == "win" and graph.endless == "forbidden"
-        settling = None if worthless else settled(seats.graph)
-        found = value_iteration(
-            seats.graph if settling is None else settling.graph,
-            epsilon=scale * theta,
-            order=order,
-            start=1.0 - scale,
-            max_sweeps=max_sweeps,
-            time_limit=time_limit,
-            on_sweep=report,
-        )
-        found = found if settling is None else found.spread(settling)
-        certificate = None
-        history = [change / scale for change in found.history]
+        theta = iterative.setdefault("theta", THETA)
+        found, history = _swept(graph, seats.graph, **iterative)
     values = seats.spread(found.values)
     spread = [None] if certificate is None else seats.spread(certificate.bounds)
     # one seat is both: who moves next plays the same policy
     return Evaluation(
-        policy.name,
-        policy.name if against is None else against.name,
+        mine.name,
+        mine.name if theirs is None else theirs.name,
         values[0],
         values[-1] if graph.players == 1 else -values[-1],
         spread[0],
@@ -216,21 +208,58 @@ def evaluate(
         found.status,
         found.sweeps,
         history,
-        None if method == "exact" else theta,
+        theta,
         seats.graph.n_states,
     )
 
 
+def _swept(
+    graph: StateGraph,
+    played: StateGraph,
+    *,
+    theta: float,
+    order: str = "reversed",
+    max_sweeps: int = 1_000_000,
+    time_limit: float | None = None,
+    on_sweep: Callable[[int, float], None] | None = None,
+) -> tuple[MethodResult, list[float]]:
+    """The values of a graph on which policies are played, by sweeps, and their changes."""
+    # The chance to win is (1 + value) / 2: its 0 is -1, its changes are half as large.
+    scale = 2.0 if graph.objective == "win" else 1.0
+
+    def report(sweep: int, change: float) -> None:
+        if on_sweep is not None:
+            on_sweep(sweep, change / scale)
+
+    # where the rules forbid endless play, sweeps go on to their limit, as in the textbooks
+    worthless = graph.objective == "win" and graph.endless == "forbidden"
+    settling = None if worthless else settled(played)
+    found = value_iteration(
+        played if settling is None else settling.graph,
+        epsilon=scale * theta,
+        order=order,
+        start=1.0 - scale,
+        max_sweeps=max_sweeps,
+        time_limit=time_limit,
+        on_sweep=report,
+    )
+    return (
+        found if settling is None else found.spread(settling),
+        [change / scale for change in found.history],
+    )
+
+
 def best_response(
-    graph: StateGraph, policy: Policy, *, starts: Sequence[int] | None = None
+    game: Subject, policy: AnyPolicy, *, starts: Sequence[int] | None = None
 ) -> BestResponse:
     """The best that an opponent who knows the policy can do, certified.
 
     Parameters
     ----------
-    graph : StateGraph
-        Of a game for two.
-    policy : Policy
+    game : Game, Solution, StateGraph or Policies
+        For two.
+    policy : str, callable or Policy
+        As `evaluate` takes it.
     starts : sequence of int, optional
         States that play begins in, with either player to move. Only what play against
         the policy comes to from there is solved, which is faster; all states unless
@@ -243,23 +272,27 @@ def best_response(
 
     Raises
     ------
+    PolicyError
+        There is no such policy.
     UsageError
         The game has one player; no such start.
     EndlessPlay
         The response can make play go round for ever, from the starts.
     """
-    seats = take_seats(graph, [None, policy], starts)
+    policies = Policies.of(game)
+    known = policies.find(policy)
+    seats = take_seats(policies.graph, [None, known], starts)
     found, certificate, _ = solve_and_certify(seats.graph)
     mine, theirs = seats.spread(found.values)
     bounds, bounds_second = seats.spread(certificate.bounds)
-    name = f"best response to {policy.name}"
+    name = f"best response to {known.name}"
 
     def find_response() -> Policy:
-        return seats.respond(policy, name, _first_best(seats.graph, found.values, certificate))
+        return seats.respond(known, name, _first_best(seats.graph, found.values, certificate))
 
     return BestResponse(
         name,
-        policy.name,
+        known.name,
         mine,
         -theirs,
         bounds,

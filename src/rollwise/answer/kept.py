@@ -26,8 +26,10 @@ import numpy as np
 
 import rollwise
 from rollwise.answer import solve as solving
+from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.builders import SMALL, Mode, Progress, build_with_report
+from rollwise.derive.derived_game import DerivedGame
 from rollwise.errors import OutputError, RollwiseError
 from rollwise.game import Game
 from rollwise.graph import FACTS, HELD, Lotteries, StateGraph
@@ -39,7 +41,19 @@ from rollwise.methods.result import MethodResult, Status
 WORTH_KEEPING = 0.3  # seconds: less is found sooner than read
 WORTH_COMPILING = 5.0  # seconds: for rules that were interpreted, to know that they can be kept
 # Rooms that have no part in an answer.
-ELSEWHERE = ("cli", "environments", "export", "learn", "play", "plot", "report", "simulate", "web")
+ELSEWHERE = (
+    "analysis",
+    "cli",
+    "coach",
+    "documents",
+    "environments",
+    "export",
+    "learn",
+    "plot",
+    "report",
+    "simulate",
+    "web",
+)
 Kept = TypeVar("Kept")
 
 
@@ -92,6 +106,26 @@ def solve(
     spent = sum(found.seconds.values()) - found.seconds["compile"]
     if entry is not None and spent >= WORTH_KEEPING:
         entry.keep(found.graph, found, spent)
+    return found
+
+
+def policies(
+    game: Game, *, max_states: int | None = None, progress: Progress | None = None
+) -> Policies:
+    """The graph of a game and its policies by name; ``optimal`` is kept, or found and then kept."""
+    graph = build(game, max_states=max_states, progress=progress)
+    return Policies(graph, game, partial(_answer, graph, game))
+
+
+def _answer(graph: StateGraph, game: Game) -> Solution:
+    entry = _Entry.of(game)
+    kept = entry.answer(graph)
+    if kept is not None:
+        return kept
+    found = Solution.of_graph(graph, game)
+    spent = sum(found.seconds.values())
+    if spent >= WORTH_KEEPING:
+        entry.keep(graph, found, spent)
     return found
 
 
@@ -164,8 +198,10 @@ class _Entry:
     def solution(self, max_states: int | None) -> Solution | None:
         """The answer, if it is kept."""
         graph = self.graph(max_states) if self._found("values") else None
-        if graph is None:
-            return None
+        return None if graph is None else self.answer(graph)
+
+    def answer(self, graph: StateGraph) -> Solution | None:
+        """The answer on the game's graph, if it is kept."""
         return self._read("values", lambda found: _solution_of(graph, self._game, found))
 
     def keep(self, graph: StateGraph, solution: Solution | None, spent: float) -> None:
@@ -280,8 +316,8 @@ def _key_of(game: Game) -> str | None:
     from rollwise.builders.compiled.reasons import NotCompilable
     from rollwise.builders.rules import Rules
 
-    if game.base_game is not game:
-        return None  # its graph is made from that of another, whose rules it doesn't say
+    if isinstance(game, DerivedGame):
+        return _key_of_derived(game)
     try:
         rules = Rules(game)
         roots = rules.few_roots(SMALL)
@@ -301,6 +337,22 @@ def _key_of(game: Game) -> str | None:
     except (RollwiseError, NotCompilable, TypeError, ValueError):
         return None  # whoever builds it will say why
     return key.text if reads.key.lasts and key.lasts else None
+
+
+def _key_of_derived(game: DerivedGame) -> str | None:
+    """The key of the inner game, and what is made of it.
+
+    How it is made stands in the sources of rollwise, which the inner key holds. Of a class that
+    is written elsewhere nothing is known.
+    """
+    from rollwise.builders.compiled.cache_key import key_of
+
+    kind = type(game)
+    inner = _key_of(game.inner)
+    if inner is None or not kind.__module__.startswith("rollwise."):
+        return None
+    own = tuple((f.name, getattr(game, f.name)) for f in fields(game) if f.name != "inner")
+    return key_of({}, inner, kind.__module__, kind.__qualname__, own).text
 
 
 def _settings(kind: type[Game]) -> tuple[tuple[str, Any], ...]:
@@ -328,7 +380,9 @@ def _is_compiled(game: Game, spent: float) -> bool:
     from rollwise.builders.compiled.reasons import NotCompilable
     from rollwise.builders.rules import Rules
 
-    if game.base_game is not game or jit_disabled():
+    if isinstance(game, DerivedGame):
+        return _is_compiled(game.inner, spent)
+    if jit_disabled():
         return False
     rules = Rules(game)
     if is_compiled(rules):

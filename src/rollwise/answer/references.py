@@ -1,4 +1,8 @@
-"""Policies as they are typed: named, optimal, learned, mixed, or from a file."""
+"""Policies as they are typed: named, optimal, learned, mixed, or from a file.
+
+This is the only place that knows what is typed for a policy. Whoever takes policies by name takes
+a `Subject` and asks `Policies.of` it.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,13 @@ import re
 from collections.abc import Callable
 from operator import index
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.solution import Solution
+from rollwise.builders import build
 from rollwise.errors import PolicyError, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
@@ -19,103 +25,155 @@ from rollwise.machine.parquet_files import read_parquet
 
 _PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\*(.+)")
 
+Subject: TypeAlias = "Game | StateGraph | Solution | Policies"
+AnyPolicy = Policy | str | Callable[[Any], Any]
 
-def resolve_policy(graph: StateGraph, game: Game, reference: str) -> Policy:
-    """A policy by what is typed for it.
+
+class Policies:
+    """The policies of one game, by what is typed for them. Each is made once.
 
     Parameters
     ----------
-    reference : str
-        - ``optimal``: the game is solved for it;
-        - a name, or a table in a .csv or .parquet file, as `find_policy` takes them (a
-          solution that was saved is such a table);
-        - a path ending in ``.npz``: what a saved learner has learned;
-        - ``0.9*optimal+0.1*random``: a mixture, which draws one of its parts anew
-          at every decision. The weights are divided by their sum.
+    graph : StateGraph
+    game : Game, optional
+        Its rules, which have policies by name.
+    solution : Solution or callable, optional
+        Where ``optimal`` comes from, or what finds it. The graph is solved unless given. That
+        happens once, when a policy first asks for it.
 
-    Raises
-    ------
-    PolicyError
-        There is no such policy, or it doesn't fit the game.
-    LearnerFileError
-        The learner's file is damaged or belongs to other rules.
+    Examples
+    --------
+    >>> from rollwise.games.pig import Pig
+    >>> Policies.of(Pig(target=20)).find("0.9*optimal+0.1*hold-at-20").name
+    '0.9*optimal+0.1*hold-at-20'
     """
-    if _PART.fullmatch(reference):
-        return _mixture(graph, game, reference)
-    if reference == "optimal" and "optimal" not in game.policies():
-        return _optimal(graph)
-    if reference.endswith(".npz"):
-        from rollwise.learn import Learner
 
-        learned = Learner.load(reference, graph).result().policy
-        return Policy(Path(reference).name, learned.probability)
-    return find_policy(graph, game, reference)
+    def __init__(
+        self,
+        graph: StateGraph,
+        game: Game | None = None,
+        solution: Solution | Callable[[], Solution] | None = None,
+    ) -> None:
+        self.graph, self.game = graph, game
+        self._solution = solution
+        self._found: dict[str, Policy] = {}
 
+    @classmethod
+    def of(cls, subject: Subject) -> Policies:
+        """The policies of a game, of a solved game, or of a graph alone."""
+        if isinstance(subject, Policies):
+            return subject
+        if isinstance(subject, Solution):
+            return subject.policies
+        if isinstance(subject, Game):
+            return cls(build(subject), subject)
+        return cls(subject)
 
-def _optimal(graph: StateGraph) -> Policy:
-    from rollwise.answer.certified import solve_and_certify
-    from rollwise.answer.solution import Solution
+    @property
+    def solution(self) -> Solution:
+        """The answer to the game: found when it is first asked for, then kept."""
+        if self._solution is None:
+            self._solution = Solution.of_graph(self.graph, self.game)
+        elif not isinstance(self._solution, Solution):
+            self._solution = self._solution()
+        return self._solution
 
-    found, certificate, _ = solve_and_certify(graph)
-    return Solution(graph, None, found.method, found.values, certificate.bounds).policy
+    def find(self, policy: AnyPolicy) -> Policy:
+        """A policy by what is typed for it.
 
+        Parameters
+        ----------
+        policy : str, callable or Policy
+            - a policy written beside the rules, by its name;
+            - ``optimal``, unless the rules have a policy of that name: what the solution does;
+            - ``random``: all actions equally likely;
+            - a path ending in ``.csv`` or ``.parquet``: a table with one row a state, the
+              fields and ``action`` (by name or number), and ``probability`` where it mixes (a
+              saved solution is such a table);
+            - a path ending in ``.npz``: what a saved learner has learned;
+            - ``0.9*optimal+0.1*random``: a mixture, which draws one of its parts anew
+              at every decision. The weights are divided by their sum;
+            - a function of the state that gives an action;
+            - a `Policy`, which is what is found.
 
-def _mixture(graph: StateGraph, game: Game, reference: str) -> Policy:
-    parts = []
-    for text in reference.split("+"):
-        match = _PART.fullmatch(text.strip())
-        if match is None:
+        Raises
+        ------
+        PolicyError
+            There is no such policy, or it doesn't fit the game.
+        LearnerFileError
+            The learner's file is damaged or belongs to other rules.
+        """
+        if isinstance(policy, Policy):
+            return policy
+        if not isinstance(policy, str):
+            name = getattr(policy, "__name__", "policy")
+            return Policy.of_function(self.graph, self._rules(name), name, policy)
+        if policy not in self._found:
+            self._found[policy] = self._made(policy)
+        return self._found[policy]
+
+    def _made(self, reference: str) -> Policy:
+        if _PART.fullmatch(reference):
+            return self._mixture(reference)
+        if reference.endswith((".csv", ".parquet")):
+            return _from_table(self.graph, Path(reference))
+        if reference.endswith(".npz"):
+            from rollwise.learn import Learner
+
+            learned = Learner.load(reference, self.graph).result().policy
+            return Policy(Path(reference).name, learned.probability)
+        if reference == "random":
+            return Policy.uniform(self.graph)
+        if reference == "optimal" and (self.game is None or "optimal" not in self.game.policies()):
+            return self.solution.policy
+        return _of_rules(self.graph, self._rules(reference), reference)
+
+    def _rules(self, name: str) -> Game:
+        if self.game is None:
             raise PolicyError(
-                f"{reference!r} isn't a mixture; write weight*policy+weight*policy, as in "
-                "0.9*optimal+0.1*random"
+                f"{self.graph.title} is a graph without its rules, which know the policies by "
+                f"name: give the game instead, or a Policy in the place of {name!r}"
             )
-        weight, name = float(match[1]), match[2]
-        parts.append((weight, resolve_policy(graph, game, name)))
-    total = sum(weight for weight, _ in parts)
-    if not 0 < total < float("inf"):
-        raise PolicyError(
-            f"the weights of {reference!r} add up to {total:g}; it must be a number > 0"
-        )
-    probability = sum(weight / total * part.probability for weight, part in parts)
-    tied = [part.tied for _, part in parts if part.tied is not None]
-    return Policy(reference, probability, tied[0] if tied else None)  # type: ignore[arg-type]
+        return self.game
+
+    def _mixture(self, reference: str) -> Policy:
+        parts = []
+        for text in reference.split("+"):
+            match = _PART.fullmatch(text.strip())
+            if match is None:
+                raise PolicyError(
+                    f"{reference!r} isn't a mixture; write weight*policy+weight*policy, as in "
+                    "0.9*optimal+0.1*random"
+                )
+            parts.append((float(match[1]), self.find(match[2])))
+        total = sum(weight for weight, _ in parts)
+        if not 0 < total < float("inf"):
+            raise PolicyError(
+                f"the weights of {reference!r} add up to {total:g}; it must be a number > 0"
+            )
+        probability = sum(weight / total * part.probability for weight, part in parts)
+        tied = [part.tied for _, part in parts if part.tied is not None]
+        return Policy(reference, probability, tied[0] if tied else None)  # type: ignore[arg-type]
 
 
-def find_policy(graph: StateGraph, game: Game, reference: str) -> Policy:
-    """A policy by its name, or from a table in a CSV or Parquet file.
-
-    Parameters
-    ----------
-    reference : str
-        ``random``, a policy written beside the rules, or a path that ends in
-        ``.csv`` or ``.parquet``: one row a state, the fields and ``action`` (by
-        name or number), and ``probability`` where it mixes.
-
-    Raises
-    ------
-    PolicyError
-        There is no such policy, or it doesn't fit the game.
-    """
-    if reference.endswith((".csv", ".parquet")):
-        return _from_file(graph, Path(reference))
-    if reference == "random":
-        return Policy.uniform(graph)
+def _of_rules(graph: StateGraph, game: Game, name: str) -> Policy:
+    """A policy that is written beside the rules."""
     functions = game.policies()
-    if reference not in functions:
+    if name not in functions:
         known = ", ".join([*functions, "random"])
         raise PolicyError(
-            f"{graph.game} has no policy {reference!r} (its policies: {known}; a table of yours "
+            f"{graph.game} has no policy {name!r} (its policies: {known}; a table of yours "
             "is a path ending in .csv or .parquet)"
         )
     if game.base_game is not game:  # its policies are those of the game it is made from
         inner = game.base_graph(graph)
-        blind = find_policy(inner, game.base_game, reference)
-        return Policy(reference, blind.probability[inner_actions(graph, inner)])
-    function = functions[reference]
-    compiled = _of_compiled_function(graph, game, reference, function)
+        blind = _of_rules(inner, game.base_game, name)
+        return Policy(name, blind.probability[inner_actions(graph, inner)])
+    function = functions[name]
+    compiled = _of_compiled_function(graph, game, name, function)
     if compiled is not None:
         return compiled
-    return Policy.of_function(graph, game, reference, lambda s: function(game, s))
+    return Policy.of_function(graph, game, name, lambda s: function(game, s))
 
 
 def inner_actions(graph: StateGraph, inner: StateGraph) -> NDArray[np.int64]:
@@ -159,7 +217,7 @@ def _of_compiled_function(
     return Policy(name, probability)
 
 
-def _from_file(graph: StateGraph, path: Path) -> Policy:
+def _from_table(graph: StateGraph, path: Path) -> Policy:
     import polars as pl
 
     try:

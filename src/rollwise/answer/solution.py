@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
     from plotly.graph_objects import Figure
 
+    from rollwise.answer.references import Policies
     from rollwise.graph.policies import Policy
     from rollwise.report import ReportPage
 
@@ -152,6 +153,24 @@ class Solution:
     proved: bool = True
     kept_from: str | None = None
 
+    @classmethod
+    def of_graph(cls, graph: StateGraph, game: Game | None = None) -> Solution:
+        """Solve and certify a graph."""
+        from rollwise.answer.certified import solve_and_certify
+
+        found, certificate, seconds = solve_and_certify(graph)
+        return cls(
+            graph,
+            game,
+            found.method,
+            found.values,
+            certificate.bounds,
+            sweeps=found.sweeps,
+            converged=found.converged,
+            seconds={"solve": found.seconds, "certify": seconds},
+            run=found,
+        )
+
     @property
     def error_bound(self) -> float:
         """The largest error of any value, proved."""
@@ -240,6 +259,13 @@ class Solution:
         from rollwise.graph.policies import Policy
 
         return Policy.of_actions(self.graph, "optimal", self.best_actions, self.is_best)
+
+    @cached_property
+    def policies(self) -> Policies:
+        """The policies of the game by name; ``optimal`` is this solution's."""
+        from rollwise.answer.references import Policies
+
+        return Policies(self.graph, self.game, self)
 
     def table(self, where: str | None = None) -> pl.DataFrame:
         """The strategy, a row for each state, in the order of the fields.

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.references import inner_actions
+from rollwise.answer.references import Policies, inner_actions
 from rollwise.answer.solution import Solution
 from rollwise.answer.solve import solve
 from rollwise.coach.telling import as_other_sees, changes
@@ -72,6 +72,11 @@ class Table:
     def graph(self) -> StateGraph:
         """The graph that is played on."""
         return self.solution.graph
+
+    @cached_property
+    def policies(self) -> Policies:
+        """The policies that may play, by name."""
+        return Policies(self.graph, self.game, self.solution)
 
     @property
     def rules(self) -> Game:

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.references import find_policy
-from rollwise.answer.solve import solve
-from rollwise.builders import build
+from rollwise.answer.references import Policies
 from rollwise.derive.contest import Duel
 from rollwise.errors import UsageError
 from rollwise.game import Game
@@ -198,8 +196,7 @@ def arena_of(
     game : str, Game or subclass of Game
         By its name or class, to which parameters may be given; or as it is.
     opponent : str, Policy or None
-        ``optimal``, or as `rollwise.answer.references.find_policy` knows it; not looked at in
-        a game for one.
+        As `rollwise.answer.references.Policies` finds it; not looked at in a game for one.
     contest : str or None
         Make a contest of two out of a solitaire game; says how a tie counts.
 
@@ -209,10 +206,12 @@ def arena_of(
         There is no such game, parameter or policy.
     """
     made = _with_parameters(game, parameters)
+    policies = _policies(made, contest)
+    if opponent is None or policies.graph.players == 1:
+        return _arena(policies, None)
     if isinstance(opponent, Policy):
-        graph = _arena(made, None, contest).graph
-        return Arena(graph, opponent if graph.players == 2 else None)
-    return _arena(made, opponent, contest)
+        return Arena(policies.graph, opponent)
+    return _arena(policies, opponent)
 
 
 def _with_parameters(game: str | Game | type[Game], parameters: dict[str, Any]) -> Game:
@@ -231,13 +230,10 @@ def _with_parameters(game: str | Game | type[Game], parameters: dict[str, Any]) 
 
 
 @lru_cache(maxsize=16)
-def _arena(game: Game, opponent: str | None, contest: str | None) -> Arena:
-    if contest is not None:
-        game = Duel(game, contest)
-    if game.players == 1 or opponent is None:
-        return Arena(build(game))
-    if opponent == "optimal":
-        solution = solve(game)
-        return Arena(solution.graph, solution.policy)
-    graph = build(game)
-    return Arena(graph, find_policy(graph, game, opponent))
+def _policies(game: Game, contest: str | None) -> Policies:
+    return Policies.of(game if contest is None else Duel(game, contest))
+
+
+@lru_cache(maxsize=16)
+def _arena(policies: Policies, opponent: str | None) -> Arena:
+    return Arena(policies.graph, None if opponent is None else policies.find(opponent))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from rollwise.answer.references import AnyPolicy
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
 from rollwise.export.chooser import one_chooser
 from rollwise.export.data import write_json, write_npz, write_parquet
 from rollwise.export.models import write_drn, write_prism
 from rollwise.graph import StateGraph
-from rollwise.graph.policies import Policy
 
 MODELS: dict[str, Callable[[StateGraph, Path], None]] = {"prism": write_prism, "drn": write_drn}
 DATA: dict[str, Callable[[Solution, Path], None]] = {
@@ -21,15 +21,16 @@ DATA: dict[str, Callable[[Solution, Path], None]] = {
 }
 
 
-def export(solution: Solution, path: Path, form: str, against: Policy | None = None) -> None:
+def export(solution: Solution, path: Path, form: str, against: AnyPolicy | None = None) -> None:
     """Write a solved game.
 
     Parameters
     ----------
     form : {"prism", "drn", "parquet", "json", "npz"}
         Models hold the rules; data hold the rules and the answer.
-    against : Policy, optional
-        What the second player does, so that a model has one chooser (an MDP).
+    against : str, callable or Policy, optional
+        What the second player does, as `rollwise.evaluate` takes it. A model then has one
+        chooser (an MDP).
 
     Raises
     ------
@@ -37,7 +38,8 @@ def export(solution: Solution, path: Path, form: str, against: Policy | None = N
         The format can't hold this game; says what can be done.
     """
     if form in MODELS:
-        MODELS[form](one_chooser(solution.graph, against), path)
+        plan = None if against is None else solution.policies.find(against)
+        MODELS[form](one_chooser(solution.graph, plan), path)
         return
     if form not in DATA:
         raise UsageError(f"there is no format {form!r} ({', '.join([*MODELS, *DATA])})")

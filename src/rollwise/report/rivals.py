@@ -6,7 +6,6 @@ import html
 import inspect
 
 from rollwise.answer.evaluation import best_response, evaluate
-from rollwise.answer.references import find_policy
 from rollwise.errors import RollwiseError
 from rollwise.graph.policies import Policy
 from rollwise.report.facts import Facts
@@ -33,7 +32,7 @@ def policies(facts: Facts) -> str:
             else ("Any move, all equally likely.")
         )
         try:
-            cells = _cells(facts, find_policy(graph, game, name), small)
+            cells = _cells(facts, solution.policies.find(name), small)
         except RollwiseError as error:
             faults.append(f"<p>{html.escape(name)}: {html.escape(str(error))}</p>")
             continue

@@ -15,6 +15,7 @@ from itertools import chain
 import numpy as np
 
 from rollwise.answer.evaluation import evaluate
+from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy
@@ -33,9 +34,9 @@ MOST_EXACT = 30_000_000  # outcomes of a graph up to which exact figures are com
 
 
 def simulate(
-    graph: StateGraph,
-    policy: Policy,
-    against: Policy | None = None,
+    game: Subject,
+    policy: AnyPolicy,
+    against: AnyPolicy | None = None,
     *,
     games: int,
     seed: int | None = None,
@@ -47,9 +48,10 @@ def simulate(
 
     Parameters
     ----------
-    graph : StateGraph
-    policy : Policy
-    against : Policy, optional
+    game : Game, Solution, StateGraph or Policies
+    policy : str, callable or Policy
+        As `rollwise.evaluate` takes it.
+    against : optional
         What the opponent plays; the same policy unless given. Each of the two moves
         first in half of the games, the first one in one more if they are odd.
     games : int
@@ -81,22 +83,23 @@ def simulate(
     Disagreement
         A simulated figure is further from the exact one than chance explains.
     """
-    if against is not None and np.array_equal(against.probability, policy.probability):
-        table = PlayTable.of(graph, policy)
-        if graph.players != 2:
-            raise UsageError(f"{graph.game} is a game for one: there is no opponent")
-        against = None
-    else:
-        table = PlayTable.of(graph, policy, against)
-    seats = 1 if against is None else 2
+    policies = Policies.of(game)
+    graph, mine = policies.graph, policies.find(policy)
+    theirs = None if against is None else policies.find(against)
+    if theirs is not None and graph.players != 2:
+        raise UsageError(f"{graph.game} is a game for one: there is no opponent")
+    if theirs is not None and np.array_equal(theirs.probability, mine.probability):
+        theirs = None
+    table = PlayTable.of(graph, mine, theirs)
+    seats = 1 if theirs is None else 2
     _check(games, seats, workers)
     seed = fresh_seed() if seed is None else check_seed(seed)
     for_points = graph.objective != "win"
     counts = [Counts(for_points) for _ in range(seats)]
     _play(table, counts, games, seed, workers, progress)
 
-    other = policy if against is None else against
-    names = (policy.name, other.name if graph.players == 2 else "")
+    other = mine if theirs is None else theirs
+    names = (mine.name, other.name if graph.players == 2 else "")
     sides = [
         side_of(part, *pair, for_points)
         for part, pair in zip(counts, (names, names[::-1]), strict=False)
@@ -104,9 +107,9 @@ def simulate(
     ]
     notes: list[str] = []
     if exact and len(sides) == seats:
-        sides, notes = _with_exact(graph, policy, against, sides)
+        sides, notes = _with_exact(graph, mine, theirs, sides)
     played = sum(side.games for side in sides)
-    match = Match(policy.name, other.name, played, games, seed, tuple(sides), tuple(notes))
+    match = Match(mine.name, other.name, played, games, seed, tuple(sides), tuple(notes))
     for text in match.disagreements():
         warnings.warn(text, Disagreement, stacklevel=2)
     return match

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph
-from rollwise.graph.policies import Policy
 from rollwise.numbers.randomness import check_seed
 
 MOST_TOLD = 100_000  # moves
@@ -60,15 +60,16 @@ class ToldMove:
 
 
 def tell(
-    graph: StateGraph, policy: Policy, against: Policy | None = None, *, seed: int
+    game: Subject, policy: AnyPolicy, against: AnyPolicy | None = None, *, seed: int
 ) -> list[ToldMove]:
     """Play one game and tell it; the first policy moves first.
 
     Parameters
     ----------
-    graph : StateGraph
-    policy : Policy
-    against : Policy, optional
+    game : Game, Solution, StateGraph or Policies
+    policy : str, callable or Policy
+        As `rollwise.evaluate` takes it.
+    against : optional
         What the opponent plays; the same policy unless given.
     seed : int
         Of NumPy's default generator.
@@ -80,15 +81,17 @@ def tell(
     EndlessPlay
         The game goes on for more than 100,000 moves.
     """
+    policies = Policies.of(game)
+    graph, mine = policies.graph, policies.find(policy)
     if against is not None and graph.players != 2:
         raise UsageError(f"{graph.game} is a game for one: there is no opponent")
-    policies = (policy, policy if against is None else against)
+    seats = (mine, mine if against is None else policies.find(against))
     random = np.random.default_rng(check_seed(seed))
     moves: list[ToldMove] = []
     s, seat, turn = 0, 0, 1
     for _ in range(MOST_TOLD):
         begin, end = int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])
-        chances = policies[seat].probability[begin:end]
+        chances = seats[seat].probability[begin:end]
         a = begin + int(random.choice(end - begin, p=chances / chances.sum()))
         first, last = int(graph.outcome_indptr[a]), int(graph.outcome_indptr[a + 1])
         weight = graph.outcome_weight[first:last].astype(np.float64)
@@ -98,7 +101,7 @@ def tell(
             ToldMove(
                 turn,
                 seat + 1,
-                policies[seat].name,
+                seats[seat].name,
                 _fields(graph, s),
                 graph.action_text(a),
                 _outcome(graph, k),

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.evaluation import evaluate
+from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy
@@ -69,8 +70,8 @@ class Tournament:
 
 
 def tournament(
-    graph: StateGraph,
-    policies: Sequence[Policy],
+    game: Subject,
+    policies: Sequence[AnyPolicy],
     *,
     games: int = 1_000_000,
     seed: int | None = None,
@@ -86,9 +87,9 @@ def tournament(
 
     Parameters
     ----------
-    graph : StateGraph
-    policies : sequence of Policy
-        At least two, with different names.
+    game : Game, Solution, StateGraph or Policies
+    policies : sequence of str, callable or Policy
+        At least two, as `rollwise.evaluate` takes them, with different names.
     games, seed, workers
         Of each pair, where it is simulated; see `rollwise.simulate.simulate`.
     exact : bool
@@ -99,7 +100,9 @@ def tournament(
     ------
     UsageError
     """
-    names = tuple(policy.name for policy in policies)
+    known = Policies.of(game)
+    graph, entered = known.graph, [known.find(policy) for policy in policies]
+    names = tuple(policy.name for policy in entered)
     if len(names) < 2:
         raise UsageError("a tournament needs at least two policies")
     if len(set(names)) < len(names):
@@ -107,11 +110,11 @@ def tournament(
         raise UsageError(f"the policy {twice!r} is entered twice")
     if exact and graph.n_outcomes <= MOST_EXACT:
         try:
-            return _run(graph, policies, names, None, 0, 1, progress)
+            return _run(graph, entered, names, None, 0, 1, progress)
         except EndlessPlay:
             pass
     seed = fresh_seed() if seed is None else check_seed(seed)
-    return _run(graph, policies, names, seed, games, workers, progress)
+    return _run(graph, entered, names, seed, games, workers, progress)
 
 
 def _run(

@@ -91,9 +91,9 @@ def bet(
     if doubling is not None:
         document["double"] = doubling.advise(finished, place)._asdict()
     if against is not None:
-        from rollwise.answer.references import resolve_policy
+        from rollwise.answer.references import Policies
 
-        policy = resolve_policy(source, contest.game, against)
+        policy = Policies(source, contest.game).find(against)
         document["edge"] = {"against": against, **edge_against(contest, policy)._asdict()}
     # with two players nobody's chances rest on them
     told = solution.ties if players > 2 or against is not None else None

@@ -77,8 +77,7 @@ def distribution(
     """The distribution of a solitaire game's final score under a policy, without simulating."""
     from rollwise.analysis.distributions import counted_points, exact_distribution, played
     from rollwise.analysis.one_distribution import distribution as distribution_of
-    from rollwise.answer.kept import build
-    from rollwise.answer.references import resolve_policy
+    from rollwise.answer import kept
     from rollwise.derive.by_score import require_points
     from rollwise.graph.policies import ties_in_play
 
@@ -90,7 +89,8 @@ def distribution(
         refuse("goes with --simulate GAMES", seed=seed)
     seed = 1 if seed is None else seed
     chosen = read_game(game, parameters)
-    graph = build(chosen)
+    policies = kept.policies(chosen)
+    graph = policies.graph
     if count is None or graph.players != 1:
         require_points(graph)
     place = 0
@@ -104,7 +104,7 @@ def distribution(
     for reference in policy or ["optimal"]:
         with Progress() as progress:
             progress(f"the distribution under {reference}", 0, None)
-            plan = resolve_policy(graph, chosen, reference)
+            plan = policies.find(reference)
             found = distribution_of(graph, plan, state=place, count=count).trimmed()
         entry = _described(reference, found, at_most)
         entry["equally_good"] = ties_document(ties_in_play(graph, plan, start=place))

@@ -95,10 +95,9 @@ def evaluate(
     json: JsonOption = False,
 ) -> None:
     """Evaluate a policy, moving first and second, against itself or another."""
+    from rollwise.answer import kept
     from rollwise.answer.evaluation import METHODS
     from rollwise.answer.evaluation import evaluate as evaluate_policy
-    from rollwise.answer.kept import build
-    from rollwise.answer.references import resolve_policy
     from rollwise.graph.policies import ties_in_play
 
     if method not in METHODS:
@@ -116,6 +115,8 @@ def evaluate(
             iter([*options, *(["history"] if history is not None else [])]), "print-sweeps"
         )
         raise UsageError(f"--{named.replace('_', '-')} is for --method iterative")
+    if print_sweeps:
+        options["on_sweep"] = printing_sweeps(json)
     check_history_path(history)
     chosen = as_played(
         read_game(game, parameters),
@@ -127,10 +128,11 @@ def evaluate(
     )
     position = None if state is None else read_state(state)
     with Progress() as progress:
-        graph = build(chosen, max_states=max_states, progress=progress)
+        policies = kept.policies(chosen, max_states=max_states, progress=progress)
+        graph = policies.graph
         s = 0 if position is None else graph.find(position)
-        mine = resolve_policy(graph, chosen, policy)
-        theirs = None if against is None else resolve_policy(graph, chosen, against)
+        mine = policies.find(policy)
+        theirs = None if against is None else policies.find(against)
         progress("evaluating", 0, None)
         found = evaluate_policy(
             graph,
@@ -139,7 +141,6 @@ def evaluate(
             method=method,
             # sweeps are counted as the textbooks do it: over the whole game
             starts=[s] if method == "exact" else None,
-            on_sweep=printing_sweeps(json) if print_sweeps else None,
             **options,
         )
     if history is not None:

@@ -63,7 +63,6 @@ def export(
     ] = False,
 ) -> None:
     """Write a game for model checkers (prism, drn) or as data (parquet, json, npz)."""
-    from rollwise.answer.references import resolve_policy
     from rollwise.export import DATA, MODELS
     from rollwise.export import export as write
     from rollwise.export.data import json_bytes
@@ -83,14 +82,13 @@ def export(
             f"{graph.title} makes about {in_bytes(size)} of JSON; --yes writes it, and "
             "--to parquet or --to npz hold the same in a small part of it"
         )
-    policy = None if against is None else resolve_policy(graph, chosen, against)
     if out is None:
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder) / "model"
-            write(solution, place, to, policy)
+            write(solution, place, to, against)
             streams.write(place.read_text(encoding="utf-8"))
         return
-    write_atomically(out, lambda place: write(solution, place, to, policy))
+    write_atomically(out, lambda place: write(solution, place, to, against))
     if json:
         print_json(
             {

@@ -113,7 +113,7 @@ def learn(
         need_target=True,
     )
     with Progress() as progress:
-        from rollwise.answer.kept import build
+        from rollwise.answer import kept
         from rollwise.learn import Learner
 
         settings: dict[str, Any] = {
@@ -123,7 +123,8 @@ def learn(
             "workers": workers,
         }
         given = {name: value for name, value in settings.items() if value is not None}
-        graph = build(chosen, max_states=max_states, progress=progress)
+        policies = kept.policies(chosen, max_states=max_states, progress=progress)
+        graph = policies.graph
         if resume is None:
             learner = Learner(graph, **given)
         else:
@@ -134,7 +135,7 @@ def learn(
             from rollwise.analysis.learning import Reference
 
             progress("solving", 0, None)
-            reference = Reference.of_graph(graph)
+            reference = Reference.of(policies.solution)
         try:
             comparisons = _run(learner, games, checkpoints or 0, reference, progress)
         except KeyboardInterrupt:

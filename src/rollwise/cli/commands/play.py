@@ -173,15 +173,11 @@ def lay_table(game: Game, load: str | None, max_states: int | None) -> Table:
 
 def named_policy(table: Table, name: str) -> Policy | None:
     """A policy by its name, on the graph that is played; None for a person."""
-    from rollwise.answer.references import resolve_policy
-
     if name == "human":
         return None
-    if name == "optimal" and name not in table.game.policies():
-        return table.solution.policy
     if ";" in name:  # by which @players is divided
         raise UsageError(f"the game can't be kept with a policy called {name!r}; rename its file")
-    return resolve_policy(table.graph, table.game, name)
+    return table.policies.find(name)
 
 
 def _new_session(table: Table, against: str | None, seat: str | None, seed: int | None) -> Session:

@@ -52,9 +52,8 @@ def respond(
     json: JsonOption = False,
 ) -> None:
     """Find the best response to a policy, and what that policy loses to it."""
+    from rollwise.answer import kept
     from rollwise.answer.evaluation import best_response
-    from rollwise.answer.kept import build
-    from rollwise.answer.references import resolve_policy
 
     chosen = as_played(
         read_game(game, parameters),
@@ -66,11 +65,11 @@ def respond(
     )
     position = None if state is None else read_state(state)
     with Progress() as progress:
-        graph = build(chosen, max_states=max_states, progress=progress)
+        policies = kept.policies(chosen, max_states=max_states, progress=progress)
+        graph = policies.graph
         s = 0 if position is None else graph.find(position)
-        policy = resolve_policy(graph, chosen, to)
         progress("responding", 0, None)
-        found = best_response(graph, policy, starts=[s])
+        found = best_response(policies, to, starts=[s])
     document = describe(graph, found, s)
     document["to"] = found.against
     document["exploitability"] = found.exploitability(s)

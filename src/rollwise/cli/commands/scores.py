@@ -34,15 +34,15 @@ def scores(
     """Test scores that were really made against the exact distribution of a policy."""
     from rollwise.analysis.observed_scores import compare, read_scores
     from rollwise.analysis.one_distribution import distribution
-    from rollwise.answer.kept import build
-    from rollwise.answer.references import resolve_policy
+    from rollwise.answer import kept
     from rollwise.graph.policies import ties_in_play
 
     asked = split_words(game, file, *(parameters or ()), files=1)
     chosen = asked.make_game()
     made = read_scores(asked.files[0])
-    graph = build(chosen)
-    plan = resolve_policy(graph, chosen, policy)
+    policies = kept.policies(chosen)
+    graph = policies.graph
+    plan = policies.find(policy)
     expected = distribution(graph, plan)
     ties = ties_document(ties_in_play(graph, plan))
     tested = compare(made, expected)

@@ -83,8 +83,7 @@ def simulate(
     Simulated figures come with their standard errors and the exact ones beside them.
     Ctrl-C ends early with the games played so far.
     """
-    from rollwise.answer.kept import build
-    from rollwise.answer.references import resolve_policy
+    from rollwise.answer import kept
     from rollwise.graph.policies import ties_in_play
     from rollwise.simulate import Disagreement
     from rollwise.simulate import simulate as play
@@ -108,11 +107,12 @@ def simulate(
         need_target=True,
     )
     with Progress() as progress:
-        graph = build(chosen, max_states=max_states, progress=progress)
+        policies = kept.policies(chosen, max_states=max_states, progress=progress)
+        graph = policies.graph
         if against is not None and graph.players != 2:
             raise UsageError(f"{graph.game} is a game for one: there is no opponent")
-        first = resolve_policy(graph, chosen, policy)
-        second = None if against is None else resolve_policy(graph, chosen, against)
+        first = policies.find(policy)
+        second = None if against is None else policies.find(against)
         if tell:
             from rollwise.numbers.randomness import fresh_seed
 

@@ -68,8 +68,7 @@ def tournament(
     no_cache: NoCacheOption = False,
 ) -> None:
     """Let every policy play every other from both seats; exact wherever possible."""
-    from rollwise.answer.kept import build
-    from rollwise.answer.references import resolve_policy
+    from rollwise.answer import kept
     from rollwise.graph.policies import ties_in_play
     from rollwise.simulate import tournament as play
 
@@ -89,8 +88,9 @@ def tournament(
         need_target=True,
     )
     with Progress() as progress:
-        graph = build(chosen, max_states=max_states, progress=progress)
-        entered = [resolve_policy(graph, chosen, name) for name in names]
+        known = kept.policies(chosen, max_states=max_states, progress=progress)
+        graph = known.graph
+        entered = [known.find(name) for name in names]
         found = play(
             graph,
             entered,

@@ -6,7 +6,6 @@ import numpy as np
 import plotly.graph_objects as go
 
 from rollwise.analysis.lengths import Lengths, lengths
-from rollwise.answer.references import find_policy
 from rollwise.answer.solution import Solution
 from rollwise.plot import Choices
 from rollwise.plot.notebook import Picture
@@ -20,11 +19,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     graph = solution.graph
     name, policy = "the best play", solution.policy
     if choices.policy is not None:
-        if solution.game is None:
-            from rollwise.errors import UsageError
-
-            raise UsageError(f"{graph.game}: this solution has no rules to find policies in")
-        name, policy = choices.policy, find_policy(graph, solution.game, choices.policy)
+        name, policy = choices.policy, solution.policies.find(choices.policy)
     return draw_lengths(solution, lengths(graph, policy), name)
 
 

@@ -9,7 +9,6 @@ import plotly.graph_objects as go
 
 from rollwise.analysis.distributions import Distribution
 from rollwise.analysis.one_distribution import distribution
-from rollwise.answer.references import find_policy
 from rollwise.answer.solution import Solution
 from rollwise.derive.by_score import require_points
 from rollwise.graph.policies import ties_in_play
@@ -28,12 +27,10 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     """Bars for the exact probabilities, marks with error bars for simulated ones."""
     graph, game = solution.graph, solution.game
     require_points(graph)
-    names = []
-    if game is not None:
-        names = list(game.policies()) if choices.policy is None else [choices.policy]
+    beside_rules = () if game is None else game.policies()
+    names = list(beside_rules) if choices.policy is None else [choices.policy]
     policies = [solution.policy]
-    if game is not None:
-        policies += [find_policy(graph, game, name) for name in names[: len(COLOURS) - 1]]
+    policies += [solution.policies.find(name) for name in names[: len(COLOURS) - 1]]
     figure = Picture()
     key, notes = [], []
     shown: list[int] = []

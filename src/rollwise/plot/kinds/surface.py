@@ -16,7 +16,6 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from plotly.colors import sample_colorscale as _sampled
 
-from rollwise.answer.references import find_policy
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
 from rollwise.plot import Choices
@@ -267,13 +266,11 @@ def _overlay(
 ) -> tuple[NDArray[np.float64], str, NDArray[np.bool_]] | None:
     """Another policy's boundary: the one asked for, or the game's first."""
     graph, game = solution.graph, solution.game
-    if game is None:
-        return None
-    known = game.policies()
+    known = {} if game is None else game.policies()
     name = choices.policy or next(iter(known), None)
     if name is None:
         return None
-    if choices.policy is None:
+    if game is not None and choices.policy is None:
         # Rules in Python take a microsecond or two a state: a coarser grid is enough here.
         coarse = 1 + int((len(states) / MOST_ASKED) ** 0.5)
         asked = (place[0] % coarse == 0) & (place[1] % coarse == 0)
@@ -283,7 +280,7 @@ def _overlay(
         rows = graph.states[states[asked]].tolist()
         inside = np.array([function(game, kind(*fields)) == target for fields in rows])
     else:
-        probability = find_policy(graph, game, name).probability
+        probability = solution.policies.find(name).probability
         takes = np.zeros(graph.n_states)
         mine = graph.action_label == target
         takes[graph.action_state[mine]] = probability[mine]

@@ -1,0 +1,176 @@
+"""Policies by what is typed for them: each kind, and the game solved once."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from cli_runner import output, refusal
+
+import rollwise
+from rollwise import Chase, Duel, Policy, build, solve
+from rollwise.answer.references import Policies
+from rollwise.errors import PolicyError
+from rollwise.games.pig import Pig
+from rollwise.games.threes import Threes
+from rollwise.learn import Learner
+from rollwise.simulate import simulate, tell, tournament
+
+GAME = Pig(target=10)
+
+
+@pytest.fixture
+def solved(monkeypatch):
+    """The graphs that are solved from now on, by their hash."""
+    from rollwise.answer import certified, evaluation, kept  # noqa: F401
+
+    found = []
+    plain = certified.solve_and_certify
+
+    def counted(graph, **options):
+        found.append(graph.content_hash)
+        return plain(graph, **options)
+
+    for name, module in list(sys.modules.items()):
+        if name.startswith("rollwise.") and hasattr(module, "solve_and_certify"):
+            monkeypatch.setattr(module, "solve_and_certify", counted)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("command", "times"),
+    [
+        ("evaluate pig target=10 --policy 0.9*optimal+0.1*hold-at-20 --against optimal", 1),
+        ("evaluate pig target=10 --policy hold-at-20 --against random", 0),
+        ("respond pig target=10 --to optimal", 1),
+        ("simulate pig target=10 --policy optimal --against 0.5*optimal+0.5*random --games 9", 1),
+        ("tournament pig target=10 --policies optimal,0.9*optimal+0.1*random,random", 1),
+        ("learn pig target=10 --games 50 --seed 1 --compare", 1),
+    ],
+)
+def test_a_command_solves_a_game_at_most_once(solved, command, times):
+    output(*command.split())
+    assert solved.count(build(GAME).content_hash) == times
+
+
+def test_the_front_door_solves_a_game_at_most_once(solved):
+    rollwise.evaluate(GAME, "0.9*optimal+0.1*random", "optimal")
+    assert solved.count(build(GAME).content_hash) == 1
+    solution = solve(GAME)
+    solved.clear()
+    rollwise.evaluate(solution, "0.9*optimal+0.1*random", "optimal")
+    rollwise.best_response(solution, "optimal")
+    assert solution.graph.content_hash not in solved
+
+
+def test_policies_are_made_once():
+    policies = Policies.of(GAME)
+    assert policies.find("optimal") is policies.solution.policy
+    assert policies.find("hold-at-20") is policies.find("hold-at-20")
+    mine = policies.find("random")
+    assert policies.find(mine) is mine
+    assert Policies.of(policies) is policies
+
+
+def test_mixtures_draw_their_parts():
+    policies = Policies.of(GAME)
+    mixed = policies.find("3*optimal + 1*random")
+    best, random = policies.find("optimal"), policies.find("random")
+    assert mixed.name == "3*optimal + 1*random"
+    assert np.allclose(mixed.probability, 0.75 * best.probability + 0.25 * random.probability)
+    assert mixed.tied is best.tied
+
+
+def test_tables_and_learners_are_policies_of_a_graph_alone(tmp_path):
+    solution = solve(GAME)
+    solution.save(tmp_path / "pig.parquet")
+    solution.table().write_csv(tmp_path / "pig.csv")
+    learner = Learner(solution.graph, seed=1)
+    learner.play(50)
+    learner.save(tmp_path / "pig.npz")
+    policies = Policies(solution.graph)
+    for name in ("pig.parquet", "pig.csv"):
+        found = policies.find(str(tmp_path / name))
+        assert np.array_equal(found.probability, solution.policy.probability)
+        assert found.name == name
+    learned = policies.find(str(tmp_path / "pig.npz"))
+    assert np.array_equal(learned.probability, learner.result().policy.probability)
+    assert np.array_equal(policies.find("optimal").probability, solution.policy.probability)
+    assert np.array_equal(
+        policies.find("random").probability, Policy.uniform(solution.graph).probability
+    )
+    for needs_rules in ("hold-at-20", lambda s: 0):
+        with pytest.raises(PolicyError, match="give the game instead"):
+            policies.find(needs_rules)
+
+
+def test_a_function_is_a_policy():
+    policies = Policies.of(GAME)
+    held = policies.find(lambda s: 1 if s.turn >= 20 else 0)
+    assert np.array_equal(held.probability, policies.find("hold-at-20").probability)
+
+
+class OwnOptimal(Pig):
+    """A game whose author calls a policy optimal."""
+
+    @rollwise.policy
+    def optimal(self, s):
+        """Roll, come what may."""
+        return 0
+
+
+def test_a_policy_of_the_rules_comes_before_the_solution():
+    solution = solve(OwnOptimal(target=40))
+    own = solution.policies.find("optimal")
+    assert np.array_equal(own.probability, solution.graph.action_label == 0)
+    assert not np.array_equal(own.probability, solution.policy.probability)
+
+
+@pytest.mark.parametrize(
+    "game", [Chase(Threes(dice=2), 4), Duel(Threes(dice=2))], ids=lambda game: game.name
+)
+def test_derived_games_have_the_policies_of_the_inner_game(game):
+    policies = Policies.of(game)
+    blind = policies.find("0.5*take-one+0.5*random")
+    for s, fields in enumerate(policies.graph.states.tolist()):
+        part = slice(*policies.graph.action_indptr[s : s + 2])
+        state = type(game.inner.start())(*fields[: len(game.inner.start())])
+        named = game.inner.policies()["take-one"](game.inner, state)
+        labels = policies.graph.action_label[part]
+        expected = 0.5 * (labels == named) + 0.5 / len(labels)
+        assert np.allclose(blind.probability[part], expected)
+
+
+def test_every_room_takes_names():
+    policies = Policies.of(GAME)
+    match = simulate(policies, "optimal", "random", games=20, seed=1)
+    assert (match.policy, match.against) == ("optimal", "random")
+    assert tell(GAME, "optimal", seed=1)[-1].next_state is None
+    assert tournament(policies, ["random", "optimal"]).standings[0].policy == "optimal"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("nonsense", "pig has no policy 'nonsense'"),
+        ("none.csv", "there is no file none.csv"),
+        ("none.npz", "none.npz"),
+        ("1*optimal+x", "isn't a mixture"),
+        ("0*optimal+0*random", "add up to 0"),
+        ("1*nonsense", "pig has no policy 'nonsense'"),
+    ],
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        "evaluate pig target=5 --policy",
+        "respond pig target=5 --to",
+        "simulate pig target=5 --games 3 --policy",
+        "play pig target=5 --against",
+        "export pig target=5 --to prism --against",
+        "plot pig length target=5 --policy",
+    ],
+)
+def test_wrong_names_are_refused(command, name, said, tmp_path):
+    assert said in refusal(*command.split(), name, cwd=tmp_path)
