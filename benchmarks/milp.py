@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rollwise.analysis.compare import is_optimal
+from rollwise.analysis.compare_methods import is_optimal
 from rollwise.builders import build
 from rollwise.games.super_six import SuperSix
 from rollwise.methods.mixed_integer import mixed_integer

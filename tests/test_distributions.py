@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import rollwise
 from rollwise import build, solve
 from rollwise.analysis.distributions import Distribution, distributions, exact_distribution
-from rollwise.analysis.observed_scores import compare, pooled, read_scores, sample_totals
+from rollwise.analysis.observed_scores import goodness_of_fit, pooled, read_scores, sample_totals
 from rollwise.analysis.one_distribution import distribution
 from rollwise.answer.references import Policies
 from rollwise.derive.by_score import whole_points
@@ -166,12 +166,12 @@ def test_a_million_simulated_games_agree(policy):
     graph = solution.graph
     plan = solution.policy if policy == "optimal" else Policies(graph, game).find(policy)
     totals = sample_totals(graph, plan, whole_points(graph), 1_000_000, seed=2026)
-    tested = compare(totals, distributions(graph, plan).of(0))
+    tested = goodness_of_fit(totals, distributions(graph, plan).of(0))
     assert tested.cells >= 24
     assert tested.p_shape > 0.001
     assert abs(tested.z) < 4
     wrong = Policies(graph, game).find("take-one" if policy == "optimal" else "random")
-    assert compare(totals, distributions(graph, wrong).of(0)).p_shape < 1e-9
+    assert goodness_of_fit(totals, distributions(graph, wrong).of(0)).p_shape < 1e-9
 
 
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=12).filter(any), st.floats(0, 1))
@@ -216,7 +216,7 @@ def test_a_score_that_can_not_be():
     solution = solve(Threes(dice=1))
     row = distributions(solution.graph, solution.policy).of(0)
     with pytest.raises(UsageError, match="the score 7 can't be"):
-        compare(np.array([3, 7]), row)
+        goodness_of_fit(np.array([3, 7]), row)
 
 
 @pytest.mark.parametrize("batch", [20, 4_000_000])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from little_games import Ladder
 
-from rollwise.analysis.learning import REASONS, Reference, compare
+from rollwise.analysis.learning import REASONS, Reference, assess
 from rollwise.answer.evaluation import evaluate
 from rollwise.builders import build
 from rollwise.errors import UsageError
@@ -36,7 +36,7 @@ def perfect(reference, visits=1000):
 @pytest.mark.parametrize("game", [DiceBlackjack(sides=3, low=6, high=7), Piglet(), Ladder()])
 def test_perfect_knowledge_has_no_faults(game):
     reference = Reference.of_graph(build(game))
-    found = compare(perfect(reference), reference)
+    found = assess(perfect(reference), reference)
     assert found.weighted_error == pytest.approx(0, abs=1e-12)
     assert found.optimal.all()
     assert found.optimal_share == found.weighted_optimal_share == 1
@@ -77,7 +77,7 @@ def test_the_seeds_examples_of_its_limits():
     assert solution.win_probabilities[graph.find((2, 9))] == 0
     learned = Learner(graph, seed=1)
     learned.play(20_000)
-    found = compare(learned.result(), reference)
+    found = assess(learned.result(), reference)
     reasons = np.array([*REASONS, "right"])[found.reasons]
     assert reasons[graph.find((2, 9))] in ("hopeless", "right")
     # C: nobody should throw one die there, so a total of 1 takes bad play
@@ -89,7 +89,7 @@ def test_the_seeds_examples_of_its_limits():
     assert not reference.reachable[other.find((5, 0))]
     learner = Learner(other, seed=1)
     learner.play(2000)
-    found = compare(learner.result(), reference)
+    found = assess(learner.result(), reference)
     assert REASONS[found.reasons[other.find((5, 0))]] == "unreachable"
 
 
@@ -108,7 +108,7 @@ def test_reasons_one_by_one():
         taken = changes.get("best_taken")
         if taken is not None:
             learned.visits[solution.best_actions[s]] = taken
-        found = compare(learned, reference)
+        found = assess(learned, reference)
         low, high = cost_between
         assert low <= found.costs[s] <= high
         return REASONS[found.reasons[s]]
@@ -129,13 +129,13 @@ def test_loss_is_what_a_best_response_takes():
     reference = Reference.of_graph(graph)
     learner = Learner(graph, seed=1)
     learner.play(30)
-    found = compare(learner.result(), reference)
+    found = assess(learner.result(), reference)
     assert found.loss > 0
     ladder = build(Ladder())
     reference = Reference.of_graph(ladder)
     learner = Learner(ladder, seed=1)
     learner.play(5)
-    found = compare(learner.result(), reference)
+    found = assess(learner.result(), reference)
     worth = evaluate(ladder, learner.result().policy).values[0]
     assert found.loss == pytest.approx(reference.solution.value - worth)
 
@@ -145,7 +145,7 @@ def test_other_games_do_not_compare():
     learner = Learner(graph, seed=1)
     learner.play(10)
     with pytest.raises(UsageError):
-        compare(learner.result(), Reference.of_graph(other))
+        assess(learner.result(), Reference.of_graph(other))
 
 
 @pytest.mark.needs_jit
@@ -165,11 +165,11 @@ def test_a_million_games_learn_to_play(game):
     reference = Reference.of_graph(graph)
     learner = Learner(graph, explore=100, seed=1)
     learner.play(10_000)
-    early = compare(learner.result(), reference)
+    early = assess(learner.result(), reference)
     learner.play(490_000)
     half = learner.result()
     learner.play(500_000)
-    late = compare(learner.result(), reference, half)
+    late = assess(learner.result(), reference, half)
     assert late.loss <= early.loss + 1e-12
     assert late.weighted_error < early.weighted_error
     if game.dice == 2:

@@ -549,18 +549,17 @@ def test_scores_are_those_of_the_policies():
 
 
 def test_learning_compares_with_the_exact_answer():
-    from rollwise.analysis.learning import Reference
-    from rollwise.analysis.learning import compare as known
+    from rollwise.analysis.learning import Reference, assess
     from rollwise.games.dice_blackjack import DiceBlackjack
-    from rollwise.plot.kinds.learning import compare, learn_curve
+    from rollwise.plot.kinds.learning import learn_curve, verdicts
 
     solution = solved(DiceBlackjack(low=6, high=7))
     _, losses, learned = learn_curve(solution, 5000)
     assert losses[-1] < losses[0]
     # one name, one meaning: the loss that `learn --compare` prints, in percentage points
-    told = known(learned, Reference.of(solution))
+    told = assess(learned, Reference.of(solution))
     assert losses[-1] == pytest.approx(100 * told.loss, abs=1e-9)
-    classes = compare(solution, learned)
+    classes = verdicts(solution, learned)
     best = learned.best_actions
     for s in range(solution.graph.n_states):
         if best[s] < 0:

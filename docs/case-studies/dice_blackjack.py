@@ -20,7 +20,7 @@ from study import (
 
 import rollwise
 from rollwise import Solution, dice
-from rollwise.analysis.learning import Comparison, Reference, compare
+from rollwise.analysis.learning import Assessment, Reference, assess
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.learn import Learner, choice_probabilities
 from rollwise.plot.lines import Line, draw_lines
@@ -154,7 +154,7 @@ def exact_answer(page: Page, solution: Solution) -> None:
     """)
 
 
-def learning(page: Page, solution: Solution, reference: Reference) -> Comparison:
+def learning(page: Page, solution: Solution, reference: Reference) -> Assessment:
     """Learning curves, by exploration and by kind of learner."""
     most = 3_000 if page.small else 1_000_000
     marks = sorted({round(most * 10 ** (-k / 2)) for k in range(8 if not page.small else 3)})
@@ -245,17 +245,17 @@ def play(
     method: str,
     explore: float,
     seed: int,
-) -> list[Comparison]:
+) -> list[Assessment]:
     """One run, compared with the exact answer at some numbers of games."""
     learner = Learner(solution.graph, explore=explore, seed=seed, method=method)
     found = []
     for mark in marks:
         learner.play(mark - learner.games)
-        found.append(compare(learner.result(), reference))
+        found.append(assess(learner.result(), reference))
     return found
 
 
-def what_is_wrong(page: Page, solution: Solution, found: Comparison) -> None:
+def what_is_wrong(page: Page, solution: Solution, found: Assessment) -> None:
     """Where the learned answer differs, and why."""
     learned = found.learned
     page.text(f"""

@@ -124,7 +124,7 @@ class Reference:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Assessment:
     """A learned result against the exact one.
 
     Attributes
@@ -264,7 +264,7 @@ class Comparison:
         return {name: int((self.reasons == i).sum()) for i, name in enumerate(REASONS)}
 
 
-def compare(learned: Learned, reference: Reference, earlier: Learned | None = None) -> Comparison:
+def assess(learned: Learned, reference: Reference, earlier: Learned | None = None) -> Assessment:
     """Hold what was learned against the exact solution of the same graph.
 
     Parameters
@@ -287,7 +287,7 @@ def compare(learned: Learned, reference: Reference, earlier: Learned | None = No
     if earlier is not None and learned.standard_errors is not None:
         recent = learned.since(earlier)
     loss, bound = loss_of(learned, reference.solution)
-    return Comparison(learned, reference, loss, bound, recent)
+    return Assessment(learned, reference, loss, bound, recent)
 
 
 def loss_of(learned: Learned, solution: Solution) -> tuple[float, float]:

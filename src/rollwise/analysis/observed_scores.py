@@ -46,7 +46,7 @@ def read_scores(path: Path) -> Ints:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class GoodnessOfFit:
     """Scores tested against a distribution.
 
     Attributes
@@ -79,7 +79,7 @@ class Comparison:
     p_shape: float
 
 
-def compare(scores: Ints, expected: Distribution) -> Comparison:
+def goodness_of_fit(scores: Ints, expected: Distribution) -> GoodnessOfFit:
     """Test scores against the exact distribution of a policy.
 
     Parameters
@@ -107,7 +107,7 @@ def compare(scores: Ints, expected: Distribution) -> Comparison:
     off, spread = float(scores.mean()) - expected.mean, expected.sd / float(np.sqrt(n))
     z = off / spread if spread > 0 else 0.0  # where only one score is possible, all have it
     sd = float(scores.std(ddof=1))
-    return Comparison(
+    return GoodnessOfFit(
         n,
         float(scores.mean()),
         sd,

@@ -53,7 +53,7 @@ def compare(
     json: JsonOption = False,
 ) -> None:
     """Run the methods on a game and measure their errors against the certified answer."""
-    from rollwise.analysis.compare import compare as compare_methods
+    from rollwise.analysis.compare_methods import compare_methods
     from rollwise.answer.kept import build
 
     if not time_limit > 0:

@@ -190,10 +190,10 @@ def _simulate(
     place: int,
     found: Distribution,
 ) -> None:
-    from rollwise.analysis.observed_scores import compare, sample_totals
+    from rollwise.analysis.observed_scores import goodness_of_fit, sample_totals
 
     totals = sample_totals(graph, plan, counted, games, seed, place)
-    tested = compare(totals, found)
+    tested = goodness_of_fit(totals, found)
     for row in entry["rows"]:
         row["simulated"] = float((totals == row["value"]).mean())
     entry["simulated"] = {

@@ -36,7 +36,7 @@ from rollwise.machine.atomic_files import check_place
 from rollwise.numbers.printed import certified, estimated
 
 if TYPE_CHECKING:
-    from rollwise.analysis.learning import Comparison, Reference
+    from rollwise.analysis.learning import Assessment, Reference
     from rollwise.learn import Learned, Learner
 
 SHOWN = 40  # rows shown of a table
@@ -188,7 +188,7 @@ def _run(
     checkpoints: int,
     reference: Reference | None,
     progress: Progress,
-) -> list[Comparison]:
+) -> list[Assessment]:
     """Play, and compare at checkpoints that double up to the end.
 
     Comparisons look at the later half of the games alone too, so what was known
@@ -197,7 +197,7 @@ def _run(
     if reference is None:
         learner.play(games - learner.games, progress=progress)
         return []
-    from rollwise.analysis.learning import compare
+    from rollwise.analysis.learning import assess
 
     points = {games >> i for i in range(min(max(checkpoints, 1), games.bit_length()))}
     points = {point for point in points if point > learner.games}
@@ -210,12 +210,12 @@ def _run(
         known[point] = learner.result()
         if point in points:
             earlier = known.get(point // 2)
-            comparisons.append(compare(known[point], reference, earlier))
+            comparisons.append(assess(known[point], reference, earlier))
             known.pop(point // 4, None)
     return comparisons
 
 
-def _figures(comparison: Comparison) -> dict[str, Any]:
+def _figures(comparison: Assessment) -> dict[str, Any]:
     """What --json prints of a comparison."""
     learned = comparison.learned
     document: dict[str, Any] = {
@@ -234,7 +234,7 @@ def _figures(comparison: Comparison) -> dict[str, Any]:
     return document
 
 
-def _document(learned: Learned, comparison: Comparison | None) -> dict[str, Any]:
+def _document(learned: Learned, comparison: Assessment | None) -> dict[str, Any]:
     graph = learned.graph
     document: dict[str, Any] = {
         "game": graph.game,
@@ -261,7 +261,7 @@ def _document(learned: Learned, comparison: Comparison | None) -> dict[str, Any]
     return document
 
 
-def _bad_positions(comparison: Comparison) -> list[dict[str, Any]]:
+def _bad_positions(comparison: Assessment) -> list[dict[str, Any]]:
     """Every position where what was learned isn't right, those of good play first."""
     from rollwise.analysis.learning import REASONS
 
@@ -289,7 +289,7 @@ def _bad_positions(comparison: Comparison) -> list[dict[str, Any]]:
     return rows
 
 
-def _print(learned: Learned, final: Comparison | None, curve: list[Comparison]) -> None:
+def _print(learned: Learned, final: Assessment | None, curve: list[Assessment]) -> None:
     graph = learned.graph
     typer.echo(
         f"{graph.title}: {learned.games:,} games learned by {learned.method} "
@@ -357,7 +357,7 @@ def _print_rows(learned: Learned) -> None:
         typer.echo(f"the {len(rows)} most visited of {len(frame):,} rows (--csv or --json for all)")
 
 
-def _print_curve(curve: list[Comparison]) -> None:
+def _print_curve(curve: list[Assessment]) -> None:
     from rich.table import Table
 
     shown = Table(box=None, padding=(0, 2, 0, 0))
@@ -375,7 +375,7 @@ def _print_curve(curve: list[Comparison]) -> None:
     print_table(shown)
 
 
-def _print_comparison(comparison: Comparison) -> None:
+def _print_comparison(comparison: Assessment) -> None:
     learned = comparison.learned
     unit = "points" if learned.is_score else "win probability"
     typer.echo("\nAgainst the exact solution (certified), positions weighted by good play")

@@ -32,7 +32,7 @@ def scores(
     no_cache: NoCacheOption = False,
 ) -> None:
     """Test scores that were really made against the exact distribution of a policy."""
-    from rollwise.analysis.observed_scores import compare, read_scores
+    from rollwise.analysis.observed_scores import goodness_of_fit, read_scores
     from rollwise.analysis.one_distribution import distribution
     from rollwise.answer import kept
     from rollwise.graph.policies import ties_in_play
@@ -45,7 +45,7 @@ def scores(
     plan = policies.find(policy)
     expected = distribution(graph, plan)
     ties = ties_document(ties_in_play(graph, plan))
-    tested = compare(made, expected)
+    tested = goodness_of_fit(made, expected)
     if json:
         facts = {
             name: None if isinstance(value, float) and math.isnan(value) else value

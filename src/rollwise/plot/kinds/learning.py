@@ -30,7 +30,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     graph = solution.graph
     states = select(solution, require_choice(solution, "learning"), choices.where)
     games, losses, learned = learn_curve(solution, choices.games or GAMES)
-    classes = compare(solution, learned)
+    classes = verdicts(solution, learned)
     layout = view(solution, states, classes[states], choices)
     hover = Hover(solution)
     worth = shown_values(solution, learned.values)
@@ -112,7 +112,7 @@ def small_cost(solution: Solution) -> float:
     return CLOSE * (float(np.ptp(solution.values)) / 100 if solution.is_score else 1.0)
 
 
-def compare(solution: Solution, learned: Learned) -> np.ndarray:
+def verdicts(solution: Solution, learned: Learned) -> np.ndarray:
     """For each state 0 never seen, 1 right, 2 wrong at a small cost, 3 wrong: (n_states,)."""
     best = learned.best_actions
     costs = shown_costs(solution, solution.regret[best])

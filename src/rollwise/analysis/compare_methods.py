@@ -20,7 +20,7 @@ TIME_LIMIT = 20.0
 
 
 @dataclass(frozen=True)
-class Comparison:
+class MethodRun:
     """How one method did.
 
     Attributes
@@ -53,13 +53,13 @@ class Comparison:
     result: MethodResult | None = None
 
 
-def compare(
+def compare_methods(
     graph: StateGraph,
     methods: Sequence[str] | None = None,
     *,
     time_limit: float = TIME_LIMIT,
     progress: Callable[[str, int, int], None] | None = None,
-) -> tuple[list[Comparison], float]:
+) -> tuple[list[MethodRun], float]:
     """Run methods on a game and measure their errors.
 
     Parameters
@@ -74,7 +74,7 @@ def compare(
 
     Returns
     -------
-    rows : list of Comparison
+    rows : list of MethodRun
     bound : float
         Certified: how far the answer that errors are measured from can be off.
 
@@ -97,11 +97,11 @@ def compare(
         try:
             found = run_method(graph, method.name, **options)
         except RollwiseError as error:
-            rows.append(Comparison(method.name, f"not run: {error}"))
+            rows.append(MethodRun(method.name, f"not run: {error}"))
             continue
         known = bool(np.all(np.isfinite(found.values)))
         rows.append(
-            Comparison(
+            MethodRun(
                 method.name,
                 str(found.status),
                 found.sweeps,
