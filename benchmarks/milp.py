@@ -22,7 +22,7 @@ from rollwise.builders import build
 from rollwise.games.super_six import SuperSix
 from rollwise.methods.mixed_integer import mixed_integer
 from rollwise.methods.strategy_iteration import strategy_iteration
-from rollwise.proofs.certificate import certify
+from rollwise.proofs.bounds import certify
 
 WAYS = [
     ("by component, tight M", {"tighten": 50}),

@@ -25,10 +25,12 @@ from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.graph import StateGraph
-from rollwise.kernels import certificate as kernels
+from rollwise.kernels import chances
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.value_iteration import value_iteration
-from rollwise.proofs import certificate
+from rollwise.proofs import bounds as finding
+from rollwise.proofs import check as checking
+from rollwise.proofs.check import check
 from rollwise.recursion import order
 from rollwise.recursion import search as recursion
 from rollwise.recursion.endless import endless_states, require_ending
@@ -140,7 +142,7 @@ def test_nothing_is_proved_where_small_numbers_are_flushed(monkeypatch):
     graph = build(Pig(6))
     values = strategy_iteration(graph).values
     assert certify(graph, values).bound < 1e-12
-    monkeypatch.setattr(kernels, "keeps_small_numbers", lambda one: False)
+    monkeypatch.setattr(chances, "keeps_small_numbers", lambda one: False)
     assert certify(graph, values).bound == np.inf
 
 
@@ -263,19 +265,7 @@ def unproven(
     graph: StateGraph, values: np.ndarray, bounds: np.ndarray, stop: int | None = None
 ) -> int:
     """How many states, of all or of those before `stop`, don't prove such bounds."""
-    found, _ = kernels.count_unproven(
-        0,
-        graph.n_states if stop is None else stop,
-        graph.action_indptr,
-        graph.action_lottery,
-        graph.outcome_indptr,
-        graph.outcome_state,
-        certificate.chances_of(graph.lotteries),
-        values,
-        -1.0 if graph.objective == "minimize" else 1.0,
-        bounds,
-    )
-    return found
+    return int(np.sum(check(graph, values, bounds).unproved < (stop or graph.n_states)))
 
 
 @pytest.mark.parametrize("case", ["values", "bounds", "both", "too good", "too bad"])
@@ -308,7 +298,7 @@ def test_the_proof_counts_its_own_rounding(case):
         if Fraction(bounds[0].item()) >= needed:
             bounds[0] = np.nextafter(bounds[0], 0)
         assert unproven(graph, values, bounds, 1)
-        bounds[0] = float(needed) * (1 + 1e-9) + 100 * kernels.UNIT * np.abs(values).max()
+        bounds[0] = float(needed) * (1 + 1e-9) + 100 * chances.UNIT * np.abs(values).max()
         assert not unproven(graph, values, bounds, 1)
 
 
@@ -326,12 +316,12 @@ def test_a_wrong_candidate_is_not_taken_on_trust(monkeypatch):
     values = strategy_iteration(graph).values + 0.01
     assert certify(graph, values).bound < 1
 
-    class Shrunk(certificate.Search):
+    class Shrunk(finding.Search):
         def run(self, *args):
             super().run(*args).values /= 1000
             return self
 
-    monkeypatch.setattr(certificate, "Search", Shrunk)
+    monkeypatch.setattr(finding, "Search", Shrunk)
     assert certify(graph, values).bound == np.inf
 
 
@@ -349,7 +339,7 @@ def test_a_certificate_that_follows_the_solver(game, monkeypatch):
     whole = certify(graph, alone.values)
     in_pieces(monkeypatch)
     monkeypatch.setattr(recursion, "CHUNK", 60)
-    monkeypatch.setattr(certificate, "WORTH_A_THREAD", 2)
+    monkeypatch.setattr(checking, "PIECE", 2)
     told = []
     graph = build(game)  # whose components aren't known
     found, proof, seconds = solve_and_certify(graph, progress=lambda *said: told.append(said))

@@ -25,7 +25,7 @@ from rollwise.graph.policies import Policy
 from rollwise.methods.result import Status
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import greedy_actions
-from rollwise.proofs.certificate import certify
+from rollwise.proofs.bounds import certify
 
 
 def passes_of(graph):

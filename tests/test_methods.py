@@ -32,7 +32,7 @@ from rollwise.methods.result import Status
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import ORDERS, action_values, greedy_actions, sweep_order
 from rollwise.methods.value_iteration import Bounds, value_iteration
-from rollwise.proofs.certificate import certify
+from rollwise.proofs.bounds import certify
 
 GAMES = {
     "craps": Craps(),

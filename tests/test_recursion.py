@@ -24,7 +24,7 @@ from rollwise.kernels import evaluating, solving
 from rollwise.kernels import recursion as kernels
 from rollwise.kernels.jit import JIT_DISABLED
 from rollwise.methods.strategy_iteration import strategy_iteration
-from rollwise.proofs.certificate import certify
+from rollwise.proofs.bounds import certify
 from rollwise.recursion import search as recursion
 from rollwise.recursion.order import Recursion
 from rollwise.recursion.search import Search

@@ -30,8 +30,8 @@ _HOME = {
     "rule": "game",
     "StateGraph": "graph",
     "build": "builders",
-    "Certificate": "proofs.certificate",
-    "certify": "proofs.certificate",
+    "Certificate": "proofs.bounds",
+    "certify": "proofs.bounds",
     "Policy": "graph.policies",
     "Solution": "answer.solution",
     "solve": "answer.solve",
@@ -119,7 +119,7 @@ if TYPE_CHECKING:
     )
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Policy
-    from rollwise.proofs.certificate import Certificate, certify
+    from rollwise.proofs.bounds import Certificate, certify
 
 
 def __getattr__(name: str) -> Any:

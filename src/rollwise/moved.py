@@ -13,7 +13,7 @@ from typing import Any
 
 MOVED = {
     "atomic_files": "machine.atomic_files",
-    "certificate": "proofs.certificate",
+    "certificate": "proofs.bounds",
     "chase": "derive.chase",
     "evaluation": "answer.evaluation",
     "filters": "answer.filters",

@@ -24,7 +24,7 @@ from rollwise.machine.deadlines import Clock, OutOfTime
 from rollwise.machine.pipeline import Source, Stage, pipeline
 from rollwise.methods import DEFAULT, InOneGo, begin_method
 from rollwise.methods.result import MethodResult
-from rollwise.proofs.certificate import Bounding, Certificate, certify_settled
+from rollwise.proofs.bounds import Bounding, Certificate, certify_settled
 from rollwise.recursion.endless import Endings, PlayMayNotEnd
 from rollwise.recursion.order import Arranging
 

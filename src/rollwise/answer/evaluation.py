@@ -35,7 +35,7 @@ from rollwise.graph.policies import Policy
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.sweeping import action_values, greedy_actions
 from rollwise.methods.value_iteration import value_iteration
-from rollwise.proofs.certificate import Certificate
+from rollwise.proofs.bounds import Certificate
 from rollwise.recursion.endless import settled
 
 METHODS = ("exact", "iterative")

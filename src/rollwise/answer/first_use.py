@@ -16,13 +16,13 @@ def beside() -> None:
     from rollwise.builders import build
     from rollwise.games.pig import Piglet, TwoDicePig
     from rollwise.methods import run_method
-    from rollwise.proofs.certificate import Bounding
+    from rollwise.proofs.bounds import Bounding
     from rollwise.recursion.order import Recursion
 
     graph = build(Piglet(2), mode="interpreted")
     values = run_method(graph, "strategy-iteration").values
     print("ready", flush=True)
-    Bounding(graph, Recursion.of_values(graph)).count_unproven(values, abs(values))
+    Bounding(graph, Recursion.of_values(graph)).check(values, abs(values))
     run_method(build(TwoDicePig(10), mode="interpreted"), "strategy-iteration")
 
 

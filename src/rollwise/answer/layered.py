@@ -28,7 +28,7 @@ from rollwise.graph.lookahead import action_gaps
 from rollwise.machine.pipeline import Source, Stage, pipeline
 from rollwise.methods.strategy_iteration import Solver, strategy_iteration
 from rollwise.numbers.printed import certified, chance
-from rollwise.proofs.certificate import Certificate, certify, certify_ending
+from rollwise.proofs.bounds import Certificate, certify, certify_ending
 from rollwise.recursion.endless import settled
 from rollwise.recursion.order import Recursion
 

@@ -28,7 +28,7 @@ from rollwise.games import create, find_installed
 from rollwise.graph import StateGraph, title_of
 from rollwise.machine.atomic_files import write_atomically
 from rollwise.machine.parquet_files import read_metadata, read_parquet, write_parquet
-from rollwise.proofs.certificate import certify
+from rollwise.proofs.bounds import certify
 
 FORMAT = "1"
 # What a file says of itself, and in which types.

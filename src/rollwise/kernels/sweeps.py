@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rollwise.kernels.certificate import SMALLEST, UNIT
-from rollwise.kernels.certificate import look_ahead as look_from
+from rollwise.kernels.chances import SMALLEST, UNIT
+from rollwise.kernels.chances import look_ahead as look_from
 from rollwise.kernels.jit import kernel
 
 
@@ -113,7 +113,7 @@ def close_bounds(
     """Sweep once over bounds that hold, and leave bounds that hold and are no wider.
 
     After a PASS the other player's upper bound is the mover's lower bound with
-    its sign changed. Roundings are counted as in `rollwise.kernels.certificate`
+    its sign changed. Roundings are counted as in `rollwise.kernels.chances`
     and given away on the safe side.
 
     Parameters
@@ -216,7 +216,7 @@ def first_best(action_indptr, lottery, outcome_indptr, state, chances, values, s
     Parameters
     ----------
     action_indptr, lottery, outcome_indptr, state : of a StateGraph
-    chances : rollwise.kernels.certificate.Chances
+    chances : rollwise.kernels.chances.Chances
     values : (n_states + n_border,) float64
     sign : 1 to make values large, -1 for small
     chosen : (n_states,) int64, filled
@@ -234,3 +234,18 @@ def first_best(action_indptr, lottery, outcome_indptr, state, chances, values, s
             if a == first or gap > most:
                 most = gap
                 chosen[s] = a
+
+
+@kernel
+def residuals(action_indptr, lottery, outcome_indptr, state, chances, values, sign, gap, rounding):
+    """Look ahead once from every action (see `rollwise.kernels.chances.look_ahead`).
+
+    Parameters
+    ----------
+    gap, rounding : (n_actions,) float64, filled
+    """
+    for s in range(action_indptr.shape[0] - 1):
+        for a in range(action_indptr[s], action_indptr[s + 1]):
+            gap[a], rounding[a] = look_from(
+                chances, lottery[a], state, outcome_indptr[a], values, values[s], sign
+            )

@@ -3,7 +3,7 @@
 The components of the graph are solved from the last to the first. One without a
 cycle takes one look ahead; one with cycles takes strategy iteration (Howard 1960
 for one player, Hoffman and Karp 1966 for two), whose unknowns are the few values
-that cut its cycles. See `rollwise.recursion.search` for how, and `rollwise.proofs.certificate`
+that cut its cycles. See `rollwise.recursion.search` for how, and `rollwise.proofs.check`
 for the bound on what rounding leaves.
 """
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.graph.lookahead import chances_of
 from rollwise.kernels import sweeps as kernels
+from rollwise.kernels.chances import chances_of
 
 Order = Literal["synchronous", "forward", "reversed", "breadth-first", "components"]
 _Array = NDArray[Any]

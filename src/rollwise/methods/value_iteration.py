@@ -29,7 +29,7 @@ from rollwise.machine.deadlines import Clock
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import Sweeper, arrays_of, sweep_order, with_border
-from rollwise.proofs.certificate import certify_settled
+from rollwise.proofs.bounds import certify_settled
 from rollwise.recursion.endless import require_settled
 
 NAME = "value-iteration"

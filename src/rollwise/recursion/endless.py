@@ -8,15 +8,15 @@ from numpy.typing import NDArray
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.endings import Settled, describe, settle, staying_actions
-from rollwise.kernels import certificate as kernels
+from rollwise.kernels import endless as kernels
 from rollwise.recursion.order import Recursion
 
 
 def endless_states(graph: StateGraph, arranged: Recursion | None = None) -> NDArray[np.int64]:
     """The states in which the players can go round for ever, if they want to."""
     arranged = Recursion.of_values(graph) if arranged is None else arranged
-    endless = _marked_as_endless(graph, arranged, 0, len(arranged.components))
-    return np.sort(arranged.components.order[endless])
+    _may_not_end(graph, arranged, 0, len(arranged.components))
+    return np.sort(arranged.components.order[arranged.ranks < 0])
 
 
 class PlayMayNotEnd(Exception):
@@ -44,20 +44,20 @@ class Endings:
         ------
         PlayMayNotEnd
         """
-        if _marked_as_endless(self._graph, self._arranged, self._checked, stop).any():
+        if _may_not_end(self._graph, self._arranged, self._checked, stop):
             raise PlayMayNotEnd
         self._checked = stop
 
 
-def _marked_as_endless(
-    graph: StateGraph, arranged: Recursion, first: int, stop: int
-) -> NDArray[np.bool_]:
-    """The positions of some components where they can."""
+def _may_not_end(graph: StateGraph, arranged: Recursion, first: int, stop: int) -> bool:
+    """Whether the players can go round for ever in a component from `first` to below `stop`.
+
+    The ranks of these components are written.
+    """
     lotteries, indptr = graph.lotteries, arranged.components.indptr[first : stop + 1]
     ends = np.logical_or.reduceat(lotteries.over, lotteries.indptr[:-1])
-    endless = np.empty(int(indptr[-1] - indptr[0]), np.bool_)
-    kernels.find_endless(indptr, arranged.arranged, ends, endless)
-    return endless
+    kernels.find_endless(indptr, arranged.arranged, ends, arranged.ranks)
+    return bool((arranged.ranks[indptr[0] : indptr[-1]] < 0).any())
 
 
 def require_ending(graph: StateGraph, arranged: Recursion | None = None) -> None:

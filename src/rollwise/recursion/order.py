@@ -36,11 +36,19 @@ class Recursion:
     arranged : rollwise.kernels.recursion.Arranged
         The arrays; actions stand in the order of their positions. Right as far as they
         have been written.
+    ranks : (n_states,) int32
+        By position, see `rollwise.proofs.check`: as far as somebody asked whether play ends.
     """
 
-    def __init__(self, components: Components, arranged: Arranged) -> None:
+    def __init__(
+        self,
+        components: Components,
+        arranged: Arranged,
+        ranks: NDArray[np.int32] | None = None,
+    ) -> None:
         self.components, self.arranged = components, arranged
         self.n_states = len(components.order)
+        self.ranks = large_pages.empty(len(components.order), np.int32) if ranks is None else ranks
 
     @classmethod
     def of_values(cls, graph: StateGraph) -> Recursion:
@@ -54,7 +62,7 @@ class Recursion:
     ) -> Recursion:
         """The same, with other constants and other coefficients of the lotteries."""
         arranged = self.arranged._replace(constant=constant, coefficient=coefficient)
-        return Recursion(self.components, arranged)
+        return Recursion(self.components, arranged, self.ranks)
 
 
 class Arranging(Recursion):

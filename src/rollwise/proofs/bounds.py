@@ -1,58 +1,36 @@
-"""The certificate: how far the values of a graph can be from the true ones.
+"""How error bounds are found, which then prove themselves: `certify`.
 
-It reads only the graph and the values, whoever found them, and proves for each
-state a bound b(s) with ``|v(s) - v*(s)| <= b(s)``. Two facts carry the proof.
-
-1. *Every play ends, whatever the players do.* Checked on the graph without
-   rounding (`require_ending`).
-2. *v + b is a supersolution and v - b a subsolution* of the game's recursion:
-   no action is worth more than v(s) + b(s) when all that follows is better by its
-   bound, and some action is worth at least v(s) - b(s) when all that follows is
-   worse by its own. Then no player can do better, since play that ends cannot
-   escape a supersolution (Shapley 1953; Condon 1992).
-
-With b(s) = r h(s), r the residual and h the expected number of moves left, this is
-the textbook bound r h; but here h counts only play that is good enough to
-matter, which makes the bound smaller. A candidate for b is found as the fixed
-point of "residual and rounding here, plus the bounds of what follows"; it is not
-trusted, but checked in one pass over the graph with every rounding accounted for.
-
-What the proof assumes, and where that is checked:
-
-- Doubles are rounded to nearest, as IEEE 754 says, and small ones aren't flushed to zero
-  (`kernels.keeps_small_numbers`, at each proof; no kernel is compiled with ``fastmath``).
-- Weights are positive and finite; rewards, payoffs and values are finite; within an action no
-  weight is so small beside another that it loses digits (`chances_of`). What breaks this is
-  given an infinite error, so that nothing is proved of it.
-- Whole weights may add up to less than 2^62, and others to any double: see `scaled`.
-- An action has fewer than 2^40 outcomes, so that n roundings are less than 1.000000000001 n
-  units (arrays of 32-bit numbers hold no more).
-- Endless play is impossible, or `rollwise.graph.endings` has given it its worth.
-- The graph is the game: that is the builders' business (`rollwise check` compares two of them).
+With b(s) = r h(s), r the residual and h the expected number of moves left, a state has the
+textbook bound r h; but here h counts only play that is good enough to matter, which makes the
+bound smaller. A candidate for b is the fixed point of "residual and rounding here, plus the bounds
+of what follows". It is found by the search that finds values, and nothing here is trusted: what
+proves the bounds is `rollwise.proofs.check`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.graph import StateGraph
 from rollwise.graph.endings import end_components
-from rollwise.graph.lookahead import chances_of, read_by_kernels
-from rollwise.kernels import certificate as kernels
+from rollwise.kernels import bounds as kernels
+from rollwise.kernels.chances import UNIT, chances_of
 from rollwise.kernels.reorder import scatter
 from rollwise.machine import large_pages
 from rollwise.machine.pipeline import second_core
+from rollwise.proofs.check import Verdict, check
+from rollwise.proofs.check_endless import check_settled
 from rollwise.recursion.endless import settled
 from rollwise.recursion.order import Recursion
 from rollwise.recursion.search import Search
 
 # Each try asks for more room over the residual, or for a closer fixed point, which it takes
 # where one state of a component is much further off than others. The first nearly always does.
-WORTH_A_THREAD = 20_000  # states
 LEAST_ROOM = 1e-300  # in a bound, for what underflows
 MOST_RISES, RISE = 200, 1e-6  # of the bounds of ties, and their least step
 TRIES = ((0.25, 1e-5), (0.25, 1e-8), (0.25, 1e-15), (1.0, 1e-15), (16.0, 1e-15))
@@ -120,7 +98,7 @@ def certify(
     with np.errstate(invalid="ignore"):
         off = np.abs(values - settling.spread(standing))
         bounds = settling.spread(proof.bounds, np.inf)
-        bounds = np.nextafter((bounds + off) * (1 + 4 * kernels.UNIT), np.inf)
+        bounds = np.nextafter((bounds + off) * (1 + 4 * UNIT), np.inf)
     bounds[same] = settling.spread(proof.bounds, 0.0)[same]
     bounds[np.isnan(bounds)] = np.inf
     return Certificate(bounds, proof.residual)
@@ -147,39 +125,10 @@ def certify_settled(
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> Certificate:
-    """The same for a graph that `rollwise.graph.endings.settle` gave.
-
-    Where rounds cost points, sub- and supersolutions enclose the one solution of the
-    recursion, whether or not play ends (Bertsekas and Tsitsiklis 1991, proposition 2). Where
-    players can keep the turn passing, more has to be shown. Let MAX play against somebody who
-    takes only actions that uphold a supersolution. What it makes of the present state never rises
-    on average, so play that ends brings no more than it says. Play that doesn't end brings no
-    more either, if it keeps coming back to states where the supersolution is at least what
-    endless play is worth to MAX; `kernels.force_an_end` shows that it has to.
-    """
-    arranged = Recursion.of_values(graph)
-    border = border_values, border_bounds
-    if graph.objective != "win":
-        return _certified(Bounding(graph, arranged, *border), values, progress)
-    bounding = TieBounding(graph, arranged, *border)
-    proof = _certified(bounding, values, progress)
-    if not np.isfinite(proof.bound):
-        return proof
-    # what endless play is worth to whoever could gain by it
-    worth = 1.0 if graph.endless == "lose" else 0.0
-    free = proof.bounds >= np.nextafter(worth - values, np.inf)
-    free |= (values == worth) | ((worth == 0.0) & (proof.bounds >= -values))
-    forcing = proof.bounds >= np.nextafter(worth + values, np.inf)
-    forcing |= (values == -worth) | ((worth == 0.0) & (proof.bounds >= values))
-    upholds = bounding.upholding_actions(values, proof.bounds)
-    component = np.empty(graph.n_states, np.int32)
-    sizes = np.diff(graph.components.indptr)
-    component[graph.components.order] = np.repeat(np.arange(len(sizes)), sizes)
-    arrays = (graph.action_indptr, graph.outcome_indptr, graph.outcome_state, graph.outcome_passes)
-    kernels.force_an_end(*arrays, component, upholds, free, forcing)
-    if free.all() and forcing.all():
-        return proof
-    return Certificate(np.full(graph.n_states, np.inf), proof.residual)
+    """The same for a graph that `rollwise.graph.endings.settle` gave."""
+    kind = TieBounding if graph.objective == "win" else SettledBounding
+    bounding = kind(graph, Recursion.of_values(graph), border_values, border_bounds)
+    return _certified(bounding, values, progress)
 
 
 def _certified(
@@ -191,7 +140,7 @@ def _certified(
 
 
 class Bounding:
-    """The making of a certificate, as far as a solver has come.
+    """Incremental bounds: found for the components that a solver has come to.
 
     Parameters
     ----------
@@ -218,7 +167,7 @@ class Bounding:
         # A little more than the bounds of what follows: for the roundings of the check, and for
         # states that add next to nothing of their own in a component where others add much.
         most_outcomes = int(np.diff(graph.lotteries.indptr).max())
-        larger = 1 + 1e-9 + 16 * most_outcomes * kernels.UNIT
+        larger = 1 + 1e-9 + 16 * most_outcomes * UNIT
         self._terms = large_pages.empty(graph.n_actions)
         self._errors = arranged.with_terms(
             self._terms, larger * np.abs(arranged.arranged.coefficient)
@@ -248,7 +197,7 @@ class Bounding:
             return
         self._measured = stop
         # Where value and rounding are exactly zero, there is still room to be had.
-        least = max(kernels.UNIT * float(np.abs(values[low:high]).max()), LEAST_ROOM)
+        least = max(UNIT * float(np.abs(values[low:high]).max()), LEAST_ROOM)
         kernels.error_terms(
             low,
             high,
@@ -297,50 +246,63 @@ class Bounding:
             The same as the states are numbered.
         """
         n, last = self._graph.n_states, len(self._arranged.components)
-        residual = np.inf
         if not np.all(np.isfinite(values)):
-            return Certificate(np.full(n, np.inf), residual)
-        known = self.with_border(values)
+            return Certificate(np.full(n, np.inf), np.inf)
+        if not np.any(values):  # may be exact, and then no bound is smaller
+            certificate = self._proved(values, np.zeros(n))
+            if certificate.bound == 0:
+                return certificate
         for number in range(len(TRIES)):
             if number:
                 self._begin(number)
             self.measure(in_order, last)
             self.follow(last, progress)
-            unproven, residual = self.count_unproven(known, self._bounds)
+            certificate = self._proved(values, self._bounds[:n])
             if progress is not None:
                 progress(n, n)
-            if unproven == 0:
-                return Certificate(self._bounds[:n], residual)
-        return Certificate(np.full(n, np.inf), residual)
+            if np.isfinite(certificate.bound):
+                break
+        return certificate
 
-    def count_unproven(
-        self, values: NDArray[np.float64], bounds: NDArray[np.float64]
-    ) -> tuple[int, float]:
-        """How many states don't prove their bounds, and the residual.
+    def _proved(self, values: NDArray[np.float64], bounds: NDArray[np.float64]) -> Certificate:
+        """The bounds if they hold, and else none."""
+        verdict = self.check(values, bounds)
+        proved = bounds if verdict.holds else np.full(len(bounds), np.inf)
+        return Certificate(proved, verdict.residual)
 
-        A half of them is looked at on each core.
+    def check(self, values: NDArray[np.float64], bounds: NDArray[np.float64]) -> Verdict:
+        """Prove bounds, a half of them on each core.
 
         Parameters
         ----------
-        values, bounds : (n_states + n_border,) float64
+        values, bounds : (n_states,) float64
         """
-
-        def count(low: int, high: int) -> tuple[int, float]:
-            graph = read_by_kernels(self._graph)
-            return kernels.count_unproven(  # type: ignore[no-any-return]
-                low, high, *graph, self._chances, values, self._sign, bounds
-            )
-
-        n = self._graph.n_states
-        if n < WORTH_A_THREAD:
-            return count(0, n)
-        with second_core() as thread:
-            other = thread.submit(count, n // 2, n)
-            (unproven, residual), (more, largest) = count(0, n // 2), other.result()
-        return unproven + more, max(residual, largest)
+        ranks = np.full(self._graph.n_states + self._graph.n_border, -1, np.int32)
+        ranks[: self._graph.n_states] = self._arranged.ranks[self._arranged.components.position]
+        known = values, bounds, self._border_values, self._border_bounds
+        return check(self._graph, *known, ranks=ranks, apply=on_both_cores)
 
 
-class TieBounding(Bounding):
+def on_both_cores(work: Callable[[Any], Any], pieces: Iterable[Any]) -> list[Any]:
+    """What a function gives for each piece, as `map`; half of them are done on each core."""
+    every = list(pieces)
+    middle = len(every) // 2
+    if not middle:
+        return list(map(work, every))
+    with second_core() as thread:
+        rest = thread.submit(lambda: list(map(work, every[middle:])))
+        return [*map(work, every[:middle]), *rest.result()]
+
+
+class SettledBounding(Bounding):
+    """The same where play may go on for ever, and has its worth (`rollwise.graph.endings`)."""
+
+    def check(self, values: NDArray[np.float64], bounds: NDArray[np.float64]) -> Verdict:
+        known = values, bounds, self._border_values, self._border_bounds
+        return check_settled(self._graph, *known)
+
+
+class TieBounding(SettledBounding):
     """The same where going round may make no difference, so that bounds never shrink on the way.
 
     States that lead to each other by actions that are exact ties get one bound, the largest
@@ -379,10 +341,10 @@ class TieBounding(Bounding):
                     break
                 largest = risen * (1 + RISE)
             self._bounds[states] = largest[members]
-            unproven, residual = self.count_unproven(known, self._bounds)
-            if unproven == 0:
-                return Certificate(self._bounds[:n], residual)
-        return Certificate(np.full(n, np.inf), residual)
+            certificate = self._proved(values, self._bounds[:n])
+            if np.isfinite(certificate.bound):
+                break
+        return certificate
 
     def _ties(self, known: NDArray[np.float64]) -> NDArray[np.bool_]:
         """The actions whose outcomes are all worth just what their state is."""
@@ -409,18 +371,3 @@ class TieBounding(Bounding):
             coefficient=np.concatenate([arranged.coefficient, np.zeros(longest)]),
         )
         return Recursion(self._arranged.components, changed)
-
-    def upholding_actions(
-        self, values: NDArray[np.float64], bounds: NDArray[np.float64]
-    ) -> NDArray[np.bool_]:
-        """The actions worth at least v - b when what follows is worse by its bound.
-
-        Parameters
-        ----------
-        values, bounds : (n_states,) float64
-        """
-        graph, upholds = self._graph, np.empty(self._graph.n_actions, np.bool_)
-        known, sure = self.with_border(values), np.append(bounds, self._border_bounds)
-        arrays = read_by_kernels(graph)
-        kernels.find_upholding(*arrays, self._chances, known, self._sign, sure, upholds)
-        return upholds

@@ -1,0 +1,171 @@
+"""What can come of actions, in the form in which errors are counted: part of what is trusted.
+
+`rollwise.proofs.check` says what for. Doubles are rounded to nearest, as IEEE 754 says; each
+sum and product that is made here has its rounding counted (Higham 2002, Accuracy and Stability
+of Numerical Algorithms, ch. 3).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
+
+SMALLEST = 2.0**-1074  # the smallest positive double
+UNIT = 2.0**-53  # half the distance from 1 to the next double
+
+
+class Chances(NamedTuple):
+    """The lotteries of a graph in the form in which errors are counted.
+
+    Outcomes that go on stand at ``indptr[i]:indptr[i + 1]`` for lottery i; those
+    that end the game are summed up beforehand.
+    """
+
+    indptr: Any  # (n_lotteries + 1,) uint32
+    weight: Any  # (n,) float64
+    signed: Any  # (n,) float64: negative where the turn passes
+    offset: Any  # (n,) uint32: which outcome of the action this is
+    total: Any  # (n_lotteries,) float64: of all weights
+    over_total: Any  # (n_lotteries,) float64: weight times payoff, of outcomes that end the game
+    over_size: Any  # (n_lotteries,) float64: weight times size of payoff, of the same
+    over_payoff: Any  # (n_lotteries,) float64: of these, if it is the same for all; else NaN
+    reward: Any  # (n_lotteries,) float64
+    error: Any  # (n_lotteries,) float64: see `gap_of`
+    underflow: Any  # (n_lotteries,) float64: see `gap_of`
+
+
+def chances_of(lotteries: Any) -> Chances:
+    """The lotteries of a graph in the form in which errors are counted.
+
+    Parameters
+    ----------
+    lotteries : rollwise.graph.lotteries.Lotteries
+    """
+    begin, sizes = lotteries.indptr[:-1], np.diff(lotteries.indptr)
+    goes_on = ~lotteries.over
+    weight, normal = scale(lotteries)
+    signed = np.where(lotteries.passes, -weight, weight)
+    ended = np.where(lotteries.over, weight * lotteries.payoff, 0.0)
+    offset = np.arange(len(weight)) - np.repeat(begin, sizes)
+    whole = are_whole(lotteries)
+    steps = sizes + 5 if whole else 2 * sizes + 9
+    sound = normal & np.isfinite(lotteries.reward) & bool(keeps_small_numbers(1.0))
+    fit = (lotteries.weight > 0) & np.isfinite(lotteries.weight) & np.isfinite(lotteries.payoff)
+    sound &= np.logical_and.reduceat(fit, begin)
+    least = np.minimum.reduceat(np.where(lotteries.over, lotteries.payoff, np.inf), begin)
+    most = np.maximum.reduceat(np.where(lotteries.over, lotteries.payoff, -np.inf), begin)
+    return Chances(
+        np.concatenate([[0], np.cumsum(goes_on)])[lotteries.indptr].astype(np.uint32),
+        weight[goes_on],
+        signed[goes_on],
+        offset[goes_on].astype(np.uint32),
+        np.add.reduceat(lotteries.weight if whole else weight, begin).astype(np.float64),
+        np.add.reduceat(ended, begin),
+        np.add.reduceat(np.abs(ended), begin),
+        np.where(least == most, least, np.nan),
+        lotteries.reward,
+        np.where(sound, steps * (1.0 + 1e-12) * UNIT, np.inf),
+        4.0 * (sizes + 2) * SMALLEST,
+    )
+
+
+def are_whole(lotteries: Any) -> bool:
+    """Whether all weights are whole numbers, whose sums fit 62 bits."""
+    weight, begin = lotteries.weight, lotteries.indptr[:-1]
+    if weight.dtype.kind != "i":
+        return False
+    return bool(np.add.reduceat(weight.astype(np.float64), begin).max() < 2.0**62)
+
+
+def scale(lotteries: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The weights of lotteries as doubles, and which lotteries have only normal ones.
+
+    Weights that aren't whole are divided by a power of two, so that the largest of a
+    lottery is at least 1/2 and below 1. That rounds nothing, as long as all stay normal.
+    """
+    weight = lotteries.weight.astype(np.float64)
+    if are_whole(lotteries):
+        return weight, np.ones(len(lotteries.reward), np.bool_)
+    begin = lotteries.indptr[:-1]
+    power = np.frexp(np.maximum.reduceat(weight, begin))[1]
+    weight = np.ldexp(weight, -np.repeat(power, np.diff(lotteries.indptr)))
+    return weight, np.minimum.reduceat(weight, begin) >= np.finfo(np.float64).tiny
+
+
+@kernel
+def keeps_small_numbers(one):
+    """Whether numbers below 2^-1022 are kept, which a library may have told the processor not to.
+
+    Parameters
+    ----------
+    one : 1.0, which the compiler doesn't know
+    """
+    least_normal = one * 2.0**-1022
+    return least_normal * 0.5 > 0.0 and least_normal * 2.0**-52 == SMALLEST * one
+
+
+@inner_kernel
+def gap_of(chances, lottery, total, size, value, sign):
+    """How much better an action looks than the value of its state.
+
+    With w the weights, W their sum, n their number and x the value of each
+    outcome for the mover, an action is worth q = reward + sum(w x) / W. In
+    doubles that is off by at most (n + 5) units of sum(w |x|) / W + |reward| +
+    |v|, the subtraction of v included: n for the products and their sum, one
+    each for a weight beyond 53 bits, W, the division, and two for the rest.
+    Weights that aren't whole add n for their sum, and 4 for having been rounded
+    themselves, by up to 2 units each. ``chances.error`` is that many units.
+    Below 2^-1022 errors are absolute: at most half the smallest double, eta, for
+    each product and for the division. With W at least 1/2, that is less than
+    (n + 2) eta, which ``chances.underflow`` has four times: for the bounds that
+    follow too, and to spare. Sums don't underflow.
+
+    Parameters
+    ----------
+    chances : Chances
+    lottery : int
+        Of the action.
+    total, size : float
+        The sums of w x and of w |x|, begun with those of outcomes that end the game.
+    value : float
+        Of the action's state.
+    sign : 1 to make values large, -1 for small
+
+    Returns
+    -------
+    gap : float
+        sign * (q - v).
+    rounding : float
+        How far `gap` can be off.
+    """
+    reward, weights = chances.reward[lottery], chances.total[lottery]
+    gap = sign * (reward + total / weights - value)
+    rounding = chances.error[lottery] * (size / weights + abs(reward) + abs(value))
+    return gap, rounding + chances.underflow[lottery]
+
+
+@inner_kernel
+def look_ahead(chances, lottery, state, begin, values, value, sign):
+    """How much better an action looks than the value of its state, and the rounding in that.
+
+    Parameters
+    ----------
+    chances : Chances
+    lottery, begin : int
+        The action's lottery, and the first of its outcomes in `state`.
+    state : (n_outcomes,) int32
+        Where outcomes lead.
+    values : (n_states + n_border,) float64
+    value, sign : see `gap_of`
+    """
+    lottery, begin = np.uint32(lottery), index(begin)
+    total, size = chances.over_total[lottery], chances.over_size[lottery]
+    for k in range(chances.indptr[lottery], chances.indptr[lottery + ONE]):
+        part = chances.signed[k] * values[np.uint32(state[begin + chances.offset[k]])]
+        total += part
+        size += abs(part)
+    return gap_of(chances, lottery, total, size, value, sign)

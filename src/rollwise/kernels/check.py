@@ -1,0 +1,222 @@
+"""The loops of `rollwise.proofs.check`. It, they and `rollwise.kernels.chances` are trusted.
+
+They read the arrays of a graph as they are. The arrays that they are handed besides, values,
+bounds and ranks, may come from anybody: each is checked against the graph.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rollwise.kernels.chances import UNIT, gap_of
+from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
+from rollwise.kernels.prefetch import prefetch
+
+NEAR = 1 << 20  # values that are near enough for memory not to be asked for
+AHEAD = index(8)  # states between a line's being asked for and its being read
+NONE = np.uint32(2**32 - 1)
+
+
+@kernel
+def check_states(
+    low,
+    high,
+    action_indptr,
+    lottery,
+    outcome_indptr,
+    state,
+    chances,
+    values,
+    bounds,
+    ranks,
+    sign,
+    bounded,
+    descends,
+):
+    """Check each of some states against what follows it.
+
+    With v the values and b the bounds, a state proves its bound if no action can be worth more
+    than v + b when everything that follows is better by its own bound, and some action is worth
+    at least v - b when everything that follows is worse by its own. It proves its rank if every
+    action may end the game, or may lead to where the rank is lower.
+
+    Parameters
+    ----------
+    low, high : int
+        Which states: from `low` to below `high`.
+    values, bounds : (n_states + n_border,) float64
+    ranks : (n_states + n_border,) int32
+    sign : 1 to make values large, -1 for small
+    bounded, descends : (n_states,) bool, filled
+        Which states prove their bound, and which their rank.
+
+    Returns
+    -------
+    residual : float
+        The largest distance of a value from what one look ahead makes of it.
+    """
+    residual = 0.0
+    indptr, weight, signed = chances.indptr, chances.weight, chances.signed
+    offset, weights, error = chances.offset, chances.total, chances.error
+    asked = index(high) if values.shape[0] > NEAR else index(low)  # below, memory is asked for
+    for s in range(index(low), index(high)):
+        if s + AHEAD < asked:
+            first, last = action_indptr[s + AHEAD], action_indptr[s + AHEAD + ONE]
+            for k in range(index(outcome_indptr[first]), index(outcome_indptr[last])):
+                if state[k] >= 0:
+                    prefetch(values, state[k])
+                    prefetch(bounds, state[k])
+                    prefetch(ranks, state[k])
+        above, below, falls = True, False, True
+        best = -np.inf
+        value, rank = values[s], ranks[s]
+        room = bounds[s] * (1.0 - 8.0 * UNIT)
+        for a in range(index(action_indptr[s]), index(action_indptr[s + ONE])):
+            i, begin = np.uint32(lottery[a]), index(outcome_indptr[a])
+            total, size, bound = chances.over_total[i], chances.over_size[i], 0.0
+            lower = indptr[i + ONE] - indptr[i] < outcome_indptr[a + ONE] - begin  # it may end
+            for k in range(indptr[i], indptr[i + ONE]):
+                t = np.uint32(state[begin + offset[k]])
+                part = signed[k] * values[t]
+                total += part
+                size += abs(part)
+                bound += weight[k] * bounds[t]
+                lower |= ranks[t] < rank
+            falls &= lower
+            gap, rounding = gap_of(chances, i, total, size, value, sign)
+            best = max(best, gap)
+            # all terms are positive, so their sum is right to (2 n + 4) units, and to
+            # the same once more for weights that aren't whole: less than `error` allows
+            after = bound / weights[i] * (1.0 + 4.0 * error[i])
+            above &= gap + rounding + after <= room
+            below |= -gap + rounding + after <= room
+        bounded[s] = (above and below) or proves_by_ties(
+            s, action_indptr, lottery, outcome_indptr, state, chances, values, bounds, sign
+        )
+        descends[s] = falls
+        if not abs(best) <= residual:  # also where it is no number
+            residual = abs(best)
+    return residual
+
+
+@inner_kernel
+def proves_by_ties(s, action_indptr, lottery, outcome_indptr, state, chances, values, bounds, sign):
+    """Whether a state proves its bound if exact ties are counted as such (see `is_level`)."""
+    below = False
+    for a in range(index(action_indptr[s]), index(action_indptr[s + ONE])):
+        not_more, not_less = is_proved(
+            s, a, lottery, outcome_indptr, state, chances, values, bounds, sign
+        )
+        if not not_more:
+            return False
+        below = below or not_less
+    return below
+
+
+@inner_kernel
+def is_proved(s, a, lottery, outcome_indptr, state, chances, values, bounds, sign):
+    """Whether an action can't be worth more than the bound allows, nor less.
+
+    Returns
+    -------
+    above, below : bool
+        The one, and the other (see `check_states`).
+    """
+    if is_level(s, a, lottery, outcome_indptr, state, chances, values, bounds):
+        return True, True
+    i, begin = np.uint32(lottery[a]), index(outcome_indptr[a])
+    total, size, bound = chances.over_total[i], chances.over_size[i], 0.0
+    for k in range(chances.indptr[i], chances.indptr[i + ONE]):
+        t = np.uint32(state[begin + chances.offset[k]])
+        part = chances.signed[k] * values[t]
+        total += part
+        size += abs(part)
+        bound += chances.weight[k] * bounds[t]
+    gap, rounding = gap_of(chances, i, total, size, values[s], sign)
+    after = bound / chances.total[i] * (1.0 + 4.0 * chances.error[i])
+    room = bounds[s] * (1.0 - 8.0 * UNIT)
+    return gap + rounding + after <= room, -gap + rounding + after <= room
+
+
+@inner_kernel
+def is_level(s, a, lottery, outcome_indptr, state, chances, values, bounds):
+    """Whether all that can come of an action is worth just what its state is.
+
+    Then the action is worth that too, with nothing rounded, and the state's bound covers
+    it if no bound of what follows is larger.
+    """
+    i, begin = np.uint32(lottery[a]), index(outcome_indptr[a])
+    first, last = index(chances.indptr[i]), index(chances.indptr[i + ONE])
+    if chances.reward[i] != 0.0 or not chances.error[i] < np.inf:
+        return False
+    may_end = last - first < index(outcome_indptr[a + ONE]) - begin
+    if may_end and chances.over_payoff[i] != values[s]:  # also where it is NaN
+        return False
+    for k in range(first, last):
+        t = np.uint32(state[begin + chances.offset[k]])
+        worth = values[t] if chances.signed[k] > 0.0 else -values[t]
+        if not (worth == values[s] and bounds[t] <= bounds[s]):
+            return False
+    return bounds[s] >= 0.0
+
+
+@kernel
+def find_ranks(order, action_indptr, outcome_indptr, state, ranks):
+    """Rank the states from which every play ends: those first that may end at once.
+
+    A state gets the next rank when each of its actions may end the game, or may lead to a
+    state that has one. One that waits does so at one action, and hears of each state that this
+    may lead to. So each outcome is looked at twice at most (the worklist of Dowling and Gallier
+    1984 for Horn clauses). What is found isn't trusted: `check_states` checks it.
+
+    Parameters
+    ----------
+    order : (n_states,) int
+        In which order to look at them first: it saves time if it is that of the ranks.
+    ranks : (n_states + n_border,) int32, filled
+        -1 on the border, and `n_states` where play may go on for ever.
+    """
+    n = index(action_indptr.shape[0] - 1)
+    last = np.int32(n)
+    ranks[:n] = last
+    ranks[n:] = -1
+    found = 0
+    action = action_indptr[:-1].astype(np.uint32)  # the first one that isn't known to end
+    waiting = np.full(n, NONE, np.uint32)  # for each state, the last outcome that waits for it
+    before = np.empty(state.shape[0], np.uint32)  # that waits for the same state
+    owner = np.empty(state.shape[0], np.uint32)  # of a waiting outcome: its state
+    stack = np.empty(n, np.uint32)
+    for i in range(order.shape[0]):
+        stack[0] = order[i]
+        size = ONE
+        while size > 0:
+            size -= ONE
+            s = index(stack[size])
+            while action[s] < action_indptr[s + ONE]:
+                a = index(action[s])
+                k = index(outcome_indptr[a + ONE])
+                ends = False
+                while k > index(outcome_indptr[a]) and not ends:
+                    k -= ONE
+                    ends = state[k] < 0 or ranks[np.uint32(state[k])] < last
+                if not ends:
+                    break
+                action[s] += np.uint32(1)
+            if action[s] < action_indptr[s + ONE]:
+                a = index(action[s])
+                for k in range(index(outcome_indptr[a]), index(outcome_indptr[a + ONE])):
+                    t = np.uint32(state[k])
+                    owner[k], before[k] = s, waiting[t]
+                    waiting[t] = k
+                continue
+            ranks[s] = found
+            found += 1
+            k = waiting[s]
+            while k != NONE:
+                w = index(owner[k])
+                a = index(action[w])
+                if outcome_indptr[a] <= k and k < outcome_indptr[a + ONE]:
+                    action[w] += np.uint32(1)
+                    stack[size] = w
+                    size += ONE
+                k = before[k]

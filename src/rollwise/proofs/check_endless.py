@@ -1,0 +1,137 @@
+"""What the check needs besides for games whose play may never end: trusted, for these alone.
+
+`rollwise.graph.endings.settle` gives endless play its worth, and refuses rules that don't. It is
+trusted as it is: that it finds where play can be kept up for ever, that every round there costs
+points, or has the worth that the rules give it, and that it joins states of one value. Its graph
+is checked as `rollwise.proofs.check` says, but for the ranks, in whose place these facts stand:
+
+- Where rounds cost points, sub- and supersolutions enclose the one solution of the recursion,
+  whether or not play ends (Bertsekas and Tsitsiklis 1991, proposition 2).
+- Where both players can keep the turn passing, more has to be shown. Let MAX play against somebody
+  who takes only actions that uphold a supersolution. What it makes of the present state never
+  rises on average, so play that ends brings no more than it says. Play that doesn't end brings no
+  more either, if it keeps coming back to states where the supersolution is at least what endless
+  play is worth to MAX; `rollwise.kernels.check_endless.force_an_end` shows that it has to.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.graph import StateGraph
+from rollwise.graph.endings import settle
+from rollwise.kernels import check_endless as kernels
+from rollwise.kernels.chances import chances_of
+from rollwise.proofs.check import Apply, Floats, Verdict, check, with_border
+from rollwise.proofs.check_exactly import check_exactly, look_ahead_exactly
+
+NOWHERE = np.empty(0, np.int64)
+
+
+def check_game(
+    graph: StateGraph,
+    values: Floats,
+    bounds: Floats,
+    border_values: Floats | None = None,
+    border_bounds: Floats | None = None,
+    *,
+    exactly: bool = False,
+    apply: Apply = map,
+) -> Verdict:
+    """Check the bounds of all values of a graph, whether or not its play always ends.
+
+    Parameters
+    ----------
+    values, bounds, border_values, border_bounds, apply
+        See `rollwise.proofs.check.check`.
+    exactly : bool
+        In fractions, with nothing rounded.
+
+    Raises
+    ------
+    EndlessPlay
+        Play may go on for ever, and has no worth then.
+    UsageError
+        An array isn't as long as it has to be.
+    """
+    lists = values, bounds, border_values, border_bounds
+    found = check_exactly(graph, *lists) if exactly else check(graph, *lists, apply=apply)
+    if not len(found.endless):
+        return found
+    settled = settle(graph)
+    standing, sure = settled.gather(values), settled.gather(bounds)
+    found = check_settled(
+        settled.graph, standing, sure, border_values, border_bounds, exactly=exactly
+    )
+    doubtful = np.zeros(len(standing), np.bool_)
+    doubtful[found.unproved] = doubtful[found.endless] = True
+    # the bound of one that stands for others, and how far their values are from its own
+    lost = settled.place < 0
+    with np.errstate(invalid="ignore"):
+        away = np.abs(values - settled.spread(standing))
+        needed = np.nextafter((settled.spread(sure) + away) * (1 + 2.0**-52), np.inf)
+    proved = np.where(away == 0, bounds >= settled.spread(sure), bounds >= needed)
+    proved &= ~settled.spread(doubtful, True)
+    proved[lost] = (values[lost] == settled.hopeless) & (bounds[lost] >= 0)
+    return Verdict(np.flatnonzero(~proved), NOWHERE, found.residual)
+
+
+def check_settled(
+    graph: StateGraph,
+    values: Floats,
+    bounds: Floats,
+    border_values: Floats | None = None,
+    border_bounds: Floats | None = None,
+    *,
+    exactly: bool = False,
+) -> Verdict:
+    """The same for a graph that `rollwise.graph.endings.settle` gave.
+
+    Returns
+    -------
+    Verdict
+        Its ``endless`` are the states from where a player may gain by going round for ever.
+    """
+    lists = values, bounds, border_values, border_bounds
+    found = check_exactly(graph, *lists) if exactly else check(graph, *lists)
+    if graph.objective != "win" or len(found.unproved):
+        return Verdict(found.unproved, NOWHERE, found.residual)
+    ends = _ends_or_does_not_matter(graph, *lists, exactly=exactly)
+    return Verdict(found.unproved, np.flatnonzero(~ends), found.residual)
+
+
+def _ends_or_does_not_matter(
+    graph: StateGraph,
+    values: Floats,
+    bounds: Floats,
+    border_values: Floats | None,
+    border_bounds: Floats | None,
+    *,
+    exactly: bool,
+) -> NDArray[np.bool_]:
+    """Whether neither player gains by endless play from each state: (n_states,) bool."""
+    known, sure = with_border(graph, values, bounds, border_values, border_bounds)
+    arrays = graph.action_indptr, graph.action_lottery, graph.outcome_indptr, graph.outcome_state
+    if exactly:
+        _, _, upholds, _ = look_ahead_exactly(graph, known, sure)
+    else:
+        upholds = np.empty(graph.n_actions, np.bool_)
+        kernels.find_upholding(*arrays, chances_of(graph.lotteries), known, 1.0, sure, upholds)
+    # what endless play is worth to whoever could gain by it
+    worth = 1.0 if graph.endless == "lose" else 0.0
+    free = bounds >= np.nextafter(worth - values, np.inf)
+    free |= (values == worth) | ((worth == 0.0) & (bounds >= -values))
+    forcing = bounds >= np.nextafter(worth + values, np.inf)
+    forcing |= (values == -worth) | ((worth == 0.0) & (bounds >= values))
+    # play never comes back to a component of a higher number, or nothing is shown
+    component = np.empty(graph.n_states, np.int32)
+    sizes = np.diff(graph.components.indptr)
+    component[graph.components.order] = np.repeat(np.arange(len(sizes)), sizes)
+    source = component[graph.action_state].repeat(np.diff(graph.outcome_indptr))
+    inside = (graph.outcome_state >= 0) & (graph.outcome_state < graph.n_states)
+    if np.any(component[graph.outcome_state[inside]] > source[inside]):
+        return np.zeros(graph.n_states, np.bool_)
+    lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state, graph.outcome_passes
+    kernels.force_an_end(*lists, component, upholds, free, forcing)
+    return np.asarray(free & forcing)
