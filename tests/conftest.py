@@ -51,7 +51,6 @@ if large_pages.FILL_FRESH and JIT_DISABLED:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "needs_jit: compiles rules, so it needs Numba's JIT")
     if JIT_DISABLED:  # kernels hash with numbers that wrap, of which NumPy's scalars warn
         config.addinivalue_line("filterwarnings", "ignore:overflow encountered:RuntimeWarning")
 

@@ -1,4 +1,4 @@
-"""Naive twins of what plays and learns: random numbers, alias tables, the seed's learner."""
+"""Naive twins of what plays and learns: random numbers, alias tables, the source's learner."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def pick(cells, begin, end, bits):
 
 
 def choice(wins, losses, explore):
-    """The seed's p, in fractions, with B the first of the best."""
+    """The source's p, in fractions, with B the first of the best."""
     f = [Fraction(w, w + x) if w + x else Fraction(1, 2) for w, x in zip(wins, losses, strict=True)]
     total, k, m = sum(wins) + sum(losses), len(f), Fraction(explore)
     best = f.index(max(f))
@@ -63,7 +63,7 @@ def choice(wins, losses, explore):
 
 
 def learn(graph, cells, games, explore, words):
-    """The seed's learner, game by game, with exact probabilities: (n_actions, 2) counts."""
+    """The source's learner, game by game, with exact probabilities: (n_actions, 2) counts."""
     random = Xoshiro(words)
     counts = np.zeros((graph.n_actions, 2), int)
     for _ in range(games):

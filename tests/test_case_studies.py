@@ -86,6 +86,7 @@ def test_super_six_by_value_iteration(small):
     assert all("/".join(map(str, s[:3])) in page for s in stops)
 
 
+@pytest.mark.slow
 @pytest.mark.needs_jit
 def test_dice_blackjack(small):
     page = small("dice_blackjack")
@@ -108,6 +109,7 @@ def test_dice_blackjack(small):
     assert "1 time in 1,048,576" in page
 
 
+@pytest.mark.slow
 @pytest.mark.needs_jit
 def test_pig(small):
     page = small("pig")
@@ -128,6 +130,7 @@ def test_pig(small):
     assert all(float(loss) <= float(exploited) for loss, exploited in rules.values())
 
 
+@pytest.mark.slow
 @pytest.mark.needs_jit
 def test_super_six_by_programming(small):
     pytest.importorskip("highspy")
@@ -142,6 +145,7 @@ def test_super_six_by_programming(small):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.needs_jit
 def test_threes(small):
     pytest.importorskip("flint")

@@ -1,4 +1,4 @@
-"""Chases: the seed's win probabilities, and any solitaire game against brute force."""
+"""Chases: the source's win probabilities, and any solitaire game against brute force."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ SEED_CHANCES = {
     ],
 }
 SIMULATION_ERROR = 0.002  # two standard errors of 300,000 games
-# Two dice, both to be taken: the seed added up probabilities cut to three digits
+# Two dice, both to be taken: the source added up probabilities cut to three digits
 # (0.028 + 0.055 + 0.083 + ...), which leaves it behind by up to 0.0053.
 CUT = {(2, 1): 0.0055}
 
@@ -221,7 +221,7 @@ def chase():
     return solve(Chase(Threes()))
 
 
-def test_all_win_probabilities_of_the_seed(chase):
+def test_all_win_probabilities_of_the_source(chase):
     where = "to_roll > 0 and gap >= 0"
     chances = {
         (row["to_roll"], row["take_two"], row["gap"]): row["win_probability"]
@@ -243,7 +243,7 @@ def test_all_win_probabilities_of_the_seed(chase):
 
 @cache
 def naive_chance(dice: int, take_two: bool, gap: int) -> Fraction:
-    """The probability to stay at a gap of 0 or more, as the seed computes it, exactly."""
+    """The probability to stay at a gap of 0 or more, as the source computes it, exactly."""
     total = 0
     for roll in product((0, 1, 2, 4, 5, 6), repeat=dice):
         roll = sorted(roll)
@@ -258,7 +258,7 @@ def naive_chance(dice: int, take_two: bool, gap: int) -> Fraction:
     return total / Fraction(6**dice)
 
 
-def test_small_chases_against_the_seed_computed_exactly(chase):
+def test_small_chases_against_the_source_computed_exactly(chase):
     for dice, take_two, gap in product((1, 2, 3), (0, 1), range(8)):
         if dice > 1 or not take_two:
             s = chase.find([dice, take_two, 0, 0, 0, 0, 0, 0, gap])

@@ -17,7 +17,7 @@ from rollwise.learn import Learner
 SMALL = ("dice-blackjack", "sides=3", "low=6", "high=7")
 
 
-def test_learn_prints_the_two_arrays_of_the_seed():
+def test_learn_prints_the_two_arrays_of_the_source():
     text = output("learn", *SMALL, "--games", "500", "--seed", "1")
     assert "Action learned (rows: mine, columns: theirs; -1: never seen)" in text
     assert "Win rate of that action" in text

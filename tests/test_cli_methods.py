@@ -38,7 +38,7 @@ def test_history_of_value_iteration(tmp_path):
     assert changes[-1] == {"sweep": 64, "change": pytest.approx(float(rows[-1]["change"]))}
 
 
-# The rows that seed 000 prints: lid, mine, theirs, forced, value, keeps throwing.
+# The rows that the source prints: lid, mine, theirs, forced, value, keeps throwing.
 SEED_000 = """
 5 1 1 1 -0.09741652 T | 5 1 1 0 0.09741652 F | 4 2 1 1 -0.36297663 T | 4 2 1 0 -0.31689982 F
 4 1 2 1 0.31689982 T | 4 1 2 0 0.36297663 F | 4 1 1 1 0.04845936 T | 4 1 1 0 0.04845936 T
@@ -48,7 +48,7 @@ SEED_000 = """
 """
 
 
-def test_value_iteration_prints_the_rows_of_the_seed():
+def test_value_iteration_prints_the_rows_of_the_source():
     options = ("--method", "value-iteration", "--epsilon", "1e-10", "--where", "lid >= 3", "--json")
     rows = json.loads(output("table", *SEVEN, *options))["rows"]
     found = {(r["lid"], r["mine"], r["theirs"], r["forced"]): r for r in rows}

@@ -1,4 +1,4 @@
-"""Policies evaluated, best responses and exploitability, against naive twins and the seed."""
+"""Policies evaluated, best responses and exploitability, against naive twins and the source."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_policies_that_never_end():
 
 
 @pytest.mark.needs_jit
-def test_agents_of_the_seed_differ_where_points_must_be_banked():
+def test_agents_of_the_source_differ_where_points_must_be_banked():
     """Seed 002: one agent holds at the goal, the other rolls on below 20."""
     for must_bank in (False, True):
         game = Pig(target=25, must_bank=must_bank)
@@ -220,7 +220,7 @@ def test_goal_of_one_needs_no_second_turn():
     )
 
 
-# What the seed's code prints: the largest update of each sweep at theta = 1e-5.
+# What the source's code prints: the largest update of each sweep at theta = 1e-5.
 SEED_002 = """
 1.0 0.6397755101084075 0.3944990499232508 0.2595993640775916 0.15986850518101242
 0.10597366571618816 0.06475830031098784 0.04338633219590127 0.026240081841115037
@@ -234,7 +234,7 @@ SEED_002 = """
 
 @pytest.mark.slow
 @pytest.mark.needs_jit
-def test_evaluation_of_the_seed():
+def test_evaluation_of_the_source():
     """Seed 002: hold at 20 or at the goal against itself, backward sweeps, theta = 1e-5."""
     game = Pig()
     graph = build(game)

@@ -1,4 +1,4 @@
-"""The learner of seed 001, literally and in bulk; workers, saving, and its company."""
+"""The learner of the source, literally and in bulk; workers, saving, and its company."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def small():
 
 
 def replay(*rolls):
-    """A game as the seed tells it: the dice of each turn, players A and B in turns."""
+    """A game as the source tells it: the dice of each turn, players A and B in turns."""
     totals = [0, 0]
     moves = []
     for turn, dice in enumerate(rolls):
@@ -67,14 +67,14 @@ def counted(learner):
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_game_1_leaves_the_counts_of_the_seed(graph, workers):
+def test_game_1_leaves_the_counts_of_the_source(graph, workers):
     learner = Learner(graph, seed=0, workers=workers)
     learner.record(GAME_1)
     assert counted(learner) == {(0, 0, 2): (0, 1), (11, 7, 2): (0, 1), (0, 11, 2): (1, 0)}
     assert learner.counts((0, 11), 2) == (1, 0, 0)
 
 
-def test_game_3_leaves_the_counts_of_the_seed(graph):
+def test_game_3_leaves_the_counts_of_the_source(graph):
     learner = Learner(graph, seed=0)
     learner.record(GAME_3)
     assert counted(learner) == {
@@ -95,12 +95,12 @@ def test_games_add_up(graph):
     assert learner.result().games == 3
 
 
-def test_the_seeds_example_of_the_probabilities():
+def test_the_sources_example_of_the_probabilities():
     found = choice_probabilities([0, 3, 1], [2, 1, 1], 4)
     assert [round(p, 4) for p in found] == [0.1481, 0.5556, 0.2963]
 
 
-def test_the_seeds_example_in_the_learner():
+def test_the_sources_example_in_the_learner():
     """The same three counts at <2, 3>, put there by games, give the thresholds of the kernel."""
     graph = build(DiceBlackjack(dice=3))
     learner = Learner(graph, explore=4, seed=0)

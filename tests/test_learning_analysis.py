@@ -67,7 +67,7 @@ def test_visits_where_play_goes_round():
     assert reference.visits.sum() == pytest.approx(moves.value, abs=1e-9)
 
 
-def test_the_seeds_examples_of_its_limits():
+def test_the_sources_examples_of_its_limits():
     # A: target 10 to 20, three sides, two dice; behind 2 to 9, B has lost ... for with 2 it
     # takes two more turns to come to 10, and the other needs one point.
     game = DiceBlackjack(sides=3, low=10, high=20, dice=2)

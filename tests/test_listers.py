@@ -378,11 +378,11 @@ OWN, RUNNING = ["actions", "outcomes"], ["lister", "lister"]
 @pytest.mark.parametrize(
     ("game", "listers"),
     [
-        (TwoDicePig(12), [OWN]),
-        (RandomTable(), [OWN]),
-        (Ladder(share=0.1), [OWN]),
+        pytest.param(TwoDicePig(12), [OWN], marks=pytest.mark.slow),
+        pytest.param(RandomTable(), [OWN], marks=pytest.mark.slow),
+        pytest.param(Ladder(share=0.1), [OWN], marks=pytest.mark.slow),
         (Delegating(), [OWN]),
-        (Readymade(), [OWN]),
+        pytest.param(Readymade(), [OWN], marks=pytest.mark.slow),
         (MixedWeights(), [OWN, RUNNING]),
     ],
 )
@@ -405,7 +405,14 @@ def test_what_cannot_be_compiled_either_way_is_told_with_the_remedy():
 
 
 @pytest.mark.needs_jit
-@pytest.mark.parametrize("game", [TwoDicePig(12), RandomTable(), Ladder(share=0.1)])
+@pytest.mark.parametrize(
+    "game",
+    [
+        pytest.param(TwoDicePig(12), marks=pytest.mark.slow),
+        RandomTable(),
+        pytest.param(Ladder(share=0.1), marks=pytest.mark.slow),
+    ],
+)
 def test_generators_are_run_where_they_cannot_be_rewritten(game, tries, monkeypatch):
     from rollwise.builders.compiled import adapter as adapting
 

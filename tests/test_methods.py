@@ -225,7 +225,7 @@ def test_values_are_told_after_each_sweep(game, method, options):
     assert told[-1] == pytest.approx(found.values, abs=1e-15)
 
 
-def test_value_iteration_is_the_seeds():
+def test_value_iteration_is_the_sources():
     """Seed 000: 64 sweeps for seven sticks, the last change just under 1e-10."""
     told = []
     graph = build(SuperSix(sticks=7), mode="interpreted")
@@ -273,7 +273,7 @@ def test_start_from_another_method():
 
 
 @pytest.mark.slow
-def test_linear_program_of_the_seed():
+def test_linear_program_of_the_source():
     """Seed 003: with 40 sticks errors of more than 1 % where four stand in the lid."""
     graph = build(SuperSix(sticks=40))
     found = linear_programming(graph)
@@ -287,7 +287,7 @@ def test_linear_program_of_the_seed():
 
 
 @pytest.mark.slow
-def test_mixed_integer_program_of_the_seed():
+def test_mixed_integer_program_of_the_source():
     graph = build(SuperSix(sticks=40))
     answer = strategy_iteration(graph).values
     bounds = certify(graph, answer).bounds

@@ -183,7 +183,7 @@ def test_a_session_refuses_what_cannot_be():
 
 
 @pytest.mark.slow
-def test_seed_004_example_game(tmp_path):
+def test_the_example_game_of_the_source(tmp_path):
     path = tmp_path / "threes.game"
     path.write_text(
         "P1: roll 4 3 5 3 1, take 2, roll 4 3 1, take 2, roll 6, take 1\n"

@@ -274,7 +274,7 @@ def test_graph_has_every_state_and_its_value():
 
 
 def test_a_tree_repeats_the_first_example_of_threes():
-    """Two dice show 1 and 6: take none for 6, one for 1 + 3, or two for 7 (the seed's tree)."""
+    """Two dice show 1 and 6: take none for 6, one for 1 + 3, or two for 7 (the source's tree)."""
     solution = solved(Threes(dice=2))
     state = dict.fromkeys(solution.graph.field_names, 0) | {"ones": 1, "sixes": 1}
     figure = plot(solution, "graph", state=state)

@@ -1,4 +1,4 @@
-"""Threes: the rules, the seed's tables, and the published mean without refusing."""
+"""Threes: the rules, the source's tables, and the published mean without refusing."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_taking_other_dice_than_the_lowest_is_never_better(dice, skip):
             assert abs(Fraction(float(solution.values[s])) - exact) <= solution.error_bounds[s]
 
 
-def test_the_nine_rows_of_the_seed():
+def test_the_nine_rows_of_the_source():
     table = solve(Threes()).table("to_roll > 0")
     rows = {(row["to_roll"], row["take_two"]): row["value"] for row in table.to_dicts()}
     assert rows.keys() == SEED_VALUES.keys()
@@ -106,7 +106,7 @@ def test_rules_of_refusing():
 
 
 def test_a_playthrough():
-    """The first player of the seed's example game."""
+    """The first player of the source's example game."""
     game = Threes()
     hand = Hand(0, 0, 2, 1, 0, 1, 1, 0)  # 4 3 5 3 1
     assert any(nxt == hand for _, _, nxt in game.outcomes(before_roll(5), ROLL))
