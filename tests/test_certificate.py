@@ -35,6 +35,8 @@ from rollwise.recursion import order
 from rollwise.recursion import search as recursion
 from rollwise.recursion.endless import endless_states, require_ending
 
+pytestmark = pytest.mark.kernels
+
 
 def exact(graph: StateGraph) -> list[Fraction]:
     smallest = graph.objective == "minimize"

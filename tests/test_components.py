@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import naive
 import numpy as np
+import pytest
 from graphs import assemble, chain
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,8 @@ from rollwise import build
 from rollwise.game import AGAIN, PASS, WIN
 from rollwise.games.pig import Pig
 from rollwise.graph.components import Components
+
+pytestmark = pytest.mark.kernels
 
 
 @st.composite

@@ -28,6 +28,8 @@ from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
 from rollwise.graph.policies import Policy
 
+pytestmark = pytest.mark.kernels
+
 
 class Spot(NamedTuple):
     place: int

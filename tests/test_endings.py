@@ -41,6 +41,8 @@ from rollwise.graph import ARRAYS, StateGraph
 from rollwise.graph.endings import end_components, hopeless_states, settle, staying_actions
 from rollwise.graph.policies import Policy
 
+pytestmark = pytest.mark.kernels
+
 GAMES = Path(__file__).with_name("stalling_games.py")
 SLACK = 1e-9  # for the rounding of the naive solver
 

@@ -38,6 +38,8 @@ from rollwise.games.pig import Pig  # noqa: E402
 from rollwise.graph.policies import Policy  # noqa: E402
 from rollwise.kernels.jit import JIT_DISABLED  # noqa: E402
 
+pytestmark = pytest.mark.kernels
+
 SMALL = {
     "pig": {"target": 12},
     "piglet": {"target": 5},

@@ -25,6 +25,8 @@ from rollwise.errors import MissingExtra, RollwiseError, UsageError  # noqa: E40
 from rollwise.games import available  # noqa: E402
 from rollwise.games.pig import Pig  # noqa: E402
 
+pytestmark = pytest.mark.kernels
+
 # Parameters that make a game small enough for a test.
 SMALL = {
     "pig": {"target": 20},

@@ -27,6 +27,8 @@ from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.methods.sweeping import greedy_actions
 from rollwise.proofs.bounds import certify
 
+pytestmark = pytest.mark.kernels
+
 
 def passes_of(graph):
     """The part of each coefficient that is a PASS, for `naive_methods.two_seats`."""

@@ -21,6 +21,8 @@ from rollwise.learn.learner import round_after
 from rollwise.learn.tallies import alias_cells
 from rollwise.numbers.randomness import stream
 
+pytestmark = pytest.mark.kernels
+
 SMALL = DiceBlackjack(sides=3, low=6, high=7, dice=2)
 
 

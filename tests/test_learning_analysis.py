@@ -15,6 +15,8 @@ from rollwise.games.pig import Piglet
 from rollwise.learn import Learned, Learner
 from rollwise.simulate.table import PlayTable
 
+pytestmark = pytest.mark.kernels
+
 
 def perfect(reference, visits=1000):
     """As if every value had been learned exactly."""

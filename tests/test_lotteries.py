@@ -16,6 +16,8 @@ from rollwise.games.super_six import SuperSix
 from rollwise.graph import ARRAYS, FACTS, SPELLED_OUT, StateGraph
 from rollwise.recursion.order import Recursion
 
+pytestmark = pytest.mark.kernels
+
 GAMES = [*ALL[:6], Pig(9), SuperSix(6)]
 
 

@@ -23,6 +23,8 @@ from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
 from rollwise.kernels import many_dice as kernels
 
+pytestmark = pytest.mark.kernels
+
 POINTS = np.array([0.0, 1, 2, 4, 5, 6])
 
 

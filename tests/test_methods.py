@@ -34,6 +34,8 @@ from rollwise.methods.sweeping import ORDERS, action_values, greedy_actions, swe
 from rollwise.methods.value_iteration import Bounds, value_iteration
 from rollwise.proofs.bounds import certify
 
+pytestmark = pytest.mark.kernels
+
 GAMES = {
     "craps": Craps(),
     "piglet": Piglet(target=4),

@@ -303,6 +303,7 @@ def test_labels_stay_within_their_columns():
         assert any("<br>" in note["text"] for note in layout["annotations"])
 
 
+@pytest.mark.kernels
 def test_lengths_of_games_that_can_be_counted():
     found = lengths(solved(Craps()).graph, solved(Craps()).policy)
     assert found.unit == "rolls"

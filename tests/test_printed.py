@@ -26,6 +26,8 @@ from rollwise.numbers.printed import (
     scaled,
 )
 
+pytestmark = pytest.mark.kernels
+
 VALUES = st.floats(allow_nan=False, allow_infinity=False)
 BOUNDS = st.floats(min_value=0.0, allow_nan=False, allow_infinity=False)
 ODD_VALUES = (

@@ -29,6 +29,8 @@ from rollwise.recursion import search as recursion
 from rollwise.recursion.order import Recursion
 from rollwise.recursion.search import Search
 
+pytestmark = pytest.mark.kernels
+
 CLOSE = 1e-12
 
 

@@ -14,6 +14,8 @@ from rollwise.kernels import sampling
 from rollwise.kernels.random import draw
 from rollwise.numbers.randomness import check_seed, stream
 
+pytestmark = pytest.mark.kernels
+
 
 def drawn(state):
     """64 random bits, and the state changed in place."""

@@ -18,6 +18,8 @@ from rollwise.derive.by_score import by_score, points_to_come, whole_points
 from rollwise.errors import RulesError
 from rollwise.games.threes import Threes
 
+pytestmark = pytest.mark.kernels
+
 GAMES = [Threes(dice=2), Threes(dice=3, skip=False), Ladder(top=6, share=1.0), Ladder(share=2.0)]
 
 

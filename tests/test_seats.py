@@ -19,6 +19,8 @@ from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph.policies import Policy
 
+pytestmark = pytest.mark.kernels
+
 
 @st.composite
 def with_starts(draw, kinds=KINDS):

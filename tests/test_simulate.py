@@ -21,6 +21,8 @@ from rollwise.simulate import Disagreement, simulate, tell, tournament
 from rollwise.simulate.lengths import expected_lengths
 from rollwise.simulate.table import PlayTable
 
+pytestmark = pytest.mark.kernels
+
 BLACKJACK = DiceBlackjack(sides=4, low=8, high=9, dice=2)
 
 
