@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer.certified import solve_and_certify
 from rollwise.errors import RollwiseError
-from rollwise.graph import StateGraph
+from rollwise.graph import StateGraph, sign_of
 from rollwise.methods import METHODS, find_method, run_method
 from rollwise.methods.result import MethodResult
 from rollwise.methods.sweeping import action_values, greedy_actions
@@ -131,7 +131,7 @@ def is_optimal(
     chosen = greedy_actions(graph, found.values)
     if found.chosen is not None:
         chosen = np.where(found.chosen >= 0, found.chosen, chosen)
-    sign = -1.0 if graph.objective == "minimize" else 1.0
+    sign = sign_of(graph.objective)
     loss = sign * (values - action_values(graph, values)[chosen])
     rounding = 1e-14 * max(1.0, float(np.max(np.abs(values))))
     return bool(np.all(loss <= 2 * float(np.max(bounds)) + rounding))

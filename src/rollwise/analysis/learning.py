@@ -34,7 +34,7 @@ from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.solution import Solution
 from rollwise.derive.seats import with_policy
 from rollwise.errors import UsageError
-from rollwise.graph import StateGraph
+from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.policies import Policy
 from rollwise.kernels.occupancy import expected_visits
 from rollwise.kernels.play import reach
@@ -302,7 +302,7 @@ def loss_of(learned: Learned, solution: Solution) -> tuple[float, float]:
         response = best_response(graph, learned.policy, starts=[0])
         return response.exploitability() / 2, response.exploitability_bound() / 2
     found = evaluate(graph, learned.policy, starts=[0])
-    sign = -1.0 if graph.objective == "minimize" else 1.0
+    sign = sign_of(graph.objective)
     unit = 1.0 if learned.is_score else 0.5
     bound = float("inf") if found.bounds is None else float(found.bounds[0])
     loss = unit * sign * (solution.value - float(found.values[0]))

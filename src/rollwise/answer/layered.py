@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer.layer_files import write_layers
 from rollwise.game import Game
-from rollwise.graph import StateGraph, find_state, title_of
+from rollwise.graph import StateGraph, find_state, sign_of, title_of
 from rollwise.graph.endings import first_that_end
 from rollwise.graph.lookahead import action_gaps
 from rollwise.machine.pipeline import Source, Stage, pipeline
@@ -343,7 +343,7 @@ def _first_best(
     bound: float,
 ) -> NDArray[np.int32]:
     """The first action of each state that can't be told from the best: its number."""
-    sign = -1.0 if graph.objective == "minimize" else 1.0
+    sign = sign_of(graph.objective)
     gap = sign * action_gaps(graph, values, border_values)
     best = np.maximum.reduceat(gap, graph.action_indptr[:-1])
     margin = 2 * bound if np.isfinite(bound) else 0.0

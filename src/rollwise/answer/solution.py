@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.game import Game
-from rollwise.graph import StateGraph
+from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.endings import first_that_end
 from rollwise.graph.lookahead import action_gaps
 from rollwise.methods.result import MethodResult, Status, best_bounds
@@ -233,7 +233,7 @@ class Solution:
     @cached_property
     def regret(self) -> NDArray[np.float64]:
         """What each action costs against the best of its state: (n_actions,) float64, from 0."""
-        sign = -1.0 if self.graph.objective == "minimize" else 1.0
+        sign = sign_of(self.graph.objective)
         worth = sign * self.action_values
         best = np.maximum.reduceat(worth, self.graph.action_indptr[:-1])[self.graph.action_state]
         return np.subtract(best, worth, out=np.zeros(len(worth)), where=best != worth)

@@ -25,7 +25,7 @@ from rollwise.derive.by_score import (
 from rollwise.derive.derived_game import DerivedGame
 from rollwise.errors import ParameterError, RulesError
 from rollwise.game import AGAIN, DRAW, END, LOSE, WIN
-from rollwise.graph import StateGraph
+from rollwise.graph import StateGraph, sign_of
 from rollwise.parameters import ParameterSpec
 
 # What an exact hit of the target counts as.
@@ -188,7 +188,7 @@ class Chase(DerivedGame):
         n_roots = len(targets)
         found = self._unrolled(graph, np.zeros(n_roots, np.int64), -targets)
         over = found.outcome_state < 0
-        good = -1 if graph.objective == "minimize" else 1
+        good = sign_of(graph.objective)
         payoff = np.where(over, np.sign(found.final_score) * good, 0).astype(np.float64)
         tied = {"win": 1.0, "draw": 0.0, "lose": -1.0}[self.ties]
         payoff[over & (found.final_score == 0)] = tied

@@ -11,16 +11,23 @@ from rollwise.graph.state_graph import (
     Objective,
     StateGraph,
 )
+from rollwise.graph.view import Action, GraphView, Outcome, State, sign_of, win_probability
 
 __all__ = [
     "ARRAYS",
     "FACTS",
     "HELD",
     "SPELLED_OUT",
+    "Action",
     "Endless",
+    "GraphView",
     "Lotteries",
     "Objective",
+    "Outcome",
+    "State",
     "StateGraph",
     "find_state",
+    "sign_of",
     "title_of",
+    "win_probability",
 ]

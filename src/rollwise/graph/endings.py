@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph
+from rollwise.graph.view import sign_of
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -162,7 +163,7 @@ def free_components(graph: StateGraph, found: EndComponents) -> Mask:
     weight /= np.repeat(np.maximum.reduceat(weight, first), counts)  # so that no sum overflows
     chance = weight / np.repeat(np.add.reduceat(weight, first), counts)
     target = graph.outcome_state[edges]
-    reward = _sign(graph) * graph.action_reward[actions]
+    reward = sign_of(graph.objective) * graph.action_reward[actions]
     states, begin = np.unique(graph.action_state[actions], return_index=True)
     component = found.number[states]
     order = np.argsort(component, kind="stable")
@@ -181,29 +182,6 @@ def free_components(graph: StateGraph, found: EndComponents) -> Mask:
             break
         worth[states] += 0.5 * change  # half a step, so that no period is gone round in
     return free
-
-
-def first_that_end(graph: StateGraph, good: Mask) -> Ints:
-    """The first good action of each state: (n_states,) int64.
-
-    Where good actions alone could go round for ever, it is one that leads out of there, if
-    there is one: to wait is as good as to act, but not for ever.
-
-    Parameters
-    ----------
-    good : (n_actions,) bool
-        The first action counts as good where a state has none.
-    """
-    numbers = np.where(good, np.arange(graph.n_actions), graph.n_actions)
-    first = np.minimum.reduceat(numbers, graph.action_indptr[:-1])
-    first = np.where(first < graph.n_actions, first, graph.action_indptr[:-1])
-    if graph.endless == "forbidden" and graph.objective == "win":
-        return first
-    tied = end_components(graph, good)
-    if not len(tied):
-        return first
-    out = ways_out(graph, good)
-    return np.where((tied.number >= 0) & (out >= 0), out, first)
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,7 +261,7 @@ def settle(graph: StateGraph) -> Settled:
     risky = np.logical_or.reduceat(risky, graph.outcome_indptr[:-1])
     action = np.flatnonzero(~risky & kept[graph.action_state])
     smaller = regroup(graph, place, action, place[graph.action_state[action]])
-    return Settled(smaller, place, action, -np.inf * _sign(graph))
+    return Settled(smaller, place, action, -np.inf * sign_of(graph.objective))
 
 
 def _merge_turns(graph: StateGraph) -> Settled:
@@ -377,12 +355,8 @@ def describe(
     """
     places = []
     for s in states[:shown]:
-        first, last = int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])
-        a = first + int(np.argmax(stays[first:last]))
-        places.append(f"{graph.state_text(int(s))} with the action {graph.action_text(a)}")
+        state = graph.view[s]
+        staying = next((action for action in state.actions if stays[action]), state.actions[0])
+        places.append(f"{state} with the action {staying}")
     more = f" and {len(states) - shown:,} more states" if len(states) > shown else ""
     return "; ".join(places) + more
-
-
-def _sign(graph: StateGraph) -> float:
-    return -1.0 if graph.objective == "minimize" else 1.0

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from rollwise.graph.components import Components
 from rollwise.graph.lotteries import Lotteries, share
 from rollwise.graph.naming import find_state, state_text, title_of
+from rollwise.graph.view import GraphView
 from rollwise.graph.vocabulary import Vocabulary
 
 Objective = Literal["win", "maximize", "minimize"]
@@ -166,6 +167,11 @@ class StateGraph:
         place = np.repeat(first, np.diff(self.outcome_indptr))
         place += np.arange(self.n_outcomes)
         return place.astype(np.int32)
+
+    @property
+    def view(self) -> GraphView:
+        """The graph as a model that can be iterated."""
+        return GraphView(self)
 
     @property
     def n_states(self) -> int:

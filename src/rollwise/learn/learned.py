@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
-from rollwise.graph import StateGraph
+from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.policies import Policy
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Learned:
         of the rules. -1 where nothing was seen.
         """
         graph = self.graph
-        sign = -1.0 if graph.objective == "minimize" else 1.0
+        sign = sign_of(graph.objective)
         worth = np.where(self.visits > 0, sign * self.values, -np.inf)
         first = graph.action_indptr[:-1]
         best = np.maximum.reduceat(worth, first)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import EndlessPlay, UsageError
-from rollwise.graph import StateGraph
+from rollwise.graph import StateGraph, sign_of
 from rollwise.kernels import learning, learning_points, q_learning
 from rollwise.kernels.sampling import alias_tables, outcome_codes
 from rollwise.learn.episodes import GameRecord
@@ -54,7 +54,7 @@ class Tally(ABC):
         self.graph = graph
         self.cells = cells
         self.explore = explore
-        self.sign = -1.0 if graph.objective == "minimize" else 1.0
+        self.sign = sign_of(graph.objective)
         self.seen = np.zeros(graph.n_states, np.int64)
         self.rate = np.empty(graph.n_actions)
         self.threshold = np.zeros(graph.n_actions, np.int64)

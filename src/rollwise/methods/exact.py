@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from rollwise.errors import MissingExtra, TooLargeForFractions, UsageError
-from rollwise.graph import StateGraph
+from rollwise.graph import StateGraph, sign_of
 from rollwise.kernels.digits import fraction_bits
 from rollwise.machine.deadlines import Clock
 from rollwise.methods.result import MethodResult, Status
@@ -212,7 +212,7 @@ class _Exact:
     def __init__(self, graph: StateGraph, fmpq: Any, fmpz: Any) -> None:
         self.fmpq = fmpq
         self.fmpz = fmpz
-        self.sign = -1 if graph.objective == "minimize" else 1
+        self.sign = sign_of(graph.objective)
         self.action_indptr = graph.action_indptr.tolist()
         self.outcome_indptr = graph.outcome_indptr.tolist()
         self.state = graph.outcome_state.tolist()

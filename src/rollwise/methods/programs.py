@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import MissingExtra
-from rollwise.graph import StateGraph
+from rollwise.graph import StateGraph, sign_of
 from rollwise.machine.deadlines import Clock
 from rollwise.methods.result import Status
 
@@ -157,7 +157,7 @@ class Model:
 
     @property
     def sign(self) -> float:
-        return -1.0 if self.graph.objective == "minimize" else 1.0
+        return sign_of(self.graph.objective)
 
     @property
     def scale(self) -> float:
@@ -205,7 +205,7 @@ class Model:
         counts = graph.outcome_indptr[actions + 1] - graph.outcome_indptr[actions]
         edges = spans(graph.outcome_indptr[actions], counts)
         row = np.repeat(np.arange(len(actions)), counts)
-        sign = -1.0 if graph.objective == "minimize" else 1.0
+        sign = sign_of(graph.objective)
         scale = 2.0 if graph.objective == "win" else 1.0
         weight = graph.outcome_weight[edges].astype(np.float64)
         chance = weight / np.bincount(row, weight, minlength=len(actions))[row]

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.graph import StateGraph
+from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.endings import EndComponents, end_components, regroup, ways_out
 from rollwise.kernels.solving import EPSILON
 from rollwise.methods.sweeping import action_values, greedy_actions, with_border
@@ -59,7 +59,7 @@ def solve_in_rounds(
         chosen = greedy_actions(graph, _extended(graph, begin, border_values))
     else:
         chosen = ways_out(graph, np.ones(graph.n_actions, np.bool_))
-    sign = -1.0 if graph.objective == "minimize" else 1.0
+    sign = sign_of(graph.objective)
     best = np.full(graph.n_states, -np.inf)
     values, rounds = best, 0
     while rounds < MOST_ROUNDS:

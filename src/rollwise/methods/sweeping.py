@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
-from rollwise.graph import StateGraph
+from rollwise.graph import StateGraph, sign_of
 from rollwise.kernels import sweeps as kernels
 from rollwise.kernels.chances import chances_of
 
@@ -86,7 +86,7 @@ class Sweeper:
         self.graph = graph
         self.order = sweep_order(graph, order)
         self.synchronous = order == "synchronous"
-        self.sign = -1.0 if graph.objective == "minimize" else 1.0
+        self.sign = sign_of(graph.objective)
         self.values = with_border(graph, start, border_values)
         self._spare = self.values.copy() if self.synchronous else self.values
         self.chosen = graph.action_indptr[:-1].copy()
@@ -162,7 +162,7 @@ def greedy_actions(graph: StateGraph, values: NDArray[np.float64]) -> NDArray[np
     ----------
     values : (n_states + n_border,) float64
     """
-    sign = -1.0 if graph.objective == "minimize" else 1.0
+    sign = sign_of(graph.objective)
     chosen = np.empty(graph.n_states, np.int64)
     kernels.first_best(
         graph.action_indptr,

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
-from rollwise.graph import StateGraph
+from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.lookahead import has_whole_weights, scaled
 from rollwise.kernels import sweeps as kernels
 from rollwise.machine.deadlines import Clock
@@ -212,7 +212,7 @@ class Bounds:
         width, change = kernels.close_bounds(
             self.order,
             *self._arrays,
-            -1.0 if self.graph.objective == "minimize" else 1.0,
+            sign_of(self.graph.objective),
             has_whole_weights(self.graph),
             self.lower,
             self.upper,

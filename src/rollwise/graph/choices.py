@@ -1,0 +1,156 @@
+"""All states of a graph at once: what each of their actions costs, and which one is taken.
+
+The rule of tolerance, stated here only: an action is one of the best if it costs at most twice
+the error bound of the values, the largest where they have several. The true best action is
+always among those: what it is worth, and what the best by these values is worth, are each off
+by at most the bound. Of the best actions the first is taken, in the order of the rules; where
+the best actions could go round for ever, one that leads out of there.
+
+For one state at a time see `rollwise.graph.view`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.graph.endings import end_components, ways_out
+from rollwise.graph.state_graph import StateGraph
+from rollwise.graph.view import sign_of
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+def fold_actions(graph: StateGraph, ufunc: np.ufunc, numbers: NDArray[Any]) -> NDArray[Any]:
+    """Numbers of actions, brought together for each state: (n_states,).
+
+    Parameters
+    ----------
+    ufunc : such as ``np.add`` or ``np.maximum``
+    numbers : (n_actions,)
+    """
+    return np.asarray(ufunc.reduceat(numbers, graph.action_indptr[:-1]))
+
+
+def fold_outcomes(graph: StateGraph, ufunc: np.ufunc, numbers: NDArray[Any]) -> NDArray[Any]:
+    """Numbers of outcomes, brought together for each action: (n_actions,)."""
+    return np.asarray(ufunc.reduceat(numbers, graph.outcome_indptr[:-1]))
+
+
+def has_choice(graph: StateGraph) -> Mask:
+    """In which states there is more than one action: (n_states,) bool."""
+    return np.asarray(np.diff(graph.action_indptr) > 1)
+
+
+def first_actions(graph: StateGraph) -> Ints:
+    """The first action of each state in the order of the rules: (n_states,) int64."""
+    return graph.action_indptr[:-1]
+
+
+def outcome_action(graph: StateGraph) -> Ints:
+    """The action that each outcome belongs to: (n_outcomes,) int64."""
+    return np.repeat(np.arange(graph.n_actions), np.diff(graph.outcome_indptr))
+
+
+def chances(graph: StateGraph) -> Floats:
+    """How likely each outcome is: (n_outcomes,) float64."""
+    weight, indptr = graph.lotteries.weight, graph.lotteries.indptr
+    total = np.add.reduceat(weight, indptr[:-1])
+    chance: Floats = weight / np.repeat(total, np.diff(indptr))
+    return chance[graph.outcome_lottery]
+
+
+def actions_of(graph: StateGraph, states: NDArray[Any]) -> tuple[Ints, Ints]:
+    """The actions of some states, one state after the other.
+
+    Parameters
+    ----------
+    states : (n,) int
+
+    Returns
+    -------
+    actions : (n_found,) int64
+    counts : (n,) int64
+        How many of them are each state's.
+    """
+    begin = graph.action_indptr[states]
+    counts = graph.action_indptr[states + 1] - begin
+    return spans(begin, counts), counts
+
+
+def outcomes_of(graph: StateGraph, actions: NDArray[Any]) -> tuple[Ints, Ints]:
+    """The outcomes of some actions, one action after the other, and how many are each one's."""
+    begin = graph.outcome_indptr[actions]
+    counts = graph.outcome_indptr[actions + 1] - begin
+    return spans(begin, counts), counts
+
+
+def spans(begin: NDArray[Any], counts: NDArray[Any]) -> Ints:
+    """``begin[i], begin[i] + 1, ...``, ``counts[i]`` of them, one after the other."""
+    shift = begin - (np.cumsum(counts) - counts)
+    return np.asarray(np.repeat(shift, counts) + np.arange(int(counts.sum())))
+
+
+def costs(graph: StateGraph, action_values: Floats) -> Floats:
+    """What each action costs against the best of its state: (n_actions,) float64, from 0.
+
+    Parameters
+    ----------
+    action_values : (n_actions,) float64
+        What each action is worth; or that less any number of its state.
+    """
+    worth = sign_of(graph.objective) * action_values
+    best = fold_actions(graph, np.maximum, worth)[graph.action_state]
+    return np.subtract(best, worth, out=np.zeros(len(worth)), where=best != worth)
+
+
+def are_best(cost: Any, bound: float) -> Any:
+    """Whether a cost is no more than the values' error can be: bool, or (n_actions,) bool.
+
+    Parameters
+    ----------
+    cost : float or (n_actions,) float64
+        See `costs`.
+    bound : float
+        How far any of the values can be off; where nothing is known (infinity), as if they
+        were exact.
+    """
+    return cost <= (2 * bound if np.isfinite(bound) else 0.0)
+
+
+def first_of_each_state(graph: StateGraph, good: Mask) -> Ints:
+    """The first good action of each state: (n_states,) int64.
+
+    Parameters
+    ----------
+    good : (n_actions,) bool
+        The first action counts as good where a state has none.
+    """
+    n, first = graph.n_actions, first_actions(graph)
+    found = fold_actions(graph, np.minimum, np.where(good, np.arange(n), n))
+    return np.where(found < n, found, first)
+
+
+def first_best(graph: StateGraph, best: Mask) -> Ints:
+    """The action that is taken in each state: (n_states,) int64.
+
+    The first of the best; where the best actions could go round for ever, one that leads out
+    of there, if there is one: to wait is as good as to act, but not for ever.
+
+    Parameters
+    ----------
+    best : (n_actions,) bool
+        See `are_best`.
+    """
+    first = first_of_each_state(graph, best)
+    if graph.endless == "forbidden" and graph.objective == "win":
+        return first
+    tied = end_components(graph, best)
+    if not len(tied):
+        return first
+    out = ways_out(graph, best)
+    return np.where((tied.number >= 0) & (out >= 0), out, first)

@@ -1,0 +1,334 @@
+"""A graph that can be iterated: its states, their actions, and the outcomes of those.
+
+    for state in graph.view:
+        for action in state.actions:
+            for outcome in action.outcomes:
+                print(state, action.name, outcome.chance, outcome.next_state)
+
+Nothing is copied: what is asked for is read from the graph's arrays at that moment. A state, an
+action or an outcome stands for its number, so it can be an index into arrays:
+``solution.values[state]``, ``solution.regret[action]``.
+
+This is the one place that says what the arrays mean to people: where the actions of a state and
+the outcomes of an action lie, what actions are called, how likely outcomes are, how a game ends,
+which way values are good, and which win probability a value is. For all states at once see
+`rollwise.graph.choices`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from rollwise.graph.state_graph import StateGraph
+
+Number = TypeVar("Number")  # float, Fraction, or an array of floats
+
+
+def sign_of(objective: str) -> float:
+    """What values are multiplied by so that larger ones are better: -1.0 to minimize, else 1.0."""
+    return -1.0 if objective == "minimize" else 1.0
+
+
+def win_probability(value: Number) -> Number:
+    """The win probability of a value from -1 (lost) to 1 (won); a draw is half a win."""
+    return (1 + value) / 2  # type: ignore[operator, no-any-return]
+
+
+class GraphView:
+    """The states of a graph, one after the other.
+
+    Parameters
+    ----------
+    graph : StateGraph
+    """
+
+    __slots__ = ("graph",)
+
+    def __init__(self, graph: StateGraph) -> None:
+        self.graph = graph
+
+    def __len__(self) -> int:
+        return self.graph.n_states
+
+    def __iter__(self) -> Iterator[State]:
+        return (State(self, s) for s in range(self.graph.n_states))
+
+    def __getitem__(self, state: int) -> State:
+        if not 0 <= state < self.graph.n_states:
+            raise IndexError(f"{self.graph.title} has no state {state}")
+        return State(self, int(state))
+
+    def find(self, state: Sequence[int] | Mapping[str, int]) -> State:
+        """A state by its fields, in their order or by name.
+
+        Raises
+        ------
+        UnknownState
+        """
+        return State(self, self.graph.find(state))
+
+    def action(self, action: int) -> Action:
+        """An action by its number in the arrays."""
+        return Action(self, int(action))
+
+    @property
+    def is_score(self) -> bool:
+        """Whether values are expected scores, and not chances to win."""
+        return self.graph.objective != "win"
+
+    @property
+    def sign(self) -> float:
+        """What values are multiplied by so that larger ones are better."""
+        return sign_of(self.graph.objective)
+
+    def win_probability(self, value: Number) -> Number | None:
+        """The win probability of a value; None in a game for points."""
+        return None if self.is_score else win_probability(value)
+
+    def __repr__(self) -> str:
+        return f"<GraphView of {self.graph.title}: {len(self):,} states>"
+
+
+class _Element:
+    """What stands for a number in the graph's arrays."""
+
+    __slots__ = ("graph", "index", "view")
+
+    def __init__(self, view: GraphView, index: int) -> None:
+        self.view, self.graph, self.index = view, view.graph, index
+
+    def __index__(self) -> int:
+        return self.index
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Element) or type(self) is not type(other):
+            return NotImplemented
+        return self.graph is other.graph and self.index == other.index
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.index))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.index} of {self.graph.title}: {self}>"
+
+
+class State(_Element):
+    """A position, as the player to move sees it."""
+
+    __slots__ = ()
+
+    @property
+    def fields(self) -> tuple[int, ...]:
+        """Its fields, in their order."""
+        return tuple(self.graph.states[self.index].tolist())
+
+    @property
+    def named(self) -> dict[str, int]:
+        """Its fields by name."""
+        return dict(zip(self.graph.field_names, self.fields, strict=True))
+
+    def __str__(self) -> str:
+        return self.graph.state_text(self.index)
+
+    @property
+    def actions(self) -> list[Action]:
+        """What the mover may do, in the order of the rules."""
+        return [Action(self.view, a) for a in self.action_range]
+
+    @property
+    def action_range(self) -> range:
+        """Where its actions lie in the graph's arrays."""
+        begin, end = self.graph.action_indptr[self.index : self.index + 2].tolist()
+        return range(begin, end)
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether there is more than one action."""
+        return len(self.action_range) > 1
+
+    @property
+    def labels(self) -> list[int]:
+        """The numbers of its actions, as the rules gave them."""
+        part = self.action_range
+        return self.graph.action_label[part.start : part.stop].tolist()  # type: ignore[no-any-return]
+
+    @property
+    def action_names(self) -> list[str]:
+        """What its actions are called there, each otherwise."""
+        return self.graph.vocabulary.texts(self.labels)
+
+    def find_action(self, action: str | int) -> Action:
+        """One of its actions, by name or number.
+
+        Raises
+        ------
+        UsageError
+            It can't be done there; says what can.
+        """
+        place = self.graph.vocabulary.find(self.labels, action)
+        return Action(self.view, self.action_range[place])
+
+
+class Action(_Element):
+    """What a player may do in a state."""
+
+    __slots__ = ("_total",)
+
+    def __init__(self, view: GraphView, index: int) -> None:
+        super().__init__(view, index)
+        self._total: int | float | None = None
+
+    @property
+    def state(self) -> State:
+        """The state that it is done in."""
+        return State(self.view, int(self.graph.action_state[self.index]))
+
+    @property
+    def label(self) -> int:
+        """Its number, as the rules gave it."""
+        return int(self.graph.action_label[self.index])
+
+    @property
+    def name(self) -> str:
+        """What it is called: its name, or its number where it has none."""
+        return self.graph.vocabulary.text(self.label)
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def reward(self) -> float:
+        """Points for taking it."""
+        return float(self.graph.lotteries.reward[self._lottery])
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """What can come of it."""
+        return [Outcome(self, number) for number in range(len(self.outcome_range))]
+
+    @property
+    def outcome_range(self) -> range:
+        """Where its outcomes lie in the graph's arrays."""
+        begin, end = self.graph.outcome_indptr[self.index : self.index + 2].tolist()
+        return range(begin, end)
+
+    @property
+    def weights(self) -> list[int] | list[float]:
+        """How many equally likely ways lead to each outcome."""
+        lotteries = self.graph.lotteries
+        begin, end = lotteries.indptr[self._lottery : self._lottery + 2].tolist()
+        return lotteries.weight[begin:end].tolist()  # type: ignore[no-any-return]
+
+    @property
+    def total(self) -> int | float:
+        """The sum of the weights."""
+        if self._total is None:
+            self._total = sum(self.weights)
+        return self._total
+
+    @property
+    def chances(self) -> list[float]:
+        """How likely each outcome is."""
+        return [weight / self.total for weight in self.weights]
+
+    @property
+    def exact_chances(self) -> list[Fraction]:
+        """The same as fractions; weights that aren't whole are taken as the doubles they are."""
+        weights = [Fraction(weight) for weight in self.weights]
+        total = sum(weights)
+        return [weight / total for weight in weights]
+
+    @property
+    def _lottery(self) -> int:
+        return int(self.graph.action_lottery[self.index])
+
+
+class Outcome(_Element):
+    """What can come of an action."""
+
+    __slots__ = ("_place", "action", "number")
+
+    def __init__(self, action: Action, number: int) -> None:
+        graph = action.graph
+        super().__init__(action.view, int(graph.outcome_indptr[action.index]) + number)
+        self.action = action
+        self.number = number  # among the outcomes of the action, from 0
+        self._place = int(graph.lotteries.indptr[action._lottery]) + number
+
+    @property
+    def weight(self) -> int | float:
+        """How many equally likely ways lead to it."""
+        return self.graph.lotteries.weight[self._place].item()  # type: ignore[no-any-return]
+
+    @property
+    def chance(self) -> float:
+        """How likely it is."""
+        return self.weight / self.action.total
+
+    @property
+    def exact_chance(self) -> Fraction:
+        """The same as a fraction."""
+        return self.action.exact_chances[self.number]
+
+    @property
+    def target(self) -> int:
+        """The number of the next state; -1 where the game is over.
+
+        At or past the number of states it is on the border (see `StateGraph`).
+        """
+        return int(self.graph.outcome_state[self.index])
+
+    @property
+    def next_state(self) -> State | None:
+        """What follows, as whoever moves next sees it; None where it isn't in the graph."""
+        target = self.target
+        return State(self.view, target) if 0 <= target < len(self.view) else None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game ends."""
+        return self.target < 0
+
+    @property
+    def passes(self) -> bool:
+        """Whether the turn passes."""
+        return bool(self.graph.lotteries.passes[self._place])
+
+    @property
+    def payoff(self) -> float:
+        """What the mover gets where the game ends: 1 for a win, -1 for a loss, else 0."""
+        return float(self.graph.lotteries.payoff[self._place])
+
+    @property
+    def ending(self) -> str | None:
+        """How the game ends for the mover: "win", "lose", "draw", or "end" in a game for points.
+
+        None where it goes on.
+        """
+        if not self.is_over:
+            return None
+        if self.view.is_score:
+            return "end"
+        return "win" if self.payoff > 0 else "lose" if self.payoff < 0 else "draw"
+
+    def worth(self, values: Any) -> Any:
+        """What it is worth to the mover: the payoff, or the next state's value in his eyes.
+
+        Parameters
+        ----------
+        values : sequence of numbers
+            Of the states, each in the eyes of who moves there; and of the border.
+        """
+        if self.is_over:
+            return self.payoff
+        value = values[self.target]
+        return -value if self.passes else value
+
+    def __str__(self) -> str:
+        if self.is_over:
+            return f"{self.exact_chance} {self.ending}"
+        where = self.next_state or f"border place {self.target - len(self.view)}"
+        return f"{self.exact_chance} {'the turn passes, ' if self.passes else ''}{where}"
