@@ -29,11 +29,11 @@ from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.derive.seats import take_seats
 from rollwise.errors import UsageError
-from rollwise.graph import StateGraph
-from rollwise.graph.endings import first_that_end
+from rollwise.graph import StateGraph, win_probability
+from rollwise.graph.choices import are_best, costs, first_best
+from rollwise.graph.lookahead import action_gaps
 from rollwise.graph.policies import Policy
 from rollwise.methods.result import MethodResult, Status
-from rollwise.methods.sweeping import action_values, greedy_actions
 from rollwise.methods.value_iteration import value_iteration
 from rollwise.proofs.bounds import Certificate
 from rollwise.recursion.endless import settled
@@ -87,12 +87,12 @@ class Evaluation:
     @property
     def win_probability(self) -> NDArray[np.float64]:
         """Of the policy where it is to move; a draw counts half: (n_states,) float64."""
-        return np.asarray((1 + self.values) / 2)
+        return win_probability(self.values)
 
     @property
     def win_probability_second(self) -> NDArray[np.float64]:
         """Of the policy where its opponent is to move: (n_states,) float64."""
-        return np.asarray((1 + self.values_second) / 2)
+        return win_probability(self.values_second)
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,9 +308,5 @@ def best_response(
 def _first_best(
     graph: StateGraph, values: NDArray[np.float64], certificate: Certificate
 ) -> NDArray[np.int64]:
-    """The first best action of each state; one that ends play, where ties could go on for ever."""
-    if graph.endless == "forbidden":
-        return greedy_actions(graph, values)
-    worth = action_values(graph, values)
-    best = np.maximum.reduceat(worth, graph.action_indptr[:-1])
-    return first_that_end(graph, worth >= (best - 2 * certificate.bound)[graph.action_state])
+    cost = costs(graph, action_gaps(graph, values, np.empty(0)))
+    return first_best(graph, are_best(cost, certificate.bound))

@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 
 from rollwise.answer.layer_files import write_layers
 from rollwise.game import Game
-from rollwise.graph import StateGraph, find_state, sign_of, title_of
-from rollwise.graph.endings import first_that_end
+from rollwise.graph import StateGraph, find_state, title_of, win_probability
+from rollwise.graph.choices import are_best, costs, first_best
 from rollwise.graph.lookahead import action_gaps
+from rollwise.graph.vocabulary import Vocabulary
 from rollwise.machine.pipeline import Source, Stage, pipeline
 from rollwise.methods.strategy_iteration import Solver, strategy_iteration
 from rollwise.numbers.printed import certified, chance
@@ -100,7 +101,7 @@ class LayeredSolution:
     @property
     def win_probability(self) -> float | None:
         """The probability that who moves first wins (a draw is half a win); None for a score."""
-        return None if self.is_score else (1 + self.value) / 2
+        return None if self.is_score else win_probability(self.value)
 
     @cached_property
     def error_bound(self) -> float:
@@ -116,6 +117,12 @@ class LayeredSolution:
     def title(self) -> str:
         """The game and its parameters, as typed on the command line."""
         return title_of(self.game.name, self.game.parameters)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """What the actions are called, and which one a text means."""
+        every = sorted({*self.action_names, *np.unique(self.actions).tolist()})
+        return Vocabulary(every, self.action_names)
 
     def find(self, state: Sequence[int] | Mapping[str, int]) -> int:
         """The number of a state, given by its fields in order or by name.
@@ -145,27 +152,21 @@ class LayeredSolution:
         import polars as pl
 
         from rollwise.answer.filters import rows_where
-        from rollwise.graph.vocabulary import Vocabulary
 
-        labels = self.actions[part]
-        known = np.unique(labels)
-        names = pl.Series([self.action_names.get(int(label), str(label)) for label in known])
         values = self.values[part]
         frame = pl.DataFrame(
             {name: self.states[part, i] for i, name in enumerate(self.field_names)}
         ).with_columns(
-            names.gather(np.searchsorted(known, labels)).alias("action"),
+            self.vocabulary.column(self.actions[part]),
             pl.Series("value", values),
             pl.lit(None, dtype=pl.Float64).alias("win_probability")
             if self.is_score
-            else pl.Series("win_probability", (1 + values) / 2),
+            else pl.Series("win_probability", win_probability(values)),
             pl.Series("error_bound", self.error_bounds[part]),
         )
         if where is None:
             return frame
-        every = sorted({*self.action_names, *np.unique(self.actions).tolist()})
-        vocabulary = Vocabulary(every, self.action_names)
-        return frame.filter(rows_where(frame, where, vocabulary))
+        return frame.filter(rows_where(frame, where, self.vocabulary))
 
     def write_table(self, folder: str | Path) -> None:
         """Write the strategy as Parquet, a file a layer, which `polars.scan_parquet` reads as one.
@@ -342,10 +343,6 @@ def _first_best(
     border_values: NDArray[np.float64],
     bound: float,
 ) -> NDArray[np.int32]:
-    """The first action of each state that can't be told from the best: its number."""
-    sign = sign_of(graph.objective)
-    gap = sign * action_gaps(graph, values, border_values)
-    best = np.maximum.reduceat(gap, graph.action_indptr[:-1])
-    margin = 2 * bound if np.isfinite(bound) else 0.0
-    near = gap >= (best - margin)[graph.action_state]
-    return graph.action_label[first_that_end(graph, near)]
+    """The number of the action to take in each state."""
+    cost = costs(graph, action_gaps(graph, values, border_values))
+    return graph.action_label[first_best(graph, are_best(cost, bound))]

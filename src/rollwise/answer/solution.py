@@ -4,107 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.game import Game
-from rollwise.graph import StateGraph, sign_of
-from rollwise.graph.endings import first_that_end
+from rollwise.graph import StateGraph
+from rollwise.graph.choices import are_best, costs, first_best
 from rollwise.graph.lookahead import action_gaps
 from rollwise.methods.result import MethodResult, Status, best_bounds
-from rollwise.numbers.printed import as_text, certified, chance, chances, column, in_common, scaled
+from rollwise.numbers.printed import as_text, certified, chance
 
 if TYPE_CHECKING:
     import polars as pl
     from plotly.graph_objects import Figure
 
+    from rollwise.answer.advice import Advice
     from rollwise.answer.references import Policies
     from rollwise.graph.policies import Policy
     from rollwise.report import ReportPage
-
-
-class ActionAdvice(NamedTuple):
-    """What an action is worth in a state.
-
-    Attributes
-    ----------
-    action : str
-    value : float
-        Expected payoff (1 for a win, -1 for a loss), or expected total of rewards.
-    win_probability : float or None
-        None for a solitaire score.
-    regret : float
-        What taking it costs against the best action, in units of value.
-    best : bool
-        Whether nothing is better, as far as the certified error can tell.
-    error_bound : float
-        How far `value` can be off, proved.
-    regret_bound : float
-        How far `regret` can be off, proved.
-    """
-
-    action: str
-    value: float
-    win_probability: float | None
-    regret: float
-    best: bool
-    error_bound: float
-    regret_bound: float
-
-
-class Advice(NamedTuple):
-    """What a state is worth and what to do there."""
-
-    state: dict[str, int]
-    value: float
-    win_probability: float | None
-    error_bound: float
-    actions: list[ActionAdvice]
-
-    def _repr_html_(self) -> str:
-        """How a notebook shows it: a row for each action, the best ones marked."""
-        from html import escape
-
-        state = ", ".join(f"{name}={value}" for name, value in self.state.items())
-        printed, sure = self.as_printed()
-        worth = "expected score" if self.win_probability is None else "win probability"
-        rows = "".join(
-            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in printed
-        )
-        return (
-            f"<p>{escape(state)} ({escape(sure)})</p><table><tr><th></th><th>action</th>"
-            f"<th>{worth}</th><th>cost</th></tr>{rows}</table>"
-        )
-
-    def as_printed(self) -> tuple[list[tuple[str, str, str, str]], str]:
-        """Each action with its mark, name, worth and cost, and how sure these are.
-
-        Every true number is within the printed bound of the printed one.
-        """
-        is_score = self.win_probability is None
-        values = [row.value for row in self.actions]
-        bounds = [row.error_bound for row in self.actions]
-        worth = column(values, bounds) if is_score else chances(values, bounds)
-        unit = 1.0 if is_score else 0.5
-        others = [row for row in self.actions if not row.best]
-        costs = column(
-            [scaled(row.regret, unit) for row in others],
-            [scaled(row.regret_bound, unit) for row in others],
-        )
-        dearer = iter(costs)
-        rows = []
-        for row, number in zip(self.actions, worth, strict=True):
-            mark, cost = ("→", "") if row.best else ("", next(dearer).number)
-            rows.append((mark, row.action, number.number, cost))
-        sure = f"certified ± {in_common(worth)[1]}"
-        if costs:
-            sure += f"; the cost is against the best action, marked → (± {in_common(costs)[1]})"
-        return rows, sure
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -215,12 +136,12 @@ class Solution:
     @property
     def win_probability(self) -> float | None:
         """The probability that who moves first wins (a draw is half a win); None for a score."""
-        return None if self.is_score else (1 + self.value) / 2
+        return self.graph.view.win_probability(self.value)
 
     @property
     def win_probabilities(self) -> NDArray[np.float64] | None:
         """The mover's probability to win in every state, (n_states,); None for a score."""
-        return None if self.is_score else (1 + self.values) / 2
+        return self.graph.view.win_probability(self.values)
 
     @cached_property
     def action_values(self) -> NDArray[np.float64]:
@@ -233,25 +154,20 @@ class Solution:
     @cached_property
     def regret(self) -> NDArray[np.float64]:
         """What each action costs against the best of its state: (n_actions,) float64, from 0."""
-        sign = sign_of(self.graph.objective)
-        worth = sign * self.action_values
-        best = np.maximum.reduceat(worth, self.graph.action_indptr[:-1])[self.graph.action_state]
-        return np.subtract(best, worth, out=np.zeros(len(worth)), where=best != worth)
+        return costs(self.graph, self.action_values)
 
     @cached_property
     def is_best(self) -> NDArray[np.bool_]:
         """Which actions can't be told from the best within the certified error: (n_actions,)."""
-        margin = 2 * self.error_bound if np.isfinite(self.error_bound) else 0.0
-        return self.regret <= margin
+        return np.asarray(are_best(self.regret, self.error_bound))
 
     @cached_property
     def best_actions(self) -> NDArray[np.int64]:
-        """The first of the best actions of each state, as an index: (n_states,) int64.
+        """The action to take in each state, as an index: (n_states,) int64.
 
-        Where the best actions could go round for ever, one that ends that
-        (see `rollwise.graph.endings.first_that_end`).
+        The first of the best, see `rollwise.graph.choices.first_best`.
         """
-        return first_that_end(self.graph, self.is_best)
+        return first_best(self.graph, self.is_best)
 
     @cached_property
     def policy(self) -> Policy:
@@ -296,7 +212,7 @@ class Solution:
         frame = pl.DataFrame(
             {name: graph.states[:, i] for i, name in enumerate(graph.field_names)}
         ).with_columns(
-            self._action_names(self.best_actions),
+            self.action_column(self.best_actions),
             pl.Series("value", self.values),
             pl.Series("win_probability", self.win_probabilities, dtype=pl.Float64)
             if not self.is_score
@@ -312,13 +228,9 @@ class Solution:
     def _said_of_states(self) -> Mapping[str, Any]:
         return {} if self.run is None else self.run.state_columns(self.is_score)
 
-    def _action_names(self, actions: NDArray[np.int64]) -> pl.Series:
-        import polars as pl
-
-        labels = self.graph.action_label[actions]
-        known = sorted(set(labels.tolist()))
-        names = pl.Series([self.graph.action_names.get(label, str(label)) for label in known])
-        return names.gather(np.searchsorted(known, labels)).alias("action")
+    def action_column(self, actions: NDArray[np.int64]) -> pl.Series:
+        """What actions, given by their indices, are called: a column ``action``."""
+        return self.graph.vocabulary.column(self.graph.action_label[actions])
 
     def find(self, state: Sequence[int] | Mapping[str, int]) -> int:
         """The number of a state, given by its fields in order or by name.
@@ -341,65 +253,9 @@ class Solution:
         UnknownState
             No play comes to this state.
         """
-        graph = self.graph
-        s = self.find(state)
-        actions = range(int(graph.action_indptr[s]), int(graph.action_indptr[s + 1]))
-        bounds = [self._action_error_bound(a) for a in actions]
-        rows = []
-        for a, text, bound in zip(actions, graph.action_texts(s), bounds, strict=True):
-            value = float(self.action_values[a])
-            rows.append(
-                ActionAdvice(
-                    text,
-                    value,
-                    None if self.is_score else (1 + value) / 2,
-                    float(self.regret[a]),
-                    bool(self.is_best[a]),
-                    bound,
-                    # the best of the others is off by what the worst of them is, and the
-                    # difference of two doubles by less than their last place
-                    bound + max(bounds) + 2.0**-52 * float(self.regret[a])
-                    if np.isfinite(self.regret[a])
-                    else 0.0,
-                )
-            )
-        value = float(self.values[s])
-        return Advice(
-            dict(zip(graph.field_names, graph.states[s].tolist(), strict=True)),
-            value,
-            None if self.is_score else (1 + value) / 2,
-            float(self.error_bounds[s]),
-            rows,
-        )
+        from rollwise.answer.advice import advise
 
-    def _action_error_bound(self, action: int) -> float:
-        """How far `action_values` can be off: what is known of the next states, and rounding."""
-        graph = self.graph
-        part = slice(int(graph.outcome_indptr[action]), int(graph.outcome_indptr[action + 1]))
-        ahead = [state for state in graph.outcome_state[part].tolist() if state >= 0]
-        if not np.isfinite(self.error_bounds[ahead]).all():
-            return float("inf")
-        if np.isinf(self.values[ahead]).any():
-            return 0.0  # it may lead to where nobody can end play, and is worth that exactly
-        worth, doubt = Fraction(float(graph.action_reward[action])), Fraction(0)
-        outcomes = zip(
-            graph.outcome_state[part].tolist(),
-            graph.outcome_weight[part].tolist(),
-            graph.outcome_passes[part].tolist(),
-            graph.outcome_payoff[part].tolist(),
-            strict=True,
-        )
-        total = sum(Fraction(weight) for weight in graph.outcome_weight[part].tolist())
-        for state, weight, passes, payoff in outcomes:
-            if state < 0:
-                worth += Fraction(weight) / total * Fraction(payoff)
-                continue
-            share = Fraction(weight) / total
-            value = Fraction(float(self.values[state]))
-            worth += share * (-value if passes else value)
-            doubt += share * Fraction(float(self.error_bounds[state]))
-        off = doubt + abs(worth - Fraction(float(self.action_values[action])))
-        return float(np.nextafter(float(off), np.inf))
+        return advise(self, state)
 
     def plot(self, kind: str = "policy", **choices: Any) -> Figure:
         """Draw it: a Plotly figure, which a notebook shows by itself.

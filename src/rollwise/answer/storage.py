@@ -58,7 +58,7 @@ def save(solution: Solution, path: Path) -> None:
     graph = solution.graph
     columns: dict[str, Any] = {name: graph.states[:, i] for i, name in enumerate(graph.field_names)}
     frame = pl.DataFrame(columns).with_columns(
-        solution._action_names(solution.best_actions),
+        solution.action_column(solution.best_actions),
         pl.Series("value", solution.values),
         pl.Series("error_bound", solution.error_bounds),
     )

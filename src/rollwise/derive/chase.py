@@ -139,7 +139,7 @@ class Chase(DerivedGame):
         if not self.has_limit:
             low, high = points_to_come(graph, self.points)
             return int(low[0]), int(high[0])
-        sign = 1 if graph.objective == "minimize" else -1
+        sign = -int(sign_of(graph.objective))
         best = sign * int(least_cost(graph, self.points)[0])
         worst = best if self.target is None else sign * max(sign * best, sign * self.target)
         return min(best, worst), max(best, worst)

@@ -105,7 +105,8 @@ def costs(graph: StateGraph, action_values: Floats) -> Floats:
     """
     worth = sign_of(graph.objective) * action_values
     best = fold_actions(graph, np.maximum, worth)[graph.action_state]
-    return np.subtract(best, worth, out=np.zeros(len(worth)), where=best != worth)
+    cost: Floats = np.subtract(best, worth, out=np.zeros(len(worth)), where=best != worth)
+    return cost
 
 
 def are_best(cost: Any, bound: float) -> Any:

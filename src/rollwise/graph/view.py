@@ -21,10 +21,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 if TYPE_CHECKING:
     from rollwise.graph.state_graph import StateGraph
 
-Number = TypeVar("Number")  # float, Fraction, or an array of floats
+Number = TypeVar("Number", float, Fraction, NDArray[np.float64])
 
 
 def sign_of(objective: str) -> float:
@@ -34,7 +37,7 @@ def sign_of(objective: str) -> float:
 
 def win_probability(value: Number) -> Number:
     """The win probability of a value from -1 (lost) to 1 (won); a draw is half a win."""
-    return (1 + value) / 2  # type: ignore[operator, no-any-return]
+    return (1 + value) / 2
 
 
 class GraphView:

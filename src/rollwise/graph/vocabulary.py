@@ -18,9 +18,15 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 MOST_SHOWN = 24
 _NUMBER = re.compile(r"[+-]?[0-9]+")
@@ -84,6 +90,20 @@ class Vocabulary:
             text if plain.count(name) == 1 else f"{text} [{label}]"
             for text, name, label in zip(texts, plain, labels, strict=True)
         ]
+
+    def column(self, labels: NDArray[Any]) -> pl.Series:
+        """What many actions are called: a column ``action``.
+
+        Parameters
+        ----------
+        labels : (n,) int
+            The actions' numbers.
+        """
+        import polars as pl
+
+        known = np.unique(labels)
+        texts = pl.Series("action", [self.text(label) for label in known.tolist()], pl.String)
+        return texts.gather(np.searchsorted(known, labels))
 
     def meaning(self, action: Any) -> Sequence[int]:
         """The actions that a text or a number in data can mean: most often one, or none."""

@@ -212,7 +212,7 @@ class _Exact:
     def __init__(self, graph: StateGraph, fmpq: Any, fmpz: Any) -> None:
         self.fmpq = fmpq
         self.fmpz = fmpz
-        self.sign = sign_of(graph.objective)
+        self.sign = int(sign_of(graph.objective))
         self.action_indptr = graph.action_indptr.tolist()
         self.outcome_indptr = graph.outcome_indptr.tolist()
         self.state = graph.outcome_state.tolist()

@@ -118,7 +118,7 @@ def select(solution: Solution, states: Ints, where: str | None) -> Ints:
     table = solution.graph.states
     names = solution.graph.field_names
     frame = pl.DataFrame({name: table[states, i] for i, name in enumerate(names)}).with_columns(
-        solution._action_names(solution.best_actions[states]),
+        solution.action_column(solution.best_actions[states]),
         pl.Series("value", solution.values[states]),
         pl.Series("win_probability", (1 + solution.values[states]) / 2),
         pl.Series("error_bound", solution.error_bounds[states]),

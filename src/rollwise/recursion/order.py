@@ -16,6 +16,7 @@ from rollwise.errors import TooManyStates
 from rollwise.graph.components import Components
 from rollwise.graph.lotteries import Lotteries
 from rollwise.graph.state_graph import StateGraph
+from rollwise.graph.view import sign_of
 from rollwise.kernels import recursion as kernels
 from rollwise.kernels.recursion import Arranged
 from rollwise.machine import large_pages
@@ -99,7 +100,7 @@ class Arranging(Recursion):
         super().__init__(graph.components_so_far, arranged)
         self.done = 0
         self._graph = graph
-        self._constant = -constant if graph.objective == "minimize" else constant
+        self._constant = sign_of(graph.objective) * constant
 
     @property
     def piece(self) -> int:

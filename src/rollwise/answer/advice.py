@@ -1,0 +1,151 @@
+"""Advice: what each action of one state is worth, what it costs, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rollwise.graph import Action
+from rollwise.numbers.printed import chances, column, in_common, scaled
+
+if TYPE_CHECKING:
+    from rollwise.answer.solution import Solution
+
+
+class ActionAdvice(NamedTuple):
+    """What an action is worth in a state.
+
+    Attributes
+    ----------
+    action : str
+    value : float
+        Expected payoff (1 for a win, -1 for a loss), or expected total of rewards.
+    win_probability : float or None
+        None for a solitaire score.
+    regret : float
+        What taking it costs against the best action, in units of value.
+    best : bool
+        Whether nothing is better, as far as the certified error can tell.
+    error_bound : float
+        How far `value` can be off, proved.
+    regret_bound : float
+        How far `regret` can be off, proved.
+    """
+
+    action: str
+    value: float
+    win_probability: float | None
+    regret: float
+    best: bool
+    error_bound: float
+    regret_bound: float
+
+
+class Advice(NamedTuple):
+    """What a state is worth and what to do there."""
+
+    state: dict[str, int]
+    value: float
+    win_probability: float | None
+    error_bound: float
+    actions: list[ActionAdvice]
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it: a row for each action, the best ones marked."""
+        from html import escape
+
+        state = ", ".join(f"{name}={value}" for name, value in self.state.items())
+        printed, sure = self.as_printed()
+        worth = "expected score" if self.win_probability is None else "win probability"
+        rows = "".join(
+            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in printed
+        )
+        return (
+            f"<p>{escape(state)} ({escape(sure)})</p><table><tr><th></th><th>action</th>"
+            f"<th>{worth}</th><th>cost</th></tr>{rows}</table>"
+        )
+
+    def as_printed(self) -> tuple[list[tuple[str, str, str, str]], str]:
+        """Each action with its mark, name, worth and cost, and how sure these are.
+
+        Every true number is within the printed bound of the printed one.
+        """
+        is_score = self.win_probability is None
+        values = [row.value for row in self.actions]
+        bounds = [row.error_bound for row in self.actions]
+        worth = column(values, bounds) if is_score else chances(values, bounds)
+        unit = 1.0 if is_score else 0.5
+        others = [row for row in self.actions if not row.best]
+        costs = column(
+            [scaled(row.regret, unit) for row in others],
+            [scaled(row.regret_bound, unit) for row in others],
+        )
+        dearer = iter(costs)
+        rows = []
+        for row, number in zip(self.actions, worth, strict=True):
+            mark, cost = ("→", "") if row.best else ("", next(dearer).number)
+            rows.append((mark, row.action, number.number, cost))
+        sure = f"certified ± {in_common(worth)[1]}"
+        if costs:
+            sure += f"; the cost is against the best action, marked → (± {in_common(costs)[1]})"
+        return rows, sure
+
+
+def advise(solution: Solution, state: Sequence[int] | Mapping[str, int]) -> Advice:
+    """What a state is worth and what each action costs there.
+
+    Parameters
+    ----------
+    state : a state of the game, its fields in order, or a mapping by name
+
+    Raises
+    ------
+    UnknownState
+        No play comes to this state.
+    """
+    view = solution.graph.view
+    here = view.find(state)
+    bounds = [_error_bound(solution, action) for action in here.actions]
+    rows = []
+    for action, text, bound in zip(here.actions, here.action_names, bounds, strict=True):
+        value, regret = float(solution.action_values[action]), float(solution.regret[action])
+        rows.append(
+            ActionAdvice(
+                text,
+                value,
+                view.win_probability(value),
+                regret,
+                bool(solution.is_best[action]),
+                bound,
+                # the best of the others is off by what the worst of them is, and the
+                # difference of two doubles by less than their last place
+                bound + max(bounds) + 2.0**-52 * regret if np.isfinite(regret) else 0.0,
+            )
+        )
+    value = float(solution.values[here])
+    return Advice(
+        here.named,
+        value,
+        view.win_probability(value),
+        float(solution.error_bounds[here]),
+        rows,
+    )
+
+
+def _error_bound(solution: Solution, action: Action) -> float:
+    """How far `action_values` can be off: what is known of the next states, and rounding."""
+    ahead = [outcome.target for outcome in action.outcomes if not outcome.is_over]
+    if not np.isfinite(solution.error_bounds[ahead]).all():
+        return float("inf")
+    if np.isinf(solution.values[ahead]).any():
+        return 0.0  # it may lead to where nobody can end play, and is worth that exactly
+    worth, doubt = Fraction(action.reward), Fraction(0)
+    for outcome, chance in zip(action.outcomes, action.exact_chances, strict=True):
+        worth += chance * Fraction(float(outcome.worth(solution.values)))
+        if not outcome.is_over:
+            doubt += chance * Fraction(float(solution.error_bounds[outcome.target]))
+    off = doubt + abs(worth - Fraction(float(solution.action_values[action])))
+    return float(np.nextafter(float(off), np.inf))

@@ -1,0 +1,219 @@
+"""The view of a graph, and choices of all states at once, held against plain loops."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import naive
+import numpy as np
+import pytest
+from graphs import assemble, ending_graphs
+from hypothesis import given
+from hypothesis import strategies as st
+from little_games import ALL
+
+from rollwise import build, solve
+from rollwise.errors import UnknownState, UsageError
+from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN, Game
+from rollwise.games.pig import Pig
+from rollwise.games.super_six import SuperSix
+from rollwise.games.threes import Threes
+from rollwise.graph import sign_of, win_probability
+from rollwise.graph.choices import (
+    actions_of,
+    are_best,
+    chances,
+    costs,
+    first_best,
+    first_of_each_state,
+    fold_actions,
+    fold_outcomes,
+    has_choice,
+    outcome_action,
+    outcomes_of,
+)
+
+GAMES = [*ALL[:6], Pig(9), SuperSix(6), Threes(3)]
+ENDINGS = {WIN: "win", LOSE: "lose", DRAW: "draw"}
+
+
+def told_by_rules(game: Game, state, label: int) -> Counter:
+    """What can come of an action by the rules, and how likely: ending, pass, next state."""
+    found: Counter = Counter()
+    ways = naive.expand_action(game, state, label)
+    total = sum(weight for weight, _, _ in ways)
+    for weight, then, after in ways:
+        if then in (AGAIN, PASS):
+            found[None, then == PASS, tuple(after)] += weight / total
+        else:
+            found[ENDINGS.get(then, "end"), False, None] += weight / total
+    return found
+
+
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
+def test_the_view_says_what_the_rules_say(game):
+    view = build(game).view
+    told = naive.explore(game)
+    assert {state.fields for state in view} == {tuple(state) for state in told}
+    for state in view:
+        here = type(game.start())(*state.fields)
+        assert state.labels == list(told[state.fields])
+        for action in state.actions:
+            assert action.reward == game.reward(here, action.label)
+            found: Counter = Counter()
+            for outcome in action.outcomes:
+                after = outcome.next_state
+                what = (outcome.ending, outcome.passes, None if after is None else after.fields)
+                found[what] += outcome.exact_chance
+            assert found == told_by_rules(game, here, action.label)
+            assert sum(action.exact_chances) == 1
+
+
+@given(ending_graphs(n_border=2, weights=st.one_of(st.integers(1, 9), st.floats(0.1, 9))))
+def test_elements_stand_for_their_numbers(graph):
+    actions = outcomes = 0
+    for s, state in enumerate(graph.view):
+        assert state.index == s
+        assert graph.states[state].tolist() == list(state.fields)
+        assert state.is_choice == (len(state.actions) > 1) == has_choice(graph)[s]
+        for action in state.actions:
+            assert action.index == actions
+            assert action.state == state
+            assert action == graph.view.action(actions)
+            assert graph.action_reward[action] == action.reward
+            weights = []
+            for number, outcome in enumerate(action.outcomes):
+                assert (outcome.index, outcome.number) == (outcomes, number)
+                assert outcome.action is action
+                assert graph.outcome_weight[outcome] == outcome.weight
+                assert graph.outcome_passes[outcome] == outcome.passes
+                assert graph.outcome_payoff[outcome] == outcome.payoff
+                assert graph.outcome_state[outcome] == outcome.target
+                assert outcome.is_over == (outcome.ending is not None) == (outcome.target < 0)
+                inside = 0 <= outcome.target < graph.n_states
+                assert (outcome.next_state is not None) == inside
+                weights.append(outcome.weight)
+                outcomes += 1
+            assert action.weights == weights
+            total = sum(Fraction(weight) for weight in weights)
+            assert action.exact_chances == [Fraction(weight) / total for weight in weights]
+            assert action.chances == pytest.approx([float(c) for c in action.exact_chances])
+            assert [o.chance for o in action.outcomes] == action.chances
+            assert [o.exact_chance for o in action.outcomes] == action.exact_chances
+            actions += 1
+    assert (actions, outcomes) == (graph.n_actions, graph.n_outcomes)
+
+
+@given(ending_graphs(n_border=2))
+def test_all_states_at_once(graph):
+    """What is found for a whole graph is what loops over the view find."""
+    view = graph.view
+    actions = [action for state in view for action in state.actions]
+    outcomes = [outcome for action in actions for outcome in action.outcomes]
+    assert outcome_action(graph).tolist() == [outcome.action.index for outcome in outcomes]
+    assert chances(graph).tolist() == pytest.approx([outcome.chance for outcome in outcomes])
+    numbers = np.arange(graph.n_actions)
+    assert fold_actions(graph, np.maximum, numbers).tolist() == [s.action_range[-1] for s in view]
+    weights = fold_outcomes(graph, np.add, graph.outcome_weight)
+    assert weights.tolist() == [action.total for action in actions]
+    some = np.arange(graph.n_states)[::-2]
+    found, counts = actions_of(graph, some)
+    assert found.tolist() == [a for s in some for a in view[s].action_range]
+    assert counts.tolist() == [len(view[s].action_range) for s in some]
+    after, counts = outcomes_of(graph, found)
+    assert after.tolist() == [k for a in found for k in view.action(a).outcome_range]
+    assert counts.tolist() == [len(view.action(a).outcome_range) for a in found]
+
+
+@given(ending_graphs(), st.data())
+def test_costs_and_the_first_best(graph, data):
+    """Values are whole numbers and halves, so that many actions tie."""
+    worth = st.integers(-4, 4).map(lambda x: x / 2)
+    values = np.array([data.draw(worth) for _ in range(graph.n_actions)])
+    bound = data.draw(st.sampled_from([0.0, 0.25, 0.5, float("inf")]))
+    cost = costs(graph, values)
+    best = are_best(cost, bound)
+    taken = first_best(graph, best)
+    margin = 2 * bound if np.isfinite(bound) else 0.0
+    for state in graph.view:
+        known = {action: values[action] for action in state.actions}
+        top = (min if graph.objective == "minimize" else max)(known.values())
+        assert [cost[a] for a in known] == [abs(top - value) for value in known.values()]
+        near = [a for a, value in known.items() if abs(top - value) <= margin]
+        assert [a for a in known if best[a]] == near
+        assert first_of_each_state(graph, best)[state] == near[0].index
+        assert best[taken[state]]
+    if graph.objective == "win":
+        assert taken.tolist() == first_of_each_state(graph, best).tolist()
+
+
+def test_the_best_of_nothing_good_is_the_first():
+    graph = assemble([[(0.0, [(1, WIN, None)]), (0.0, [(1, LOSE, None)])]])
+    assert first_of_each_state(graph, np.zeros(2, np.bool_)).tolist() == [0]
+
+
+def test_states_that_are_lost_for_certain_cost_nothing():
+    graph = assemble([[(0.0, [(1, LOSE, None)]), (0.0, [(1, LOSE, None)])]])
+    assert costs(graph, np.array([-np.inf, -np.inf])).tolist() == [0.0, 0.0]
+    assert costs(graph, np.array([-1.0, -np.inf])).tolist() == [0.0, np.inf]
+
+
+def test_of_equal_actions_the_one_that_ends_play_is_taken():
+    """To stay is as good as to act, but not for ever."""
+    stay, end = (0.0, [(1, AGAIN, 0)]), (0.0, [(1, DRAW, None)])
+    graph = assemble([[stay, end]], endless="draw")
+    assert first_best(graph, np.ones(2, np.bool_)).tolist() == [1]
+    assert first_best(graph, np.array([True, False])).tolist() == [0]
+
+
+def test_worth_in_the_movers_eyes():
+    ways = [(1, WIN, None), (1, LOSE, None), (1, DRAW, None), (1, AGAIN, 0), (1, PASS, 0)]
+    action = assemble([[(0.0, ways)]]).view[0].actions[0]
+    assert [outcome.worth([0.25]) for outcome in action.outcomes] == [1, -1, 0, 0.25, -0.25]
+    assert [outcome.worth([Fraction(1, 3)]) for outcome in action.outcomes][-1] == Fraction(-1, 3)
+    assert [outcome.ending for outcome in action.outcomes] == ["win", "lose", "draw", None, None]
+
+
+def test_win_probabilities():
+    assert win_probability(-1.0) == 0.0
+    assert win_probability(Fraction(1, 3)) == Fraction(2, 3)
+    assert win_probability(np.array([-1.0, 0.0, 1.0])).tolist() == [0.0, 0.5, 1.0]
+    assert build(Pig(9)).view.win_probability(0.5) == 0.75
+    assert build(Threes(2)).view.win_probability(0.5) is None
+
+
+def test_the_sign():
+    assert [sign_of(o) for o in ("win", "maximize", "minimize")] == [1.0, 1.0, -1.0]
+    assert build(Threes(2)).view.sign == -1.0
+    assert not np.any(solve(Threes(2)).regret < 0)
+
+
+def test_finding_states_and_actions():
+    view = build(Pig(9)).view
+    state = view.find({"banked": 3, "rival": 0, "turn": 2})
+    assert state == view.find((3, 0, 2)) == view[state.index]
+    assert state.named == {"banked": 3, "rival": 0, "turn": 2}
+    assert str(state) == "banked=3, rival=0, turn=2"
+    assert state.action_names == ["roll", "hold"]
+    assert state.labels == [0, 1]
+    assert state.find_action("hold") == state.find_action(1) == state.actions[1]
+    assert str(state.actions[1]) == "hold"
+    assert "Action" in repr(state.actions[1])
+    assert len({*view, *view}) == len(view)
+    assert state != state.actions[0]
+    with pytest.raises(UnknownState):
+        view.find((30, 0, 2))
+    with pytest.raises(UsageError, match="roll, hold"):
+        state.find_action("jump")
+    with pytest.raises(IndexError, match="no state"):
+        view[len(view)]
+
+
+def test_iterating_makes_no_arrays():
+    graph = build(Pig(9))
+    held = graph.nbytes
+    for state in graph.view:
+        for action in state.actions:
+            assert sum(outcome.chance for outcome in action.outcomes) == pytest.approx(1)
+    assert graph.nbytes <= held
