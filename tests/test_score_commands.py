@@ -61,7 +61,7 @@ def test_contests():
     told = document("solve", "threes", "dice=3", "--contest", "5")
     assert sum(told["probabilities"]) == pytest.approx(1, abs=1e-12)
     assert told["seconds"] < 60
-    told = document("solve", "threes", "dice=3", "--contest", "2", "--ties", "win-or-tie")
+    told = document("solve", "threes", "dice=4", "--contest", "2", "--ties", "win-or-tie")
     first = told["first_player"]
     assert first["probability"] > first["probability_playing_for_the_mean"]
     assert "the last player wins" in output("solve", "threes", "dice=2", "--contest", "3")
