@@ -104,6 +104,12 @@ def test_methods_see_only_the_graph():
         assert not rooms_used(path) & {"game", "dice", "games", "builders"}
 
 
+def test_play_knows_of_no_terminal():
+    for path in (ROOT / "coach").glob("*.py"):
+        used = {name.split(".")[0] for name in imports_of(path.read_text())}
+        assert not used & {"rich", "typer", "click", "sys", "shutil"}
+
+
 @pytest.mark.parametrize(
     "path", sorted((ROOT / "kernels").glob("*.py")), ids=lambda path: path.name
 )

@@ -13,12 +13,12 @@ from play_games import Capture, Odd
 
 from rollwise.analysis.contest import Contest, solve_contest
 from rollwise.coach import Session, Table, read_records, replay, written
-from rollwise.coach.coach import grade, stake
+from rollwise.coach.agreed_game import agreed_form, agreed_game
+from rollwise.coach.changes import as_other_sees
 from rollwise.coach.game_record import RecordError
-from rollwise.coach.replay import agreed_form, agreed_game
-from rollwise.coach.report import ledger_document
+from rollwise.coach.grades import grade, stake
+from rollwise.coach.ledger_document import ledger_document
 from rollwise.coach.review import review
-from rollwise.coach.telling import as_other_sees
 from rollwise.derive.contest import Duel
 from rollwise.errors import UsageError
 from rollwise.games import available

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rollwise.answer.solution import Solution
 from rollwise.builders import build
+from rollwise.derive.derived_game import base_actions
 from rollwise.errors import PolicyError, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
@@ -168,24 +168,12 @@ def _of_rules(graph: StateGraph, game: Game, name: str) -> Policy:
     if game.base_game is not game:  # its policies are those of the game it is made from
         inner = game.base_graph(graph)
         blind = _of_rules(inner, game.base_game, name)
-        return Policy(name, blind.probability[inner_actions(graph, inner)])
+        return Policy(name, blind.probability[base_actions(graph, inner)])
     function = functions[name]
     compiled = _of_compiled_function(graph, game, name, function)
     if compiled is not None:
         return compiled
     return Policy.of_function(graph, game, name, lambda s: function(game, s))
-
-
-def inner_actions(graph: StateGraph, inner: StateGraph) -> NDArray[np.int64]:
-    """The action of the inner game's graph that each action of a derived one stands for."""
-    parts = graph.states[:, : len(inner.field_names)]
-    rows = np.concatenate([inner.states, parts])
-    _, number = np.unique(rows, axis=0, return_inverse=True)
-    place = np.empty(int(number.max()) + 1, np.int64)
-    place[number[: inner.n_states]] = np.arange(inner.n_states)
-    state = place[number[inner.n_states :]][graph.action_state]
-    step = np.arange(graph.n_actions) - graph.action_indptr[graph.action_state]
-    return np.asarray(inner.action_indptr[state] + step)
 
 
 def _of_compiled_function(

@@ -9,7 +9,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from rollwise.cli.figures import Figures
-from rollwise.coach.report import ledger_document
+from rollwise.coach.ledger_document import ledger_document
 from rollwise.coach.session import Session
 
 

@@ -1,24 +1,13 @@
-"""A coach: what a choice costs, how bad that is, and when to say so.
-
-The grades are those of GNU Backgammon's tutor. They go by what is at stake in the
-whole game: all that lies between a loss and a win, or between the best and the worst
-that a score can still come to. A choice that costs 2 % of it or more is doubtful, from
-4 % bad, and from 8 % very bad.
-"""
+"""A coach: what a choice costs, and when to say so."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from typing import NamedTuple
 
-import numpy as np
-
-from rollwise.answer.solution import Solution
+from rollwise.coach.grades import grade
 from rollwise.coach.session import Choice, Session
-from rollwise.errors import UsageError
-
-# From the worst one: the grade, and the share of what is at stake that it begins with.
-GRADES = (("very bad", 0.08), ("bad", 0.04), ("doubtful", 0.02))
+from rollwise.errors import UsageError, spelled
 
 
 class Speaks(StrEnum):
@@ -51,23 +40,6 @@ class Remark(NamedTuple):
     best: str
 
 
-def stake(solution: Solution) -> float:
-    """What lies between the worst and the best, in units of value."""
-    if not solution.is_score:
-        return 2.0
-    values = solution.values[np.isfinite(solution.values)]
-    return float(values.max(initial=0.0) - values.min(initial=0.0))
-
-
-def grade(solution: Solution, cost: float) -> str | None:
-    """How bad it is to lose so much: a grade, or None for less than doubtful."""
-    at_stake = stake(solution)
-    for name, share in GRADES:
-        if cost >= share * at_stake > 0:
-            return name
-    return None
-
-
 class Coach:
     """Watches a session.
 
@@ -85,7 +57,8 @@ class Coach:
 
     def __init__(self, session: Session, speaks: Speaks | str = Speaks.ASK) -> None:
         if speaks not in list(Speaks):
-            raise UsageError(f"--coach is {str(speaks)!r}; it must be {', '.join(Speaks)}")
+            option = spelled(python="speaks", command_line="--coach")
+            raise UsageError(f"{option} is {str(speaks)!r}; it must be {', '.join(Speaks)}")
         self.session = session
         self.speaks = Speaks(speaks)
 
@@ -103,7 +76,8 @@ class Coach:
             The coach is to keep silent.
         """
         if self.speaks is Speaks.OFF:
-            raise UsageError("the coach keeps silent; begin with --coach ask to be able to ask")
+            ask = spelled(python="speaks='ask'", command_line="--coach ask")
+            raise UsageError(f"the coach keeps silent; begin with {ask} to be able to ask")
         return sorted(self.session.choices, key=lambda choice: choice.cost)
 
     def warning(self) -> Remark | None:

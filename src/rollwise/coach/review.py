@@ -12,8 +12,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rollwise.coach.grades import grade_counts
 from rollwise.coach.ledger import Ledger
-from rollwise.coach.report import grade_counts
 from rollwise.coach.session import Session
 
 

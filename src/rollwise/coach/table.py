@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.references import Policies, inner_actions
+from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.answer.solve import solve
-from rollwise.coach.telling import as_other_sees, changes
+from rollwise.coach.changes import as_other_sees, changes
 from rollwise.coach.thrown import what_follows
+from rollwise.derive.derived_game import base_actions
 from rollwise.errors import UsageError
 from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN, Game
 from rollwise.graph import StateGraph
@@ -93,7 +94,7 @@ class Table:
         """The action of `source` that each action stands for."""
         if self.source is self.graph:
             return np.arange(self.graph.n_actions)
-        return inner_actions(self.graph, self.source)
+        return base_actions(self.graph, self.source)
 
     def _state(self, action: int) -> Any:
         """The state of an action, as the rules know it."""

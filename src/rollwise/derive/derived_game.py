@@ -8,6 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.parameters import ParameterSpec
@@ -111,3 +114,15 @@ class DerivedGame(Game):
             return ask
 
         return {name: blind(function) for name, function in self.inner.policies().items()}
+
+
+def base_actions(graph: StateGraph, inner: StateGraph) -> NDArray[np.int64]:
+    """The action of the base game's graph that each action of a derived one stands for."""
+    parts = graph.states[:, : len(inner.field_names)]
+    rows = np.concatenate([inner.states, parts])
+    _, number = np.unique(rows, axis=0, return_inverse=True)
+    place = np.empty(int(number.max()) + 1, np.int64)
+    place[number[: inner.n_states]] = np.arange(inner.n_states)
+    state = place[number[inner.n_states :]][graph.action_state]
+    step = np.arange(graph.n_actions) - graph.action_indptr[graph.action_state]
+    return np.asarray(inner.action_indptr[state] + step)

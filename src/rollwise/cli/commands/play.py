@@ -95,9 +95,10 @@ def play(
 
     from rollwise.cli.kept_game import KeptGame, require_new
     from rollwise.cli.terminal_game import Stopped, TerminalGame
+    from rollwise.coach.agreed_game import agreed_form, agreed_game
     from rollwise.coach.coach import Coach, Speaks
-    from rollwise.coach.replay import agreed_form, agreed_game, replay
-    from rollwise.coach.report import ledger_document
+    from rollwise.coach.ledger_document import ledger_document
+    from rollwise.coach.replay import replay
     from rollwise.machine.interrupts import endings_interrupt, held_back
 
     if dice not in (None, "here", "by-hand"):

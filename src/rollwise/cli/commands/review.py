@@ -53,9 +53,10 @@ def review(
     from dataclasses import asdict
 
     from rollwise.cli.figures import Figures
+    from rollwise.coach.agreed_game import agreed_form, agreed_game
     from rollwise.coach.game_record import read_records
-    from rollwise.coach.replay import agreed_form, agreed_game, replay
-    from rollwise.coach.report import ledger_document
+    from rollwise.coach.ledger_document import ledger_document
+    from rollwise.coach.replay import replay
     from rollwise.coach.review import review as review_games
 
     asked = split_words(game, file, *(parameters or ()), files=1)
@@ -147,7 +148,7 @@ def _print_mistakes(one: PlayerReview, figures: Figures) -> None:
 def _print_decisions(session: Session, figures: Figures) -> None:
     from rich.table import Table
 
-    from rollwise.coach.report import ledger_document
+    from rollwise.coach.ledger_document import ledger_document
 
     document: dict[str, Any] = ledger_document(session)
     typer.echo(f"The game, in the eyes of {document['player']}")

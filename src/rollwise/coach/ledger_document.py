@@ -1,13 +1,11 @@
-"""Ledgers as plain data, for tables and JSON alike."""
+"""A ledger as a document: plain data, for tables and JSON alike."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any
 
-from rollwise.answer.solution import Solution
-from rollwise.coach.coach import GRADES, grade
+from rollwise.coach.grades import grade, grade_counts
 from rollwise.coach.ledger import Account
 from rollwise.coach.session import Session
 
@@ -66,9 +64,3 @@ def move_document(session: Session, entry: Account, seat: int = 0) -> dict[str, 
         "skill": sign * entry.skill,
         "luck": sign * entry.luck,
     }
-
-
-def grade_counts(solution: Solution, decisions: Iterable[Account]) -> dict[str, int]:
-    """How many decisions were of each grade, the mildest one first."""
-    found = [grade(solution, entry.cost) for entry in decisions]
-    return {name: found.count(name) for name, _ in reversed(GRADES)}

@@ -1,0 +1,150 @@
+"""Which game was played: what records and the user say of it, if they agree."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rollwise.coach.game_record import Record, RecordError
+from rollwise.errors import ParameterError, UnknownGame, spelled
+from rollwise.game import Game
+from rollwise.games import create, find
+from rollwise.graph import title_of
+from rollwise.parameters import parameter_specs
+
+
+def agreed_game(
+    records: Sequence[Record], kind: type[Game] | None, values: Mapping[str, str]
+) -> Game:
+    """The game that records were played at, as they and the user say.
+
+    Parameters
+    ----------
+    records : sequence of Record
+        What they say of the game and its parameters counts.
+    kind : type of Game, optional
+        What the user says. Without it the records must name a game that is installed:
+        a file isn't asked for rules, which would be run.
+    values : mapping
+        Parameters that the user gives, as text. They may add to the records, and not
+        contradict them.
+
+    Raises
+    ------
+    RecordError
+        They don't agree, or don't say; names the line.
+    """
+    if kind is None:
+        kind = _named_kind(records[0])
+    specs = {spec.name: spec for spec in parameter_specs(kind)}
+    for name, text in values.items():
+        if name not in specs:
+            create(kind, values)  # which says so
+        specs[name].parse(kind.name, text)
+    games = [_game_of(record, kind, values) for record in records]
+    for record, game in zip(records, games, strict=True):
+        if title(game) != title(games[0]):
+            raise RecordError(
+                f"{record.where}: this is a game of {title(game)}, and the one in "
+                f"{records[0].where} of {title(games[0])}; games that are reviewed together are "
+                "of one kind: review these apart"
+            )
+    return games[0]
+
+
+def agreed_form(records: Sequence[Record], **asked: Any) -> dict[str, Any]:
+    """How the game was played: as a chase, a contest, or (empty) as it is.
+
+    Parameters
+    ----------
+    **asked
+        What the user says: chase, contest, target, ties; None or False where nothing.
+
+    Raises
+    ------
+    RecordError
+        The records and the user don't agree; names the line.
+    """
+    asked = {name: value for name, value in asked.items() if value not in (None, False)}
+    kept = records[0].form
+    for record in records:
+        if record.form != kept:
+            raise RecordError(
+                f"{record.where}: this game was played {_form_text(record.form)}, and the one in "
+                f"{records[0].where} {_form_text(kept)}; review them apart"
+            )
+    if not kept and "rules" not in records[0].headers:
+        return asked  # written by hand, where nobody says so
+    for name, value in asked.items():
+        if kept.get(name) != value:
+            given = spelled(python=name, command_line=f"--{name}")
+            raise RecordError(
+                f"{records[0].where}: this game was played {_form_text(kept)}; leave {given} out"
+            )
+    return kept
+
+
+def _form_text(form: Mapping[str, Any]) -> str:
+    if not form:
+        return "neither as a chase nor as a contest"
+    kind = "a chase" if "chase" in form else "a contest"
+    told = [f"{name} {form[name]}" for name in ("target", "ties") if form.get(name) is not None]
+    return f"as {kind} with {' and '.join(told)}"
+
+
+def _named_kind(record: Record) -> type[Game]:
+    name = record.game
+    if name is None:
+        say = spelled(
+            python="give its class as `kind`",
+            command_line=f"say which game it is, as in rollwise review pig {record.source}",
+        )
+        raise RecordError(f"{record.where}: there is no line @game; {say}")
+    if ".py" not in name:
+        try:
+            return find(name)
+        except UnknownGame:
+            pass
+    say = spelled(
+        python="give its class as `kind`",
+        command_line="say which rules it has, as in "
+        f"rollwise review rules.py:ClassName {record.source}",
+    )
+    raise RecordError(f"{record.where}: the game {name!r} isn't installed; {say}")
+
+
+def _game_of(record: Record, kind: type[Game], values: Mapping[str, str]) -> Game:
+    name = record.game
+    if name is not None and not _is_named(kind, name):
+        raise RecordError(f"{record.where}: this is a game of {name}, not of {kind.name}")
+    kept = record.parameters
+    specs = {spec.name: spec for spec in parameter_specs(kind)}
+    try:
+        game = create(kind, {**values, **kept})
+        for name in values.keys() & kept.keys():
+            asked = specs[name].parse(kind.name, values[name])
+            if asked != getattr(game, name):
+                raise RecordError(
+                    f"{record.where}: this game was played with {name}={kept[name]}, not "
+                    f"{name}={values[name]}; leave {name} out"
+                )
+    except ParameterError as error:
+        raise RecordError(f"{record.where}: {error}") from error
+    return game
+
+
+def _is_named(kind: type[Game], name: str) -> bool:
+    """Whether a game goes by this name, or by this path of a file of rules."""
+    if ".py" not in name:
+        return name == kind.name
+    path, colon, class_name = name.rpartition(":")
+    if colon and path.endswith(".py"):
+        return class_name == kind.__name__
+    return Path(name).stem == Path(inspect.getfile(kind)).stem
+
+
+def title(game: Game) -> str:
+    """A game and its parameters, as ``@game`` holds them."""
+    return title_of(game.name, game.parameters)
