@@ -34,6 +34,12 @@ class Dragon(Game):
         else:
             yield 6 - action, PASS, Hoards(s.theirs, s.mine + action)
 
+    def describe(self, s):
+        return f"{s.mine} coins of {self.goal}; the other thief has {s.theirs}"
+
+    def throw(self, s, action):
+        return (6,)
+
     @policy
     def bold_when_poor(self, s):
         """Take three while you have fewer than 3, two while fewer than 7, then one."""
