@@ -20,12 +20,15 @@ import pytest
 from cli_runner import output, refusal, run
 
 from rollwise import games
+from rollwise.answer import first_use
 from rollwise.cli.commands_on_demand import all_functions
 from rollwise.game import Game
 from rollwise.games.pig import Pig, Piglet
 from rollwise.kernels import jit
-from rollwise.kernels.jit import JIT_DISABLED, inner_kernel, kernel
+from rollwise.kernels.jit import inner_kernel, kernel
+from rollwise.machine import kernel_cache, second_process, switches
 from rollwise.machine.garbage import NEW_OBJECTS, seldom_collected
+from rollwise.machine.kernel_cache import JIT_DISABLED
 
 # A game of a few states, and one whose rules are compiled.
 SMALL, LARGE = ["solve", "piglet", "target=3"], ["solve", "pig", "target=30"]
@@ -200,7 +203,7 @@ def work(array):
 USE = """
 import sys
 sys.path.insert(0, {folder!r})
-from rollwise.kernels import jit
+from rollwise.machine import kernel_cache
 {before}
 import numpy as np, work
 print(*work.work(np.arange(4)), *work.work.stats.cache_hits.values(), "|",
@@ -212,7 +215,7 @@ except ValueError as error:
 """
 BREAKS = """
 def breaks(context): raise RuntimeError
-jit.before_reading = breaks
+kernel_cache.before_reading = breaks
 """
 
 
@@ -236,26 +239,33 @@ def test_kernels_are_read_from_disk_and_if_need_be_as_numba_does(tmp_path):
 
 
 def test_kernels_on_disk_are_those_of_all_the_sources_that_went_into_them(tmp_path, monkeypatch):
-    here = shutil.copytree(Path(jit.__file__).parent, tmp_path / "kernels")
-    monkeypatch.setattr(jit, "__file__", str(here / "jit.py"))
+    home = tmp_path / "rollwise"
+    for room in ("kernels", "machine"):
+        shutil.copytree(kernel_cache.PACKAGE / room, home / room)
+    monkeypatch.setattr(kernel_cache, "PACKAGE", home)
 
     def stamp() -> str:
-        jit._read.cache_clear()
-        jit.source_stamp.cache_clear()
-        return jit.source_stamp(here / "solving.py")
+        kernel_cache._read.cache_clear()
+        kernel_cache.source_stamp.cache_clear()
+        return kernel_cache.source_stamp(home / "kernels/solving.py")
 
     def change(name: str) -> None:
-        with (here / name).open("a") as file:
+        with (home / name).open("a") as file:
             file.write("#\n")
 
     found = [stamp()]
     assert stamp() == found[0]
-    change("by_score.py")  # nothing of it is used
+    change("kernels/by_score.py")  # nothing of it is used
+    change("machine/pipeline.py")
     assert stamp() == found[0]
-    for name in ("solving.py", "evaluating.py", "prefetch.py", "jit.py"):  # itself; directly; not
-        change(name)
+    parts = ("kernels/solving", "kernels/evaluating", "kernels/prefetch", "machine/kernel_cache")
+    for part in parts:  # itself; directly; not
+        change(f"{part}.py")
         found.append(stamp())
+    monkeypatch.setattr(switches, "turned_off", lambda: frozenset({"prefetch"}))
+    found.append(stamp())
     assert len(set(found)) == len(found)
+    kernel_cache.source_stamp.cache_clear()
 
 
 def test_no_import_of_a_kernel_is_overlooked():
@@ -267,9 +277,10 @@ def test_no_import_of_a_kernel_is_overlooked():
             for part in ast.parse(path.read_text()).body
             if isinstance(part, ast.Import | ast.ImportFrom)
         ]
-        kernels = {name for name in imported if name.startswith("rollwise.kernels")}
-        found = {f"rollwise.kernels.{file.stem}" for file in jit._read(path)[1]}
-        assert found == kernels
+        ours = {name for name in imported if name.startswith("rollwise.kernels")}
+        ours |= {name for name in imported if name.startswith("rollwise.machine.")}
+        found = {f"rollwise.{file.parent.name}.{file.stem}" for file in kernel_cache._read(path)[1]}
+        assert found == ours
 
 
 @pytest.mark.needs_jit
@@ -317,21 +328,19 @@ def test_who_waits_for_the_second_process(tmp_path, monkeypatch):
     (tmp_path / "fails.py").write_text("raise SystemExit(1)\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr(jit, "never_compiled", lambda: True)
-    monkeypatch.setattr(jit.os, "cpu_count", lambda: 2)
-    jit.compile_beside("works")
-    jit.compile_beside("fails")  # it has begun already
-    jit.wait_beside()
+    second_process.begin("works")
+    second_process.begin("fails")  # it has begun already
+    second_process.wait_until_ready()
     assert (tmp_path / "first").exists()
     assert not (tmp_path / "rest").exists()
     (tmp_path / "go").touch()
-    jit.wait_beside()
-    jit.wait_for_rest()
+    second_process.wait_until_ready()
+    second_process.wait_until_done()
     assert (tmp_path / "rest").exists()
-    jit.compile_beside("fails")
-    jit.wait_beside()
-    jit.wait_for_rest()
-    jit.wait_for_rest()
+    second_process.begin("fails")
+    second_process.wait_until_ready()
+    second_process.wait_until_done()
+    second_process.wait_until_done()
 
 
 @pytest.mark.needs_jit
@@ -339,19 +348,35 @@ def test_the_second_process_runs_nothing_of_the_current_folder(tmp_path, monkeyp
     for name in ("numba", "rollwise", "stranger"):
         (tmp_path / f"{name}.py").write_text("import pathlib; pathlib.Path('it-ran').touch()\n")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(jit, "never_compiled", lambda: True)
-    monkeypatch.setattr(jit.os, "cpu_count", lambda: 2)
     for module in ("rollwise.kernels.random", "stranger"):
-        jit.compile_beside(module)
-        jit.wait_for_rest()
+        second_process.begin(module)
+        second_process.wait_until_done()
     assert not (tmp_path / "it-ran").exists()
+
+
+@pytest.mark.needs_jit
+def test_a_second_process_is_begun_on_the_first_use_only(monkeypatch):
+    begun = []
+    monkeypatch.setattr(second_process, "begin", begun.append)
+    monkeypatch.setattr(first_use.os, "cpu_count", lambda: 2)
+    python("from rollwise.games.pig import Piglet; import rollwise; rollwise.solve(Piglet(2))")
+    first_use.compile_beside()
+    assert begun == []
+    monkeypatch.setattr(first_use, "nothing_compiled", lambda: True)
+    monkeypatch.setattr(switches, "turned_off", lambda: frozenset({"first-use"}))
+    first_use.compile_beside()
+    assert begun == []
+    monkeypatch.setattr(switches, "turned_off", frozenset)
+    first_use.compile_beside()
+    assert begun == ["rollwise.answer.first_use"]
 
 
 @pytest.mark.slow
 @pytest.mark.needs_jit
 def test_the_second_process_compiles_all_that_solves(tmp_path):
     caches = {"NUMBA_CACHE_DIR": str(tmp_path / "numba"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    assert python("from rollwise import first_use; first_use.beside()", **caches) == "ready\n"
+    code = "from rollwise.answer.first_use import compile_what_solves; compile_what_solves()"
+    assert python(code, **caches) == "ready\n"
     code = """
 import numba.core.dispatcher as dispatcher
 from rollwise.games.pig import Piglet, TwoDicePig

@@ -11,7 +11,7 @@ import pytest
 from numba.core.caching import NullCache
 
 from rollwise.kernels import jit
-from rollwise.machine import user_cache
+from rollwise.machine import kernel_cache, user_cache
 from rollwise.machine.user_cache import make_room, place, private_folder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="users and modes")
@@ -101,7 +101,7 @@ def double(x):
 
 @pytest.mark.needs_jit
 def test_without_a_place_kernels_are_compiled_in_memory(monkeypatch):
-    monkeypatch.setattr(jit._OnDisk, "_locator_classes", [])
+    monkeypatch.setattr(kernel_cache._OnDisk, "_locator_classes", [])
     with pytest.warns(UserWarning, match="no folder to keep compiled code in"):
         compiled = jit.kernel(double)
     assert compiled(4) == 8

@@ -1,17 +1,39 @@
 """The first use on a machine: what a second process compiles, by using it.
 
-While the first process compiles the rules, what explores and what certifies, a second one,
-``python -m rollwise.answer.first_use``, compiles what solves; and then, while the first one goes
-on, the proof, to which that one comes last, and what only games with large cycles need. See
-`rollwise.kernels.jit.compile_beside`.
+Numba compiles on one core. While the first process compiles the rules, what explores and what
+certifies, a second one, which runs this module, compiles what solves. It prints `ready`. Then it
+compiles the certificate, to which the first process comes last, and the solver for large cycles,
+which only some games need. It may outlive the command.
 """
 
 from __future__ import annotations
 
+import os
+
+from rollwise.machine import switches
 from rollwise.machine.garbage import seldom_collected
 
 
-def beside() -> None:
+def nothing_compiled() -> bool:
+    """Whether no kernel was ever compiled on this machine, so that the first will be now."""
+    from rollwise.kernels.recursion import sweep
+    from rollwise.machine.kernel_cache import is_compiled
+
+    return not is_compiled(sweep)
+
+
+def compile_beside() -> None:
+    """On the first use on a machine, compile in a second process what solves."""
+    from rollwise.kernels.recursion import sweep
+    from rollwise.machine import second_process
+    from rollwise.machine.kernel_cache import is_kept
+
+    two_cores = (os.cpu_count() or 1) > 1
+    if switches.is_on("first-use") and two_cores and nothing_compiled() and is_kept(sweep):
+        second_process.begin(__name__)
+
+
+def compile_what_solves() -> None:
     """What the second process does."""
     from rollwise.builders import build
     from rollwise.games.pig import Piglet, TwoDicePig
@@ -28,4 +50,4 @@ def beside() -> None:
 
 if __name__ == "__main__":
     with seldom_collected():
-        beside()
+        compile_what_solves()

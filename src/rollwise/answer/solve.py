@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rollwise.answer.certified import solve_and_certify
+from rollwise.answer.first_use import compile_beside
 from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress, build_with_report
 from rollwise.errors import EndlessPlay
@@ -65,7 +66,7 @@ def solve(
         mode=mode,
         max_states=max_states,
         progress=progress,
-        beside="rollwise.answer.first_use",
+        beside=compile_beside,
     )
     if progress is not None:
         progress("finding components", 0, None)

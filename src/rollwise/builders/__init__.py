@@ -23,6 +23,7 @@ from rollwise.builders.rules import PAYOFF, Rules, more_states
 from rollwise.errors import RulesError, TooManyStates
 from rollwise.game import PASS, Game
 from rollwise.graph import Lotteries, StateGraph
+from rollwise.machine.second_process import wait_until_ready
 
 if TYPE_CHECKING:
     from rollwise.builders.compiled.compiling import CompiledRules
@@ -101,15 +102,14 @@ def build_with_report(
     mode: Mode = "auto",
     max_states: int | None = None,
     progress: Progress | None = None,
-    beside: str | None = None,
+    beside: Callable[[], None] | None = None,
 ) -> tuple[StateGraph, BuildReport]:
     """As `build`, with how it was done and how long it took.
 
     Parameters
     ----------
-    beside : str, optional
-        A module to run in a second process while the rules are compiled for the first
-        time on a machine (see `rollwise.kernels.jit.compile_beside`).
+    beside : callable, optional
+        Called before rules are compiled: to have something else compiled meanwhile.
     """
     if mode not in ("auto", "interpreted", "compiled"):
         raise ValueError(f"mode is {mode!r}; it must be 'auto', 'interpreted' or 'compiled'")
@@ -167,7 +167,7 @@ def build_with_report(
         trial.run(progress=report)
         trial.ask_again()
         arrays = trial.arrays()
-    _wait_beside()
+    wait_until_ready()  # for what others have compiled meanwhile
     graph = as_graph(rules, arrays)
     seconds = time.perf_counter() - started - compile_seconds
     return graph, BuildReport(how, compile_seconds, seconds)
@@ -204,7 +204,9 @@ def _known_as_large(rules: Rules) -> bool:
     return was_large(rules, SMALL)
 
 
-def _compile(rules: Rules, progress: Progress | None, beside: str | None) -> CompiledRules | None:
+def _compile(
+    rules: Rules, progress: Progress | None, beside: Callable[[], None] | None
+) -> CompiledRules | None:
     """The compiled rules, or None after a warning that says what to change."""
     name = rules.game.name
     if jit_disabled():
@@ -214,10 +216,9 @@ def _compile(rules: Rules, progress: Progress | None, beside: str | None) -> Com
         progress("compiling the rules", 0, None)
     from rollwise.builders.compiled.compiling import compiled_rules
     from rollwise.builders.compiled.reasons import NotCompilable
-    from rollwise.kernels.jit import compile_beside
 
     if beside is not None:
-        compile_beside(beside)
+        beside()
     try:
         return compiled_rules(rules)
     except NotCompilable as error:
@@ -228,13 +229,6 @@ def _compile(rules: Rules, progress: Progress | None, beside: str | None) -> Com
 def _warn(message: str) -> None:
     """Warn whoever called for the graph: not the modules in between."""
     warnings.warn(message, CompileWarning, stacklevel=5)
-
-
-def _wait_beside() -> None:
-    if "rollwise.kernels.jit" in sys.modules:
-        from rollwise.kernels.jit import wait_beside
-
-        wait_beside()
 
 
 def _compiled_roots(rules: Rules, compiled: CompiledRules, most: int) -> NDArray[np.int32] | None:

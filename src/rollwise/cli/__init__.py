@@ -19,11 +19,15 @@ def main() -> None:
 
     Exit code 2 for wrong use, 1 for a run that failed, 130 when stopped by Ctrl-C.
     """
-    from rollwise.errors import words_of_the_command_line
+    from rollwise.errors import UsageError, words_of_the_command_line
     from rollwise.machine.garbage import seldom_collected
 
-    with seldom_collected(), words_of_the_command_line():
-        sys.exit(_run())
+    try:
+        with seldom_collected(), words_of_the_command_line():
+            sys.exit(_run())
+    except UsageError as error:  # of what the environment asks for; `_run` tells all others
+        say(one_line(str(error)))
+        sys.exit(error.exit_code)
 
 
 def _run() -> int:

@@ -45,9 +45,9 @@ class Progress:
 
     def __enter__(self) -> Progress:
         if self._terminal:
-            from rollwise.kernels.jit import never_compiled
+            from rollwise.answer.first_use import nothing_compiled
 
-            self._first_use = never_compiled()
+            self._first_use = nothing_compiled()
             self._watch.start()
         return self
 

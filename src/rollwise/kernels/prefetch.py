@@ -13,7 +13,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from rollwise.kernels.jit import JIT_DISABLED
+from rollwise.kernels.jit import inner_kernel
+from rollwise.machine import switches
+from rollwise.machine.kernel_cache import JIT_DISABLED
 
 
 def _prefetch(typingctx: Any, array: Any, index: Any) -> Any:
@@ -47,8 +49,10 @@ def _prefetch(typingctx: Any, array: Any, index: Any) -> Any:
     return types.void(array, index), codegen
 
 
+@inner_kernel
 def _nothing(array: Any, index: Any) -> None:
     """Interpreted code has no use for it."""
 
 
-prefetch = _nothing if JIT_DISABLED else intrinsic(_prefetch)
+on = switches.is_on("prefetch") and not JIT_DISABLED
+prefetch = intrinsic(_prefetch) if on else _nothing

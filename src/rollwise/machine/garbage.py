@@ -13,6 +13,8 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from rollwise.machine import switches
+
 NEW_OBJECTS = 300_000  # between two searches, instead of 700: some tens of megabytes
 
 
@@ -23,6 +25,9 @@ def seldom_collected() -> Iterator[None]:
     For programs of our own only: how a program that uses rollwise as a library looks
     after its memory is its own affair.
     """
+    if not switches.is_on("garbage"):
+        yield
+        return
     before = gc.get_threshold()
     gc.set_threshold(NEW_OBJECTS, *before[1:])
     atexit.unregister(gc.freeze)

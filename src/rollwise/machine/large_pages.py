@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from rollwise.machine import switches
+
 LARGE_PAGE = 1 << 21  # bytes
 WORTHWHILE = 1 << 19  # bytes; below, small pages do
 
@@ -61,7 +63,7 @@ def _empty(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
     shape = (shape,) if isinstance(shape, int) else shape
     dtype = np.dtype(dtype)
     size = prod(shape) * dtype.itemsize
-    if size < WORTHWHILE:
+    if size < WORTHWHILE or not switches.is_on("large-pages"):
         return np.empty(shape, dtype)
     block = _block(size)
     # Views of this array keep it alive, so that the block is free when it is gone. (Of an

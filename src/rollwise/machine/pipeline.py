@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from threading import Condition, Thread
 from typing import Generic, TypeVar
 
+from rollwise.machine import switches
+
 Piece = TypeVar("Piece")
 
 
@@ -81,7 +83,7 @@ def pipeline(
     most_at_once : int, optional
         How many pieces there may be that haven't gone through all stages.
     """
-    if on_two_cores:
+    if on_two_cores and switches.is_on("second-core"):
         _Run(source, stages, most_at_once).start()
         return
     for piece in source.pieces:

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from rollwise.kernels import recursion as kernels
 from rollwise.kernels import solving
 from rollwise.kernels.evaluating import Condensed
-from rollwise.kernels.jit import wait_for_rest
 from rollwise.machine import large_pages
 from rollwise.machine.deadlines import Clock, OutOfTime
+from rollwise.machine.second_process import wait_until_done
 from rollwise.recursion.order import Recursion
 
 CHUNK = 250_000  # outcomes between reports of progress
@@ -94,7 +94,7 @@ class Search:
             self.done, used, ending = self._solve(stop)
             self.sweeps += used
             if ending == solving.MANY:
-                wait_for_rest()  # of what is compiled for the first time on this machine
+                wait_until_done()  # of what is compiled for the first time on this machine
                 self._many_cuts = True
                 continue
             if ending == solving.HARD:

@@ -41,8 +41,8 @@ from rollwise.builders.compiled.listers import Writing, rewritten, running
 from rollwise.builders.compiled.self_record import Reads, array_dtype, numba_type
 from rollwise.builders.rules import LEAST, MOST, Rules
 from rollwise.kernels import explore
-from rollwise.kernels.jit import before_compiling
 from rollwise.kernels.prefetch import prefetch
+from rollwise.machine.kernel_cache import before_compiling
 
 OPTIONS = {"boundscheck": True}
 RULES_OPTIONS = {**OPTIONS, "pipeline_class": RulesCompiler}

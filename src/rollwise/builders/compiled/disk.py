@@ -28,8 +28,9 @@ from numba.core.registry import cpu_target
 import rollwise
 from rollwise.errors import OutputError
 from rollwise.kernels import explore
-from rollwise.kernels.jit import before_compiling, before_reading, for_disk
+from rollwise.machine import switches
 from rollwise.machine.atomic_files import write_atomically
+from rollwise.machine.kernel_cache import before_compiling, before_reading, for_disk
 from rollwise.machine.user_cache import make_room, place, private_folder
 
 MOST_FILES = 300  # the oldest go
@@ -59,6 +60,7 @@ def versions() -> tuple[Any, ...]:
         platform.python_version(),
         tuple(map(str, cpu_target.target_context.codegen().magic_tuple())),
         tuple(hashlib.blake2b(path.read_bytes()).hexdigest() for path in sources),
+        tuple(switches.compiled_otherwise()),
     )
 
 
@@ -84,7 +86,7 @@ class RulesCache:
     """One compiled adapter on disk, in the form in which Numba's CFunc asks for it."""
 
     def __init__(self, key: str) -> None:
-        kept = folder()
+        kept = folder() if switches.is_on("kernel-cache") else None
         self._path = None if kept is None else kept / f"{key}.rules"
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:

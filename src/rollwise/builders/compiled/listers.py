@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from rollwise.machine import switches
+
 Function = Callable[..., Any]
 
 
@@ -63,7 +65,7 @@ def running(generator: Function, writing: Writing) -> Function:
 
 def rewritten(generator: Function, writing: Writing) -> Function | None:
     """As `running`, but with the generator's own code; None where that can't be rewritten."""
-    if not inspect.isgeneratorfunction(generator):
+    if not switches.is_on("listers") or not inspect.isgeneratorfunction(generator):
         return None
     code = generator.__code__
     definition = _definition(generator)

@@ -1,0 +1,185 @@
+"""Compiled kernels on disk, and what Numba is spared so that they are read soon.
+
+Numba keeps compiled code on disk by itself. It is changed here in three places:
+
+- Before it reads or compiles anything, it imports more than is needed. It is kept from that.
+- It takes code for up to date as long as the file of the function is what it was. Here also the
+  files must be that the function imports other kernels and constants from.
+- A file that can't be read, or written, isn't an error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import re
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numba import config
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+from numba.core.runtime import rtsys
+
+from rollwise.machine import switches
+from rollwise.machine.user_cache import is_private, tell_once
+
+JIT_DISABLED: bool = bool(config.DISABLE_JIT)
+PACKAGE = Path(__file__).parents[1]
+# Modules whose sources go into what is compiled.
+IMPORT = re.compile(rb"^\s*from rollwise\.((?:kernels|machine)\.\w+) import", re.MULTILINE)
+
+
+def before_reading(context: Any) -> None:
+    """What compiled code needs of Numba to be read from disk and to run.
+
+    Before it reads anything Numba loads all that it knows of Python's and NumPy's types
+    and functions, which only compiling needs: a tenth of a second.
+    """
+    import numba.experimental.function_type  # noqa: F401 (kernels are handed functions)
+
+    rtsys.initialize(context)
+
+
+def before_compiling() -> None:
+    """Spare Numba a look at SciPy's linear algebra, until code asks for it.
+
+    Before it compiles anything it tries to import ``scipy.linalg``, only to know whether
+    it could. That takes longer than solving a game of half a million states. So it is
+    told the answer; code that needs BLAS still imports it (``np.dot`` looks for it itself).
+    """
+    wanted = "scipy.linalg.cython_blas"
+    if JIT_DISABLED or wanted in sys.modules or "numba.np.arraymath" in sys.modules:
+        return
+    sys.modules[wanted] = None  # type: ignore[assignment]
+    try:
+        from numba.np import arraymath
+    finally:
+        del sys.modules[wanted]
+    if hasattr(arraymath, "_HAVE_BLAS"):
+        arraymath._HAVE_BLAS = importlib.util.find_spec("scipy") is not None
+
+
+def for_disk(result: Any) -> tuple[Any, ...]:
+    """A compiled function in the form in which `CompileResult._rebuild` takes it.
+
+    Of the functions that went into it, it names only those that have constants to be
+    found as it runs: to read a name, their modules must be imported, large ones of Numba's.
+    """
+    *parts, environments = result._reduce()
+    return (*parts, tuple(place for place in environments if place.consts))
+
+
+@cache
+def _read(path: Path) -> tuple[bytes, frozenset[Path]]:
+    """The source in a file, and the files of rollwise that it imports from."""
+    source = path.read_bytes()
+    names = (name.decode().split(".") for name in IMPORT.findall(source))
+    return source, frozenset(PACKAGE.joinpath(*name).with_suffix(".py") for name in names)
+
+
+@cache
+def source_stamp(path: Path) -> str:
+    """A hash of the source in a file, and in those of rollwise that it imports from, on and on.
+
+    So are the tricks that are turned off and change what is compiled.
+    """
+    found: set[Path] = set()
+    waiting = [path]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting.extend(_read(one)[1])
+    digest = hashlib.blake2b(" ".join(switches.compiled_otherwise()).encode(), digest_size=16)
+    for one in sorted(found):
+        digest.update(hashlib.blake2b(_read(one)[0]).digest())
+    return digest.hexdigest()
+
+
+class _OnDisk(CompileResultCacheImpl):  # type: ignore[misc]
+    def reduce(self, result: Any) -> tuple[Any, ...]:
+        return for_disk(result)
+
+
+class _Files(IndexDataCacheFile):  # type: ignore[misc]
+    """The files of a kernel. What can't be read, as after a crash, is written anew.
+
+    What can't be written, as on a full disk, is compiled again the next time.
+    """
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            return super()._load_index()  # type: ignore[no-any-return]
+        except Exception:  # unpickling raises all kinds
+            return {}
+
+    def load(self, key: Any) -> Any:
+        try:
+            return super().load(key)
+        except Exception:
+            return None
+
+    def save(self, key: Any, data: Any) -> None:
+        with contextlib.suppress(OSError):
+            super().save(key, data)
+
+
+class KernelCache(FunctionCache):  # type: ignore[misc]
+    """Compiled kernels on disk, as Numba keeps them, but read without what only compiling needs.
+
+    Numba takes them for up to date as long as the file of the kernel is what it was; here
+    also those must be that it imports other kernels and constants from.
+    """
+
+    _impl_class = _OnDisk
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        super().__init__(function)
+        source = Path(function.__code__.co_filename)
+        beside = Path(self._cache_path).parent == source.parent  # and as safe as the source
+        if not beside and not is_private(Path(self._cache_path)):
+            raise RuntimeError(f"{self._cache_path} isn't private")
+        stamp = source_stamp(source)
+        self._cache_file = _Files(self._cache_path, self._impl.filename_base, stamp)
+
+    def is_empty(self) -> bool:
+        """Whether nothing is on disk that can be used."""
+        return not self._cache_file._load_index()
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """The compiled kernel, or None."""
+        try:
+            before_reading(target_context)
+            found = self._load_overload(signature, target_context)
+        except Exception:
+            found = super().load_overload(signature, target_context)  # as slowly as Numba does it
+        if found is None:
+            before_compiling()
+        return found
+
+
+def keep_on_disk(compiled: Any, function: Callable[..., object]) -> None:
+    """Have a kernel kept, and read, if there is a place for it."""
+    if JIT_DISABLED or not switches.is_on("kernel-cache"):
+        return
+    try:
+        compiled._cache = KernelCache(function)
+    except (RuntimeError, OSError):
+        tell_once(
+            "there is no folder to keep compiled code in, so every run compiles anew, which takes "
+            "some ten seconds; NUMBA_CACHE_DIR=FOLDER names one"
+        )
+
+
+def is_kept(compiled: Any) -> bool:
+    """Whether there is a place for a kernel, so that another process can read it."""
+    return isinstance(compiled._cache, KernelCache)
+
+
+def is_compiled(compiled: Any) -> bool:
+    """Whether a kernel is on disk, in a form that can be used."""
+    return JIT_DISABLED or (is_kept(compiled) and not compiled._cache.is_empty())

@@ -1,0 +1,58 @@
+"""Switches that turn tricks of the machine room off: to measure them, or to look for a fault.
+
+``ROLLWISE_OFF=large-pages,prefetch`` in the environment turns off two of them. Answers stay the
+same; the time that they take doesn't. ``python -m benchmarks --only tricks`` measures each.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+
+from rollwise.errors import UsageError
+
+VARIABLE = "ROLLWISE_OFF"
+TRICKS = {
+    "large-pages": "arrays in large pages, whose memory is used again",
+    "prefetch": "loops with random access ask for memory ahead",
+    "second-core": "pieces of a graph go through the stages of solving on two cores",
+    "listers": "rules written as generators are compiled as functions that fill a list",
+    "kernel-cache": "compiled code is kept on disk",
+    "first-use": "a second process compiles what solves, on the first use on a machine",
+    "garbage": "commands put off Python's search for garbage",
+}
+
+
+@cache
+def turned_off() -> frozenset[str]:
+    """The tricks that are off in this process.
+
+    Raises
+    ------
+    UsageError
+        One of the names is none.
+    """
+    names = [name.strip() for name in os.environ.get(VARIABLE, "").split(",")]
+    for name in names:
+        if name and name not in TRICKS:
+            raise UsageError(
+                f"{VARIABLE}: there is no trick {name!r} to turn off (there are "
+                f"{', '.join(TRICKS)})"
+            )
+    return frozenset(names) & frozenset(TRICKS)
+
+
+def compiled_otherwise() -> list[str]:
+    """Those tricks that are off, of the ones that change what is compiled."""
+    return sorted(turned_off() & {"prefetch", "listers"})
+
+
+def is_on(trick: str) -> bool:
+    """Whether one of the `TRICKS` is on.
+
+    Raises
+    ------
+    UsageError
+        The environment names a trick that is none.
+    """
+    return trick not in turned_off()
