@@ -31,6 +31,14 @@ def test_total_counts_every_throw(n, sides):
 
 
 @pytest.mark.parametrize(("n", "sides"), CASES)
+def test_counts_are_found_by_their_place(n, sides):
+    found = [counts.tolist() for _, counts in dice.counts(n, sides)]
+    for throw in throws(n, sides):
+        shown = [throw.count(face) for face in range(sides + 1)]
+        assert found[dice.place_in_counts(throw, sides)] == shown
+
+
+@pytest.mark.parametrize(("n", "sides"), CASES)
 def test_counts_count_every_throw(n, sides):
     counted = Counter(
         tuple(throw.count(face) for face in range(sides + 1)) for throw in throws(n, sides)

@@ -11,7 +11,8 @@ The weights must fit 63 bits, which 20 dice always do; more raise a ValueError.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,3 +96,19 @@ def counts(n: int, sides: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
         shown[first] = 0
         shown[1] = moved - 1
         shown[first + 1] += 1
+
+
+def place_in_counts(faces: Sequence[int], sides: int) -> int:
+    """The place, from 0, at which `counts` yields what these faces show.
+
+    For `Game.fallen`. `counts` goes through the counts in colexicographic order, so those
+    before it that first differ from it in a face, seen from the last one, number
+    C(r + f - 1, f - 1) - C(q + f - 1, f - 1), with f the face, r the dice that show at
+    most f, and q those that show less.
+    """
+    below, place = list(faces).count(1), 0
+    for face in range(2, sides + 1):
+        upto = below + list(faces).count(face)
+        place += comb(upto + face - 1, face - 1) - comb(below + face - 1, face - 1)
+        below = upto
+    return place

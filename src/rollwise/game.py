@@ -169,7 +169,8 @@ class Game:
 
         By default None: the outcomes stand in the order of the total of the dice, and
         each takes as many of the equally likely throws as its weight says. So it is with
-        one die when `outcomes` goes through its faces, and with ``dice.total``.
+        one die when `outcomes` goes through its faces, and with ``dice.total``; for
+        ``dice.counts`` there is ``dice.place_in_counts(faces, sides)``.
         """
         return None
 

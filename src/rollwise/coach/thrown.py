@@ -20,7 +20,6 @@ def what_follows(game: Game, state: Any, action: int, faces: Sequence[int]) -> t
     RulesError
         The game doesn't say which outcome it is, and the weights don't either.
     """
-    outcomes = list(game.outcomes(state, action))
     number = game.fallen(state, action, faces)
     if isinstance(number, tuple):
         warnings.warn(
@@ -30,23 +29,23 @@ def what_follows(game: Game, state: Any, action: int, faces: Sequence[int]) -> t
             stacklevel=2,
         )
         return number
-    if number is None:
-        weights = [weight for weight, _, _ in outcomes]
-        number = outcome_of_total(weights, game.throw(state, action), sum(faces))
     thrown = " ".join(map(str, faces))
+    if number is None:
+        weights = [weight for weight, _, _ in game.outcomes(state, action)]
+        number = outcome_of_total(weights, game.throw(state, action), sum(faces))
     if number is None:
         raise RulesError(
             f"{game.name}: which outcome do the faces {thrown} bring? The weights don't say it, "
             "since they don't follow the total of the dice; give the game a method "
             "fallen(s, action, faces)"
         )
-    if not 0 <= number < len(outcomes):
-        raise RulesError(
-            f"{game.name}: fallen() gives {number} for the faces {thrown}; it is the number of an "
-            f"outcome, from 0 to {len(outcomes) - 1}"
-        )
-    _, then, after = outcomes[number]
-    return then, after
+    for place, (_, then, after) in enumerate(game.outcomes(state, action)):
+        if place == number:
+            return then, after
+    raise RulesError(
+        f"{game.name}: fallen() gives {number} for the faces {thrown}; it is the number of an "
+        f"outcome, from 0 to {place}"
+    )
 
 
 def outcome_of_total(weights: Sequence[Any], sides: Sequence[int], total: int) -> int | None:

@@ -111,8 +111,7 @@ class Threes(Game):
         return (6,) * s.to_roll if action == ROLL else ()
 
     def fallen(self, s: Hand, action: int, faces: Sequence[int]) -> int:
-        shown = [list(faces).count(face) for face in range(7)]
-        return [n.tolist() for _, n in dice.counts(s.to_roll, 6)].index(shown)
+        return dice.place_in_counts(faces, 6)
 
     @policy
     def take_one(self, s: Hand) -> int:
