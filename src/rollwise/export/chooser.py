@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from rollwise.derive.seats import two_seats
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
+from rollwise.graph.choices import outcome_action
 from rollwise.graph.policies import Policy
 
 WON, DRAWN, LOST = range(3)  # how a game ended, in the first player's eyes
@@ -40,8 +41,7 @@ def seats(graph: StateGraph) -> NDArray[np.int64]:
 
 def endings(graph: StateGraph) -> NDArray[np.int64]:
     """How each outcome ends the game for the first player, -1 where it goes on: (n_outcomes,)."""
-    counts = np.diff(graph.outcome_indptr)
-    seat = np.repeat(seats(graph)[graph.action_state], counts)
+    seat = seats(graph)[graph.action_state][outcome_action(graph)]
     payoff = np.where(seat == 0, graph.outcome_payoff, -graph.outcome_payoff)
     ending = np.where(payoff > 0, WON, np.where(payoff < 0, LOST, DRAWN))
     return np.where(graph.outcome_state < 0, ending, -1)
@@ -57,6 +57,6 @@ def require_rewards(graph: StateGraph, form: str) -> None:
     if graph.objective != "win" and bool((graph.action_reward < 0).any()):
         a = int(np.flatnonzero(graph.action_reward < 0)[0])
         raise UsageError(
-            f"{graph.title}: {graph.action_text(a)} brings {graph.action_reward[a]:g} points, and "
+            f"{graph.title}: {graph.view.action(a)} brings {graph.action_reward[a]:g} points, and "
             f"{form} models have no negative rewards"
         )

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from rollwise.answer.solution import Solution
-from rollwise.graph import ARRAYS, StateGraph
+from rollwise.graph import ARRAYS, State, StateGraph
+from rollwise.graph.choices import chances, outcome_action
 from rollwise.machine import parquet_files
 
 SAMPLE = 500  # states, by which a size is told beforehand
@@ -69,23 +70,20 @@ def write_parquet(solution: Solution, path: Path) -> None:
     import polars as pl
 
     graph = solution.graph
-    action = np.repeat(np.arange(graph.n_actions), np.diff(graph.outcome_indptr))
+    action = outcome_action(graph)
     state = graph.action_state[action]
-    total = np.add.reduceat(graph.outcome_weight, graph.outcome_indptr[:-1])
-    labels = np.unique(graph.action_label)
-    names = pl.Series([graph.action_names.get(label, str(label)) for label in labels.tolist()])
     frame = pl.DataFrame(
         {
             "state": state,
             **{name: graph.states[state, i] for i, name in enumerate(graph.field_names)},
             "value": solution.values[state],
             "error_bound": solution.error_bounds[state],
-            "action": names.gather(np.searchsorted(labels, graph.action_label[action])),
+            "action": solution.action_column(action),
             "action_value": solution.action_values[action],
             "best": solution.is_best[action],
             "reward": graph.action_reward[action],
             "weight": graph.outcome_weight,
-            "probability": graph.outcome_weight / total[action],
+            "probability": chances(graph),
             "next_state": graph.outcome_state,
             "passes": graph.outcome_passes,
             "payoff": graph.outcome_payoff,
@@ -102,49 +100,44 @@ def write_json(solution: Solution, path: Path) -> None:
     head = json.dumps(facts(solution.graph), allow_nan=False)
     with path.open("w", encoding="utf-8", newline="\n") as out:
         out.write(f'{head[:-1]}, "states": [')
-        for s in range(solution.graph.n_states):
-            out.write(", " if s else "")
-            out.write(_state_text(solution, s))
+        for state in solution.graph.view:
+            out.write(", " if state.index else "")
+            out.write(_state_text(solution, state))
         out.write("]}\n")
 
 
 def json_bytes(solution: Solution) -> int:
     """About how large a file `write_json` makes, by some of the states."""
-    n = solution.graph.n_states
+    view = solution.graph.view
+    n = len(view)
     some = np.unique(np.linspace(0, n - 1, SAMPLE).astype(int)).tolist()
-    return round(n * float(np.mean([len(_state_text(solution, s)) + 2 for s in some])))
+    return round(n * float(np.mean([len(_state_text(solution, view[s])) + 2 for s in some])))
 
 
-def _state_text(solution: Solution, s: int) -> str:
-    graph = solution.graph
-    bound = float(solution.error_bounds[s])
-    actions = []
-    for a in range(int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])):
-        outcomes = []
-        for k in range(int(graph.outcome_indptr[a]), int(graph.outcome_indptr[a + 1])):
-            t = int(graph.outcome_state[k])
-            outcomes.append(
-                {
-                    "weight": graph.outcome_weight[k].item(),
-                    "next": None if t < 0 else t,
-                    "passes": bool(graph.outcome_passes[k]),
-                    "payoff": float(graph.outcome_payoff[k]),
-                }
-            )
-        actions.append(
-            {
-                "action": graph.action_text(a),
-                "number": int(graph.action_label[a]),
-                "reward": float(graph.action_reward[a]),
-                "value": float(solution.action_values[a]),
-                "best": bool(solution.is_best[a]),
-                "outcomes": outcomes,
-            }
-        )
+def _state_text(solution: Solution, state: State) -> str:
+    bound = float(solution.error_bounds[state])
     document = {
-        "state": dict(zip(graph.field_names, graph.states[s].tolist(), strict=True)),
-        "value": float(solution.values[s]),
+        "state": state.named,
+        "value": float(solution.values[state]),
         "error_bound": bound if np.isfinite(bound) else None,
-        "actions": actions,
+        "actions": [
+            {
+                "action": action.name,
+                "number": action.label,
+                "reward": action.reward,
+                "value": float(solution.action_values[action]),
+                "best": bool(solution.is_best[action]),
+                "outcomes": [
+                    {
+                        "weight": outcome.weight,
+                        "next": None if outcome.is_over else outcome.target,
+                        "passes": outcome.passes,
+                        "payoff": outcome.payoff,
+                    }
+                    for outcome in action.outcomes
+                ],
+            }
+            for action in state.actions
+        ],
     }
     return json.dumps(document, allow_nan=False)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from fractions import Fraction
 from pathlib import Path
 from typing import TextIO
 
@@ -21,7 +20,8 @@ import numpy as np
 
 from rollwise.errors import UsageError, spelled
 from rollwise.export.chooser import DRAWN, LOST, WON, endings, require_rewards, seats
-from rollwise.graph import StateGraph
+from rollwise.graph import Action, StateGraph
+from rollwise.graph.choices import has_choice
 
 KEYWORDS = frozenset(
     [
@@ -144,11 +144,11 @@ def _prism(graph: StateGraph, out: TextIO) -> None:
     for a, s in enumerate(graph.action_state.tolist()):
         name = sides[who[s]] + actions[int(graph.action_label[a])]
         updates = []
-        begin, end = graph.outcome_indptr[a : a + 2].tolist()
-        for k, chance in zip(range(begin, end), _chances(graph, begin, end), strict=True):
-            t = int(graph.outcome_state[k])
-            if t < 0:
-                update = f"(ending'={ends[k] + 1})"
+        action = graph.view.action(a)
+        for outcome, chance in zip(action.outcomes, _chances(action), strict=True):
+            t = outcome.target
+            if outcome.is_over:
+                update = f"(ending'={ends[outcome] + 1})"
             else:
                 moved = [(f, x) for f, x, y in zip(fields, states[t], states[s], strict=True)
                          if x != y]  # fmt: skip
@@ -199,18 +199,14 @@ def _drn(graph: StateGraph, out: TextIO) -> None:
     out.write(f"@nr_choices\n{graph.n_actions + 4}\n@model\n")
     names = {a: _identifier(name) for a, name in _names(graph).items()}
     ends = endings(graph).tolist()
-    for s in range(n):
-        out.write(f"state {s} [0]{' init' if s == 0 else ''}\n")
-        for a in range(int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])):
-            points = float(graph.action_reward[a]) if for_points else 0.0
-            out.write(f"\taction {names[int(graph.action_label[a])]} [{points:.17g}]\n")
-            begin, end = graph.outcome_indptr[a : a + 2].tolist()
+    for state in graph.view:
+        out.write(f"state {state.index} [0]{' init' if state.index == 0 else ''}\n")
+        for action in state.actions:
+            points = action.reward if for_points else 0.0
+            out.write(f"\taction {names[action.label]} [{points:.17g}]\n")
             total: dict[int, float] = {}
-            weight = graph.outcome_weight[begin:end]
-            chances = (weight / weight.sum()).tolist()
-            for k, chance in zip(range(begin, end), chances, strict=True):
-                t = int(graph.outcome_state[k])
-                t = n + ends[k] if t < 0 else t
+            for outcome, chance in zip(action.outcomes, action.chances, strict=True):
+                t = n + ends[outcome] if outcome.is_over else outcome.target
                 total[t] = total.get(t, 0.0) + chance
             for t in sorted(total):
                 out.write(f"\t\t{t} : {total[t]:.17g}\n")
@@ -233,8 +229,7 @@ def _queries(graph: StateGraph, is_game: bool) -> Iterator[str]:
 def _has_two_choosers(graph: StateGraph) -> bool:
     if graph.players != 2:
         return False
-    several = np.diff(graph.action_indptr) > 1
-    return len(np.unique(seats(graph)[several])) == 2
+    return len(np.unique(seats(graph)[has_choice(graph)])) == 2
 
 
 def _names(graph: StateGraph) -> dict[int, str]:
@@ -249,10 +244,8 @@ def _identifier(name: str) -> str:
     return f"{word}_" if word in KEYWORDS else word
 
 
-def _chances(graph: StateGraph, begin: int, end: int) -> list[str]:
+def _chances(action: Action) -> list[str]:
     """Probabilities as PRISM reads them: fractions where weights are whole numbers."""
-    weight = graph.outcome_weight[begin:end]
-    if weight.dtype.kind == "i":
-        total = int(weight.sum())
-        return [str(Fraction(w, total)) for w in weight.tolist()]
-    return [f"{p:.17g}" for p in (weight / weight.sum()).tolist()]
+    if isinstance(action.total, int):
+        return [str(chance) for chance in action.exact_chances]
+    return [f"{chance:.17g}" for chance in action.chances]

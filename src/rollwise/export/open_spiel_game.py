@@ -38,17 +38,14 @@ class RollwiseState(pyspiel.State):  # type: ignore[misc]
         return int(pyspiel.PlayerId.CHANCE) if self.action >= 0 else self.seat
 
     def _legal_actions(self, player: int) -> list[int]:
-        begin, end = self.graph.action_indptr[self.state : self.state + 2].tolist()
-        return sorted(self.ranks[begin:end])
+        return sorted(self.ranks[action] for action in self.graph.view[self.state].actions)
 
     def state_of_rollwise(self) -> tuple[int, ...]:
         """The fields of the state, as the mover sees it."""
         return tuple(self.graph.states[self.state].tolist())
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        begin, end = self.graph.outcome_indptr[self.action : self.action + 2].tolist()
-        weight = self.graph.outcome_weight[begin:end]
-        return list(enumerate((weight / weight.sum()).tolist()))
+        return list(enumerate(self.graph.view.action(self.action).chances))
 
     def _apply_action(self, action: int) -> None:
         if self.action < 0:
@@ -57,31 +54,27 @@ class RollwiseState(pyspiel.State):  # type: ignore[misc]
             self._fall(action)
 
     def _choose(self, rank: int) -> None:
-        begin, end = self.graph.action_indptr[self.state : self.state + 2].tolist()
-        self.action = begin + self.ranks[begin:end].index(rank)
-        sign = -1.0 if self.graph.objective == "minimize" else 1.0
-        self.last_points = sign * float(self.graph.action_reward[self.action])
+        view = self.graph.view
+        chosen = next(a for a in view[self.state].actions if self.ranks[a] == rank)
+        self.action = chosen.index
+        self.last_points = view.sign * chosen.reward
         self.points += self.last_points
 
     def _fall(self, number: int) -> None:
-        graph = self.graph
+        outcome = self.graph.view.action(self.action).outcomes[number]
         self.last_points = 0.0
-        k = int(graph.outcome_indptr[self.action]) + number
         self.action = -1
-        t = int(graph.outcome_state[k])
-        if t < 0:
+        if outcome.is_over:
             self.over = True
-            payoff = float(graph.outcome_payoff[k])
-            self.payoff = payoff if self.seat == 0 else -payoff
+            self.payoff = outcome.payoff if self.seat == 0 else -outcome.payoff
         else:
-            self.seat ^= int(graph.outcome_passes[k])
-            self.state = t
+            self.seat ^= int(outcome.passes)
+            self.state = outcome.target
 
     def _action_to_string(self, player: int, action: int) -> str:
         if player == pyspiel.PlayerId.CHANCE:
             return f"outcome {action + 1}"
-        label = int(self.labels[action])
-        return self.graph.action_names.get(label, str(label))
+        return self.graph.vocabulary.text(int(self.labels[action]))
 
     def is_terminal(self) -> bool:
         return self.over
@@ -102,7 +95,7 @@ class RollwiseState(pyspiel.State):  # type: ignore[misc]
         made = f" points={self.points:g}" if graph.objective != "win" else ""
         if self.over:
             return f"over {self.payoff:+g}{made}"
-        chosen = f" {graph.action_text(self.action)}" if self.action >= 0 else ""
+        chosen = f" {graph.view.action(self.action)}" if self.action >= 0 else ""
         return f"player {self.seat}: {graph.state_text(self.state)}{chosen}{made}"
 
 

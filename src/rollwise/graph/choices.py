@@ -46,6 +46,16 @@ def has_choice(graph: StateGraph) -> Mask:
     return np.asarray(np.diff(graph.action_indptr) > 1)
 
 
+def has_ties(graph: StateGraph, best: Mask) -> Mask:
+    """In which states there are several best actions: (n_states,) bool.
+
+    Parameters
+    ----------
+    best : (n_actions,) bool
+    """
+    return fold_actions(graph, np.add, best.astype(np.int64)) > 1
+
+
 def first_actions(graph: StateGraph) -> Ints:
     """The first action of each state in the order of the rules: (n_states,) int64."""
     return graph.action_indptr[:-1]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import PolicyError
 from rollwise.faults import PASSED_ON, fault_text
+from rollwise.graph.choices import has_ties
 from rollwise.graph.state_graph import StateGraph
 
 StateFunction = Callable[[Any], Any]
@@ -58,9 +59,7 @@ class Policy:
         """
         probability = np.zeros(graph.n_actions)
         probability[actions] = 1.0
-        tied = None
-        if best is not None:
-            tied = np.add.reduceat(best.astype(np.int64), graph.action_indptr[:-1]) > 1
+        tied = None if best is None else has_ties(graph, best)
         return cls(name, probability, tied)
 
     @classmethod

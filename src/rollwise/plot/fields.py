@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from rollwise.analysis.lengths import lengths
 from rollwise.answer.solution import Solution
 from rollwise.errors import EndlessPlay, UsageError
+from rollwise.graph import win_probability
+from rollwise.graph.choices import has_choice
 from rollwise.plot import Choices
 
 Ints = NDArray[np.int64]
@@ -78,7 +80,7 @@ def field_index(solution: Solution, name: str) -> int:
 
 def choices_of(solution: Solution) -> NDArray[np.bool_]:
     """In which states the mover has a choice: (n_states,) bool."""
-    return np.asarray(np.diff(solution.graph.action_indptr) > 1)
+    return has_choice(solution.graph)
 
 
 def require_choice(solution: Solution, kind: str) -> Ints:
@@ -120,7 +122,7 @@ def select(solution: Solution, states: Ints, where: str | None) -> Ints:
     frame = pl.DataFrame({name: table[states, i] for i, name in enumerate(names)}).with_columns(
         solution.action_column(solution.best_actions[states]),
         pl.Series("value", solution.values[states]),
-        pl.Series("win_probability", (1 + solution.values[states]) / 2),
+        pl.Series("win_probability", win_probability(solution.values[states])),
         pl.Series("error_bound", solution.error_bounds[states]),
     )
     kept = rows_where(frame, where, solution.graph.vocabulary)

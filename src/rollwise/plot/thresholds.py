@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.graph import StateGraph
+from rollwise.graph.choices import outcome_action
 
 Ints = NDArray[np.int64]
 
@@ -73,7 +74,7 @@ def moved_within_turn(graph: StateGraph, states: Ints) -> NDArray[np.float64]:
     mine[states] = True
     goes_on = (graph.outcome_state >= 0) & ~graph.outcome_passes
     goes_on &= graph.outcome_state < graph.n_states
-    source = np.repeat(graph.action_state, np.diff(graph.outcome_indptr))
+    source = graph.action_state[outcome_action(graph)]
     goes_on &= mine[source]
     before, after = graph.states[source[goes_on]], graph.states[graph.outcome_state[goes_on]]
     return np.asarray((before != after).mean(axis=0)) if len(before) else np.zeros(before.shape[1])

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.solution import Solution
+from rollwise.graph import win_probability
 
 Floats = NDArray[np.float64]
 
 
 def shown_values(solution: Solution, values: Floats) -> Floats:
     """Values as people read them: chances to win in percent, or scores."""
-    return values if solution.is_score else 50 * (1 + values)
+    return values if solution.is_score else 100 * win_probability(values)
 
 
 def shown_costs(solution: Solution, costs: Floats) -> Floats:
@@ -34,7 +35,7 @@ def cost_name(solution: Solution) -> str:
 
 def value_text(solution: Solution, value: float) -> str:
     """One value in words."""
-    return f"{value:.4f}" if solution.is_score else f"{50 * (1 + value):.3f} %"
+    return f"{value:.4f}" if solution.is_score else f"{100 * win_probability(value):.3f} %"
 
 
 def cost_text(solution: Solution, cost: float) -> str:
@@ -49,10 +50,8 @@ class Hover:
         graph = solution.graph
         self.solution = solution
         self.names = [html.escape(name) for name in graph.field_names]
-        labels = graph.action_names
         self.labels = {
-            int(label): html.escape(labels.get(int(label), str(label)))
-            for label in np.unique(graph.action_label)
+            label: html.escape(graph.vocabulary.text(label)) for label in graph.vocabulary.labels
         }
         self.unit = "" if solution.is_score else " %"
         self.cost_unit = "points" if solution.is_score else "percentage points"
@@ -62,18 +61,19 @@ class Hover:
     def __call__(self, state: int, extra: str = "") -> str:
         """The text for one state."""
         graph = self.solution.graph
-        fields = graph.states[state].tolist()
+        here = graph.view[state]
+        fields = here.fields
         if len(fields) > 4:  # many fields are mostly zero
             parts = [f"{n} {v}" for n, v in zip(self.names, fields, strict=True) if v]
             lines = [", ".join(parts) or "all fields 0"]
         else:
             lines = [", ".join(f"{n} {v}" for n, v in zip(self.names, fields, strict=True))]
-        for a in range(int(graph.action_indptr[state]), int(graph.action_indptr[state + 1])):
-            text = f"{self.labels[int(graph.action_label[a])]}: {self.values[a]:.2f}{self.unit}"
-            if self.solution.is_best[a]:
+        for action in here.actions:
+            text = f"{self.labels[action.label]}: {self.values[action]:.2f}{self.unit}"
+            if self.solution.is_best[action]:
                 text = f"<b>{text}</b>"
             else:
-                text += f", costs {self.costs[a]:.2g} {self.cost_unit}"
+                text += f", costs {self.costs[action]:.2g} {self.cost_unit}"
             lines.append(text)
         if extra:
             lines.append(extra)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rollwise.analysis.lengths import Lengths, lengths
 from rollwise.answer.solution import Solution
+from rollwise.graph.choices import has_choice
 from rollwise.plot.kinds.regret import second_best_costs
 from rollwise.plot.words import shown_costs
 
@@ -33,7 +34,7 @@ class Facts:
     @cached_property
     def choice(self) -> NDArray[np.bool_]:
         """In which states there is a choice."""
-        return np.asarray(np.diff(self.solution.graph.action_indptr) > 1)
+        return has_choice(self.solution.graph)
 
     @cached_property
     def costs(self) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ import inspect
 
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.errors import RollwiseError
+from rollwise.graph import win_probability
 from rollwise.graph.policies import Policy
 from rollwise.report.facts import Facts
 from rollwise.report.html_parts import marked, scrolled
@@ -81,10 +82,10 @@ def _cells(facts: Facts, policy: Policy, small: bool) -> str:
         worse = abs(solution.value - value)
         if solution.is_score:
             return f"<td>{value:z.4f}</td><td>{worse:.4f}</td>"
-        return f"<td>{50 * (1 + value):.2f} %</td><td>{50 * worse:.2f}</td>"
+        return f"<td>{100 * win_probability(value):.2f} %</td><td>{50 * worse:.2f}</td>"
     found = evaluate(graph, policy, solution.policy, starts=[0])
-    first = 50 * (1 + float(found.values[0]))
-    second = 50 * (1 + float(found.values_second[0]))
+    first = 100 * float(found.win_probability[0])
+    second = 100 * float(found.win_probability_second[0])
     cells = [f"{first:.2f} %", f"{second:.2f} %", f"{50 - (first + second) / 2:z.2f}"]
     if small:
         # Payoffs go from -1 to 1, so that half of them are shares of games.

@@ -46,10 +46,7 @@ def what(facts: Facts) -> str:
         )
         parts.append(f"<p>This report is for the game with</p>{scrolled(rows, 'parameters')}")
     fields = ", ".join(f"<code>{html.escape(name)}</code>" for name in graph.field_names)
-    labels = np.unique(graph.action_label).tolist()
-    acts = ", ".join(
-        f"<b>{html.escape(graph.action_names.get(label, str(label)))}</b>" for label in labels
-    )
+    acts = ", ".join(f"<b>{html.escape(name)}</b>" for name in graph.vocabulary.all_texts)
     parts.append(
         f"<p>A position is described by {fields}, seen by the player whose move it is. "
         f"The moves are {acts}.</p>"
@@ -209,7 +206,7 @@ def hardness(facts: Facts) -> str:
         worst = worst[(visits * cost)[worst] > 0]
         rows = "".join(
             f"<tr><td class='text'>{html.escape(_words(facts, int(s)))}</td><td class='act'>"
-            f"{html.escape(graph.action_text(int(solution.best_actions[s])))}</td>"
+            f"{html.escape(graph.view.action(solution.best_actions[s]).name)}</td>"
             f"<td>{cost[s]:.2f}</td></tr>"
             for s in worst
         )

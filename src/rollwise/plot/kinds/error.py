@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 
 from rollwise.answer.solution import Solution
 from rollwise.errors import TooLargeForFractions, UsageError
-from rollwise.graph import StateGraph
+from rollwise.graph import StateGraph, win_probability
+from rollwise.graph.choices import has_choice
 from rollwise.methods import find_method, run_method
 from rollwise.methods.result import MethodResult
 from rollwise.plot import Choices
@@ -55,11 +56,11 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     if solution.is_score:
         truth, given = solution.values, found.values
     else:
-        truth, given = (1 + solution.values) / 2, (1 + found.values) / 2
+        truth, given = win_probability(solution.values), win_probability(found.values)
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.abs(given - truth) / np.abs(truth)
     error = np.where(truth == 0, np.abs(given), error)
-    choice = np.flatnonzero(np.diff(graph.action_indptr) > 1)
+    choice = np.flatnonzero(has_choice(graph))
     states = select(solution, choice if len(choice) else np.arange(graph.n_states), choices.where)
     shown = np.maximum(error, FLOOR)
     top = float(shown[states].max())

@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError, spelled
-from rollwise.graph import StateGraph
+from rollwise.graph import Action, StateGraph, win_probability
+from rollwise.graph.choices import has_choice
 from rollwise.plot import Choices
 from rollwise.plot.nodes import Edge, Node, arrange, picture
 from rollwise.plot.style import BLUE, COLOURS, GREY
@@ -52,14 +53,14 @@ def short_text(solution: Solution, state: int) -> str:
 
 
 def _value(solution: Solution, value: float) -> str:
-    return f"{value:z.2f}" if solution.is_score else f"{50 * (1 + value):.1f}%"
+    return f"{value:z.2f}" if solution.is_score else f"{100 * win_probability(value):.1f}%"
 
 
 def _whole(solution: Solution) -> go.Figure:
     graph = solution.graph
     depth = _depths(solution)
     hover = Hover(solution)
-    choice = np.diff(graph.action_indptr) > 1
+    choice = has_choice(graph)
     nodes = [
         Node(
             int(depth[s]),
@@ -72,15 +73,14 @@ def _whole(solution: Solution) -> go.Figure:
     edges: list[Edge] = []
     labels = np.unique(graph.action_label).tolist()
     colour_of = dict(zip(labels, [c for c in COLOURS if c != "#000000"] * 30, strict=False))
-    for s in range(graph.n_states):
-        for a in range(int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])):
-            targets = graph.outcome_state[graph.outcome_indptr[a] : graph.outcome_indptr[a + 1]]
-            colour = colour_of[int(graph.action_label[a])]
-            for t in np.unique(targets[targets >= 0]).tolist():
-                if t != s:
-                    edges.append((s, t, colour, bool(solution.is_best[a])))
+    for state in graph.view:
+        for action in state.actions:
+            colour = colour_of[action.label]
+            targets = {outcome.target for outcome in action.outcomes if not outcome.is_over}
+            for t in sorted(targets - {state.index}):
+                edges.append((state.index, t, colour, bool(solution.is_best[action])))
     arrange(nodes, edges)
-    names = [graph.action_names.get(label, str(label)) for label in labels]
+    names = [graph.vocabulary.text(label) for label in labels]
     fields = "·".join(graph.field_names)
     notes = [
         f"A position is {fields}."
@@ -102,22 +102,22 @@ def _tree(solution: Solution, root: int) -> go.Figure:
     edges: list[Edge] = []
     row = 0.0
     action_rows = []
-    for a in range(int(graph.action_indptr[root]), int(graph.action_indptr[root + 1])):
-        best = bool(solution.is_best[a])
+    for action in graph.view[root].actions:
+        best = bool(solution.is_best[action])
         colour = BLUE if best else GREY
-        value = float(solution.action_values[a])
-        text = f"{graph.action_text(a)}  <b>{_value(solution, value)}</b>"
+        value = float(solution.action_values[action])
+        text = f"{action}  <b>{_value(solution, value)}</b>"
         if solution.is_score:
-            reward = float(graph.action_reward[a])
-            text = (
-                f"{graph.action_text(a)}: {reward:g} + {value - reward:z.2f} = <b>{value:z.2f}</b>"
-            )
-        about = "the best action" if best else f"costs {cost_text(solution, solution.regret[a])}"
+            reward = action.reward
+            text = f"{action}: {reward:g} + {value - reward:z.2f} = <b>{value:z.2f}</b>"
+        about = (
+            "the best action" if best else f"costs {cost_text(solution, solution.regret[action])}"
+        )
         at = len(nodes)
-        nodes.append(Node(1, text, f"{graph.action_text(a)}: {about}", "action"))
+        nodes.append(Node(1, text, f"{action}: {about}", "action"))
         edges.append((0, at, colour, best))
         first_row = row
-        for chance, text, about, kind in _leaves(solution, a, hover):
+        for chance, text, about, kind in _leaves(solution, action, hover):
             edges.append((at, len(nodes), colour, best))
             nodes.append(Node(2, f"{chance} {text}", about, kind, row))
             row += 1
@@ -145,34 +145,30 @@ def _tree(solution: Solution, root: int) -> go.Figure:
     return picture(nodes, edges, f"{graph.title}: one decision", notes, [], given_rows=True)
 
 
-def _leaves(solution: Solution, a: int, hover: Hover) -> list[tuple[str, str, str, str]]:
+def _leaves(solution: Solution, action: Action, hover: Hover) -> list[tuple[str, str, str, str]]:
     """What can come of an action, the likeliest first: chance, text, hover text, kind."""
     graph = solution.graph
-    begin, end = int(graph.outcome_indptr[a]), int(graph.outcome_indptr[a + 1])
-    weight = graph.outcome_weight[begin:end]
-    total = weight.sum()
-    ending = {1.0: "win", -1.0: "lose", 0.0: "the end" if solution.is_score else "draw"}
-    together: dict[tuple[int, bool, float], float] = {}
-    for k in range(begin, end):
-        key = (int(graph.outcome_state[k]), bool(graph.outcome_passes[k]))
-        full = (*key, float(graph.outcome_payoff[k]) if key[0] < 0 else 0.0)
-        together[full] = together.get(full, 0.0) + float(graph.outcome_weight[k])
+    together: dict[tuple[int, bool, str | None], float] = {}
+    for outcome in action.outcomes:
+        key = (outcome.target, outcome.passes, outcome.ending)
+        together[key] = together.get(key, 0.0) + float(outcome.weight)
     ranked = sorted(together.items(), key=lambda item: -item[1])
     rows = []
-    for (target, passes, payoff), ways in ranked[:MOST_LEAVES]:
-        chance = f"{100 * ways / total:.3g}%"
-        if target < 0:
-            rows.append((chance, ending[payoff], ending[payoff], "end"))
+    for (target, passes, ending), ways in ranked[:MOST_LEAVES]:
+        chance = f"{100 * ways / action.total:.3g}%"
+        if ending is not None:
+            shown = "the end" if ending == "end" else ending
+            rows.append((chance, shown, shown, "end"))
             continue
         text = short_text(solution, target)
         value = float(solution.values[target])
         text += f"  <b>{_value(solution, value)}</b>" + (" (rival)" if passes else "")
-        kind = "choice" if np.diff(graph.action_indptr)[target] > 1 else "chance"
+        kind = "choice" if graph.view[target].is_choice else "chance"
         rows.append((chance, text, hover(target), kind))
     if len(ranked) > MOST_LEAVES:
         rest = sum(ways for _, ways in ranked[MOST_LEAVES:])
         left = len(ranked) - MOST_LEAVES
-        rows.append((f"{100 * rest / total:.3g}%", f"{left} other positions", "", "end"))
+        rows.append((f"{100 * rest / action.total:.3g}%", f"{left} other positions", "", "end"))
     return rows
 
 
@@ -186,11 +182,11 @@ def _depths(solution: Solution) -> np.ndarray:
     while frontier:
         following: list[int] = []
         for s in frontier:
-            begin, end = graph.action_indptr[s], graph.action_indptr[s + 1]
-            for t in graph.outcome_state[graph.outcome_indptr[begin] : graph.outcome_indptr[end]]:
+            outcomes = [outcome for a in graph.view[s].actions for outcome in a.outcomes]
+            for t in (outcome.target for outcome in outcomes):
                 if t >= 0 and depth[t] < 0:
                     depth[t] = depth[s] + 1
-                    following.append(int(t))
+                    following.append(t)
         if not following:  # what only a root covers begins anew in the first column
             for s in spare:
                 if depth[s] < 0:

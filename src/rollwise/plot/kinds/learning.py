@@ -38,10 +38,10 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
 
     def text(s: int) -> str:
         lines = []
-        for a in range(int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])):
-            if learned.visits[a]:
-                seen = f"{worth[a]:.2f} after {int(learned.visits[a]):,} tries"
-                lines.append(f"{graph.action_text(a)}, learned: {seen}")
+        for action in graph.view[s].actions:
+            if learned.visits[action]:
+                seen = f"{worth[action]:.2f} after {int(learned.visits[action]):,} tries"
+                lines.append(f"{action}, learned: {seen}")
         return hover(s, "<br>".join(lines) or "never seen by the learner")
 
     right = 100 * float(np.mean(classes[states] == 1))

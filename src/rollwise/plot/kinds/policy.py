@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
+from rollwise.graph.choices import has_ties
 from rollwise.plot import Choices
 from rollwise.plot.fields import require_choice, select, view
 from rollwise.plot.lines import Line, draw_lines
@@ -30,11 +31,11 @@ def best_classes(
     """
     graph = solution.graph
     labels = graph.action_label[solution.best_actions[states]].astype(np.int64)
-    ties = np.add.reduceat(solution.is_best.astype(np.int64), graph.action_indptr[:-1])[states] > 1
+    ties = has_ties(graph, solution.is_best)[states]
     known = sorted(set(graph.action_label[_actions_of(solution, states)].tolist()))
     classes = np.searchsorted(known, labels)
     classes[ties] = len(known)
-    names = [html.escape(graph.action_names.get(label, str(label))) for label in known]
+    names = [html.escape(graph.vocabulary.text(label)) for label in known]
     used = np.unique(classes)
     names = [name for i, name in enumerate([*names, EITHER]) if i in used]
     return names, np.searchsorted(used, classes)
@@ -100,7 +101,7 @@ def _lines(
         of = graph.action_state[some]
         lines.append(
             Line(
-                html.escape(graph.action_names.get(label, str(label))),
+                html.escape(graph.vocabulary.text(label)),
                 place[of].tolist(),
                 values[some].tolist(),
                 colour,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
+from rollwise.graph.choices import fold_actions
 from rollwise.plot import Choices
 from rollwise.plot.fields import require_choice, select, view
 from rollwise.plot.lines import Line, draw_lines
@@ -25,7 +26,7 @@ def second_best_costs(solution: Solution) -> NDArray[np.float64]:
     graph = solution.graph
     regret = solution.regret.copy()
     regret[solution.best_actions] = np.inf
-    second = np.minimum.reduceat(regret, graph.action_indptr[:-1])
+    second = fold_actions(graph, np.minimum, regret)
     return np.where(np.isfinite(second), second, np.nan)
 
 

@@ -39,7 +39,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     fixed, states = _one_slice(solution, states, fields, label[states] == target)
     x_field, y_field, z_field = fields
     table = graph.states
-    name = html.escape(graph.action_names.get(target, str(target)))
+    name = html.escape(graph.vocabulary.text(target))
     xs = np.arange(table[states, x_field].min(), table[states, x_field].max() + 1)
     ys = np.arange(table[states, y_field].min(), table[states, y_field].max() + 1)
     place = (table[states, y_field] - ys[0], table[states, x_field] - xs[0])
@@ -200,7 +200,7 @@ def _axes(
     counts = np.array([len(np.unique(column)) for column in table.T])
     solid = [f for f in range(len(counts)) if counts[f] >= 3]
     if len(np.unique(label[states])) < 2:
-        only = graph.action_text(int(solution.best_actions[states[0]]))
+        only = graph.view.action(solution.best_actions[states[0]]).name
         raise UsageError(f"{graph.game}: {only} is best everywhere, so there is no boundary")
     if len(solid) < 3:
         names = ", ".join(graph.field_names[f] for f in solid) or "none"
@@ -213,7 +213,7 @@ def _axes(
         raise UsageError(f"x and y are both {choices.x}; choose two different fields")
     threshold = find_threshold(graph, states, label[states], [f for f in solid if f not in asked])
     if not asked and not threshold.gain:
-        name = graph.action_names.get(threshold.action, str(threshold.action))
+        name = graph.vocabulary.text(threshold.action)
         raise UsageError(
             f"{graph.title}: along no field is there a limit from which another action is best "
             f"({name} nearly always is); `policy` draws what there is"
