@@ -229,7 +229,9 @@ class Action(_Element):
     def total(self) -> int | float:
         """The sum of the weights."""
         if self._total is None:
-            self._total = sum(self.weights)
+            weights = self.weights
+            whole = isinstance(weights[0], int)
+            self._total = sum(weights) if whole else float(np.sum(weights))
         return self._total
 
     @property
