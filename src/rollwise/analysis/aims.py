@@ -12,6 +12,8 @@ from rollwise.analysis.distributions import Distribution, Distributions, distrib
 from rollwise.analysis.one_distribution import distribution
 from rollwise.answer.certified import solve_and_certify
 from rollwise.derive.by_score import Ints, ScoredGraph, whole_points
+from rollwise.graph import sign_of
+from rollwise.graph.choices import are_best, costs, first_of_each_state
 from rollwise.graph.lookahead import action_gaps
 from rollwise.graph.policies import Policy
 from rollwise.recursion.order import Arranging
@@ -30,7 +32,7 @@ class Aim:
     actions : (n_states,) int64
         The first of the best actions, as an index.
     best : (n_actions,) bool
-        Those that rounding can't tell from the best.
+        See `rollwise.graph.choices.are_best`.
     """
 
     values: Reals
@@ -70,19 +72,15 @@ class Aims:
             border_bounds=payoff_bounds,
             arranged=self._arranged,
         )
-        gap = action_gaps(graph, found.values, payoffs)
-        # Actions that rounding can't tell apart are equal; the first of them is taken.
-        n = graph.n_actions
-        best = np.maximum.reduceat(gap, graph.action_indptr[:-1])
-        margin = 2 * np.minimum(certificate.bounds, 1e-9)
-        near = gap >= (best - margin)[graph.action_state]
-        actions = np.minimum.reduceat(np.where(near, np.arange(n), n), graph.action_indptr[:-1])
-        return Aim(found.values, certificate.bounds, actions, near)
+        cost = costs(graph, action_gaps(graph, found.values, payoffs))
+        best = are_best(cost, certificate.bound)
+        actions = first_of_each_state(graph, best)  # play of a scored graph always ends
+        return Aim(found.values, certificate.bounds, actions, best)
 
     def reaching(self, target: int, ties: float = 1.0) -> Reals:
         """The payoffs of a chase: 1 for a score better than the target, `ties` for it."""
         scores = self.scored.scores
-        better = scores < target if self.scored.source.objective == "minimize" else scores > target
+        better = sign_of(self.scored.source.objective) * (scores - target) > 0
         return np.where(scores == target, ties, better.astype(np.float64))
 
     def policy(self, aim: Aim, name: str = "aim") -> Policy:

@@ -25,6 +25,7 @@ from rollwise.analysis.contest import Contest, ContestSolution, Situation, solve
 from rollwise.answer.certified import solve_and_certify
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
+from rollwise.graph.choices import fold_actions, fold_outcomes, last_actions
 from rollwise.graph.policies import Policy
 
 Reals = NDArray[np.float64]
@@ -200,12 +201,10 @@ def _turn(plain: ContestSolution, graph: StateGraph, payoffs: Reals, bound: floa
     found, certificate, _ = solve_and_certify(graph, border_values=border, border_bounds=bounds)
     # One look ahead without the last action of each state, which is the offer.
     known = np.concatenate([found.values, border])
-    weight = graph.outcome_weight.astype(np.float64)
-    begin = graph.outcome_indptr[:-1]
-    worth = np.add.reduceat(weight * known[graph.outcome_state], begin)
-    worth /= np.add.reduceat(weight, begin)
-    worth[graph.action_indptr[1:] - 1] = -np.inf
-    waits = np.maximum.reduceat(worth, graph.action_indptr[:-1])
+    worth = fold_outcomes(graph, np.add, graph.outcome_weight * known[graph.outcome_state])
+    worth /= fold_outcomes(graph, np.add, graph.outcome_weight)
+    worth[last_actions(graph)] = -np.inf
+    waits = fold_actions(graph, np.maximum, worth)
     return CubeTurn(aim.values, found.values, waits, max(certificate.bound, without_bound))
 
 

@@ -18,6 +18,7 @@ from rollwise.builders.rules import Rules
 from rollwise.errors import EndlessPlay, PolicyError, RollwiseError, RulesError
 from rollwise.game import Game
 from rollwise.graph import ARRAYS, StateGraph
+from rollwise.graph.choices import actions_of, has_choice, outcome_action, outcomes_of
 from rollwise.graph.endings import NO_END, describe, settle, staying_actions
 from rollwise.recursion.endless import endless_states
 
@@ -165,7 +166,7 @@ def _look_at_progress(report: Report, game: Game, graph: StateGraph) -> None:
     except RulesError as error:
         report.add("error", "progress", str(error))
         return
-    action = np.repeat(np.arange(graph.n_actions), np.diff(graph.outcome_indptr))
+    action = outcome_action(graph)
     inside = np.flatnonzero(graph.outcome_state >= 0)
     source = graph.action_state[action[inside]]
     falls = inside[reached[graph.outcome_state[inside]] < reached[source]]
@@ -176,7 +177,7 @@ def _look_at_progress(report: Report, game: Game, graph: StateGraph) -> None:
             "error",
             "progress",
             f"it falls from {reached[s]} to {reached[t]} in the state {graph.state_text(s)} with "
-            f"the action {graph.action_text(a)}; no outcome may lower it",
+            f"the action {graph.view.action(a)}; no outcome may lower it",
         )
     else:
         layers = len(np.unique(reached))
@@ -196,33 +197,25 @@ def _compare_sample(game: Game, graph: StateGraph) -> str | None:
     rules = Rules(game)
     chosen = np.unique(np.linspace(0, graph.n_states - 1, MOST_COMPARED).astype(np.int64))
     for s in chosen.tolist():
-        state = rules.state_type(*graph.states[s].tolist())
-        at = f"in the state {graph.state_text(s)}"
-        actions = list(expand(rules, state))
-        first, last = int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])
-        if [action.label for action in actions] != graph.action_label[first:last].tolist():
-            return f"other actions {at}"
-        for a, action in zip(range(first, last), actions, strict=True):
-            where = f"{at} with the action {graph.action_text(a)}"
-            begin, end = int(graph.outcome_indptr[a]), int(graph.outcome_indptr[a + 1])
-            if end - begin < len(action.weights):
-                action = merged(action)
-            if action.reward != graph.action_reward[a]:
+        here = graph.view[s]
+        told = list(expand(rules, rules.state_type(*here.fields)))
+        if [expanded.label for expanded in told] != here.labels:
+            return f"other actions in the state {here}"
+        for action, expanded in zip(here.actions, told, strict=True):
+            where = f"in the state {here} with the action {action}"
+            if len(action.outcomes) < len(expanded.weights):
+                expanded = merged(expanded)
+            if expanded.reward != action.reward:
                 return f"another reward {where}"
-            if list(action.weights) != graph.outcome_weight[begin:end].tolist():
+            if list(expanded.weights) != action.weights:
                 return f"other weights {where}"
-            thens = np.array(action.thens)
-            if not (
-                np.array_equal(thens == PASS, graph.outcome_passes[begin:end])
-                and np.array_equal(PAYOFF[thens], graph.outcome_payoff[begin:end])
+            for outcome, then, after in zip(
+                action.outcomes, expanded.thens, expanded.next_states, strict=True
             ):
-                return f"other endings {where}"
-            for target, next_state in zip(
-                graph.outcome_state[begin:end].tolist(), action.next_states, strict=True
-            ):
-                if (target < 0) != (next_state is None) or (
-                    target >= 0 and tuple(next_state) != tuple(graph.states[target].tolist())
-                ):
+                if (then == PASS, PAYOFF[then]) != (outcome.passes, outcome.payoff):
+                    return f"other endings {where}"
+                follows = outcome.next_state
+                if (None if after is None else tuple(after)) != (follows and follows.fields):
                     return f"other next states {where}"
     return None
 
@@ -240,10 +233,7 @@ def _look_for_unreachable(report: Report, graph: StateGraph) -> None:
     reached[0] = True
     frontier = np.array([0])
     while len(frontier):
-        begin = graph.outcome_indptr[graph.action_indptr[frontier]]
-        counts = graph.outcome_indptr[graph.action_indptr[frontier + 1]] - begin
-        first = np.cumsum(counts) - counts
-        edges = np.repeat(begin - first, counts) + np.arange(int(counts.sum()))
+        edges = outcomes_of(graph, actions_of(graph, frontier)[0])[0]
         targets = graph.outcome_state[edges]
         targets = np.unique(targets[targets >= 0])
         frontier = targets[~reached[targets]]
@@ -298,7 +288,7 @@ def _look_for_endless_play(report: Report, graph: StateGraph) -> bool:
 
 def _look_for_useless_actions(report: Report, solution: Solution) -> None:
     graph = solution.graph
-    choices = np.diff(graph.action_indptr)[graph.action_state] > 1
+    choices = has_choice(graph)[graph.action_state]
     topic = "actions that are never right"
     if not choices.any():
         report.add("note", "choices", "the players never have a choice")
@@ -307,7 +297,7 @@ def _look_for_useless_actions(report: Report, solution: Solution) -> None:
     for label in np.unique(graph.action_label[choices]).tolist():
         mine = choices & (graph.action_label == label)
         if not solution.is_best[mine].any():
-            name = graph.action_names.get(label, str(label))
+            name = graph.vocabulary.text(label)
             useless.append(f"{name} (possible in {int(mine.sum()):,} states)")
     if useless:
         report.add("warning", topic, "never the best choice: " + ", ".join(useless))

@@ -260,11 +260,10 @@ class ContestSolution:
             raise UsageError("this player's policy was given, not found")
         known = np.concatenate([turn.aim.values, turn.payoffs])
         rows = []
-        for a, text in enumerate(graph.action_texts(s), start=int(graph.action_indptr[s])):
-            part = slice(graph.outcome_indptr[a], graph.outcome_indptr[a + 1])
-            weight = graph.outcome_weight[part]
-            worth = float(weight @ known[graph.outcome_state[part]] / weight.sum())
-            rows.append((text, worth))
+        here = graph.view[s]
+        for action, text in zip(here.actions, here.action_names, strict=True):
+            ways = sum(outcome.weight * outcome.worth(known) for outcome in action.outcomes)
+            rows.append((text, float(ways / action.total)))
         return sorted(rows, key=lambda row: -row[1])
 
 

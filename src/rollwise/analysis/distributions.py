@@ -266,16 +266,14 @@ def exact_distribution(
     if graph.outcome_weight.dtype.kind != "i":
         raise UsageError(f"{graph.title} has weights that aren't whole numbers: no exact fractions")
     rows: dict[int, dict[int, Fraction]] = {}
-    chance = policy.probability
     for s in graph.components.order.tolist():
         row: dict[int, Fraction] = {}
-        for a in range(graph.action_indptr[s], graph.action_indptr[s + 1]):
-            if chance[a] == 0:
+        for action in graph.view[s].actions:
+            taken = _fraction(float(policy.probability[action]))
+            if taken == 0:
                 continue
-            part = slice(graph.outcome_indptr[a], graph.outcome_indptr[a + 1])
-            weights = graph.outcome_weight[part].tolist()
-            share = _fraction(float(chance[a])) / sum(weights)
-            for weight, t in zip(weights, graph.outcome_state[part].tolist(), strict=True):
+            for outcome, chance in zip(action.outcomes, action.exact_chances, strict=True):
+                t = outcome.target
                 if t >= 0 and t not in rows:
                     raise UsageError(
                         f"{graph.title}: play can come back to the state {graph.state_text(s)}; "
@@ -283,8 +281,8 @@ def exact_distribution(
                     )
                 after = rows[t] if t >= 0 else {0: Fraction(1)}
                 for value, probability in after.items():
-                    key = value + int(points[a])
-                    row[key] = row.get(key, Fraction(0)) + share * weight * probability
+                    key = value + int(points[action])
+                    row[key] = row.get(key, Fraction(0)) + taken * chance * probability
         rows[s] = row
     return dict(sorted(rows[state].items()))
 

@@ -167,7 +167,7 @@ def _play(
         except UsageError as error:
             raise UsageError(f"{where}: {error}") from error
         try:
-            action = graph.find_action(s, taken)
+            action = graph.view[s].find_action(taken).index
         except UsageError as error:
             raise UsageError(f"{where}: in the state {graph.state_text(s)} {error}") from error
         if may_follow is None:
@@ -183,8 +183,7 @@ def _play(
 
 
 def _outcomes(graph: StateGraph, action: int) -> list[int]:
-    part = slice(graph.outcome_indptr[action], graph.outcome_indptr[action + 1])
-    return [int(t) for t in graph.outcome_state[part]]
+    return [outcome.target for outcome in graph.view.action(action).outcomes]
 
 
 def _may_follow(graph: StateGraph, states: list[int]) -> set[int]:
@@ -196,9 +195,9 @@ def _may_follow(graph: StateGraph, states: list[int]) -> set[int]:
         if s in found:
             continue
         found.add(s)
-        begin, end = int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])
-        if end - begin == 1 and graph.action_reward[begin] == 0:
-            queue += [t for t in _outcomes(graph, begin) if t >= 0]
+        first, *others = graph.view[s].actions
+        if not others and first.reward == 0:
+            queue += [t for t in _outcomes(graph, first.index) if t >= 0]
     return found
 
 
@@ -229,15 +228,15 @@ def judge(solution: Solution, plays: Sequence[Play], ties: str | None = None) ->
     for play in plays:
         score = 0
         for move in play.moves:
-            begin, end = graph.action_indptr[move.state], graph.action_indptr[move.state + 1]
-            if end - begin > 1:
+            here = graph.view[move.state]
+            if here.is_choice:
                 chance = lost = best_chance = None
-                texts = graph.action_texts(move.state)
-                taken = texts[move.action - begin]
+                called = dict(zip(here.action_range, here.action_names, strict=True))
+                taken = called[move.action]
                 fine = bool(solution.is_best[move.action])
-                best = taken if fine else texts[solution.best_actions[move.state] - begin]
+                best = taken if fine else called[int(solution.best_actions[here])]
                 if contest is not None:
-                    state = (*graph.states[move.state].tolist(), score)
+                    state = (*here.fields, score)
                     advice = contest.advise(finished, state)
                     best_chance, chance = advice[0]
                     lost = max(chance - dict(advice)[taken], 0.0)
@@ -247,7 +246,7 @@ def judge(solution: Solution, plays: Sequence[Play], ties: str | None = None) ->
                     Judgement(
                         play.player,
                         move.line,
-                        graph.state_text(move.state),
+                        str(here),
                         taken,
                         best,
                         0.0 if fine else float(solution.regret[move.action]),

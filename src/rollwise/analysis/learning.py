@@ -35,6 +35,7 @@ from rollwise.answer.solution import Solution
 from rollwise.derive.seats import with_policy
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph, sign_of
+from rollwise.graph.choices import fold_actions, has_choice
 from rollwise.graph.policies import Policy
 from rollwise.kernels.occupancy import expected_visits
 from rollwise.kernels.play import reach
@@ -92,7 +93,7 @@ class Reference:
             margin = 2 * near_tie
         good = (solution.regret <= margin) | solution.is_best
         chosen = good.astype(np.float64)
-        chosen /= np.add.reduceat(chosen, graph.action_indptr[:-1])[graph.action_state]
+        chosen /= fold_actions(graph, np.add, chosen)[graph.action_state]
         played = with_policy(graph, Policy("good play", chosen))
         visits = np.empty(graph.n_states)
         expected_visits(
@@ -182,13 +183,13 @@ class Assessment:
     @property
     def optimal_share(self) -> float:
         """Share of the reachable positions with a choice whose learned action is optimal."""
-        which = self.reference.reachable & (np.diff(self.learned.graph.action_indptr) > 1)
+        which = self.reference.reachable & has_choice(self.learned.graph)
         return float(self.optimal[which].mean()) if which.any() else 1.0
 
     @property
     def weighted_optimal_share(self) -> float:
         """The same, positions counting by their visits under good play."""
-        choice = np.diff(self.learned.graph.action_indptr) > 1
+        choice = has_choice(self.learned.graph)
         weight = np.where(choice, self.reference.visits, 0.0)
         return float((weight * self.optimal).sum() / weight.sum()) if weight.any() else 1.0
 

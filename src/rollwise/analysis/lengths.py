@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.graph import StateGraph
+from rollwise.graph.choices import outcome_action
 from rollwise.graph.policies import Policy
 from rollwise.kernels.lengths import play_turn
 
@@ -79,7 +80,7 @@ def lengths(graph: StateGraph, policy: Policy, *, most: int = MOST_TURNS) -> Len
     """
     alone = graph.players == 1
     if alone:
-        counted = np.repeat(np.diff(graph.outcome_indptr) > 1, np.diff(graph.outcome_indptr))
+        counted = (np.diff(graph.outcome_indptr) > 1)[outcome_action(graph)]
     else:
         counted = graph.outcome_passes | (graph.outcome_state < 0)
     order = np.ascontiguousarray(graph.components.order[::-1])

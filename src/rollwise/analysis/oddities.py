@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.graph import StateGraph
+from rollwise.graph.choices import outcome_action
 
 # Names of fields that are the other player's; whose a field is, its values can't tell.
 RIVALS = re.compile(
@@ -27,7 +28,7 @@ MOSTLY, HARDLY_EVER = 0.5, 0.1
 
 def oddities(graph: StateGraph) -> list[str]:
     """What is surely not meant, each in a line with what to write instead."""
-    action = np.repeat(np.arange(graph.n_actions), np.diff(graph.outcome_indptr))
+    action = outcome_action(graph)
     inside = np.flatnonzero((graph.outcome_state >= 0) & (graph.outcome_state < graph.n_states))
     before = graph.states[graph.action_state[action[inside]]]
     after = graph.states[graph.outcome_state[inside]]

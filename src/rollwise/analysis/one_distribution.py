@@ -24,9 +24,9 @@ from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.derive.by_score import Ints, ended, require_bounded
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
+from rollwise.graph.choices import actions_of, outcomes_of, spans
 from rollwise.graph.policies import Policy, reached_by
 from rollwise.kernels import by_score as kernels
-from rollwise.methods.programs import spans
 from rollwise.recursion.endless import require_ending
 
 BATCH = 4_000_000  # probabilities that are worked out before rows are dropped
@@ -117,11 +117,9 @@ class _Play:
         sizes = np.add.reduceat(inside.astype(np.int64), components.indptr[:-1])
         number = np.full(graph.n_states, -1, np.int64)
         number[states] = np.arange(len(states))
-        begin = graph.action_indptr[states]
-        actions = spans(begin, graph.action_indptr[states + 1] - begin)
+        actions, _ = actions_of(graph, states)
         actions = actions[policy.probability[actions] > 0]
-        begin = graph.outcome_indptr[actions]
-        outcomes = spans(begin, graph.outcome_indptr[actions + 1] - begin)
+        outcomes, sizes_of_actions = outcomes_of(graph, actions)
         after = ended(graph)[outcomes]
         counts = np.bincount(number[graph.action_state[actions]], minlength=len(states))
         return cls(
@@ -129,7 +127,7 @@ class _Play:
             _starts(sizes[sizes > 0]),
             int(number[start]),
             _starts(counts),
-            _starts(graph.outcome_indptr[actions + 1] - begin),
+            _starts(sizes_of_actions),
             np.where(after >= 0, number[after], -1).astype(np.int32),
             graph.outcome_weight[outcomes],
             points[actions],

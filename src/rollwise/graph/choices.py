@@ -61,6 +61,11 @@ def first_actions(graph: StateGraph) -> Ints:
     return graph.action_indptr[:-1]
 
 
+def last_actions(graph: StateGraph) -> Ints:
+    """The last action of each state: (n_states,) int64."""
+    return graph.action_indptr[1:] - 1
+
+
 def outcome_action(graph: StateGraph) -> Ints:
     """The action that each outcome belongs to: (n_outcomes,) int64."""
     return np.repeat(np.arange(graph.n_actions), np.diff(graph.outcome_indptr))

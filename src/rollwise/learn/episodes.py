@@ -74,21 +74,19 @@ def read_game_record(
         except (TypeError, ValueError):
             raise UsageError(f"{where}: {move!r} isn't an action and what came of it") from None
         try:
-            a = graph.find_action(s, name)
+            action = graph.view[s].find_action(name)
         except UsageError as error:
             raise UsageError(f"{where}: {error}") from None
-        actions.append(a)
+        actions.append(action.index)
         seats.append(seat)
-        begin, end = int(graph.outcome_indptr[a]), int(graph.outcome_indptr[a + 1])
-        state = graph.outcome_state[begin:end]
         if isinstance(outcome, str):
             if outcome not in ENDINGS:
                 known = ", ".join(ENDINGS)
                 raise UsageError(f"{where}: {outcome!r} is no ending (endings: {known})")
             ending = ENDINGS[outcome]
-            payoff = graph.outcome_payoff[begin:end]
-            if not np.any((state < 0) & (payoff == _PAYOFF[ending])):
-                raise UsageError(f"{where}: {graph.action_text(a)} can't end with {outcome!r}")
+            payoffs = {way.payoff for way in action.outcomes if way.is_over}
+            if _PAYOFF[ending] not in payoffs:
+                raise UsageError(f"{where}: {action} can't end with {outcome!r}")
             if number < len(moves):
                 raise UsageError(f"{where}: the game is over, but moves follow")
             return GameRecord(np.array(actions), np.array(seats), ending)
@@ -98,12 +96,11 @@ def read_game_record(
                 raise UsageError(f"{where}: the state that follows has no {missing[0]}")
             outcome = [outcome[field] for field in graph.field_names]
         t = graph.find(outcome)
-        hits = begin + np.flatnonzero(state == t)
-        if not len(hits):
-            raise UsageError(f"{where}: {graph.action_text(a)} can't lead to {graph.state_text(t)}")
-        passes = graph.outcome_passes[hits]
-        if np.any(passes != passes[0]):
+        passes = {way.passes for way in action.outcomes if way.target == t}
+        if not passes:
+            raise UsageError(f"{where}: {action} can't lead to {graph.state_text(t)}")
+        if len(passes) > 1:
             raise UsageError(f"{where}: it isn't clear whether the turn passes")
-        seat ^= int(passes[0])
+        seat ^= int(passes.pop())
         s = t
     raise UsageError(f"{graph.game}: the game isn't over after its {len(moves)} moves")

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
-from rollwise.graph import StateGraph, sign_of
+from rollwise.graph import StateGraph, sign_of, win_probability
+from rollwise.graph.choices import are_best, costs, first_actions, first_of_each_state, fold_actions
 from rollwise.graph.policies import Policy
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Learned:
     @cached_property
     def seen(self) -> NDArray[np.int64]:
         """How often each state was met: (n_states,) int64."""
-        return np.asarray(np.add.reduceat(self.visits, self.graph.action_indptr[:-1]))
+        return fold_actions(self.graph, np.add, self.visits)
 
     @cached_property
     def best_actions(self) -> NDArray[np.int64]:
@@ -65,19 +66,16 @@ class Learned:
         of the rules. -1 where nothing was seen.
         """
         graph = self.graph
-        sign = sign_of(graph.objective)
-        worth = np.where(self.visits > 0, sign * self.values, -np.inf)
-        first = graph.action_indptr[:-1]
-        best = np.maximum.reduceat(worth, first)
-        n = graph.n_actions
-        places = np.where(worth == best[graph.action_state], np.arange(n), n)
-        return np.where(self.seen > 0, np.minimum.reduceat(places, first), -1)
+        worst = -np.inf * sign_of(graph.objective)
+        cost = costs(graph, np.where(self.visits > 0, self.values, worst))
+        best = are_best(cost, 0.0)  # estimates have no bound
+        return np.where(self.seen > 0, first_of_each_state(graph, best), -1)
 
     @cached_property
     def policy(self) -> Policy:
         """The learned actions; where nothing was seen, the first of the rules."""
-        begin = self.graph.action_indptr[:-1]
-        actions = np.where(self.best_actions < 0, begin, self.best_actions)
+        first = first_actions(self.graph)
+        actions = np.where(self.best_actions < 0, first, self.best_actions)
         return Policy.of_actions(self.graph, "learned", actions)
 
     @cached_property
@@ -89,7 +87,7 @@ class Learned:
         values = self.values[self.best_actions]
         if self.is_score:
             return np.where(self.best_actions < 0, np.nan, values)
-        return np.where(self.best_actions < 0, -1.0, (1 + values) / 2)
+        return np.where(self.best_actions < 0, -1.0, win_probability(values))
 
     @cached_property
     def estimate_errors(self) -> NDArray[np.float64]:
@@ -169,15 +167,10 @@ class Learned:
         import polars as pl
 
         graph = self.graph
-        names = {-1: "-1"} | {
-            int(label): graph.action_names.get(int(label), str(label))
-            for label in np.unique(graph.action_label)
-        }
-        actions = [names[label] for label in self.labels.tolist()]
         taken = np.where(self.best_actions < 0, 0, self.visits[self.best_actions])
         columns = {name: graph.states[:, i] for i, name in enumerate(graph.field_names)}
         frame = pl.DataFrame(columns).with_columns(
-            pl.Series("action", actions, dtype=pl.String),
+            graph.vocabulary.column(self.labels),
             pl.Series("score" if self.is_score else "win_rate", self.estimates, nan_to_null=True),
             pl.Series("standard_error", self.estimate_errors, nan_to_null=True),
             pl.Series("action_visits", taken),

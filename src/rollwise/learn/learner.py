@@ -208,7 +208,7 @@ class Learner:
             There is no such action, or the learner keeps no such counts.
         UnknownState
         """
-        a = self.graph.find_action(self.graph.find(state), action)
+        a = self.graph.view.find(state).find_action(action).index
         known = self.arrays()
         if "counts" not in known:
             raise UsageError(f"{self.method} on {self.graph.game} keeps no wins and losses")

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import MissingExtra
 from rollwise.graph import StateGraph, sign_of
+from rollwise.graph.choices import actions_of, outcomes_of
 from rollwise.machine.deadlines import Clock
 from rollwise.methods.result import Status
 
@@ -199,11 +200,9 @@ class Model:
         m = len(states)
         place = np.full(len(values), -1, np.int64)
         place[states] = np.arange(m)
-        n_choices = graph.action_indptr[states + 1] - graph.action_indptr[states]
-        actions = spans(graph.action_indptr[states], n_choices)
+        actions, n_choices = actions_of(graph, states)
         row_state = np.repeat(np.arange(m), n_choices)
-        counts = graph.outcome_indptr[actions + 1] - graph.outcome_indptr[actions]
-        edges = spans(graph.outcome_indptr[actions], counts)
+        edges, counts = outcomes_of(graph, actions)
         row = np.repeat(np.arange(len(actions)), counts)
         sign = sign_of(graph.objective)
         scale = 2.0 if graph.objective == "win" else 1.0
@@ -231,9 +230,3 @@ class Model:
         )
         right = (sign * constant + (scale - 1) * (1 - slopes)) / scale
         return cls(graph, states, actions, row_state, matrix, right, n_choices > 1)
-
-
-def spans(begin: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """``begin[i], begin[i] + 1, ...``, ``counts[i]`` of them, one after the other."""
-    shift = begin - (np.cumsum(counts) - counts)
-    return np.repeat(shift, counts) + np.arange(int(counts.sum()))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.graph import win_probability
 from rollwise.graph.endings import Settled
 
 
@@ -106,7 +107,7 @@ class MethodResult:
 
             found["value_exact"] = [fraction_text(x) for x in self.fractions]
             if not is_score:
-                chances = [fraction_text((1 + x) / 2) for x in self.fractions]
+                chances = [fraction_text(win_probability(x)) for x in self.fractions]
                 found["win_probability_exact"] = chances
         return found
 

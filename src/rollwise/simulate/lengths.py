@@ -14,6 +14,7 @@ import numpy as np
 from rollwise.answer.certified import solve_and_certify
 from rollwise.derive.seats import take_seats
 from rollwise.graph import StateGraph
+from rollwise.graph.choices import fold_outcomes
 from rollwise.graph.policies import Policy
 
 
@@ -48,9 +49,9 @@ def expected_lengths(
     """
     policies = [policy] if against is None else [policy, against]
     played = take_seats(graph, policies, [0]).graph
-    first = played.outcome_indptr[:-1]
-    total = np.add.reduceat(played.outcome_weight, first)
-    passing = np.add.reduceat(np.where(played.outcome_passes, played.outcome_weight, 0), first)
+    total = fold_outcomes(played, np.add, played.outcome_weight)
+    passing = np.where(played.outcome_passes, played.outcome_weight, 0)
+    passing = fold_outcomes(played, np.add, passing)
     moves = played.with_arrays(
         players=1,
         objective="maximize",

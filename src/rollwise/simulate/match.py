@@ -17,7 +17,7 @@ import numpy as np
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.errors import EndlessPlay, UsageError
-from rollwise.graph import StateGraph
+from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.policies import Policy
 from rollwise.machine.interrupts import held_back
 from rollwise.numbers.printed import CHANCE_ROUNDING
@@ -184,7 +184,7 @@ def _with_exact(
         rate, score = side.win_rate, side.score
         if rate is not None:
             off = bounds[i] / 2 + CHANCE_ROUNDING
-            rate = replace(rate, exact=(1 + values[i]) / 2, exact_bound=off)
+            rate = replace(rate, exact=win_probability(values[i]), exact_bound=off)
         if score is not None:
             score = replace(score, exact=values[i], exact_bound=bounds[i])
         turns, moves = lengths[i]

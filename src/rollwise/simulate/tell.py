@@ -8,7 +8,6 @@ import numpy as np
 
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.errors import EndlessPlay, UsageError
-from rollwise.graph import StateGraph
 from rollwise.numbers.randomness import check_seed
 
 MOST_TOLD = 100_000  # moves
@@ -88,42 +87,27 @@ def tell(
     seats = (mine, mine if against is None else policies.find(against))
     random = np.random.default_rng(check_seed(seed))
     moves: list[ToldMove] = []
-    s, seat, turn = 0, 0, 1
+    state, seat, turn = graph.view[0], 0, 1
     for _ in range(MOST_TOLD):
-        begin, end = int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])
-        chances = seats[seat].probability[begin:end]
-        a = begin + int(random.choice(end - begin, p=chances / chances.sum()))
-        first, last = int(graph.outcome_indptr[a]), int(graph.outcome_indptr[a + 1])
-        weight = graph.outcome_weight[first:last].astype(np.float64)
-        k = first + int(random.choice(last - first, p=weight / weight.sum()))
-        t, passes = int(graph.outcome_state[k]), bool(graph.outcome_passes[k])
+        chances = seats[seat].probability[state.action_range]
+        action = state.actions[int(random.choice(len(chances), p=chances / chances.sum()))]
+        outcome = action.outcomes[int(random.choice(len(action.outcomes), p=action.chances))]
+        after = outcome.next_state
         moves.append(
             ToldMove(
                 turn,
                 seat + 1,
                 seats[seat].name,
-                _fields(graph, s),
-                graph.action_text(a),
-                _outcome(graph, k),
-                None if t < 0 else _fields(graph, t),
-                float(graph.action_reward[a]),
+                state.named,
+                action.name,
+                outcome.ending or ("pass" if outcome.passes else "again"),
+                None if after is None else after.named,
+                action.reward,
             )
         )
-        if t < 0:
+        if after is None:
             return moves
-        seat ^= passes
-        turn += passes
-        s = t
+        seat ^= outcome.passes
+        turn += outcome.passes
+        state = after
     raise EndlessPlay(f"{graph.game}: the game goes on for more than {MOST_TOLD:,} moves")
-
-
-def _fields(graph: StateGraph, s: int) -> dict[str, int]:
-    return dict(zip(graph.field_names, graph.states[s].tolist(), strict=True))
-
-
-def _outcome(graph: StateGraph, k: int) -> str:
-    if graph.outcome_state[k] >= 0:
-        return "pass" if graph.outcome_passes[k] else "again"
-    if graph.objective != "win":
-        return "end"
-    return {1.0: "win", -1.0: "lose", 0.0: "draw"}[float(graph.outcome_payoff[k])]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.errors import EndlessPlay, UsageError
-from rollwise.graph import StateGraph
+from rollwise.graph import StateGraph, sign_of, win_probability
 from rollwise.graph.policies import Policy
 from rollwise.numbers.printed import CHANCE_ROUNDING
 from rollwise.numbers.randomness import check_seed, derived_seed, fresh_seed
@@ -134,9 +134,8 @@ def _run(
             entries.append(_alone(graph, policy, own, games, workers))
             if progress is not None:
                 progress("policies", i + 1, n)
-        best = min if graph.objective == "minimize" else max
-        sign = 1 if best is min else -1
-        entries.sort(key=lambda entry: sign * entry.result)
+        sign = sign_of(graph.objective)
+        entries.sort(key=lambda entry: -sign * entry.result)
         return Tournament(names, tuple(entries), None, None, None, seed is None, games, seed)
     first = np.full((n, n), np.nan)
     errors = np.full((n, n), np.nan)
@@ -184,7 +183,10 @@ def _pair(
         found = evaluate(graph, one, None if alone else other, starts=[0])
         if found.bounds is None or found.bounds_second is None:
             raise EndlessPlay(f"{graph.game}: the evaluation isn't certified")
-        rates = ((1 + float(found.values[0])) / 2, (1 - float(found.values_second[0])) / 2)
+        rates = (
+            win_probability(float(found.values[0])),
+            win_probability(-float(found.values_second[0])),
+        )
         known = (found.bounds[0], found.bounds_second[0])
         bounds = (float(known[0]) / 2 + CHANCE_ROUNDING, float(known[1]) / 2 + CHANCE_ROUNDING)
         return rates, bounds
@@ -215,7 +217,7 @@ def _alone(graph: StateGraph, policy: Policy, seed: int | None, games: int, work
         value, bound = float(found.values[0]), float(found.bounds[0])
         if for_points:
             return Entry(policy.name, value, bound)
-        return Entry(policy.name, (1 + value) / 2, bound / 2 + CHANCE_ROUNDING)
+        return Entry(policy.name, win_probability(value), bound / 2 + CHANCE_ROUNDING)
     match = simulate(graph, policy, games=games, seed=seed, workers=workers, exact=False)
     estimate = match.sides[0].score if for_points else match.sides[0].win_rate
     assert estimate is not None
