@@ -7,6 +7,7 @@ import gzip
 import json
 import re
 import sys
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -14,13 +15,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cli_runner import refusal, run
+from graphs import assemble
 from little_games import Ladder
 
 import rollwise
 from rollwise.analysis.lengths import lengths
 from rollwise.answer.references import Policies
 from rollwise.errors import MissingExtra, UsageError
-from rollwise.game import Game
+from rollwise.game import AGAIN, WIN, Game
 from rollwise.games import create, find
 from rollwise.games.craps import Craps
 from rollwise.games.hare_and_tortoise import HareAndTortoise
@@ -199,8 +201,6 @@ def test_what_a_turn_gathers_stands_upright(game, upright):
 
 
 def test_a_threshold_is_found_where_one_was_put():
-    from types import SimpleNamespace
-
     from rollwise.plot.thresholds import find_threshold, moved_within_turn
 
     states = np.array([(a, b, c) for a in range(4) for b in range(4) for c in range(5)])
@@ -212,13 +212,13 @@ def test_a_threshold_is_found_where_one_was_put():
         """One outcome a state: the turn goes on, and only these fields change."""
         after = states.copy()
         after[:, changed] = (after[:, changed] + 1) % states.max(axis=0)[changed]
-        return SimpleNamespace(
-            n_states=2 * n,
-            states=np.vstack([states, after + 10 * np.isin(range(3), changed)]),
-            action_state=np.arange(n),
-            outcome_indptr=np.arange(n + 1),
-            outcome_state=np.arange(n, 2 * n),
-            outcome_passes=np.zeros(n, np.bool_),
+        onward = [[(0.0, [(1, AGAIN, n + s)])] for s in range(n)]
+        over = [[(0.0, [(1, WIN, None)])] for _ in range(n)]
+        moved = after + 10 * np.isin(range(3), changed)
+        return replace(
+            assemble([*onward, *over]),
+            states=np.vstack([states, moved]).astype(np.int32),
+            field_names=("a", "b", "c"),
         )
 
     everything = graph_where([0, 1, 2])
