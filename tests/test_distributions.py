@@ -161,7 +161,8 @@ def test_a_cycle_without_points():
         exact_distribution(graph, plan)
 
 
-@pytest.mark.parametrize("policy", ["optimal", pytest.param("take-one", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", ["optimal", "take-one"])
 def test_a_million_simulated_games_agree(policy):
     game = Threes()
     solution = solve(game)

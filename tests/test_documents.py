@@ -235,6 +235,7 @@ def test_plot_takes_the_kind_before_the_parameters_or_after(tmp_path):
     assert "no picture 'sticks=7'" in refusal("plot", "super-six", "sticks=7")
 
 
+@pytest.mark.slow
 def test_the_page_on_learners_is_what_was_measured(tmp_path):
     """`train.py`, which wrote the runs down, needs PyTorch and isn't run."""
     pytest.importorskip("plotly")

@@ -96,7 +96,7 @@ def test_equal_outcomes_are_one_whose_weight_is_their_sum(mode):
 
 @pytest.mark.needs_jit
 def test_so_they_are_in_larger_games_and_layer_by_layer(monkeypatch):
-    large = TwoPigs(35)
+    large = TwoPigs(25)
     graph = build(large, mode="compiled")
     assert distinct(graph)
     assert graph.content_hash == build(large, mode="interpreted").content_hash

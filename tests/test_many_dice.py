@@ -153,6 +153,7 @@ def test_the_rule_to_refuse():
             assert refuses == (POINTS[roll[0]] >= row["refuse_from"])
 
 
+@pytest.mark.slow
 @pytest.mark.needs_jit
 def test_five_thousand_dice():
     many_dice(Threes(), 40)  # compiles
