@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from cli_runner import output, refusal, run
+from conftest import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rule_faults import (
@@ -155,7 +156,7 @@ def anything() -> st.SearchStrategy[str]:
     ).filter(lambda text: text != "(,)")
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.sampled_from(
         [
