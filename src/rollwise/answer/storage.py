@@ -1,10 +1,11 @@
 """Solutions on disk: a Parquet file that any data tool reads, and only its own rules load.
 
 A row is a state, in the order of the graph: the fields, the best action, the
-value and its error bound. The file's metadata holds what is needed to tell
-whether it fits: the game and its parameters, the hash of its graph, a checksum of
+value, its error bound, and a checksum of these two. The file's metadata holds what is needed to
+tell whether it fits: the game and its parameters, the hash of its graph, a checksum of
 the values, the method, and the versions that wrote it. Whoever wrote it isn't trusted: a
-file names no code to be run, and its error bounds are proved anew.
+file names no code to be run, and its error bounds are proved anew (`rollwise.proofs.check`). The
+checksums are for accidents: they say which row was damaged.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import json
 import platform
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +27,11 @@ from rollwise.errors import SolutionFileError, UnknownGame
 from rollwise.game import Game
 from rollwise.games import create, find_installed
 from rollwise.graph import StateGraph, title_of
+from rollwise.graph.lookahead import action_gaps
 from rollwise.machine.atomic_files import write_atomically
 from rollwise.machine.parquet_files import read_metadata, read_parquet, write_parquet
-from rollwise.proofs.bounds import certify
+from rollwise.proofs.check import Verdict
+from rollwise.proofs.check_endless import check_game
 
 FORMAT = "1"
 # What a file says of itself, and in which types.
@@ -51,6 +54,14 @@ def _checksum(values: np.ndarray, bounds: np.ndarray) -> str:
     return digest.hexdigest()
 
 
+def row_checksums(values: NDArray[np.float64], bounds: NDArray[np.float64]) -> NDArray[np.uint32]:
+    """A checksum of each row: a change of one bit always changes it, others nearly always."""
+    mixed = values.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed += bounds.view(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
+    mixed += np.arange(len(values), dtype=np.uint64) * np.uint64(0xD6E8FEB86659FD93)
+    return (mixed >> np.uint64(32)).astype(np.uint32)
+
+
 def save(solution: Solution, path: Path) -> None:
     """Write a solution to a Parquet file, all at once or not at all."""
     import polars as pl
@@ -61,6 +72,7 @@ def save(solution: Solution, path: Path) -> None:
         solution.action_column(solution.best_actions),
         pl.Series("value", solution.values),
         pl.Series("error_bound", solution.error_bounds),
+        pl.Series("checksum", row_checksums(solution.values, solution.error_bounds)),
     )
     facts = {
         "format": FORMAT,
@@ -85,8 +97,13 @@ def save(solution: Solution, path: Path) -> None:
     write_atomically(path, lambda place: write_parquet(frame, place, metadata))
 
 
-def read_facts(path: Path) -> dict[str, Any]:
+def read_facts(path: Path, *, damaged: bool = False) -> dict[str, Any]:
     """What a saved solution says of itself: game, parameters, error bound, versions.
+
+    Parameters
+    ----------
+    damaged : bool
+        Read it also where numbers of the table are damaged.
 
     Raises
     ------
@@ -96,7 +113,7 @@ def read_facts(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise SolutionFileError(f"there is no file {path}")
     try:
-        facts = json.loads(read_metadata(path)["rollwise"])
+        facts = json.loads(read_metadata(path, damaged=damaged)["rollwise"])
     except KeyError:
         raise SolutionFileError(
             f"{path} is a Parquet file, but not a solution saved by rollwise"
@@ -140,8 +157,8 @@ def load(
         The rules that it must fit. Without, the game must be one that is installed: a file
         names no code to be run.
     prove : bool
-        Certify the values, as `rollwise.solve` does. Otherwise the error bounds are those of
-        the file, and the `Solution.status` is ``as saved``.
+        Check the error bounds of the file, as `rollwise.solve` does its own. Otherwise the
+        `Solution.status` is ``as saved``.
     mode, max_states, progress
         How to build the graph; see `rollwise.build`.
 
@@ -153,36 +170,92 @@ def load(
     """
     path = Path(path)
     facts = read_facts(path)
-    if game is None:
-        game = _installed(path, facts)
-    if facts["game"] != game.name or facts["parameters"] != game.parameters:
-        saved = title_of(facts["game"], facts["parameters"])
-        asked = title_of(game.name, game.parameters)
-        raise SolutionFileError(f"{path} was saved for {saved}, not for {asked}")
-    graph, report = build_with_report(game, mode=mode, max_states=max_states, progress=progress)
-    if graph.content_hash != facts["graph_hash"]:
-        raise SolutionFileError(
-            f"{path} was made for other rules of {game.name}: they have changed since; "
-            "solve the game again"
-        )
-    values, bounds = _numbers(path, facts, graph.n_states)
-    seconds = {"compile": report.compile_seconds, "build": report.build_seconds}
+    saved = build_saved(path, facts, game, mode=mode, max_states=max_states, progress=progress)
+    values, bounds = _numbers(path, facts, saved.graph)
     if prove:
         started = time.perf_counter()
-        bounds = _proved(path, graph, values, bounds)
-        seconds["certify"] = time.perf_counter() - started
+        _, state = find_unproved(saved.graph, values, bounds)
+        if state is not None:
+            raise SolutionFileError(
+                f"{path} says that {claim(saved.graph, values, bounds, state)}, which isn't so; "
+                "solve the game again and save it"
+            )
+        saved.seconds["certify"] = time.perf_counter() - started
     return Solution(
-        graph,
-        game,
+        saved.graph,
+        saved.game,
         facts["method"],
         values,
         bounds,
         facts["tolerance"],
         facts["sweeps"],
         facts["converged"],
-        seconds,
+        saved.seconds,
         proved=prove,
     )
+
+
+class Built(NamedTuple):
+    """The game that a file was saved for, and its graph, from the rules."""
+
+    game: Game
+    graph: StateGraph
+    seconds: dict[str, float]
+
+
+def build_saved(path: Path, facts: dict[str, Any], game: Game | None = None, **how: Any) -> Built:
+    """Build the graph of a saved solution from its rules.
+
+    Parameters
+    ----------
+    facts : what `read_facts` gives
+    game, **how
+        See `load`.
+
+    Raises
+    ------
+    SolutionFileError
+        The file was made for other rules, or names a game that isn't installed.
+    """
+    if game is None:
+        game = _installed(path, facts)
+    if facts["game"] != game.name or facts["parameters"] != game.parameters:
+        saved = title_of(facts["game"], facts["parameters"])
+        asked = title_of(game.name, game.parameters)
+        raise SolutionFileError(f"{path} was saved for {saved}, not for {asked}")
+    graph, report = build_with_report(game, **how)
+    if graph.content_hash != facts["graph_hash"]:
+        raise SolutionFileError(
+            f"{path} was made for other rules of {game.name}: they have changed since; "
+            "solve the game again"
+        )
+    return Built(game, graph, {"compile": report.compile_seconds, "build": report.build_seconds})
+
+
+def find_unproved(
+    graph: StateGraph,
+    values: NDArray[np.float64],
+    bounds: NDArray[np.float64],
+    *,
+    exactly: bool = False,
+) -> tuple[Verdict, int | None]:
+    """What the check says of values and bounds, and the state that speaks most against them."""
+    verdict = check_game(graph, values, bounds, exactly=exactly)
+    doubtful = np.concatenate([verdict.unproved, verdict.endless])
+    if not len(doubtful):
+        return verdict, None
+    with np.errstate(invalid="ignore"):
+        sign = -1.0 if graph.objective == "minimize" else 1.0
+        gaps = sign * action_gaps(graph, values, np.zeros(graph.n_border))
+        off = np.abs(np.maximum.reduceat(gaps, graph.action_indptr[:-1]))[doubtful]
+    return verdict, int(doubtful[np.argmax(np.where(np.isnan(off), np.inf, off))])
+
+
+def claim(
+    graph: StateGraph, values: NDArray[np.float64], bounds: NDArray[np.float64], state: int
+) -> str:
+    """What is said of a state: ``the value of banked=0, rival=0, turn=0 is 0.06 ± 1e-13``."""
+    return f"the value of {graph.state_text(state)} is {values[state]!s} ± {bounds[state]:.1e}"
 
 
 def _installed(path: Path, facts: dict[str, Any]) -> Game:
@@ -198,7 +271,7 @@ def _installed(path: Path, facts: dict[str, Any]) -> Game:
 
 
 def _numbers(
-    path: Path, facts: dict[str, Any], n_states: int
+    path: Path, facts: dict[str, Any], graph: StateGraph
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The values and the error bounds of a file, if they can be such."""
     import polars as pl
@@ -210,24 +283,11 @@ def _numbers(
     if frame.dtypes != [pl.Float64, pl.Float64] or frame.null_count().sum_horizontal().item():
         raise _damaged(path, "its values aren't numbers")
     values, bounds = (frame[name].to_numpy().copy() for name in frame.columns)
-    if len(values) != n_states:
-        raise _damaged(path, f"it has {len(values):,} rows, and the game {n_states:,} states")
+    if len(values) != graph.n_states:
+        raise _damaged(path, f"it has {len(values):,} rows, and the game {graph.n_states:,} states")
     if _checksum(values, bounds) != facts["checksum"]:
         raise _damaged(path, "its values don't match their checksum")
-    if not np.all(np.isfinite(values)) or not np.all(bounds >= 0):
+    lost = np.isinf(values) & (graph.objective != "win")  # where nobody can end the play
+    if not np.all(np.isfinite(values) | lost) or not np.all(bounds >= 0):
         raise _damaged(path, "its values or error bounds can't be such")
     return values, bounds
-
-
-def _proved(
-    path: Path, graph: StateGraph, values: NDArray[np.float64], said: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """The error bounds that can be proved of the values, if they are about those of the file."""
-    certificate = certify(graph, values)
-    allowed = 2 * float(said.max()) + 1e-12 * max(1.0, float(np.abs(values).max()))
-    if certificate.bound > allowed:
-        raise SolutionFileError(
-            f"{path} says that its values are ± {said.max():.1e}, which isn't so: what can be "
-            f"proved is ± {certificate.bound:.1e}; solve the game again and save it"
-        )
-    return certificate.bounds

@@ -3,6 +3,8 @@
 Polars trusts what it reads: of a file that breaks its promises it may panic, or ask for so much
 memory that the process ends. So a file that rollwise writes holds a hash of all its bytes, among
 its metadata, and it is read only if that is so. Whatever else is wrong with a file is one error.
+A second hash is that of the footer: where it holds, and only numbers were damaged, a file can
+still be read to find out which.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-HASH = "rollwise.hash"
+HASH, FOOTER = "rollwise.hash", "rollwise.footer"  # of all bytes, and of the footer
 UNKNOWN = "0" * 32
 END = 8  # bytes: the length of the footer, and a word that says that this is Parquet
 PIECE = 1 << 22
@@ -28,48 +30,80 @@ PIECE = 1 << 22
 def write_parquet(
     frame: pl.DataFrame, path: Path, metadata: Mapping[str, str] | None = None
 ) -> None:
-    """Write a table, with what is to be said of it, and with a hash of the file."""
-    frame.write_parquet(path, metadata={**(metadata or {}), HASH: UNKNOWN})
-    place, _ = _hash_in(path)
+    """Write a table, with what is to be said of it, and with hashes of the file."""
+    frame.write_parquet(path, metadata={**(metadata or {}), HASH: UNKNOWN, FOOTER: UNKNOWN})
+    (whole, _), (footer, _) = _hash_in(path, HASH), _hash_in(path, FOOTER)
+    _write(path, footer, _hash_of(path, _footer_of(path), whole, footer))
+    _write(path, whole, _hash_of(path, 0, whole))
+
+
+def _write(path: Path, place: int, digest: str) -> None:
     with path.open("r+b") as file:
         file.seek(place)
-        file.write(_hash_of(path, place).encode())
+        file.write(digest.encode())
 
 
-def _hash_in(path: Path) -> tuple[int, str]:
-    """Where the hash stands in a file, and what it says; at -1 if it isn't there."""
+def _footer_of(path: Path) -> int:
+    """Where the footer of a file begins: all that says how to read it."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(size - END, 0))
         length = int.from_bytes(file.read(4), "little")
-        start = max(size - END - length, 0)
+    return max(size - END - length, 0)
+
+
+def _hash_in(path: Path, name: str) -> tuple[int, str]:
+    """Where a hash stands in a file, and what it says; at -1 if it isn't there."""
+    start = _footer_of(path)
+    with path.open("rb") as file:
         file.seek(start)
-        found = re.search(HASH.encode() + rb".{0,9}?([0-9a-f]{32})", file.read(), re.DOTALL)
+        found = re.search(name.encode() + rb".{0,9}?([0-9a-f]{32})", file.read(), re.DOTALL)
     return (-1, "") if found is None else (start + found.start(1), found[1].decode())
 
 
-def _hash_of(path: Path, place: int) -> str:
-    """The hash of a file in which the hash isn't written yet."""
+def _hash_of(path: Path, start: int, *left_out: int) -> str:
+    """The hash of a file from `start` on, without the hashes that stand at some places in it."""
     digest = hashlib.blake2b(digest_size=16)
+    size = path.stat().st_size
     with path.open("rb") as file:
-        left = place
-        while left > 0 and (piece := file.read(min(left, PIECE))):
-            digest.update(piece)
-            left -= len(piece)
-        file.seek(place + len(UNKNOWN))
-        while piece := file.read(PIECE):
-            digest.update(piece)
+        for place in (*sorted(left_out), size):
+            file.seek(start)
+            while (left := place - file.tell()) > 0 and (piece := file.read(min(left, PIECE))):
+                digest.update(piece)
+            start = place + len(UNKNOWN)
     return digest.hexdigest()
 
 
-def _check(path: Path) -> None:
-    place, told = _hash_in(path)
-    if place >= 0 and _hash_of(path, place) != told:
+def is_whole(path: Path) -> bool:
+    """Whether the bytes of a file are those that were written, as far as it says what these were.
+
+    Raises
+    ------
+    OSError
+    """
+    place, told = _hash_in(path, HASH)
+    return place < 0 or _hash_of(path, 0, place) == told
+
+
+def _check(path: Path, damaged: bool) -> None:
+    if is_whole(path):
+        return
+    (whole, _), (footer, told) = _hash_in(path, HASH), _hash_in(path, FOOTER)
+    if not damaged or footer < 0 or _hash_of(path, _footer_of(path), whole, footer) != told:
         raise ValueError("its bytes don't match their hash")
 
 
-def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
+def read_parquet(
+    path: Path, columns: Sequence[str] | None = None, *, damaged: bool = False
+) -> pl.DataFrame:
     """A table.
+
+    Parameters
+    ----------
+    columns : sequence of str, optional
+        All unless given.
+    damaged : bool
+        Read what can be read where only numbers don't match the hash (see `is_whole`).
 
     Raises
     ------
@@ -80,16 +114,16 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pl.DataFra
     """
     import polars as pl
 
-    _check(path)
+    _check(path, damaged)
     with _in_a_line():
         return pl.read_parquet(path, columns=None if columns is None else list(columns))
 
 
-def read_metadata(path: Path) -> dict[str, str]:
-    """What a Parquet file says of itself; raises as `read_parquet`."""
+def read_metadata(path: Path, *, damaged: bool = False) -> dict[str, str]:
+    """What a Parquet file says of itself; takes and raises what `read_parquet` does."""
     import polars as pl
 
-    _check(path)
+    _check(path, damaged)
     with _in_a_line():
         return pl.read_parquet_metadata(path)
 

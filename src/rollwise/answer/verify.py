@@ -1,0 +1,187 @@
+"""Verifying a saved solution: no solver is run, and no bound is looked for.
+
+The graph is built from the rules, and every value of the file is held against its bound by
+`rollwise.proofs.check`. So a file need not be trusted, whoever wrote it. Its checksums are no proof:
+they say which row was damaged by accident where the proof alone couldn't, since a value that
+changed by less than its bound may still be within it.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.answer import storage
+from rollwise.builders import Mode, Progress
+from rollwise.errors import SolutionFileError, UnknownGame, UsageError
+from rollwise.game import Game
+from rollwise.graph import StateGraph
+from rollwise.machine.parquet_files import is_whole, read_parquet
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_EXACT = 1_000_000  # outcomes that are checked in exact arithmetic, in about half a minute
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What became of verifying a file.
+
+    Attributes
+    ----------
+    title : str
+        The game and its parameters.
+    n_states : int
+        States whose bounds were checked.
+    exactly : bool
+        In exact arithmetic, and not in doubles whose rounding is counted.
+    error_bound, residual : float
+        The largest bound, and the largest distance of a value from what one look ahead makes
+        of it.
+    fault : str
+        Why the file is refused; empty where every bound is proved.
+    state : dict, optional
+        The fields of the state at fault.
+    seconds : dict
+        For the ``build`` of the graph, and the ``check``.
+    """
+
+    title: str
+    n_states: int
+    exactly: bool
+    error_bound: float
+    residual: float
+    fault: str
+    state: dict[str, int] | None
+    seconds: dict[str, float]
+
+    @property
+    def verified(self) -> bool:
+        """Whether every value of the file is proved to be within its bound."""
+        return not self.fault
+
+
+def verify(
+    path: str | Path,
+    game: Game | None = None,
+    *,
+    exactly: bool = False,
+    mode: Mode = "auto",
+    max_states: int | None = None,
+    progress: Progress | None = None,
+) -> Verification:
+    """Check every value of a saved solution against its bound, without a solver.
+
+    Parameters
+    ----------
+    path : path of a file made by `Solution.save`
+    game : Game, optional
+        The rules. Without, the game must be one that is installed.
+    exactly : bool
+        In exact arithmetic, so that not even rounding has to be trusted.
+    mode, max_states, progress
+        How to build the graph; see `rollwise.build`.
+
+    Returns
+    -------
+    Verification
+        Whose `fault` says what is wrong with the file, if something is.
+
+    Raises
+    ------
+    SolutionFileError
+        There is no such file, or it isn't a saved solution; or it was saved for another game, or
+        for one that isn't installed.
+    UsageError
+        The graph is too large for exact arithmetic.
+    """
+    path = Path(path)
+    facts = storage.read_facts(path, damaged=True)
+    how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
+    graph, seconds = storage.build_saved(path, facts, game, **how)[1:]
+    if exactly and graph.n_outcomes > MOST_EXACT:
+        raise UsageError(
+            f"{graph.title} has {graph.n_outcomes:,} outcomes, and exact arithmetic is for up to "
+            f"{MOST_EXACT:,}; leave out --exact"
+        )
+    if progress is not None:
+        progress("checking", 0, None)
+    started = time.perf_counter()
+    fault, state, bound, residual = _examine(path, facts, graph, exactly)
+    return Verification(
+        graph.title,
+        graph.n_states,
+        exactly,
+        bound,
+        residual,
+        fault,
+        None if state is None else dict(zip(graph.field_names, graph.states[state].tolist())),
+        {"build": sum(seconds.values()), "check": time.perf_counter() - started},
+    )
+
+
+def _examine(
+    path: Path, facts: dict[str, Any], graph: StateGraph, exactly: bool
+) -> tuple[str, int | None, float, float]:
+    """What is wrong with a file and in which state, its largest bound, and the residual."""
+    try:
+        frame = read_parquet(path, damaged=True)
+    except ValueError as error:
+        return f"it is damaged, so that it can't be read ({error})", None, np.inf, np.inf
+    fault = _columns_fault(frame, graph)
+    if fault:
+        return fault, None, np.inf, np.inf
+    values, bounds = (frame[name].to_numpy().copy() for name in ("value", "error_bound"))
+    verdict, unproved = storage.find_unproved(graph, values, bounds, exactly=exactly)
+    state, fault = _damaged_row(frame, graph, values, bounds)
+    if state is not None:
+        pass
+    elif unproved is not None:
+        state = unproved
+        fault = f"{storage.claim(graph, values, bounds, state)}, which can't be proved"
+    elif not np.all(np.isfinite(bounds)):
+        state = int(np.argmax(bounds))
+        fault = f"it claims no bound on the value of {graph.state_text(state)}"
+    elif storage._checksum(values, bounds) != facts["checksum"] or not is_whole(path):
+        fault = "its bytes don't match their hash"
+    return fault, state, float(bounds.max()), verdict.residual
+
+
+def _columns_fault(frame: pl.DataFrame, graph: StateGraph) -> str:
+    import polars as pl
+
+    numbers = {"value": pl.Float64, "error_bound": pl.Float64}
+    for name, kind in {**dict.fromkeys(graph.field_names, pl.Int32), **numbers}.items():
+        if frame.schema.get(name) != kind or frame[name].null_count():
+            return f"its column {name} isn't one of numbers"
+    if len(frame) != graph.n_states:
+        return f"it has {len(frame):,} rows, and the game {graph.n_states:,} states"
+    return ""
+
+
+def _damaged_row(
+    frame: pl.DataFrame,
+    graph: StateGraph,
+    values: NDArray[np.float64],
+    bounds: NDArray[np.float64],
+) -> tuple[int | None, str]:
+    """The first row that isn't what was saved, as far as its fields and its checksum tell."""
+    rows = np.column_stack([frame[name].to_numpy() for name in graph.field_names])
+    wrong = np.flatnonzero(np.any(rows != graph.states, axis=1))
+    if len(wrong):
+        told = ", ".join(f"{n}={x}" for n, x in zip(graph.field_names, rows[wrong[0]].tolist()))
+        return int(wrong[0]), f"the row of {graph.state_text(int(wrong[0]))} is that of {told}"
+    if "checksum" not in frame.columns:
+        return None, ""
+    sums = storage.row_checksums(values, bounds)
+    wrong = np.flatnonzero(frame["checksum"].cast(int, strict=False).to_numpy() != sums)
+    if not len(wrong):
+        return None, ""
+    claim = storage.claim(graph, values, bounds, int(wrong[0]))
+    return int(wrong[0]), f"{claim}, which isn't what was saved: it doesn't match its checksum"
