@@ -12,7 +12,7 @@ import pytest
 from cli_runner import output, refusal
 
 import rollwise
-from rollwise.answer.storage import _checksum
+from rollwise.answer.storage import _checksum, row_checksums
 from rollwise.errors import SolutionFileError
 from rollwise.games.pig import Piglet
 from rollwise.games.threes import Threes
@@ -56,8 +56,10 @@ def rewrite(path: Path, facts: dict[str, Any] | None = None, **columns: Any) -> 
     frame = pl.read_parquet(path)
     told = json.loads(pl.read_parquet_metadata(path)["rollwise"])
     frame = frame.with_columns(pl.Series(name, values) for name, values in columns.items())
-    if frame.dtypes[-2:] == [pl.Float64, pl.Float64]:
-        told["checksum"] = _checksum(frame["value"].to_numpy(), frame["error_bound"].to_numpy())
+    if frame.dtypes[-3:] == [pl.Float64, pl.Float64, pl.UInt32]:
+        numbers = frame["value"].to_numpy().copy(), frame["error_bound"].to_numpy().copy()
+        told["checksum"] = _checksum(*numbers)
+        frame = frame.with_columns(pl.Series("checksum", row_checksums(*numbers)))
     told |= facts or {}
     frame.write_parquet(path, metadata={"rollwise": json.dumps(told)})
 
@@ -101,17 +103,18 @@ def test_rules_are_those_of_the_caller(tmp_path, monkeypatch):
 def test_values_that_are_not_so_are_refused(saved):
     n = len(pl.read_parquet(saved))
     rewrite(saved, value=[0.75] * n, error_bound=[0.0] * n)
-    with pytest.raises(SolutionFileError, match=r"says that its values are ± 0\.0e\+00, which"):
+    with pytest.raises(SolutionFileError, match=r"is 0\.75 ± 0\.0e\+00, which isn't so"):
         rollwise.load(saved, Piglet(4))
     assert "which isn't so" in refusal("table", *PIGLET, "--load", str(saved))
 
 
-def test_bounds_that_are_too_small_are_proved_anew(saved):
+def test_bounds_that_are_too_small_are_refused(saved):
     solution = rollwise.solve(Piglet(4))
-    rewrite(saved, error_bound=[0.0] * len(solution.values))
-    again = rollwise.load(saved, Piglet(4))
-    assert again.error_bound == pytest.approx(solution.error_bound, rel=1e-6)
-    assert again.error_bound > 0
+    rewrite(saved, error_bound=solution.error_bounds / 1000)
+    with pytest.raises(SolutionFileError, match="which isn't so"):
+        rollwise.load(saved, Piglet(4))
+    rewrite(saved, error_bound=solution.error_bounds * 1000)
+    assert rollwise.load(saved, Piglet(4)).error_bound == 1000 * solution.error_bound
 
 
 def test_unproved_is_as_saved(saved):

@@ -38,6 +38,7 @@ _HOME = {
     "LayeredSolution": "answer.layered",
     "solve_by_layers": "answer.layered",
     "load": "answer.storage",
+    "verify": "answer.verify",
     "read_layers": "answer.layer_files",
     "best_response": "answer.evaluation",
     "evaluate": "answer.evaluation",
@@ -86,6 +87,7 @@ __all__ = [
     "solve",
     "solve_by_layers",
     "solve_contest",
+    "verify",
 ]
 
 if TYPE_CHECKING:
@@ -101,6 +103,7 @@ if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
     from rollwise.answer.solve import solve
     from rollwise.answer.storage import load
+    from rollwise.answer.verify import verify
     from rollwise.builders import build
     from rollwise.derive.chase import Chase
     from rollwise.derive.contest import Duel

@@ -58,6 +58,12 @@ class SolutionFileError(UsageError):
     """A saved solution that is damaged, or that was made for other rules."""
 
 
+class RefusedFile(SolutionFileError):
+    """A saved solution that was to be verified, and can't even be read."""
+
+    exit_code = 1
+
+
 class OutputError(UsageError):
     """A file that can't be written. Where the disk is full, that is a run that failed."""
 

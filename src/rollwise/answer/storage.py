@@ -267,7 +267,12 @@ def _installed(path: Path, facts: dict[str, Any]) -> Game:
             f"{path} was saved for the game {facts['game']!r}, which isn't installed; give its "
             "rules: rollwise.load(path, game)"
         ) from None
-    return create(kind, {name: str(value) for name, value in facts["parameters"].items()})
+    return create(kind, typed_parameters(facts))
+
+
+def typed_parameters(facts: dict[str, Any]) -> dict[str, str]:
+    """The parameters of a saved game, as they would be typed."""
+    return {name: str(value) for name, value in facts["parameters"].items()}
 
 
 def _numbers(

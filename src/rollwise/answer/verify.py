@@ -1,15 +1,15 @@
 """Verifying a saved solution: no solver is run, and no bound is looked for.
 
 The graph is built from the rules, and every value of the file is held against its bound by
-`rollwise.proofs.check`. So a file need not be trusted, whoever wrote it. Its checksums are no proof:
-they say which row was damaged by accident where the proof alone couldn't, since a value that
-changed by less than its bound may still be within it.
+`rollwise.proofs.check`. So a file need not be trusted, whoever wrote it. Its checksums are no
+proof, and against accidents only: they say which row was damaged where the proof alone couldn't,
+since a value that changed by less than its bound may still be within it.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from rollwise.answer import storage
 from rollwise.builders import Mode, Progress
-from rollwise.errors import SolutionFileError, UnknownGame, UsageError
+from rollwise.errors import RefusedFile, SolutionFileError, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.machine.parquet_files import is_whole, read_parquet
+from rollwise.numbers.printed import rounded_up
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,6 +67,23 @@ class Verification:
         """Whether every value of the file is proved to be within its bound."""
         return not self.fault
 
+    @property
+    def document(self) -> dict[str, Any]:
+        """As ``rollwise verify --json`` prints it."""
+        return {"verified": self.verified, **asdict(self)}
+
+    def __str__(self) -> str:
+        if self.fault:
+            return f"{self.title} is refused: {self.fault}"
+        how = "exact arithmetic" if self.exactly else "doubles, with every rounding counted"
+        return (
+            f"{self.title}: verified, without a solver\n"
+            f"  {self.n_states:,} states: every value is within its bound of the true one "
+            f"(the largest ± {rounded_up(self.error_bound)}, residual {self.residual:.1e})\n"
+            f"  checked in {self.seconds['check']:.3f} s, in {how}; "
+            f"the graph was built from the rules in {self.seconds['build']:.3f} s"
+        )
+
 
 def verify(
     path: str | Path,
@@ -95,14 +113,19 @@ def verify(
 
     Raises
     ------
+    RefusedFile
+        It can't be read as a saved solution.
     SolutionFileError
-        There is no such file, or it isn't a saved solution; or it was saved for another game, or
+        There is no such file; or it was saved for another game, for other rules of this one, or
         for one that isn't installed.
     UsageError
         The graph is too large for exact arithmetic.
     """
     path = Path(path)
-    facts = storage.read_facts(path, damaged=True)
+    try:
+        facts = storage.read_facts(path, damaged=True)
+    except SolutionFileError as error:
+        raise RefusedFile(str(error)) if path.is_file() else error from None
     how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
     graph, seconds = storage.build_saved(path, facts, game, **how)[1:]
     if exactly and graph.n_outcomes > MOST_EXACT:
@@ -121,7 +144,9 @@ def verify(
         bound,
         residual,
         fault,
-        None if state is None else dict(zip(graph.field_names, graph.states[state].tolist())),
+        None
+        if state is None
+        else dict(zip(graph.field_names, graph.states[state].tolist(), strict=True)),
         {"build": sum(seconds.values()), "check": time.perf_counter() - started},
     )
 
@@ -140,9 +165,9 @@ def _examine(
     values, bounds = (frame[name].to_numpy().copy() for name in ("value", "error_bound"))
     verdict, unproved = storage.find_unproved(graph, values, bounds, exactly=exactly)
     state, fault = _damaged_row(frame, graph, values, bounds)
-    if state is not None:
-        pass
-    elif unproved is not None:
+    if fault:
+        return fault, state, float(bounds.max()), verdict.residual
+    if unproved is not None:
         state = unproved
         fault = f"{storage.claim(graph, values, bounds, state)}, which can't be proved"
     elif not np.all(np.isfinite(bounds)):
@@ -175,7 +200,9 @@ def _damaged_row(
     rows = np.column_stack([frame[name].to_numpy() for name in graph.field_names])
     wrong = np.flatnonzero(np.any(rows != graph.states, axis=1))
     if len(wrong):
-        told = ", ".join(f"{n}={x}" for n, x in zip(graph.field_names, rows[wrong[0]].tolist()))
+        told = ", ".join(
+            f"{n}={x}" for n, x in zip(graph.field_names, rows[wrong[0]].tolist(), strict=True)
+        )
         return int(wrong[0]), f"the row of {graph.state_text(int(wrong[0]))} is that of {told}"
     if "checksum" not in frame.columns:
         return None, ""
@@ -185,3 +212,7 @@ def _damaged_row(
         return None, ""
     claim = storage.claim(graph, values, bounds, int(wrong[0]))
     return int(wrong[0]), f"{claim}, which isn't what was saved: it doesn't match its checksum"
+
+
+def _fields(graph: StateGraph, row: list[int]) -> dict[str, int]:
+    return dict(zip(graph.field_names, row, strict=True))

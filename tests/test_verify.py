@@ -1,0 +1,257 @@
+"""Saved solutions, verified without a solver: what holds is accepted, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import struct
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from cli_runner import output, refusal, run
+from stalling_games import Road
+
+import rollwise
+from rollwise import verify
+from rollwise.answer import storage
+from rollwise.answer import verify as verifying
+from rollwise.answer.storage import _checksum, row_checksums
+from rollwise.errors import RefusedFile, SolutionFileError, UsageError
+from rollwise.games import available
+from rollwise.games.pig import Pig, Piglet
+from rollwise.games.super_six import SuperSix
+from rollwise.machine.parquet_files import write_parquet
+
+SMALL = {
+    "pig": {"target": 12},
+    "two-dice-pig": {"target": 8},
+    "super-six": {"sticks": 6},
+    "threes": {"dice": 2},
+}
+
+
+def saved(game, path: Path) -> Path:
+    rollwise.solve(game).save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory) -> Path:
+    return saved(Pig(8), tmp_path_factory.mktemp("kept") / "pig.parquet")
+
+
+@pytest.fixture
+def file(kept, tmp_path) -> Path:
+    return Path(shutil.copy(kept, tmp_path / "pig.parquet"))
+
+
+def rewrite(path: Path, *, row: int, column: str, to: float, checksums: str = "as saved") -> None:
+    """Change one number, and leave the checksums as they were, or fit them, or leave them out."""
+    frame, told = pl.read_parquet(path), pl.read_parquet_metadata(path)
+    numbers = frame[column].to_numpy().copy()
+    numbers[row] = to
+    frame = frame.with_columns(pl.Series(column, numbers))
+    facts = json.loads(told["rollwise"])
+    if checksums != "as saved":
+        columns = frame["value"].to_numpy().copy(), frame["error_bound"].to_numpy().copy()
+        facts["checksum"] = _checksum(*columns)
+        frame = frame.with_columns(pl.Series("checksum", row_checksums(*columns)))
+    if checksums == "none":
+        frame = frame.drop("checksum")
+    write_parquet(frame, path, {"rollwise": json.dumps(facts)})
+
+
+def flipped(number: float, bit: int) -> float:
+    (bits,) = struct.unpack("<Q", struct.pack("<d", number))
+    return struct.unpack("<d", struct.pack("<Q", bits ^ 1 << bit))[0]
+
+
+@pytest.mark.parametrize("name", sorted(available()))
+@pytest.mark.parametrize("exactly", [False, True])
+def test_every_built_in_game(name, exactly, tmp_path):
+    game = available()[name](**SMALL.get(name, {}))
+    if exactly and rollwise.build(game).n_outcomes > 20_000:
+        pytest.skip("takes long in exact arithmetic")
+    found = verify(saved(game, tmp_path / "it.parquet"), exactly=exactly)
+    assert found.verified
+    assert found.state is None
+    assert 0 <= found.residual <= found.error_bound < 1e-9
+    assert found.n_states == rollwise.build(game).n_states
+
+
+@pytest.mark.parametrize("bit", [0, 1, 20, 51, 52, 62, 63])
+@pytest.mark.parametrize("row", [0, 7, -1])
+@pytest.mark.parametrize("column", ["value", "error_bound"])
+def test_one_bit_of_one_number(file, bit, row, column):
+    frame = pl.read_parquet(file)
+    row %= len(frame)
+    rewrite(file, row=row, column=column, to=flipped(frame[column][row], bit))
+    found = verify(file)
+    assert not found.verified
+    assert found.state == frame.select("banked", "rival", "turn").row(row, named=True)
+    text = ", ".join(f"{name}={field}" for name, field in found.state.items())
+    assert f"the value of {text} is " in found.fault
+    with pytest.raises(SolutionFileError):
+        rollwise.load(file)
+
+
+@pytest.mark.parametrize("checksums", ["fitted", "none"])
+@pytest.mark.parametrize("exactly", [False, True])
+def test_a_wrong_value_needs_no_checksum_to_be_refused(file, checksums, exactly):
+    """Whoever changes a value and makes the checksums fit is refuted by the proof."""
+    frame = pl.read_parquet(file)
+    for row, change in [(5, 1e-6), (60, -1e-12), (len(frame) - 1, 1e-3)]:
+        before = frame["value"][row]
+        rewrite(file, row=row, column="value", to=before + change, checksums=checksums)
+        found = verify(file, exactly=exactly)
+        assert found.fault.endswith("which can't be proved")
+        assert found.state == frame.select("banked", "rival", "turn").row(row, named=True)
+        rewrite(file, row=row, column="value", to=before, checksums=checksums)
+        assert verify(file, exactly=exactly).verified
+
+
+def test_a_bound_that_is_too_small_is_refused(file):
+    bound = pl.read_parquet(file)["error_bound"][3]
+    rewrite(file, row=3, column="error_bound", to=bound / 1e6, checksums="fitted")
+    assert verify(file).fault.endswith("which can't be proved")
+    rewrite(file, row=3, column="error_bound", to=0.5, checksums="fitted")
+    assert not verify(file).verified  # those before it lean on it
+
+
+@pytest.mark.parametrize("bound", [np.inf, np.nan, -1.0])
+def test_a_bound_that_says_nothing_is_refused(file, bound):
+    rewrite(file, row=3, column="error_bound", to=bound, checksums="fitted")
+    assert not verify(file).verified
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+def test_a_value_that_is_no_number_is_refused(file, value):
+    rewrite(file, row=3, column="value", to=value, checksums="fitted")
+    for exactly in (False, True):
+        found = verify(file, exactly=exactly)
+        assert not found.verified
+        assert found.state is not None
+
+
+def test_checksums_find_every_single_bit():
+    random = np.random.default_rng(1)
+    values, bounds = random.uniform(-1, 1, 50), random.uniform(0, 1e-12, 50)
+    before = row_checksums(values, bounds)
+    for numbers in (values, bounds):
+        for bit in range(64):
+            bits = numbers.view(np.uint64)
+            bits ^= np.uint64(1 << bit)
+            assert np.all(row_checksums(values, bounds) != before)
+            bits ^= np.uint64(1 << bit)
+    assert np.array_equal(row_checksums(values, bounds), before)
+
+
+def test_any_bit_of_the_file(file):
+    """Wherever a bit falls over, the file is refused; mostly the state at fault is named.
+
+    But for the words of the description: there nothing may be lost.
+    """
+    whole = pl.read_parquet(file)
+    raw = file.read_bytes()
+    footer = len(raw) - 8 - int.from_bytes(raw[-8:-4], "little")
+    random = np.random.default_rng(3)
+    named = 0
+    places = [*random.integers(4, footer, 60).tolist(), *random.integers(footer, len(raw), 30)]
+    for place in places:
+        damaged = bytearray(raw)
+        damaged[place] ^= 1 << int(random.integers(8))
+        file.write_bytes(damaged)
+        try:
+            found = verify(file)
+        except RefusedFile:
+            assert place >= footer
+        else:
+            if found.verified:
+                assert place >= footer
+                assert pl.read_parquet(file).equals(whole)
+            named += found.state is not None
+    assert named > 10
+    file.write_bytes(raw)
+    assert verify(file).verified
+
+
+def test_rows_in_another_order_are_refused(file):
+    frame, told = pl.read_parquet(file), pl.read_parquet_metadata(file)
+    write_parquet(frame.reverse(), file, {"rollwise": told["rollwise"]})
+    found = verify(file)
+    assert "the row of banked=0, rival=0, turn=0 is that of " in found.fault
+    write_parquet(frame.head(9), file, {"rollwise": told["rollwise"]})
+    assert "it has 9 rows" in verify(file).fault
+    write_parquet(frame.drop("value"), file, {"rollwise": told["rollwise"]})
+    assert "its column value isn't one of numbers" in verify(file).fault
+
+
+def test_neither_solver_nor_search_is_run(file, monkeypatch):
+    from rollwise.proofs.bounds import Bounding
+    from rollwise.recursion.search import Search
+
+    def never(*args, **kwargs):
+        raise AssertionError("a solver was run")
+
+    monkeypatch.setattr(Search, "__init__", never)
+    monkeypatch.setattr(Bounding, "__init__", never)
+    assert verify(file).verified
+    assert rollwise.load(file).status == "certified"
+
+
+def test_points_and_rests_that_cost(tmp_path):
+    """Play may never end there, so more is checked than that values prove their bounds."""
+    path = saved(Road(), tmp_path / "road.parquet")
+    for exactly in (False, True):
+        assert verify(path, Road(), exactly=exactly).verified
+    rewrite(path, row=4, column="value", to=5.5, checksums="fitted")
+    assert not verify(path, Road()).verified
+
+
+def test_the_command(file, tmp_path):
+    said = output("verify", str(file))
+    assert said.startswith("pig target=8 sides=6 must_bank=false: verified, without a solver\n")
+    assert "every value is within its bound of the true one" in said
+    assert "in exact arithmetic" in output("verify", str(file), "--exact")
+    assert "verified" in output("verify", "pig", str(file), "target=8")
+    assert "verified" in output("verify", str(file), "pig")  # with the parameters of the file
+    told = json.loads(output("verify", str(file), "--json"))
+    assert told["verified"]
+    assert told["error_bound"] < 1e-12
+    assert "was saved for pig" in refusal("verify", str(file), "pig", "target=9")
+    assert "was saved for pig" in refusal("verify", str(file), "piglet")
+    assert "there is no file" in refusal("verify", str(tmp_path / "none.parquet"))
+    rewrite(file, row=0, column="value", to=0.25)
+    assert "is refused: the value of banked=0, rival=0, turn=0 is 0.25 ± " in refusal(
+        "verify", str(file), code=1
+    )
+    done = run("verify", str(file), "--json")
+    told = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert not told["verified"]
+    assert told["state"] == {"banked": 0, "rival": 0, "turn": 0}
+    file.write_bytes(b"PAR1 not really PAR1")
+    assert "damaged" in refusal("verify", str(file), code=1)
+
+
+def test_graphs_too_large_for_exact_arithmetic_are_refused_at_once(file, monkeypatch):
+    monkeypatch.setattr(verifying, "MOST_EXACT", 10)
+    with pytest.raises(UsageError, match="exact arithmetic is for up to 10"):
+        verify(file, exactly=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", [Pig(30), SuperSix(40)], ids=lambda game: game.name)
+def test_exactly_at_length(game, tmp_path):
+    found = verify(saved(game, tmp_path / "it.parquet"), exactly=True)
+    assert found.verified
+    assert found.residual < 1e-15
+
+
+def test_a_solution_by_another_method(tmp_path):
+    path = tmp_path / "it.parquet"
+    rollwise.solve(Piglet(4), method="value-iteration").save(path)
+    assert verify(path).verified
+    assert storage.load(path).method == "value-iteration"
