@@ -1,0 +1,211 @@
+"""Solutions, advice, tables and evaluations as documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import isinf
+from typing import TYPE_CHECKING, Any
+
+from rollwise.documents.parts import (
+    Document,
+    as_json,
+    game_head,
+    number_or_none,
+    state_fields,
+    ties_document,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rollwise.answer.evaluation import BestResponse, Evaluation
+    from rollwise.answer.layered import LayeredSolution
+    from rollwise.answer.solution import Advice, Solution
+    from rollwise.graph import StateGraph
+    from rollwise.graph.policies import Ties
+
+
+def solution_document(solution: Solution, check: Sequence[str] | None = None) -> Document:
+    """What a game is worth, how sure that is, and how it was found.
+
+    Parameters
+    ----------
+    check : sequence of str, optional
+        What `rollwise.analysis.oddities` has to say, as ``check``.
+    """
+    graph = solution.graph
+    gave_up = solution.gave_up
+    document = {
+        **game_head(graph),
+        "method": solution.method,
+        "status": solution.status,
+        "states": graph.n_states,
+        "actions": graph.n_actions,
+        "outcomes": graph.n_outcomes,
+        "components": len(graph.components),
+        "largest_component": graph.components.largest,
+        "start": state_fields(graph, 0),
+        "value": None if gave_up else number_or_none(solution.value),
+        "win_probability": None if gave_up else number_or_none(solution.win_probability),
+        "error_bound": number_or_none(solution.error_bound),
+        "seconds": {name: round(spent, 6) for name, spent in solution.seconds.items()},
+    }
+    if solution.kept_from is not None:
+        document["kept_from"] = solution.kept_from
+    document |= _run_document(solution)
+    return document if check is None else {**document, "check": list(check)}
+
+
+def _run_document(solution: Solution) -> Document:
+    """What the method said besides values, where it said anything."""
+    run = solution.run
+    if run is None or not run.details:
+        return {}
+    document: Document = {
+        "sweeps": run.sweeps,
+        "claimed_error": None if run.claimed_error is None else float(run.claimed_error),
+        "details": {
+            name: number_or_none(said) if isinstance(said, float) else said
+            for name, said in run.details.items()
+        },
+    }
+    if solution.gave_up or run.lower is not None:
+        low, high = (number_or_none(float(bound[0])) for bound in solution.bounds)
+        document["value_bounds"] = [low, high]
+        if not solution.is_score:
+            document["win_probability_bounds"] = [
+                None if x is None else (1 + x) / 2 for x in (low, high)
+            ]
+    if run.fractions is not None:
+        document |= _exactly(solution, run.fractions[0])
+    return document
+
+
+def _exactly(solution: Solution, value: Fraction) -> dict[str, str]:
+    """A value, and the chance to win that it means, as fractions."""
+    from rollwise.methods.exact import fraction_text
+
+    exact = {"value_exact": fraction_text(value)}
+    if not solution.is_score:
+        exact["win_probability_exact"] = fraction_text((1 + value) / 2)
+    return exact
+
+
+def layers_document(solution: LayeredSolution) -> Document:
+    """What a game is worth that was solved one layer at a time."""
+    start = solution.states[solution.start].tolist()
+    return {
+        "game": solution.game.name,
+        "parameters": dict(solution.game.parameters),
+        "method": "strategy-iteration",
+        "status": solution.status,
+        "states": len(solution.states),
+        "actions": solution.n_actions,
+        "outcomes": solution.n_outcomes,
+        "layers": len(solution.progress),
+        "largest_layer_bytes": solution.most_bytes,
+        "start": dict(zip(solution.field_names, start, strict=True)),
+        "value": number_or_none(solution.value),
+        "win_probability": number_or_none(solution.win_probability),
+        "error_bound": number_or_none(solution.error_bound),
+        "seconds": {name: round(spent, 6) for name, spent in solution.seconds.items()},
+    }
+
+
+def advice_document(solution: Solution, advice: Advice) -> Document:
+    """What each action is worth in a position, and what a wrong one costs."""
+    exact, exact_actions = _exact_advice(solution, advice)
+    return {
+        **game_head(solution.graph),
+        "state": advice.state,
+        "value": number_or_none(advice.value),
+        "win_probability": advice.win_probability,
+        "error_bound": number_or_none(advice.error_bound),
+        **exact,
+        "actions": [
+            {
+                "action": row.action,
+                "value": number_or_none(row.value),
+                "win_probability": row.win_probability,
+                "error_bound": number_or_none(row.error_bound),
+                "cost": number_or_none(row.regret),
+                "win_probability_cost": None if solution.is_score else row.regret / 2,
+                "best": row.best,
+                **fractions,
+            }
+            for row, fractions in zip(advice.actions, exact_actions, strict=True)
+        ],
+    }
+
+
+def _exact_advice(
+    solution: Solution, advice: Advice
+) -> tuple[dict[str, str], list[dict[str, str]]]:
+    """The value of a state and of its actions as text, where the method found fractions."""
+    if solution.run is None or solution.run.fractions is None:
+        return {}, [{}] * len(advice.actions)
+    from rollwise.methods.exact import action_fractions
+
+    fractions, state = solution.run.fractions, solution.find(advice.state)
+    worth = action_fractions(solution.graph, fractions, state)
+    return _exactly(solution, fractions[state]), [_exactly(solution, x) for x in worth]
+
+
+def table_json(solution: Solution, rows: pl.DataFrame) -> str:
+    """A strategy as a line of JSON: ``rows`` is written by Polars, since it may be long."""
+    return f'{as_json(game_head(solution.graph))[:-1]}, "rows": {rows.write_json()}}}'
+
+
+def evaluation_document(
+    graph: StateGraph, found: Evaluation, state: int, ties: Ties | None
+) -> Document:
+    """What a policy is worth at a state; what never ended is worth null.
+
+    Parameters
+    ----------
+    ties : Ties, optional
+        How far that rests on which of several best actions an optimal policy takes.
+    """
+    document = {**_worth(graph, found, state), "equally_good": ties_document(ties)}
+    if found.status != "converged":
+        names = ("value", "value_second", "win_probability", "win_probability_second")
+        document.update({name: None for name in names if name in document})
+    return document
+
+
+def response_document(graph: StateGraph, found: BestResponse, state: int) -> Document:
+    """What a best response is worth at a state, and what the policy loses to it."""
+    return {
+        **_worth(graph, found, state),
+        "to": found.against,
+        "exploitability": found.exploitability(state),
+        "exploitability_bound": number_or_none(found.exploitability_bound(state)),
+    }
+
+
+def _worth(graph: StateGraph, found: Evaluation, s: int) -> Document:
+    two = graph.players == 2
+    document: Document = {
+        **game_head(graph),
+        "policy": found.policy,
+        "against": found.against if two else None,
+        "method": found.method,
+        "status": str(found.status),
+        "sweeps": found.sweeps,
+        "theta": found.theta,
+        "state": state_fields(graph, s),
+        "value": number_or_none(float(found.values[s])),
+    }
+    if isinf(found.values[s]):
+        document["never_ends"] = True  # with positive probability, and loses without bound
+    if two:
+        document["value_second"] = number_or_none(float(found.values_second[s]))
+    if graph.objective == "win":
+        document["win_probability"] = number_or_none(float(found.win_probability[s]))
+    if two:
+        document["win_probability_second"] = number_or_none(float(found.win_probability_second[s]))
+    worst: Any = None
+    if found.bounds is not None and found.bounds_second is not None:
+        worst = max(float(found.bounds[s]), float(found.bounds_second[s]))
+    return {**document, "error_bound": number_or_none(worst)}

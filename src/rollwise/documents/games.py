@@ -1,0 +1,126 @@
+"""What games there are, what `check` and `compare` found, what was exported and kept."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rollwise.documents.parts import Document, game_head, number_or_none
+from rollwise.parameters import parameter_specs
+
+if TYPE_CHECKING:
+    from rollwise.analysis.check import Report
+    from rollwise.analysis.compare import Comparison
+    from rollwise.game import Game
+    from rollwise.graph import StateGraph
+
+
+def games_document(games: Iterable[type[Game]]) -> Document:
+    """Games with their parameters and policies."""
+    return {"games": [_game_document(cls) for cls in games]}
+
+
+def _game_document(cls: type[Game]) -> Document:
+    policies = {
+        name: (inspect.getdoc(function) or "").partition("\n")[0]
+        for name, function in cls.policies().items()
+    }
+    return {
+        "game": cls.name,
+        "description": (inspect.getdoc(cls) or "").partition("\n")[0],
+        "players": cls.players,
+        "objective": cls.objective,
+        "parameters": [
+            {
+                "name": spec.name,
+                "type": spec.type.__name__,
+                "default": spec.default,
+                "range": spec.range_text,
+                "about": spec.about,
+            }
+            for spec in parameter_specs(cls)
+        ],
+        "policies": policies,
+    }
+
+
+def check_document(report: Report) -> Document:
+    """What was found in the rules of a game."""
+    return {
+        "game": report.game,
+        "passed": report.passed,
+        "findings": [finding.__dict__ for finding in report.findings],
+    }
+
+
+def methods_document(
+    graph: StateGraph, rows: Sequence[Comparison], error_bound: float, time_limit: float
+) -> Document:
+    """The methods side by side."""
+    return {
+        **game_head(graph),
+        "states": graph.n_states,
+        "error_bound": number_or_none(error_bound),
+        "time_limit": time_limit,
+        "rows": [
+            {
+                "method": row.method,
+                "status": row.status,
+                "sweeps": row.sweeps,
+                "seconds": row.seconds,
+                "error": number_or_none(row.error),
+                "claimed_error": number_or_none(row.claimed_error),
+                "optimal_policy": row.optimal_policy,
+            }
+            for row in rows
+        ],
+    }
+
+
+def export_document(graph: StateGraph, form: str, file: Path) -> Document:
+    """What was written for other tools."""
+    return {
+        **game_head(graph),
+        "format": form,
+        "file": str(file),
+        "states": graph.n_states,
+        "actions": graph.n_actions,
+        "outcomes": graph.n_outcomes,
+    }
+
+
+def kept_document(folder: Path | None, most_bytes: int, cleared: bool) -> Document:
+    """The graphs and answers that are kept between runs.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Where they are; None where nothing is kept.
+    most_bytes : int
+        How much is kept at most.
+    cleared : bool
+        Whether they are removed now.
+    """
+    found = [] if folder is None else sorted(_kept(folder), key=lambda row: row["game"])
+    rows = sorted(found, key=lambda row: (row["game"], row["kept"]))
+    return {
+        "folder": None if folder is None else str(folder),
+        "most_bytes": most_bytes,
+        "bytes": sum(row["bytes"] for row in rows),
+        "cleared": cleared,
+        "kept": rows,
+    }
+
+
+def _kept(folder: Path) -> Iterator[Document]:
+    for path in folder.glob("*.npz"):
+        with contextlib.suppress(OSError):
+            about = path.stat()
+            used = time.strftime("%Y-%m-%d %H:%M", time.localtime(about.st_mtime))
+            name, kind = path.name.split(".")[:2]
+            game = name.rsplit("-", 2 if kind == "values" else 1)[0]
+            yield {"game": game, "kept": kind, "bytes": about.st_size, "used": used}

@@ -1,0 +1,50 @@
+"""What documents have in common: a game's name, a state, ties, numbers that JSON knows."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rollwise.graph import StateGraph
+    from rollwise.graph.policies import Ties
+
+Document = dict[str, Any]
+
+
+def game_head(graph: StateGraph) -> Document:
+    """The first keys of a document about a game."""
+    return {"game": graph.game, "parameters": dict(graph.parameters)}
+
+
+def state_fields(graph: StateGraph, state: int) -> dict[str, int]:
+    """The fields of a state by name."""
+    return dict(zip(graph.field_names, graph.states[state].tolist(), strict=True))
+
+
+def ties_document(ties: Ties | None) -> dict[str, int] | None:
+    """``equally_good``: in how many states several actions are."""
+    return None if ties is None else ties._asdict()
+
+
+def number_or_none(value: float | None) -> float | None:
+    """A number as JSON knows it: infinities and NaN become null."""
+    return None if value is None or not math.isfinite(value) else value
+
+
+def as_json(document: Any) -> str:
+    """A document as one line of JSON; infinities and NaN in it become null."""
+    try:
+        return json.dumps(document, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(document), ensure_ascii=False, allow_nan=False)
+
+
+def _finite(part: Any) -> Any:
+    if isinstance(part, float):
+        return number_or_none(part)
+    if isinstance(part, Mapping):
+        return {key: _finite(value) for key, value in part.items()}
+    return [_finite(value) for value in part] if isinstance(part, list | tuple) else part

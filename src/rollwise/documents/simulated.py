@@ -1,0 +1,101 @@
+"""Simulated games and tournaments as documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from rollwise.documents.parts import Document, game_head, number_or_none, ties_document
+
+if TYPE_CHECKING:
+    from rollwise.graph import StateGraph
+    from rollwise.graph.policies import Ties
+    from rollwise.simulate import Estimate, Length, Match, Side, ToldMove, Tournament
+
+
+def match_document(graph: StateGraph, match: Match, ties: Ties | None) -> Document:
+    """Many games between policies, with the exact figures beside the simulated ones."""
+    return {
+        **game_head(graph),
+        "kind": "estimated",
+        "policy": match.policy,
+        "against": match.against,
+        "games": match.games,
+        "games_asked": match.asked,
+        "seed": match.seed,
+        "win_rate": _estimate(match.win_rate),
+        "sides": [_side(side) for side in match.sides],
+        "disagreements": match.disagreements(),
+        "notes": list(match.notes),
+        "equally_good": ties_document(ties),
+    }
+
+
+def told_game_document(graph: StateGraph, seed: int, moves: Sequence[ToldMove]) -> Document:
+    """One game, move by move."""
+    return {**game_head(graph), "seed": seed, "moves": [asdict(move) for move in moves]}
+
+
+def tournament_document(graph: StateGraph, found: Tournament, ties: Ties | None) -> Document:
+    """Every policy against every other."""
+    return {
+        **game_head(graph),
+        "kind": "certified" if found.exact else "estimated",
+        "games": found.games,
+        "seed": found.seed,
+        "policies": list(found.policies),
+        "standings": [
+            {"policy": entry.policy, "result": entry.result, "error": number_or_none(entry.error)}
+            for entry in found.standings
+        ],
+        "first": _matrix(found.first),
+        "both": _matrix(found.both),
+        "errors": _matrix(found.errors),
+        "equally_good": ties_document(ties),
+    }
+
+
+def _matrix(values: Any) -> list[list[float | None]] | None:
+    return None if values is None else [[number_or_none(v) for v in row] for row in values]
+
+
+def _estimate(estimate: Estimate | None) -> Document | None:
+    if estimate is None:
+        return None
+    low, high = estimate.interval
+    return {
+        "mean": estimate.mean,
+        "standard_error": number_or_none(estimate.standard_error),
+        "interval_95": [number_or_none(low), number_or_none(high)],
+        "games": estimate.games,
+        "exact": number_or_none(estimate.exact),
+        "exact_bound": number_or_none(estimate.exact_bound),
+    }
+
+
+def _length(length: Length) -> Document:
+    return {
+        **(_estimate(length.estimate) or {}),
+        "standard_deviation": length.deviation,
+        "shortest": length.shortest,
+        "median": length.median,
+        "longest": length.longest,
+    }
+
+
+def _side(side: Side) -> Document:
+    scores = side.scores
+    return {
+        "first": side.first,
+        "second": side.second or None,
+        "games": side.games,
+        "wins": side.wins,
+        "draws": side.draws,
+        "losses": side.losses,
+        "win_rate": _estimate(side.win_rate),
+        "score": _estimate(side.score),
+        "scores": None if scores is None else [[score, n] for score, n in scores.items()],
+        "turns": _length(side.turns),
+        "moves": _length(side.moves),
+    }
