@@ -17,9 +17,9 @@ from rollwise.coach.agreed_game import agreed_form, agreed_game
 from rollwise.coach.changes import as_other_sees
 from rollwise.coach.game_record import RecordError
 from rollwise.coach.grades import grade, stake
-from rollwise.coach.ledger_document import ledger_document
 from rollwise.coach.review import review
 from rollwise.derive.contest import Duel
+from rollwise.documents.played import ledger_document
 from rollwise.errors import UsageError
 from rollwise.games import available
 

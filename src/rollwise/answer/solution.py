@@ -74,6 +74,11 @@ class Solution:
     proved: bool = True
     kept_from: str | None = None
 
+    @property
+    def gave_up(self) -> bool:
+        """Whether the method gave up, so that its values are no answer."""
+        return self.status not in ("certified", "as saved", "tolerance missed", "not certified")
+
     @classmethod
     def of_graph(cls, graph: StateGraph, game: Game | None = None) -> Solution:
         """Solve and certify a graph."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,6 +12,7 @@ import typer
 
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import write_json
+from rollwise.documents.parts import as_json
 from rollwise.errors import ParameterError, UnknownGame, UnknownState, UsageError
 from rollwise.game import Game
 from rollwise.games import create, find
@@ -68,6 +67,10 @@ POLICIES = (
     "optimal, random, a policy of the game, a .csv or .parquet table, what `learn --save` kept "
     "(.npz), or a mixture: 0.9*optimal+0.1*random."
 )
+PolicyOption = Annotated[str, typer.Option(metavar="P", help=POLICIES)]
+PositionOption = Annotated[
+    str | None, typer.Option(metavar="FIELD=N,...", help="A position, and not the start.")
+]
 LoadOption = Annotated[
     str | None,
     typer.Option("--load", metavar="FILE", help="Use a solution saved by `solve --save`."),
@@ -251,26 +254,17 @@ def solve_or_load(
         )
 
 
-def number_or_none(value: float | None) -> float | None:
-    """A number as JSON knows it: infinities and NaN become null."""
-    return None if value is None or not math.isfinite(value) else value
-
-
 def print_json(document: Any) -> None:
-    """One JSON document on stdout; infinities and NaN in it become null."""
-    try:
-        text = json.dumps(document, ensure_ascii=False, allow_nan=False)
-    except ValueError:
-        text = json.dumps(_finite(document), ensure_ascii=False, allow_nan=False)
-    write_json(text + "\n")
+    """One JSON document on stdout."""
+    write_json(as_json(document) + "\n")
 
 
-def _finite(part: Any) -> Any:
-    if isinstance(part, float):
-        return number_or_none(part)
-    if isinstance(part, Mapping):
-        return {key: _finite(value) for key, value in part.items()}
-    return [_finite(value) for value in part] if isinstance(part, list | tuple) else part
+def tell_ties(told: dict[str, int] | None, indent: str = "  ") -> None:
+    """The line about a document's ``equally_good``, where there is any."""
+    from rollwise.graph.policies import Ties
+
+    if told is not None:
+        typer.echo(f"{indent}{Ties(**told).text}")
 
 
 def print_table(table: Table) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import typer
 
-from rollwise.cli.common import number_or_none, print_json, print_worth
+from rollwise.cli.common import print_json, print_worth
 from rollwise.cli.progress import Progress
+from rollwise.documents.answers import layers_document
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.numbers.sizes import in_bytes
@@ -31,31 +32,18 @@ def print_layers(
         solution = solve_by_layers(game, max_states=max_states, progress=progress)
     if save is not None:
         solution.write_table(save)
-    start = dict(zip(solution.field_names, solution.states[solution.start].tolist(), strict=True))
-    bound = solution.error_bound
-    document = {
-        "game": game.name,
-        "parameters": dict(game.parameters),
-        "method": "strategy-iteration",
-        "status": solution.status,
-        "states": len(solution.states),
-        "actions": solution.n_actions,
-        "outcomes": solution.n_outcomes,
-        "layers": len(solution.progress),
-        "largest_layer_bytes": solution.most_bytes,
-        "start": start,
-        "value": number_or_none(solution.value),
-        "win_probability": number_or_none(solution.win_probability),
-        "error_bound": number_or_none(bound),
-        "seconds": {name: round(spent, 6) for name, spent in solution.seconds.items()},
-    }
+    document = layers_document(solution)
     if json:
         print_json(document)
     else:
-        place = ", ".join(f"{name}={value}" for name, value in start.items())
+        place = ", ".join(f"{name}={value}" for name, value in document["start"].items())
         typer.echo(solution.title)
         print_worth(
-            place, solution.value, bound, is_score=solution.is_score, draws=solution.has_draws
+            place,
+            solution.value,
+            solution.error_bound,
+            is_score=solution.is_score,
+            draws=solution.has_draws,
         )
         typer.echo(
             f"  {document['states']:,} states, {document['actions']:,} actions, "

@@ -9,8 +9,8 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from rollwise.cli.figures import Figures
-from rollwise.coach.ledger_document import ledger_document
 from rollwise.coach.session import Session
+from rollwise.documents.played import ledger_document
 
 
 def show_ledger(console: Console, session: Session, seat: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from fractions import Fraction
 from math import isinf
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from rollwise.documents.parts import (
     Document,
-    as_json,
     game_head,
     number_or_none,
     state_fields,
@@ -19,9 +19,10 @@ from rollwise.documents.parts import (
 if TYPE_CHECKING:
     import polars as pl
 
+    from rollwise.answer.advice import Advice
     from rollwise.answer.evaluation import BestResponse, Evaluation
     from rollwise.answer.layered import LayeredSolution
-    from rollwise.answer.solution import Advice, Solution
+    from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Ties
 
@@ -154,7 +155,8 @@ def _exact_advice(
 
 def table_json(solution: Solution, rows: pl.DataFrame) -> str:
     """A strategy as a line of JSON: ``rows`` is written by Polars, since it may be long."""
-    return f'{as_json(game_head(solution.graph))[:-1]}, "rows": {rows.write_json()}}}'
+    head = json.dumps(game_head(solution.graph))
+    return f'{head[:-1]}, "rows": {rows.write_json()}}}'
 
 
 def evaluation_document(

@@ -14,7 +14,7 @@ from rollwise.parameters import parameter_specs
 
 if TYPE_CHECKING:
     from rollwise.analysis.check import Report
-    from rollwise.analysis.compare import Comparison
+    from rollwise.analysis.compare_methods import MethodRun
     from rollwise.game import Game
     from rollwise.graph import StateGraph
 
@@ -58,7 +58,7 @@ def check_document(report: Report) -> Document:
 
 
 def methods_document(
-    graph: StateGraph, rows: Sequence[Comparison], error_bound: float, time_limit: float
+    graph: StateGraph, rows: Sequence[MethodRun], error_bound: float, time_limit: float
 ) -> Document:
     """The methods side by side."""
     return {
@@ -105,7 +105,7 @@ def kept_document(folder: Path | None, most_bytes: int, cleared: bool) -> Docume
     cleared : bool
         Whether they are removed now.
     """
-    found = [] if folder is None else sorted(_kept(folder), key=lambda row: row["game"])
+    found = () if folder is None else _kept(folder)
     rows = sorted(found, key=lambda row: (row["game"], row["kept"]))
     return {
         "folder": None if folder is None else str(folder),

@@ -11,20 +11,15 @@ from rollwise.cli.common import (
     GameArgument,
     JsonOption,
     ParametersArgument,
-    number_or_none,
     print_json,
     print_table,
     read_game,
     read_state,
-)
-from rollwise.cli.progress import Progress
-from rollwise.cli.score_options import (
-    ContestTiesOption,
-    PlayersOption,
-    read_scores_option,
     tell_ties,
-    ties_document,
 )
+from rollwise.cli.forms import ContestTiesOption
+from rollwise.cli.progress import Progress
+from rollwise.documents.scores import bet_document
 from rollwise.errors import UsageError
 from rollwise.numbers.printed import column, in_common
 
@@ -33,7 +28,9 @@ from rollwise.numbers.printed import column, in_common
 def bet(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    players: PlayersOption = 2,
+    players: Annotated[
+        int, typer.Option("--players", metavar="N", help="How many take a turn each.")
+    ] = 2,
     ties: ContestTiesOption = "shared",
     scores: Annotated[
         str | None,
@@ -55,11 +52,12 @@ def bet(
     json: JsonOption = False,
 ) -> None:
     """Fair odds and stakes at any moment of a contest; with two players, what a double is worth."""
-    from rollwise.analysis.betting import edge_against, fair_stakes, solve_doubling
+    from rollwise.analysis.betting import edge_against, solve_doubling
     from rollwise.analysis.contest import Contest, solve_contest
+    from rollwise.answer.references import Policies
 
     contest = Contest(read_game(game, parameters), players, ties)
-    finished = read_scores_option(scores)
+    finished = _read_scores(scores)
     with Progress() as progress:
         progress("solving the contest", 0, None)
         doubling = solve_doubling(contest) if players == 2 else None
@@ -72,37 +70,26 @@ def bet(
         if unknown:
             raise UsageError(f"a state here has the fields {', '.join(graph.field_names)}")
         place = tuple(fields.get(name, 0) for name in graph.field_names)
-    shares, bound = solution.moment(finished, place)
-    source = solution.scored.source
-    document: dict[str, Any] = {
-        "game": source.game,
-        "parameters": dict(source.parameters),
-        "players": players,
-        "ties": ties,
-        "scores": list(finished),
-        "to_move": len(finished) + 1,
-        "pot": pot,
-        "error_bound": bound,
-        "stakes": [
-            {**stake._asdict(), "odds_against": number_or_none(stake.odds_against)}
-            for stake in fair_stakes(shares, pot)
-        ],
-    }
-    if doubling is not None:
-        document["double"] = doubling.advise(finished, place)._asdict()
+    edge = None
     if against is not None:
-        from rollwise.answer.references import Policies
-
-        policy = Policies(source, contest.game).find(against)
-        document["edge"] = {"against": against, **edge_against(contest, policy)._asdict()}
-    # with two players nobody's chances rest on them
-    told = solution.ties if players > 2 or against is not None else None
-    document["equally_good"] = ties_document(told)
+        policies = Policies(solution.scored.source, contest.game)
+        edge = against, edge_against(contest, policies.find(against))
+    document = bet_document(solution, finished, place, pot, doubling=doubling, edge=edge)
     if json:
         print_json(document)
     else:
         _print(document)
         tell_ties(document["equally_good"], "")
+
+
+def _read_scores(text: str | None) -> tuple[int, ...]:
+    """Scores as typed: ``7,5``."""
+    if text is None or not text.strip():
+        return ()
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(f"{text!r} isn't a list of scores such as 7,5") from None
 
 
 def _print(document: dict[str, Any]) -> None:

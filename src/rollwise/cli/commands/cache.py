@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from rollwise.cli.app import app
 from rollwise.cli.common import JsonOption, print_json, print_table
+from rollwise.documents.games import kept_document
 from rollwise.machine import user_cache
 from rollwise.numbers.sizes import in_bytes
 
@@ -24,19 +22,15 @@ def cache(
     """Show the graphs and answers that are kept, so that a second question is instant."""
     user_cache.use(True)
     folder = user_cache.answers_folder()
-    rows = (
-        [] if folder is None else sorted(_rows(folder), key=lambda row: (row["game"], row["kept"]))
-    )
-    total = sum(row["bytes"] for row in rows)
+    document = kept_document(folder, user_cache.MOST_BYTES, clear)
     if clear and folder is not None:
         for path in folder.iterdir():
             with contextlib.suppress(OSError):  # another process may have removed it
                 path.unlink()
     if json:
-        most = user_cache.MOST_BYTES
-        document = {"folder": None if folder is None else str(folder), "most_bytes": most}
-        print_json({**document, "bytes": total, "cleared": clear, "kept": rows})
+        print_json(document)
         return
+    rows, total = document["kept"], document["bytes"]
     if folder is None:
         typer.echo(
             "Nothing is kept: there is no private folder for it, or ROLLWISE_NO_CACHE is set"
@@ -51,16 +45,6 @@ def cache(
         f"{in_bytes(total)} of at most {in_bytes(user_cache.MOST_BYTES)} in {folder}; "
         "what was used longest ago goes first, --clear removes all"
     )
-
-
-def _rows(folder: Path) -> Iterator[dict[str, Any]]:
-    for path in folder.glob("*.npz"):
-        with contextlib.suppress(OSError):
-            about = path.stat()
-            used = time.strftime("%Y-%m-%d %H:%M", time.localtime(about.st_mtime))
-            name, kind = path.name.split(".")[:2]
-            game = name.rsplit("-", 2 if kind == "values" else 1)[0]
-            yield {"game": game, "kept": kind, "bytes": about.st_size, "used": used}
 
 
 def _show(rows: list[dict[str, Any]]) -> None:

@@ -13,14 +13,16 @@ from rollwise.cli.common import (
     print_json,
     read_game,
 )
-from rollwise.cli.progress import Progress
-from rollwise.cli.score_options import (
+from rollwise.cli.forms import (
     ChaseOption,
     ContestOption,
+    Form,
     TargetOption,
     TiesOption,
     as_played,
 )
+from rollwise.cli.progress import Progress
+from rollwise.documents.games import check_document
 
 
 @app.command("check")
@@ -37,24 +39,11 @@ def check(
     """Look for faults in the rules of a game, and say what was looked at."""
     from rollwise.analysis.check import check as check_game
 
-    chosen = as_played(
-        read_game(game, parameters),
-        chase=chase,
-        contest=contest,
-        target=target,
-        ties=ties,
-        need_target=False,
-    )
+    chosen = as_played(read_game(game, parameters), Form(chase, target, contest, ties))
     with Progress() as progress:
         report = check_game(chosen, max_states=max_states, progress=progress)
     if json:
-        print_json(
-            {
-                "game": report.game,
-                "passed": report.passed,
-                "findings": [finding.__dict__ for finding in report.findings],
-            }
-        )
+        print_json(check_document(report))
     else:
         typer.echo(str(report))
     if not report.passed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,24 +13,28 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    number_or_none,
     print_json,
     print_table,
     read_game,
 )
-from rollwise.cli.progress import Progress
-from rollwise.cli.score_options import (
+from rollwise.cli.forms import (
     ChaseOption,
     ContestOption,
+    Form,
     TargetOption,
     TiesOption,
     as_played,
 )
+from rollwise.cli.progress import Progress
+from rollwise.documents.games import methods_document
 from rollwise.errors import UsageError
 from rollwise.methods import find_method
 from rollwise.numbers.printed import rounded_up
 
 TIME_LIMIT = 20.0
+if TYPE_CHECKING:
+    from rollwise.analysis.compare_methods import MethodRun
+
 COLUMNS = ("method", "status", "sweeps", "seconds", "error", "claimed_error", "optimal_policy")
 
 
@@ -61,14 +65,7 @@ def compare(
     names = None if methods is None else [name.strip() for name in methods.split(",")]
     for name in names or ():
         find_method(name)
-    chosen = as_played(
-        read_game(game, parameters),
-        chase=chase,
-        contest=contest,
-        target=target,
-        ties=ties,
-        need_target=False,
-    )
+    chosen = as_played(read_game(game, parameters), Form(chase, target, contest, ties))
     with Progress() as progress:
         graph = build(chosen, max_states=max_states, progress=progress)
         rows, bound = compare_methods(
@@ -78,28 +75,12 @@ def compare(
             progress=progress,
         )
     if json:
-        print_json(
-            {
-                "game": graph.game,
-                "parameters": dict(graph.parameters),
-                "states": graph.n_states,
-                "error_bound": number_or_none(bound),
-                "time_limit": time_limit,
-                "rows": [
-                    {
-                        "method": row.method,
-                        "status": row.status,
-                        "sweeps": row.sweeps,
-                        "seconds": row.seconds,
-                        "error": number_or_none(row.error),
-                        "claimed_error": number_or_none(row.claimed_error),
-                        "optimal_policy": row.optimal_policy,
-                    }
-                    for row in rows
-                ],
-            }
-        )
-        return
+        print_json(methods_document(graph, rows, bound, time_limit))
+    else:
+        _print(rows, graph.n_states, bound, time_limit)
+
+
+def _print(rows: list[MethodRun], n_states: int, bound: float, time_limit: float) -> None:
     from rich.table import Table
 
     shown = Table(box=None, padding=(0, 2, 0, 0))
@@ -125,6 +106,6 @@ def compare(
     if any(row.status == "out of time" for row in rows):
         typer.echo(f"out of time: each method had {time_limit:g} s (--time-limit)")
     typer.echo(
-        f"error: the largest of any of {graph.n_states:,} states, from values certified "
+        f"error: the largest of any of {n_states:,} states, from values certified "
         f"± {rounded_up(bound)}; claimed error: what the method itself says"
     )

@@ -19,9 +19,14 @@ from rollwise.cli.common import (
     read_game,
     read_state,
     refuse,
+    tell_ties,
 )
 from rollwise.cli.progress import Progress
-from rollwise.cli.score_options import tell_ties, ties_document
+from rollwise.documents.scores import (
+    SimulatedScores,
+    distribution_document,
+    distributions_document,
+)
 from rollwise.errors import UsageError
 from rollwise.numbers.printed import certified, column, estimated, in_common
 
@@ -30,52 +35,61 @@ if TYPE_CHECKING:
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Policy, Ties
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+PoliciesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="POLICY",
+        help=f"{POLICIES} optimal unless given; give it again for several side by side.",
+    ),
+]
+CountOption = Annotated[
+    str | None,
+    typer.Option(metavar="ACTION", help="How often this action is taken, not the score."),
+]
+StateOption = Annotated[
+    str | None,
+    typer.Option("--state", metavar="STATE", help="What is still to come from this state."),
+]
+TargetOption = Annotated[
+    int | None,
+    typer.Option(
+        "--target",
+        metavar="SCORE",
+        help="Also for who plays to reach this score, and not for the mean.",
+    ),
+]
+AtMostOption = Annotated[
+    int | None, typer.Option("--at-most", metavar="N", help="Also P(at most N).")
+]
+SimulateOption = Annotated[
+    int, typer.Option(min=0, max=10**9, metavar="GAMES", help="Simulate games beside it.")
+]
+SeedOption = Annotated[
+    int | None, typer.Option(min=0, help="Seed of the simulation; 1 unless given.")
+]
+ExactOption = Annotated[bool, typer.Option("--exact", help="Probabilities as fractions.")]
+CsvOption = Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")]
 
 
 @app.command("distribution")
 def distribution(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    policy: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="POLICY",
-            help=f"{POLICIES} optimal unless given; give it again for several side by side.",
-        ),
-    ] = None,
-    count: Annotated[
-        str | None,
-        typer.Option(metavar="ACTION", help="How often this action is taken, not the score."),
-    ] = None,
-    state: Annotated[
-        str | None,
-        typer.Option("--state", metavar="STATE", help="What is still to come from this state."),
-    ] = None,
-    target: Annotated[
-        int | None,
-        typer.Option(
-            "--target",
-            metavar="SCORE",
-            help="Also for who plays to reach this score, and not for the mean.",
-        ),
-    ] = None,
-    at_most: Annotated[
-        int | None, typer.Option("--at-most", metavar="N", help="Also P(at most N).")
-    ] = None,
-    simulate: Annotated[
-        int, typer.Option(min=0, max=10**9, metavar="GAMES", help="Simulate games beside it.")
-    ] = 0,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of the simulation; 1 unless given.")
-    ] = None,
-    exact: Annotated[bool, typer.Option("--exact", help="Probabilities as fractions.")] = False,
-    csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
+    policy: PoliciesOption = None,
+    count: CountOption = None,
+    state: StateOption = None,
+    target: TargetOption = None,
+    at_most: AtMostOption = None,
+    simulate: SimulateOption = 0,
+    seed: SeedOption = None,
+    exact: ExactOption = False,
+    csv: CsvOption = False,
     json: JsonOption = False,
     no_cache: NoCacheOption = False,
 ) -> None:
     """The distribution of a solitaire game's final score under a policy, without simulating."""
-    from rollwise.analysis.distributions import counted_points, exact_distribution, played
+    from rollwise.analysis.distributions import exact_distribution
     from rollwise.analysis.one_distribution import distribution as distribution_of
     from rollwise.answer import kept
     from rollwise.derive.by_score import require_points
@@ -93,50 +107,62 @@ def distribution(
     graph = policies.graph
     if count is None or graph.players != 1:
         require_points(graph)
-    place = 0
-    if state is not None:
-        fields = read_state(state)
-        missing = [name for name in graph.field_names if name not in fields]
-        if missing or len(fields) != len(graph.field_names):
-            raise UsageError(f"a state of {chosen.name} is {', '.join(graph.field_names)}")
-        place = graph.find([fields[name] for name in graph.field_names])
-    shown = []
+    place = _place(graph, state)
+    entries = []
     for reference in policy or ["optimal"]:
         with Progress() as progress:
             progress(f"the distribution under {reference}", 0, None)
             plan = policies.find(reference)
             found = distribution_of(graph, plan, state=place, count=count).trimmed()
-        entry = _described(reference, found, at_most)
-        entry["equally_good"] = ties_document(ties_in_play(graph, plan, start=place))
-        if exact:
-            fractions = exact_distribution(graph, plan, count=count, state=place)
-            for row in entry["rows"]:
-                row["fraction"] = str(fractions.get(row["value"], 0))
-            entry["mean_fraction"] = str(sum(value * share for value, share in fractions.items()))
-        if simulate:
-            smaller, plan = played(graph, plan)
-            counted = counted_points(smaller, count, None)
-            _simulate(entry, smaller, plan, counted, simulate, seed, place, found)
-        shown.append(entry)
+        resting = ties_in_play(graph, plan, start=place)
+        fractions = exact_distribution(graph, plan, count=count, state=place) if exact else None
+        played = _simulated(graph, plan, found, count, simulate, seed, place) if simulate else None
+        entries.append(
+            distribution_document(
+                reference, found, resting, at_most=at_most, fractions=fractions, simulated=played
+            )
+        )
     if target is not None:
         if count is not None or state is not None or simulate or exact:
             raise UsageError("--target goes with neither --count, --state, --simulate nor --exact")
-        found, ties = _chasing(graph, target)
-        entry = _described(f"chase-{target}", found, at_most)
-        shown.append({**entry, "equally_good": ties_document(ties)})
-    document = {
-        "game": graph.game,
-        "parameters": dict(graph.parameters),
-        "state": dict(zip(graph.field_names, graph.states[place].tolist(), strict=True)),
-        "counted": "points" if count is None else count,
-        "policies": shown,
-    }
+        found, resting = _chasing(graph, target)
+        entries.append(distribution_document(f"chase-{target}", found, resting, at_most=at_most))
+    document = distributions_document(graph, place, count, entries)
     if json:
         print_json(document)
     elif csv:
-        _write_csv(shown)
+        _write_csv(entries)
     else:
         _print(document, at_most)
+
+
+def _place(graph: StateGraph, state: str | None) -> int:
+    """The state that --state asks for, or the start."""
+    if state is None:
+        return 0
+    fields = read_state(state)
+    if set(fields) != set(graph.field_names):
+        raise UsageError(f"a state of {graph.game} is {', '.join(graph.field_names)}")
+    return graph.find([fields[name] for name in graph.field_names])
+
+
+def _simulated(
+    graph: StateGraph,
+    plan: Policy,
+    found: Distribution,
+    count: str | None,
+    games: int,
+    seed: int,
+    place: int,
+) -> SimulatedScores:
+    """Games that are simulated beside a distribution."""
+    from rollwise.analysis.distributions import counted_points, played
+    from rollwise.analysis.observed_scores import goodness_of_fit, sample_totals
+
+    smaller, plan = played(graph, plan)
+    counted = counted_points(smaller, count, None)
+    totals = sample_totals(smaller, plan, counted, games, seed, place)
+    return SimulatedScores(totals, seed, goodness_of_fit(totals, found))
 
 
 def _chasing(graph: StateGraph, target: int) -> tuple[Distribution, Ties | None]:
@@ -150,61 +176,6 @@ def _chasing(graph: StateGraph, target: int) -> tuple[Distribution, Ties | None]
     aims = Aims(scored)
     plan = aims.policy(aims.solve(aims.reaching(target)))
     return aims.distribution(plan).trimmed(), ties_in_play(scored.graph, plan)
-
-
-def _described(reference: str, found: Distribution, at_most: int | None) -> dict[str, Any]:
-    entry: dict[str, Any] = {
-        "policy": reference,
-        "mean": found.mean,
-        "mean_bound": found.mean_bound,
-        "sd": found.sd,
-        "sd_bound": found.sd_bound,
-        "quantiles": {str(share): found.quantile(share) for share in QUANTILES},
-        "error_bound": found.error_bound,
-        "rows": [
-            {"value": value, "probability": probability, "at_most": min(below, 1.0)}
-            for value, probability, below in zip(
-                found.values.tolist(),
-                found.probabilities.tolist(),
-                found.probabilities.cumsum().tolist(),
-                strict=True,
-            )
-        ],
-    }
-    if at_most is not None:
-        entry["at_most"] = {
-            "value": at_most,
-            "probability": found.at_most(at_most),
-            "error_bound": found.at_most_bound(at_most),
-        }
-    return entry
-
-
-def _simulate(
-    entry: dict[str, Any],
-    graph: Any,
-    plan: Policy,
-    counted: Any,
-    games: int,
-    seed: int,
-    place: int,
-    found: Distribution,
-) -> None:
-    from rollwise.analysis.observed_scores import goodness_of_fit, sample_totals
-
-    totals = sample_totals(graph, plan, counted, games, seed, place)
-    tested = goodness_of_fit(totals, found)
-    for row in entry["rows"]:
-        row["simulated"] = float((totals == row["value"]).mean())
-    entry["simulated"] = {
-        "games": games,
-        "seed": seed,
-        "mean": tested.mean,
-        "standard_error": tested.standard_error,
-        "chi_square": tested.chi_square if tested.cells > 1 else None,
-        "cells": tested.cells,
-        "p_value": tested.p_shape if tested.cells > 1 else None,
-    }
 
 
 class Column(NamedTuple):

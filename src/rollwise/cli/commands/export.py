@@ -21,13 +21,15 @@ from rollwise.cli.common import (
     read_game,
     solve_or_load,
 )
-from rollwise.cli.score_options import (
+from rollwise.cli.forms import (
     ChaseOption,
     ContestOption,
+    Form,
     TargetOption,
     TiesOption,
     as_played,
 )
+from rollwise.documents.games import export_document
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import check_place, write_atomically
 from rollwise.numbers.sizes import in_bytes
@@ -72,9 +74,7 @@ def export(
     if out is None and (json or to not in TEXT):
         raise UsageError(f"--to {to} needs --out FILE" + (" with --json" if json else ""))
     check_place(out)
-    chosen = as_played(
-        read_game(game, parameters), chase=chase, contest=contest, target=target, ties=ties
-    )
+    chosen = as_played(read_game(game, parameters), Form(chase, target, contest, ties))
     solution = solve_or_load(chosen, load, max_states)
     graph = solution.graph
     if to == "json" and not yes and (size := json_bytes(solution)) > MUCH:
@@ -90,14 +90,4 @@ def export(
         return
     write_atomically(out, lambda place: write(solution, place, to, against))
     if json:
-        print_json(
-            {
-                "game": graph.game,
-                "parameters": dict(graph.parameters),
-                "format": to,
-                "file": str(out),
-                "states": graph.n_states,
-                "actions": graph.n_actions,
-                "outcomes": graph.n_outcomes,
-            }
-        )
+        print_json(export_document(graph, to, out))

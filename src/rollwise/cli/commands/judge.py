@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,8 +15,14 @@ from rollwise.cli.common import (
     print_json,
     print_table,
     split_words,
+    tell_ties,
 )
-from rollwise.cli.score_options import ContestTiesOption, tell_ties, ties_document
+from rollwise.cli.forms import ContestTiesOption
+from rollwise.documents.parts import ties_document
+from rollwise.documents.scores import judged_document
+
+if TYPE_CHECKING:
+    from rollwise.analysis.judge import Judgement, Play
 
 
 @app.command("judge")
@@ -46,19 +52,15 @@ def judge(
     solution = solve(chosen)
     plays = read_plays(chosen, solution.graph, asked.files[0])
     rows = judge_plays(solution, plays, ties)
-    ties_here = ties_document(ties_in_play(solution.graph, solution.policy))
+    ties_here = ties_in_play(solution.graph, solution.policy)
     if json:
-        print_json(
-            {
-                "game": solution.graph.game,
-                "parameters": dict(solution.graph.parameters),
-                "ties": ties if len(plays) > 1 else None,
-                "scores": {play.player: play.score for play in plays},
-                "moves": [row._asdict() for row in rows],
-                "equally_good": ties_here,
-            }
-        )
+        print_json(judged_document(solution.graph, ties, plays, rows, ties_here))
         return
+    _print(plays, rows)
+    tell_ties(ties_document(ties_here), "")
+
+
+def _print(plays: list[Play], rows: list[Judgement]) -> None:
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0))
@@ -91,4 +93,3 @@ def judge(
         if len(plays) > 1:
             line += f", {sum(row.chance_lost or 0.0 for row in mine):.4f} of the chance to win"
         typer.echo(line)
-    tell_ties(ties_here, "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,64 +16,75 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    number_or_none,
     print_json,
     print_table,
     read_game,
     refuse,
 )
-from rollwise.cli.progress import Progress
-from rollwise.cli.score_options import (
+from rollwise.cli.forms import (
     ChaseOption,
     ContestOption,
+    Form,
     TargetOption,
     TiesOption,
     as_played,
 )
+from rollwise.cli.progress import Progress
+from rollwise.documents.learned import learned_document, wrong_positions
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import check_place
 from rollwise.numbers.printed import certified, estimated
 
 if TYPE_CHECKING:
     from rollwise.analysis.learning import Assessment, Reference
+    from rollwise.graph import StateGraph
     from rollwise.learn import Learned, Learner
 
 SHOWN = 40  # rows shown of a table
+
+
+GamesOption = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Games to play; with --resume, all of them together."),
+]
+ExploreOption = Annotated[
+    float | None,
+    typer.Option(metavar="M", help="The larger, the longer it explores (100)."),
+]
+SeedOption = Annotated[int | None, typer.Option(help="Of the random numbers; else a new one.")]
+LearningOption = Annotated[
+    str | None, typer.Option(help="counts (the default), monte-carlo or q-learning.")
+]
+WorkersOption = Annotated[int | None, typer.Option(help="Threads that play at the same time (1).")]
+CompareOption = Annotated[
+    bool, typer.Option("--compare", help="Hold what was learned against the exact solution.")
+]
+CheckpointsOption = Annotated[
+    int | None,
+    typer.Option(metavar="K", help="Compare K times along the way, at doubling numbers."),
+]
+SaveOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Keep all that was learned, also after Ctrl-C (.npz)."),
+]
+ResumeOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Go on from what --save kept.")
+]
 
 
 @app.command("learn")
 def learn(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    games: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Games to play; with --resume, all of them together."),
-    ] = None,
-    explore: Annotated[
-        float | None,
-        typer.Option(metavar="M", help="The larger, the longer it explores (100)."),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of the random numbers; else a new one.")] = None,
-    method: Annotated[
-        str | None, typer.Option(help="counts (the default), monte-carlo or q-learning.")
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(help="Threads that play at the same time (1).")
-    ] = None,
-    compare: Annotated[
-        bool, typer.Option("--compare", help="Hold what was learned against the exact solution.")
-    ] = False,
-    checkpoints: Annotated[
-        int | None,
-        typer.Option(metavar="K", help="Compare K times along the way, at doubling numbers."),
-    ] = None,
-    save: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Keep all that was learned, also after Ctrl-C (.npz)."),
-    ] = None,
-    resume: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Go on from what --save kept.")
-    ] = None,
+    games: GamesOption = None,
+    explore: ExploreOption = None,
+    seed: SeedOption = None,
+    method: LearningOption = None,
+    workers: WorkersOption = None,
+    compare: CompareOption = False,
+    checkpoints: CheckpointsOption = None,
+    save: SaveOption = None,
+    resume: ResumeOption = None,
     chase: ChaseOption = False,
     target: TargetOption = None,
     contest: ContestOption = False,
@@ -99,37 +109,26 @@ def learn(
         )
     if games is None:
         raise UsageError("how many games? Give --games N")
-    if games < 1:
-        raise UsageError(f"--games is {games}; it must be at least 1")
-    if checkpoints is not None and checkpoints < 1:
-        raise UsageError(f"--checkpoints is {checkpoints}; it must be at least 1")
+    for name, number in (("games", games), ("checkpoints", checkpoints)):
+        if number is not None and number < 1:
+            raise UsageError(f"--{name} is {number}; it must be at least 1")
     check_place(save)
     chosen = as_played(
-        read_game(game, parameters),
-        chase=chase,
-        contest=contest,
-        target=target,
-        ties=ties,
-        need_target=True,
+        read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
     )
     with Progress() as progress:
         from rollwise.answer import kept
-        from rollwise.learn import Learner
 
-        settings: dict[str, Any] = {
-            "explore": explore,
-            "seed": seed,
-            "method": method,
-            "workers": workers,
-        }
-        given = {name: value for name, value in settings.items() if value is not None}
         policies = kept.policies(chosen, max_states=max_states, progress=progress)
-        graph = policies.graph
-        if resume is None:
-            learner = Learner(graph, **given)
-        else:
-            learner = Learner.load(resume, graph)
-            _check_resumed(learner, given, games, resume)
+        learner = _learner(
+            policies.graph,
+            games,
+            resume,
+            explore=explore,
+            seed=seed,
+            method=method,
+            workers=workers,
+        )
         reference = None
         if compare or checkpoints is not None:
             from rollwise.analysis.learning import Reference
@@ -148,25 +147,31 @@ def learn(
     if csv:
         streams.write(learned.table().write_csv())
     elif json:
-        document = _document(learned, final)
-        if checkpoints is not None:
-            document["checkpoints"] = [_figures(point) for point in comparisons]
-        print_json(document)
+        curve = None if checkpoints is None else comparisons
+        print_json(learned_document(learned, final, curve))
     else:
         _print(learned, final, comparisons if checkpoints is not None else [])
         if save is not None:
             typer.echo(f"Saved to {save}.")
 
 
-def _check_resumed(learner: Learner, given: dict[str, Any], games: int, path: Path) -> None:
+def _learner(graph: StateGraph, games: int, resume: Path | None, **settings: Any) -> Learner:
+    """A new learner, or one that goes on from a file."""
+    from rollwise.learn import Learner
+
+    given = {name: value for name, value in settings.items() if value is not None}
+    if resume is None:
+        return Learner(graph, **given)
+    learner = Learner.load(resume, graph)
     for name, value in given.items():
         kept = getattr(learner, name)
         if kept != value:
-            raise UsageError(f"{path} was learned with --{name} {kept}, not {value}")
+            raise UsageError(f"{resume} was learned with --{name} {kept}, not {value}")
     if games <= learner.games:
         raise UsageError(
-            f"{path} holds {learner.games:,} games already; --games is how many it shall hold"
+            f"{resume} holds {learner.games:,} games already; --games is how many it shall hold"
         )
+    return learner
 
 
 def _stopped(learner: Learner, save: Path | None) -> None:
@@ -213,80 +218,6 @@ def _run(
             comparisons.append(assess(known[point], reference, earlier))
             known.pop(point // 4, None)
     return comparisons
-
-
-def _figures(comparison: Assessment) -> dict[str, Any]:
-    """What --json prints of a comparison."""
-    learned = comparison.learned
-    document: dict[str, Any] = {
-        "games": learned.games,
-        "weighted_error": number_or_none(comparison.weighted_error),
-        "optimal_share": comparison.optimal_share,
-        "weighted_optimal_share": comparison.weighted_optimal_share,
-        "loss": comparison.loss,
-        "loss_bound": number_or_none(comparison.loss_bound),
-        "reasons": comparison.reason_counts(),
-        "frequent_positions": int(comparison.frequent.sum()),
-    }
-    for name, recent in (("within_3_errors", False), ("recent_within_3_errors", True)):
-        found = comparison.deviations(recent)
-        document[name] = float((found <= 3).mean()) if len(found) else None
-    return document
-
-
-def _document(learned: Learned, comparison: Assessment | None) -> dict[str, Any]:
-    graph = learned.graph
-    document: dict[str, Any] = {
-        "game": graph.game,
-        "parameters": dict(graph.parameters),
-        "method": learned.method,
-        "kind": "estimated",
-        "games": learned.games,
-        "explore": learned.explore,
-        "seed": learned.seed,
-        "workers": learned.workers,
-        "states": graph.n_states,
-        "states_seen": int((learned.seen > 0).sum()),
-        "rows": json_module.loads(learned.table().write_json()),
-    }
-    actions = learned.grid(learned.labels)
-    if actions is not None:
-        document["action_grid"] = actions.tolist()
-        rates = learned.grid(learned.estimates)
-        assert rates is not None
-        document["estimate_grid"] = [[number_or_none(v) for v in row] for row in rates.tolist()]
-    if comparison is not None:
-        document["compare"] = _figures(comparison)
-        document["compare"]["positions"] = _bad_positions(comparison)
-    return document
-
-
-def _bad_positions(comparison: Assessment) -> list[dict[str, Any]]:
-    """Every position where what was learned isn't right, those of good play first."""
-    from rollwise.analysis.learning import REASONS
-
-    learned = comparison.learned
-    graph = learned.graph
-    import numpy as np
-
-    bad = np.flatnonzero(comparison.reasons >= 0)
-    bad = bad[np.argsort(-comparison.reference.visits[bad], kind="stable")]
-    best = comparison.reference.solution.best_actions
-    rows = []
-    for s in bad.tolist():
-        learned_action = int(learned.best_actions[s])
-        rows.append(
-            {
-                "state": dict(zip(graph.field_names, graph.states[s].tolist(), strict=True)),
-                "reason": REASONS[comparison.reasons[s]],
-                "learned": None if learned_action < 0 else graph.action_text(learned_action),
-                "best": graph.action_text(int(best[s])),
-                "cost": number_or_none(float(comparison.costs[s])),
-                "visits": int(learned.seen[s]),
-                "visits_a_game": float(comparison.reference.visits[s]),
-            }
-        )
-    return rows
 
 
 def _print(learned: Learned, final: Assessment | None, curve: list[Assessment]) -> None:
@@ -400,7 +331,7 @@ def _print_comparison(comparison: Assessment) -> None:
     typer.echo("  positions without a right answer, by what explains them:")
     for reason, count in comparison.reason_counts().items():
         typer.echo(f"    {reason:<12} {count:>9,}")
-    worst = [row for row in _bad_positions(comparison) if row["visits_a_game"] > 0][:5]
+    worst = [row for row in wrong_positions(comparison) if row["visits_a_game"] > 0][:5]
     for row in worst:
         where = ", ".join(f"{name}={value}" for name, value in row["state"].items())
         cost = "" if row["cost"] is None else f", costs {row['cost']:z.4f}"

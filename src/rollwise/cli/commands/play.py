@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,9 +22,10 @@ from rollwise.cli.common import (
     solve_or_load,
     split_words,
 )
-from rollwise.cli.score_options import (
+from rollwise.cli.forms import (
     ChaseOption,
     ContestOption,
+    Form,
     TargetOption,
     TiesOption,
     as_played,
@@ -32,6 +33,8 @@ from rollwise.cli.score_options import (
 from rollwise.errors import UsageError
 
 if TYPE_CHECKING:
+    from rollwise.cli.kept_game import KeptGame
+    from rollwise.cli.terminal_game import TerminalGame
     from rollwise.coach.game_record import Record
     from rollwise.coach.session import Session
     from rollwise.coach.table import Table
@@ -48,43 +51,52 @@ OptionalGameArgument = Annotated[
 ]
 
 
+AgainstOption = Annotated[
+    str | None,
+    typer.Option(metavar="POLICY", help=f"human, or a policy; optimal unless given. {POLICIES}"),
+]
+CoachOption = Annotated[
+    str,
+    typer.Option(
+        metavar="[WHEN]",
+        help="When the coach speaks: always (before and after each choice; --coach alone), "
+        "mistakes (when a choice is doubtful or worse), ask (when you type hint), or off.",
+    ),
+]
+SeatOption = Annotated[
+    str | None, typer.Option(help="Your seat: first (which moves first) or second.")
+]
+SeedOption = Annotated[int | None, typer.Option(min=0, help="Of the dice.")]
+DiceOption = Annotated[
+    str | None,
+    typer.Option(help="rollwise throws them (here, the default), or you do (by-hand)."),
+]
+
+
+SaveOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Keep the game in this new file, after every move."),
+]
+ResumeOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Take up a game that was kept.")
+]
+
+
 @app.command("play")
 def play(
     game: OptionalGameArgument = None,
     parameters: ParametersArgument = None,
-    against: Annotated[
-        str | None,
-        typer.Option(
-            metavar="POLICY", help=f"human, or a policy; optimal unless given. {POLICIES}"
-        ),
-    ] = None,
-    coach: Annotated[
-        str,
-        typer.Option(
-            metavar="[WHEN]",
-            help="When the coach speaks: always (before and after each choice; --coach alone), "
-            "mistakes (when a choice is doubtful or worse), ask (when you type hint), or off.",
-        ),
-    ] = "ask",
-    seat: Annotated[
-        str | None, typer.Option(help="Your seat: first (which moves first) or second.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Of the dice.")] = None,
-    dice: Annotated[
-        str | None,
-        typer.Option(help="rollwise throws them (here, the default), or you do (by-hand)."),
-    ] = None,
+    against: AgainstOption = None,
+    coach: CoachOption = "ask",
+    seat: SeatOption = None,
+    seed: SeedOption = None,
+    dice: DiceOption = None,
     chase: ChaseOption = False,
     target: TargetOption = None,
     contest: ContestOption = False,
     ties: TiesOption = None,
-    save: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Keep the game in this new file, after every move."),
-    ] = None,
-    resume: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Take up a game that was kept.")
-    ] = None,
+    save: SaveOption = None,
+    resume: ResumeOption = None,
     json: JsonOption = False,
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
@@ -94,25 +106,19 @@ def play(
     from rich.console import Console
 
     from rollwise.cli.kept_game import KeptGame, require_new
-    from rollwise.cli.terminal_game import Stopped, TerminalGame
+    from rollwise.cli.terminal_game import TerminalGame
     from rollwise.coach.agreed_game import agreed_form, agreed_game
     from rollwise.coach.coach import Coach, Speaks
-    from rollwise.coach.ledger_document import ledger_document
     from rollwise.coach.replay import replay
-    from rollwise.machine.interrupts import endings_interrupt, held_back
+    from rollwise.documents.played import ledger_document
 
-    if dice not in (None, "here", "by-hand"):
-        raise UsageError(f"--dice is {dice!r}; it must be here or by-hand")
-    if seat not in (None, "first", "second"):
-        raise UsageError(f"--seat is {seat!r}; it must be first or second")
-    if coach not in list(Speaks):
-        raise UsageError(f"--coach is {coach!r}; it must be {', '.join(Speaks)}")
+    _check_choices(coach=coach, seat=seat, dice=dice)
     asked = split_words(game, *(parameters or ()), files=0)
     if save is not None and save != resume:
         require_new(save)
-    form: dict[str, Any] = {"chase": chase, "contest": contest, "target": target, "ties": ties}
+    form = Form(chase, target, contest, ties)
     if resume is None:
-        played = as_played(asked.make_game(), **form, need_target=True)
+        played = as_played(asked.make_game(), form, need_target=True)
         table = lay_table(played, load, max_states)
         session = _new_session(table, against, seat, seed)
     else:
@@ -125,44 +131,76 @@ def play(
         )
         record = _read_kept(resume)
         chosen = agreed_game([record], asked.kind, asked.values)
-        played = as_played(chosen, **agreed_form([record], **form), need_target=True)
-        table = lay_table(played, load, max_states)
+        form = Form(**agreed_form([record], **form._asdict()))
+        table = lay_table(as_played(chosen, form, need_target=True), load, max_states)
         session = replay(record, table, policies=_kept_policies(table, record))
         if session.is_over:
             raise UsageError(f"the game in {resume} is over; `rollwise review` goes through it")
         dice = record.headers.get("dice")
-    said = {"dice": dice or "here"}
-    if played is not table.rules:
-        own = {name: getattr(played, name, None) for name in ("target", "ties")}
-        said |= {name: str(value) for name, value in own.items() if value is not None}
-    kept = KeptGame(session, said, save or resume)
-    console = Console(stderr=json)
+    kept = KeptGame(session, _headers(table, dice), save or resume)
     front = TerminalGame(
-        session, console, Coach(session, Speaks(coach)), kept, by_hand=dice == "by-hand"
+        session,
+        Console(stderr=json),
+        Coach(session, Speaks(coach)),
+        kept,
+        by_hand=dice == "by-hand",
     )
-    code = 0
-    try:
-        with endings_interrupt():
-            front.play()
-    except (Stopped, KeyboardInterrupt) as ending:
-        code = 130 if isinstance(ending, KeyboardInterrupt) else 0
-        with held_back():
-            place = kept.keep_somewhere()
-            front.tell()
-            if place is not None:
-                command = ["rollwise", "play", *asked.games, "--resume", str(place)]
-                command += ["--coach", coach] if coach != Speaks.ASK else []
-                print(
-                    f"rollwise: stopped; the game is kept, go on with: {shlex.join(command)}",
-                    file=sys.stderr,
-                )
+    code = _sit_down(front, kept, asked.games, coach)
     if json:
-        seat_shown = front.people[0] if front.people else 0
-        print_json(ledger_document(session, seat_shown))
+        print_json(ledger_document(session, front.people[0] if front.people else 0))
     elif session.is_over:
         front.show_ledger()
     if code:
         raise typer.Exit(code)
+
+
+def _check_choices(*, coach: str, seat: str | None, dice: str | None) -> None:
+    from rollwise.coach.coach import Speaks
+
+    if dice not in (None, "here", "by-hand"):
+        raise UsageError(f"--dice is {dice!r}; it must be here or by-hand")
+    if seat not in (None, "first", "second"):
+        raise UsageError(f"--seat is {seat!r}; it must be first or second")
+    if coach not in list(Speaks):
+        raise UsageError(f"--coach is {coach!r}; it must be {', '.join(Speaks)}")
+
+
+def _headers(table: Table, dice: str | None) -> dict[str, str]:
+    """What the file of a kept game says of it, besides what the session knows."""
+    said = {"dice": dice or "here"}
+    if table.game is not table.rules:
+        own = {name: getattr(table.game, name, None) for name in ("target", "ties")}
+        said |= {name: str(value) for name, value in own.items() if value is not None}
+    return said
+
+
+def _sit_down(front: TerminalGame, kept: KeptGame, games: list[str], coach: str) -> int:
+    """Play until the game is over or stopped; then it is kept, and how to go on is said.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    from rollwise.cli.terminal_game import Stopped
+    from rollwise.machine.interrupts import endings_interrupt, held_back
+
+    try:
+        with endings_interrupt():
+            front.play()
+    except (Stopped, KeyboardInterrupt) as ending:
+        with held_back():
+            place = kept.keep_somewhere()
+            front.tell()
+            if place is not None:
+                command = ["rollwise", "play", *games, "--resume", str(place)]
+                command += ["--coach", coach] if coach != "ask" else []
+                print(
+                    f"rollwise: stopped; the game is kept, go on with: {shlex.join(command)}",
+                    file=sys.stderr,
+                )
+        return 130 if isinstance(ending, KeyboardInterrupt) else 0
+    return 0
 
 
 def lay_table(game: Game, load: str | None, max_states: int | None) -> Table:

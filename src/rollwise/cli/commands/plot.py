@@ -19,9 +19,10 @@ from rollwise.cli.common import (
     refuse,
     solve_or_load,
 )
-from rollwise.cli.score_options import (
+from rollwise.cli.forms import (
     ChaseOption,
     ContestOption,
+    Form,
     TargetOption,
     TiesOption,
     as_played,
@@ -99,15 +100,11 @@ def plot(
         "where": where,
         "policy": policy,
         "state": None if state is None else read_state(state),
-        "methods": tuple(name.strip() for text in method for name in text.split(","))
-        if method
-        else None,
+        "methods": tuple(name.strip() for text in method or () for name in text.split(",")) or None,
         "games": games,
     }
     check_choices(kind, **choices)
-    chosen = as_played(
-        read_game(game, words), chase=chase, contest=contest, target=target, ties=ties
-    )
+    chosen = as_played(read_game(game, words), Form(chase, target, contest, ties))
     place = Path(f"{chosen.name}-{kind}.html") if out is None else out
     check_target(place)
     if place.suffix == ".html":

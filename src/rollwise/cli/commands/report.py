@@ -17,14 +17,15 @@ from rollwise.cli.common import (
     read_game,
     solve_or_load,
 )
-from rollwise.cli.progress import Progress
-from rollwise.cli.score_options import (
+from rollwise.cli.forms import (
     ChaseOption,
     ContestOption,
+    Form,
     TargetOption,
     TiesOption,
     as_played,
 )
+from rollwise.cli.progress import Progress
 from rollwise.errors import UsageError
 
 
@@ -49,12 +50,7 @@ def report(
     from rollwise.plot import require_plotly
 
     chosen = as_played(
-        read_game(game, parameters),
-        chase=chase,
-        contest=contest,
-        target=target,
-        ties=ties,
-        need_target=True,
+        read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
     )
     place = Path(f"{chosen.name}-report.html") if out is None else out
     if place.suffix not in (".html", ".htm"):

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from rollwise.cli.app import app
-from rollwise.cli.commands.evaluate import describe, print_worth
+from rollwise.cli.commands.evaluate import print_worth
 from rollwise.cli.common import (
-    POLICIES,
     GameArgument,
     JsonOption,
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    number_or_none,
+    PolicyOption,
+    PositionOption,
     print_json,
     read_game,
     read_state,
 )
-from rollwise.cli.progress import Progress
-from rollwise.cli.score_options import (
+from rollwise.cli.forms import (
     ChaseOption,
     ContestOption,
+    Form,
     TargetOption,
     TiesOption,
     as_played,
 )
+from rollwise.cli.progress import Progress
+from rollwise.documents.answers import response_document
 from rollwise.numbers.printed import certified
 
 
@@ -35,14 +35,8 @@ from rollwise.numbers.printed import certified
 def respond(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    to: Annotated[
-        str,
-        typer.Option(metavar="P", help=POLICIES),
-    ] = ...,  # type: ignore[assignment]
-    state: Annotated[
-        str | None,
-        typer.Option(metavar="FIELD=N,...", help="A position, and not the start."),
-    ] = None,
+    to: PolicyOption = ...,  # type: ignore[assignment]
+    state: PositionOption = None,
     chase: ChaseOption = False,
     target: TargetOption = None,
     contest: ContestOption = False,
@@ -56,12 +50,7 @@ def respond(
     from rollwise.answer.evaluation import best_response
 
     chosen = as_played(
-        read_game(game, parameters),
-        chase=chase,
-        contest=contest,
-        target=target,
-        ties=ties,
-        need_target=True,
+        read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
     )
     position = None if state is None else read_state(state)
     with Progress() as progress:
@@ -70,10 +59,7 @@ def respond(
         s = 0 if position is None else graph.find(position)
         progress("responding", 0, None)
         found = best_response(policies, to, starts=[s])
-    document = describe(graph, found, s)
-    document["to"] = found.against
-    document["exploitability"] = found.exploitability(s)
-    document["exploitability_bound"] = number_or_none(found.exploitability_bound(s))
+    document = response_document(graph, found, s)
     if json:
         print_json(document)
         return

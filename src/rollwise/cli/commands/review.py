@@ -18,9 +18,10 @@ from rollwise.cli.common import (
     print_table,
     split_words,
 )
-from rollwise.cli.score_options import (
+from rollwise.cli.forms import (
     ChaseOption,
     ContestOption,
+    Form,
     TargetOption,
     TiesOption,
     as_played,
@@ -50,38 +51,23 @@ def review(
     no_cache: NoCacheOption = False,
 ) -> None:
     """Review written games: what was luck, what was skill, which mistakes cost most."""
-    from dataclasses import asdict
-
     from rollwise.cli.figures import Figures
     from rollwise.coach.agreed_game import agreed_form, agreed_game
     from rollwise.coach.game_record import read_records
-    from rollwise.coach.ledger_document import ledger_document
     from rollwise.coach.replay import replay
     from rollwise.coach.review import review as review_games
+    from rollwise.documents.played import review_document
 
     asked = split_words(game, file, *(parameters or ()), files=1)
     records = read_records(asked.files[0])
     chosen = agreed_game(records, asked.kind, asked.values)
-    form = agreed_form(records, chase=chase, contest=contest, target=target, ties=ties)
-    table = lay_table(as_played(chosen, **form, need_target=True), load, max_states)
+    asked_for = Form(chase, target, contest, ties)
+    form = Form(**agreed_form(records, **asked_for._asdict()))
+    table = lay_table(as_played(chosen, form, need_target=True), load, max_states)
     sessions = [replay(record, table) for record in records]
     players = review_games(sessions)
     if json:
-        reviews = []
-        for one in players:
-            entry = asdict(one)
-            entry["cost_per_decision"] = one.cost_per_decision
-            reviews.append(entry)
-        print_json(
-            {
-                "game": table.graph.game,
-                "parameters": dict(table.graph.parameters),
-                "games": len(sessions),
-                "error_bound": table.solution.error_bound,
-                "players": reviews,
-                "ledgers": [ledger_document(session) for session in sessions],
-            }
-        )
+        print_json(review_document(table, sessions, players))
         return
     figures = Figures(table.solution)
     typer.echo(
@@ -148,7 +134,7 @@ def _print_mistakes(one: PlayerReview, figures: Figures) -> None:
 def _print_decisions(session: Session, figures: Figures) -> None:
     from rich.table import Table
 
-    from rollwise.coach.ledger_document import ledger_document
+    from rollwise.documents.played import ledger_document
 
     document: dict[str, Any] = ledger_document(session)
     typer.echo(f"The game, in the eyes of {document['player']}")

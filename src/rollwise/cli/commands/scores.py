@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,9 +15,15 @@ from rollwise.cli.common import (
     ParametersArgument,
     print_json,
     split_words,
+    tell_ties,
 )
-from rollwise.cli.score_options import tell_ties, ties_document
+from rollwise.documents.parts import ties_document
+from rollwise.documents.scores import tested_scores_document
 from rollwise.numbers.printed import certified, estimated
+
+if TYPE_CHECKING:
+    from rollwise.analysis.distributions import Distribution
+    from rollwise.analysis.observed_scores import GoodnessOfFit
 
 
 @app.command("scores")
@@ -44,23 +48,17 @@ def scores(
     graph = policies.graph
     plan = policies.find(policy)
     expected = distribution(graph, plan)
-    ties = ties_document(ties_in_play(graph, plan))
+    ties = ties_in_play(graph, plan)
     tested = goodness_of_fit(made, expected)
     if json:
-        facts = {
-            name: None if isinstance(value, float) and math.isnan(value) else value
-            for name, value in asdict(tested).items()
-        }
-        print_json(
-            {
-                "game": graph.game,
-                "parameters": dict(graph.parameters),
-                "policy": policy,
-                **facts,
-                "equally_good": ties,
-            }
-        )
+        print_json(tested_scores_document(graph, policy, tested, ties))
         return
+    _print(policy, tested, expected)
+    tell_ties(ties_document(ties))
+    _tell_verdict(tested)
+
+
+def _print(policy: str, tested: GoodnessOfFit, expected: Distribution) -> None:
     mean = estimated(tested.mean, tested.standard_error)
     typer.echo(
         f"{tested.games:,} scores: mean {mean} (standard error), standard deviation "
@@ -70,7 +68,9 @@ def scores(
         f"{policy}: mean {certified(expected.mean, expected.mean_bound)}, standard deviation "
         f"{certified(expected.sd, expected.sd_bound)} (certified)"
     )
-    tell_ties(ties)
+
+
+def _tell_verdict(tested: GoodnessOfFit) -> None:
     typer.echo(
         f"mean: {tested.z:+.2f} standard errors off; so far or farther by chance in "
         f"{tested.p_mean:.1%} of cases"

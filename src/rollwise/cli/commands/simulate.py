@@ -3,73 +3,75 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rollwise.cli.app import app
 from rollwise.cli.common import (
-    POLICIES,
     GameArgument,
     JsonOption,
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
+    PolicyOption,
     about_draws,
-    number_or_none,
     print_json,
     read_game,
     refuse,
+    tell_ties,
 )
-from rollwise.cli.progress import Progress
-from rollwise.cli.score_options import (
+from rollwise.cli.forms import (
     ChaseOption,
     ContestOption,
+    Form,
     TargetOption,
     TiesOption,
     as_played,
-    tell_ties,
-    ties_document,
 )
+from rollwise.cli.progress import Progress
+from rollwise.documents.parts import ties_document
+from rollwise.documents.simulated import match_document, told_game_document
 from rollwise.errors import UsageError
 from rollwise.numbers.printed import certified, estimated
 
 if TYPE_CHECKING:
-    from rollwise.simulate import Estimate, Length, Match, Side
+    from rollwise.graph import StateGraph
+    from rollwise.graph.policies import Policy
+    from rollwise.simulate import Estimate, Match, Side
 
 GAMES = 100_000
 SCORES_SHOWN = 30
+
+
+AgainstOption = Annotated[
+    str | None,
+    typer.Option(metavar="Q", help="What the opponent plays; else the same policy."),
+]
+GamesOption = Annotated[
+    int | None, typer.Option(metavar="N", help="Games to play; 100,000 unless given.")
+]
+SeedOption = Annotated[int | None, typer.Option(help="Of the random numbers; else a new one.")]
+WorkersOption = Annotated[
+    int | None, typer.Option(help="Threads that play at the same time; 1 unless given.")
+]
+ExactOption = Annotated[
+    bool, typer.Option("--exact/--no-exact", help="Compute the exact figures too.")
+]
+TellOption = Annotated[bool, typer.Option("--tell", help="Tell one game move by move instead.")]
 
 
 @app.command("simulate")
 def simulate(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    policy: Annotated[
-        str,
-        typer.Option(
-            metavar="P",
-            help=POLICIES,
-        ),
-    ] = ...,  # type: ignore[assignment]
-    against: Annotated[
-        str | None,
-        typer.Option(metavar="Q", help="What the opponent plays; else the same policy."),
-    ] = None,
-    games: Annotated[
-        int | None, typer.Option(metavar="N", help="Games to play; 100,000 unless given.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of the random numbers; else a new one.")] = None,
-    workers: Annotated[
-        int | None, typer.Option(help="Threads that play at the same time; 1 unless given.")
-    ] = None,
-    exact: Annotated[
-        bool, typer.Option("--exact/--no-exact", help="Compute the exact figures too.")
-    ] = True,
-    tell: Annotated[
-        bool, typer.Option("--tell", help="Tell one game move by move instead.")
-    ] = False,
+    policy: PolicyOption = ...,  # type: ignore[assignment]
+    against: AgainstOption = None,
+    games: GamesOption = None,
+    seed: SeedOption = None,
+    workers: WorkersOption = None,
+    exact: ExactOption = True,
+    tell: TellOption = False,
     chase: ChaseOption = False,
     target: TargetOption = None,
     contest: ContestOption = False,
@@ -85,9 +87,6 @@ def simulate(
     """
     from rollwise.answer import kept
     from rollwise.graph.policies import ties_in_play
-    from rollwise.simulate import Disagreement
-    from rollwise.simulate import simulate as play
-    from rollwise.simulate import tell as tell_game
 
     if tell:
         refuse("doesn't go with --tell, which tells one game", games=games, workers=workers)
@@ -99,12 +98,7 @@ def simulate(
     if workers < 1:
         raise UsageError(f"--workers is {workers}; it must be at least 1")
     chosen = as_played(
-        read_game(game, parameters),
-        chase=chase,
-        contest=contest,
-        target=target,
-        ties=ties,
-        need_target=True,
+        read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
     )
     with Progress() as progress:
         policies = kept.policies(chosen, max_states=max_states, progress=progress)
@@ -113,95 +107,56 @@ def simulate(
             raise UsageError(f"{graph.game} is a game for one: there is no opponent")
         first = policies.find(policy)
         second = None if against is None else policies.find(against)
-        if tell:
-            from rollwise.numbers.randomness import fresh_seed
-
-            number = fresh_seed() if seed is None else seed
-            moves = tell_game(graph, first, second, seed=number)
-        else:
-            with warnings.catch_warnings():
-                warnings.simplefilter("always", Disagreement)
-                match = play(
-                    graph,
-                    first,
-                    second,
-                    games=games,
-                    seed=seed,
-                    workers=workers,
-                    exact=exact,
-                    progress=progress,
-                )
-    ties_here = ties_document(ties_in_play(graph, first, second))
-    head = {"game": graph.game, "parameters": dict(graph.parameters)}
-    if tell and json:
-        print_json({**head, "seed": number, "moves": [asdict(move) for move in moves]})
-    elif tell:
-        typer.echo(f"{graph.title}, seed {number}")
-        for move in moves:
-            typer.echo(move.text)
-    elif json:
-        print_json({**head, **describe(match), "equally_good": ties_here})
+        if not tell:
+            match = _played(
+                graph,
+                first,
+                second,
+                games,
+                seed=seed,
+                workers=workers,
+                exact=exact,
+                progress=progress,
+            )
+    if tell:
+        _tell(graph, first, second, seed, json=json)
+        return
+    resting = ties_in_play(graph, first, second)
+    if json:
+        print_json(match_document(graph, match, resting))
     else:
         typer.echo(graph.title)
         _print(match)
-        tell_ties(ties_here)
+        tell_ties(ties_document(resting))
 
 
-def describe(match: Match) -> dict[str, Any]:
-    """What --json prints of a match."""
-    return {
-        "kind": "estimated",
-        "policy": match.policy,
-        "against": match.against,
-        "games": match.games,
-        "games_asked": match.asked,
-        "seed": match.seed,
-        "win_rate": _estimate(match.win_rate),
-        "sides": [_side(side) for side in match.sides],
-        "disagreements": match.disagreements(),
-        "notes": list(match.notes),
-    }
+def _played(
+    graph: StateGraph, first: Policy, second: Policy | None, games: int, **options: Any
+) -> Match:
+    """Games that are played, warning of every figure that chance doesn't explain."""
+    from rollwise.simulate import Disagreement
+    from rollwise.simulate import simulate as play
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", Disagreement)
+        return play(graph, first, second, games=games, **options)
 
 
-def _estimate(estimate: Estimate | None) -> dict[str, Any] | None:
-    if estimate is None:
-        return None
-    low, high = estimate.interval
-    return {
-        "mean": estimate.mean,
-        "standard_error": number_or_none(estimate.standard_error),
-        "interval_95": [number_or_none(low), number_or_none(high)],
-        "games": estimate.games,
-        "exact": number_or_none(estimate.exact),
-        "exact_bound": number_or_none(estimate.exact_bound),
-    }
+def _tell(
+    graph: StateGraph, first: Policy, second: Policy | None, seed: int | None, *, json: bool
+) -> None:
+    """One game, move by move."""
+    from rollwise.numbers.randomness import fresh_seed
+    from rollwise.simulate import tell
 
-
-def _length(length: Length) -> dict[str, Any]:
-    return {
-        **(_estimate(length.estimate) or {}),
-        "standard_deviation": length.deviation,
-        "shortest": length.shortest,
-        "median": length.median,
-        "longest": length.longest,
-    }
-
-
-def _side(side: Side) -> dict[str, Any]:
-    scores = side.scores
-    return {
-        "first": side.first,
-        "second": side.second or None,
-        "games": side.games,
-        "wins": side.wins,
-        "draws": side.draws,
-        "losses": side.losses,
-        "win_rate": _estimate(side.win_rate),
-        "score": _estimate(side.score),
-        "scores": None if scores is None else [[score, n] for score, n in scores.items()],
-        "turns": _length(side.turns),
-        "moves": _length(side.moves),
-    }
+    number = fresh_seed() if seed is None else seed
+    moves = tell(graph, first, second, seed=number)
+    if json:
+        print_json(told_game_document(graph, number, moves))
+        return
+    typer.echo(f"{graph.title}, seed {number}")
+    for move in moves:
+        typer.echo(move.text)
 
 
 def _print(match: Match) -> None:

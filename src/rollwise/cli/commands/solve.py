@@ -15,14 +15,14 @@ from rollwise.cli.common import (
     ModeOption,
     NoCacheOption,
     ParametersArgument,
-    number_or_none,
     print_json,
     print_worth,
     read_game,
     read_mode,
     refuse,
 )
-from rollwise.cli.methods import (
+from rollwise.cli.forms import ChaseOption, Form, TargetOption, TiesOption, as_played
+from rollwise.cli.method_options import (
     DEFAULT,
     EpsilonOption,
     HistoryOption,
@@ -41,22 +41,44 @@ from rollwise.cli.methods import (
     method_options,
     printing_sweeps,
     tell_unfinished,
-    unfinished,
     write_history,
 )
 from rollwise.cli.progress import Progress
-from rollwise.cli.score_options import ChaseOption, TargetOption, TiesOption, as_played
 from rollwise.cli.streams import say
+from rollwise.documents.answers import solution_document
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import check_place
 from rollwise.numbers.printed import rounded_up
 
 if TYPE_CHECKING:
+    from rollwise.answer.solution import Solution
+    from rollwise.game import Game
     from rollwise.graph import StateGraph
 
-
+ToleranceOption = Annotated[
+    float | None,
+    typer.Option(help="The largest certified error that is good enough; fail beyond it."),
+]
+SaveOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Keep the solution (Parquet).")
+]
+PlayersOption = Annotated[
+    int | None,
+    typer.Option(
+        "--contest", metavar="N", help="N players take one whole turn each; best score wins."
+    ),
+]
+ByLayerOption = Annotated[
+    bool,
+    typer.Option(
+        "--by-layer",
+        help="The graph of one layer at a time, where the rules have a "
+        "progress(s); --save then names a folder, for a file a layer.",
+    ),
+]
 # Outcomes that are looked at within some milliseconds.
 QUICKLY_SEEN = 500_000
+ONLY_BY_LAYER = "doesn't go with --by-layer, which goes with --save, --max-states and --json only"
 
 
 @app.command("solve")
@@ -64,13 +86,8 @@ def solve(
     game: GameArgument,
     parameters: ParametersArgument = None,
     method: MethodOption = DEFAULT,
-    tolerance: Annotated[
-        float | None,
-        typer.Option(help="The largest certified error that is good enough; fail beyond it."),
-    ] = None,
-    save: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keep the solution (Parquet).")
-    ] = None,
+    tolerance: ToleranceOption = None,
+    save: SaveOption = None,
     history: HistoryOption = None,
     print_sweeps: PrintSweepsOption = False,
     epsilon: EpsilonOption = None,
@@ -88,28 +105,12 @@ def solve(
     no_cache: NoCacheOption = False,
     chase: ChaseOption = False,
     target: TargetOption = None,
-    contest: Annotated[
-        int | None,
-        typer.Option(
-            "--contest", metavar="N", help="N players take one whole turn each; best score wins."
-        ),
-    ] = None,
+    contest: PlayersOption = None,
     ties: TiesOption = None,
-    by_layer: Annotated[
-        bool,
-        typer.Option(
-            "--by-layer",
-            help="The graph of one layer at a time, where the rules have a "
-            "progress(s); --save then names a folder, for a file a layer.",
-        ),
-    ] = False,
+    by_layer: ByLayerOption = False,
     json: JsonOption = False,
 ) -> None:
     """Solve a game: who has the edge, and how sure that is."""
-    from rollwise.answer.kept import solve as solve_game
-
-    if tolerance is not None and not tolerance > 0:
-        raise UsageError(f"--tolerance is {tolerance}; it must be positive")
     check_history_path(history)
     if not by_layer:
         check_place(save)
@@ -127,66 +128,59 @@ def solve(
         start=start_from,
         on_sweep=printing_sweeps(json) if print_sweeps else None,
     )
+    elsewhere = {
+        "chase": chase,
+        "method": None if method == DEFAULT else method,
+        "tolerance": tolerance,
+        "history": history,
+        "print_sweeps": print_sweeps,
+        "mode": None if mode == "auto" else mode,
+        **options,
+    }
     chosen = read_game(game, parameters)
     if contest is not None:
-        refuse(
-            "doesn't go with --contest N",
-            chase=chase,
-            target=target,
-            save=save,
-            method=None if method == DEFAULT else method,
-            tolerance=tolerance,
-            history=history,
-            print_sweeps=print_sweeps,
-            mode=None if mode == "auto" else mode,
-            max_states=max_states,
-            by_layer=by_layer,
-            **options,
-        )
-        from rollwise.cli.contest import print_contest
+        others = {"target": target, "save": save, "max_states": max_states, "by_layer": by_layer}
+        refuse("doesn't go with --contest N", **others, **elsewhere)
+        from rollwise.cli.solve_contest import print_contest
 
         print_contest(chosen, contest, "shared" if ties is None else ties, json=json)
         return
-    chosen = as_played(chosen, chase=chase, target=target, ties=ties, need_target=True)
+    chosen = as_played(chosen, Form(chase, target, False, ties), need_target=True)
     if by_layer:
-        refuse(
-            "doesn't go with --by-layer, which goes with --save, --max-states and --json only",
-            chase=chase,
-            method=None if method == DEFAULT else method,
-            tolerance=tolerance,
-            history=history,
-            print_sweeps=print_sweeps,
-            mode=None if mode == "auto" else mode,
-            **options,
-        )
+        refuse(ONLY_BY_LAYER, **elsewhere)
         from rollwise.cli.solve_by_layer import print_layers
 
         print_layers(chosen, max_states, save, json=json)
         return
-    with Progress() as progress:
-        solution = solve_game(
-            chosen,
-            method=method,
-            options=options,
-            tolerance=tolerance,
-            mode=read_mode(mode),
-            max_states=max_states,
-            progress=progress,
-        )
+    building = {"mode": read_mode(mode), "max_states": max_states}
+    solution = _solved(chosen, tolerance, method=method, options=options, **building)
     if history is not None:
         write_history(history, solution.run.history if solution.run is not None else ())
-    gave_up = unfinished(solution)
-    if save is not None and not gave_up:
+    _tell(solution, game, save, json=json)
+
+
+def _solved(game: Game, tolerance: float | None, **how: Any) -> Solution:
+    from rollwise.answer.kept import solve as solve_game
+
+    if tolerance is not None and not tolerance > 0:
+        raise UsageError(f"--tolerance is {tolerance}; it must be positive")
+    with Progress() as progress:
+        return solve_game(game, tolerance=tolerance, progress=progress, **how)
+
+
+def _tell(solution: Solution, game: str, save: Path | None, *, json: bool) -> None:
+    """Print and save a solution, and say what is wrong with it, if anything is."""
+    if save is not None and not solution.gave_up:
         solution.save(save)
-    document = summary(solution)
     odd = _oddities(solution.graph)
+    document = solution_document(solution, odd)
     if json:
-        print_json({**document, "check": odd})
-    elif not gave_up:
+        print_json(document)
+    elif not solution.gave_up:
         _print(document, solution.graph)
         if save is not None:
             typer.echo(f"Saved to {save}.")
-    if gave_up:
+    if solution.gave_up:
         tell_unfinished(solution)
         raise typer.Exit(1)
     if odd:
@@ -206,55 +200,6 @@ def _oddities(graph: StateGraph) -> list[str]:
     from rollwise.analysis.oddities import oddities
 
     return oddities(graph)
-
-
-def summary(solution: Any) -> dict[str, Any]:
-    """What ``solve --json`` prints of a solution."""
-    graph = solution.graph
-    gave_up = unfinished(solution)
-    document = {
-        "game": graph.game,
-        "parameters": dict(graph.parameters),
-        "method": solution.method,
-        "status": solution.status,
-        "states": graph.n_states,
-        "actions": graph.n_actions,
-        "outcomes": graph.n_outcomes,
-        "components": len(graph.components),
-        "largest_component": graph.components.largest,
-        "start": dict(zip(graph.field_names, graph.states[0].tolist(), strict=True)),
-        "value": None if gave_up else number_or_none(solution.value),
-        "win_probability": None if gave_up else number_or_none(solution.win_probability),
-        "error_bound": number_or_none(solution.error_bound),
-        "seconds": {name: round(spent, 6) for name, spent in solution.seconds.items()},
-    }
-    if solution.kept_from is not None:
-        document["kept_from"] = solution.kept_from
-    run = solution.run
-    if run is None or not run.details:
-        return document
-    document["sweeps"] = run.sweeps
-    document["claimed_error"] = None if run.claimed_error is None else float(run.claimed_error)
-    document["details"] = {name: _plain(said) for name, said in run.details.items()}
-    if gave_up or run.lower is not None:
-        low, high = (number_or_none(float(bound[0])) for bound in solution.bounds)
-        document["value_bounds"] = [low, high]
-        if not solution.is_score:
-            document["win_probability_bounds"] = [
-                None if x is None else (1 + x) / 2 for x in (low, high)
-            ]
-    if run.fractions is not None:
-        from rollwise.methods.exact import fraction_text
-
-        document["value_exact"] = fraction_text(run.fractions[0])
-        if not solution.is_score:
-            document["win_probability_exact"] = fraction_text((1 + run.fractions[0]) / 2)
-    return document
-
-
-def _plain(said: Any) -> Any:
-    """What a method says of its run, as JSON knows it."""
-    return number_or_none(said) if isinstance(said, float) else said
 
 
 def _print(document: dict[str, Any], graph: StateGraph) -> None:

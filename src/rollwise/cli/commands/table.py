@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,7 +20,15 @@ from rollwise.cli.common import (
     read_game,
     solve_or_load,
 )
-from rollwise.cli.methods import (
+from rollwise.cli.forms import (
+    ChaseOption,
+    ContestOption,
+    Form,
+    TargetOption,
+    TiesOption,
+    as_played,
+)
+from rollwise.cli.method_options import (
     DEFAULT,
     EpsilonOption,
     MaybeMethodOption,
@@ -32,15 +39,8 @@ from rollwise.cli.methods import (
     WholeOption,
     method_options,
     tell_unfinished,
-    unfinished,
 )
-from rollwise.cli.score_options import (
-    ChaseOption,
-    ContestOption,
-    TargetOption,
-    TiesOption,
-    as_played,
-)
+from rollwise.documents.answers import table_json
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import check_place, write_atomically
 from rollwise.machine.parquet_files import write_parquet
@@ -102,9 +102,7 @@ def table(
         solver=solver,
         whole=whole,
     )
-    chosen = as_played(
-        read_game(game, parameters), chase=chase, contest=contest, target=target, ties=ties
-    )
+    chosen = as_played(read_game(game, parameters), Form(chase, target, contest, ties))
     solution = solve_or_load(chosen, load, max_states, method=method, options=options)
     rows = solution.table(where)
     total = len(rows)
@@ -125,7 +123,7 @@ def table(
         if limit is None:
             rows = rows.head(SHOWN)
         _show(solution, rows, total)
-    if unfinished(solution):
+    if solution.gave_up:
         tell_unfinished(solution)
         raise typer.Exit(1)
 
@@ -133,9 +131,7 @@ def table(
 def _text(solution: Solution, rows: pl.DataFrame, form: str | None) -> str:
     if form == "csv":
         return rows.write_csv()
-    graph = solution.graph
-    head = json_module.dumps({"game": graph.game, "parameters": dict(graph.parameters)})
-    return f'{head[:-1]}, "rows": {rows.write_json()}}}\n'
+    return table_json(solution, rows) + "\n"
 
 
 def _show(solution: Solution, rows: pl.DataFrame, total: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,21 +13,22 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    number_or_none,
     print_json,
     print_table,
     read_game,
+    tell_ties,
 )
-from rollwise.cli.progress import Progress
-from rollwise.cli.score_options import (
+from rollwise.cli.forms import (
     ChaseOption,
     ContestOption,
+    Form,
     TargetOption,
     TiesOption,
     as_played,
-    tell_ties,
-    ties_document,
 )
+from rollwise.cli.progress import Progress
+from rollwise.documents.parts import ties_document
+from rollwise.documents.simulated import tournament_document
 from rollwise.errors import UsageError
 from rollwise.numbers.printed import column, estimated
 
@@ -80,12 +81,7 @@ def tournament(
     if len(names) < 2:
         raise UsageError("--policies needs at least two, as in hold-at-20,random")
     chosen = as_played(
-        read_game(game, parameters),
-        chase=chase,
-        contest=contest,
-        target=target,
-        ties=ties,
-        need_target=True,
+        read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
     )
     with Progress() as progress:
         known = kept.policies(chosen, max_states=max_states, progress=progress)
@@ -106,33 +102,13 @@ def tournament(
             "--no-exact simulates",
             err=True,
         )
-    ties_here = ties_document(ties_in_play(graph, *entered))
+    resting = ties_in_play(graph, *entered)
     if json:
-        head = {"game": graph.game, "parameters": dict(graph.parameters)}
-        print_json({**head, **_document(found), "equally_good": ties_here})
+        print_json(tournament_document(graph, found, resting))
     else:
         typer.echo(graph.title)
         _print(found)
-        tell_ties(ties_here, "")
-
-
-def _document(found: Tournament) -> dict[str, Any]:
-    def matrix(values: Any) -> Any:
-        return None if values is None else [[number_or_none(v) for v in row] for row in values]
-
-    return {
-        "kind": "certified" if found.exact else "estimated",
-        "games": found.games,
-        "seed": found.seed,
-        "policies": list(found.policies),
-        "standings": [
-            {"policy": entry.policy, "result": entry.result, "error": number_or_none(entry.error)}
-            for entry in found.standings
-        ],
-        "first": matrix(found.first),
-        "both": matrix(found.both),
-        "errors": matrix(found.errors),
-    }
+        tell_ties(ties_document(resting), "")
 
 
 def _print(found: Tournament) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rollwise.cli.common import number_or_none
+from rollwise.documents.parts import number_or_none
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import check_place, write_text
 from rollwise.methods import METHODS, find_method
@@ -117,11 +117,6 @@ def check_history_path(path: Path | None) -> None:
     if path is not None and path.suffix not in (".csv", ".json"):
         raise UsageError(f"--history {path}: the name must end in .csv or .json")
     check_place(path)
-
-
-def unfinished(solution: Any) -> bool:
-    """Whether the method gave up, so that its values are no answer."""
-    return solution.status not in ("certified", "as saved", "tolerance missed", "not certified")
 
 
 def _how_far(solution: Any) -> str:

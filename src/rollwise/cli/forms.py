@@ -1,16 +1,13 @@
-"""What the commands about scores share: chases, policies by name, lists of scores."""
+"""The forms in which a game is played: as it is, as a chase of a score, or as a contest."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
 from rollwise.errors import UsageError
 from rollwise.game import Game
-
-if TYPE_CHECKING:
-    from rollwise.graph.policies import Ties
 
 ChaseOption = Annotated[
     bool,
@@ -36,27 +33,31 @@ TiesOption = Annotated[
 ContestTiesOption = Annotated[
     str, typer.Option("--ties", help="Who has the prize: shared, first or win-or-tie.")
 ]
-PlayersOption = Annotated[
-    int, typer.Option("--players", metavar="N", help="How many take a turn each.")
-]
 
 
-def as_played(
-    game: Game,
-    *,
-    chase: bool = False,
-    contest: bool = False,
-    target: int | None = None,
-    ties: str | None = None,
-    need_target: bool = False,
-) -> Game:
+class Form(NamedTuple):
+    """How a game is played, as the options say."""
+
+    chase: bool = False
+    target: int | None = None
+    contest: bool = False
+    ties: str | None = None
+
+
+def as_played(game: Game, form: Form, *, need_target: bool = False) -> Game:
     """The game that --chase, --contest, --target and --ties make of a solitaire game.
+
+    Parameters
+    ----------
+    need_target : bool
+        Whether a chase needs a target, since one position is asked about.
 
     Raises
     ------
     UsageError
         One of them says nothing, since it goes with another that wasn't given.
     """
+    chase, target, contest, ties = form
     if target is not None and not chase:
         raise UsageError("--target goes with --chase")
     if chase and contest:
@@ -83,26 +84,3 @@ def _chase(game: Game, target: int | None, ties: str | None, need_target: bool) 
             f"to {high}"
         )
     return chase
-
-
-def ties_document(ties: Ties | None) -> dict[str, int] | None:
-    """What --json prints as ``equally_good``: in how many states several actions are."""
-    return None if ties is None else ties._asdict()
-
-
-def tell_ties(told: dict[str, int] | None, indent: str = "  ") -> None:
-    """The line about ties of what `ties_document` gave, where there are any."""
-    from rollwise.graph.policies import Ties
-
-    if told is not None:
-        typer.echo(f"{indent}{Ties(**told).text}")
-
-
-def read_scores_option(text: str | None) -> tuple[int, ...]:
-    """Scores as typed: ``7,5``."""
-    if text is None or not text.strip():
-        return ()
-    try:
-        return tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise UsageError(f"{text!r} isn't a list of scores such as 7,5") from None

@@ -7,9 +7,9 @@ from typing import Any
 
 import typer
 
-from rollwise.cli.common import print_json, print_table
+from rollwise.cli.common import print_json, print_table, tell_ties
 from rollwise.cli.progress import Progress
-from rollwise.cli.score_options import tell_ties, ties_document
+from rollwise.documents.scores import contest_document
 from rollwise.game import Game
 from rollwise.graph import title_of
 from rollwise.numbers.printed import certified, column, in_common, rounded_up
@@ -17,21 +17,7 @@ from rollwise.numbers.printed import certified, column, in_common, rounded_up
 
 def print_contest(game: Game, players: int, ties: str, *, json: bool) -> None:
     """Solve a contest and print it."""
-    document = contest_document(game, players, ties)
-    if json:
-        print_json(document)
-    else:
-        _print(document)
-
-
-def contest_document(game: Game, players: int, ties: str) -> dict[str, Any]:
-    """Each player's chances, with best play and with the best mean for an aim.
-
-    Playing for the mean is tried by the first player alone, against others who
-    know it and play their best.
-    """
     from rollwise.analysis.contest import Contest, solve_contest
-    from rollwise.analysis.distributions import Distribution
     from rollwise.answer.solve import solve
 
     contest = Contest(game, players, ties)
@@ -41,38 +27,11 @@ def contest_document(game: Game, players: int, ties: str) -> dict[str, Any]:
         solved = solve_contest(contest)
     seconds = time.perf_counter() - started
     for_mean = solve_contest(contest, {0: solve(game).policy})
-    scored = solved.scored
-    first = solved.turns[solved.opening]
-    mean = Distribution(scored.scores, first.final, float(first.final_bounds.max()))
-    plain = for_mean.turns[for_mean.opening]
-    plain_mean = Distribution(scored.scores, plain.final, float(plain.final_bounds.max()))
-    chances = solved.probabilities
-    return {
-        "game": scored.source.game,
-        "parameters": dict(scored.source.parameters),
-        "players": players,
-        "ties": ties,
-        "states": scored.graph.n_states,
-        "situations": len(solved.turns),
-        "probabilities": [float(chance) for chance in chances],
-        "error_bound": solved.error_bound,
-        "optimality_gap": solved.optimality_gap,
-        "last_minus_first": float(chances[-1] - chances[0]),
-        "first_player": {
-            "probability": float(chances[0]),
-            "mean_score": mean.mean,
-            "mean_score_bound": mean.mean_bound,
-            "probability_playing_for_the_mean": float(for_mean.probabilities[0]),
-            "error_bound_playing_for_the_mean": for_mean.error_bound,
-            "mean_score_playing_for_the_mean": plain_mean.mean,
-            "mean_score_bound_playing_for_the_mean": plain_mean.mean_bound,
-        },
-        "scores": scored.scores.tolist(),
-        "final_score_of_first": [float(p) for p in first.final],
-        "worth_of_first_score": [float(p) for p in first.payoffs],
-        "equally_good": ties_document(solved.ties),
-        "seconds": round(seconds, 3),
-    }
+    document = contest_document(solved, for_mean, seconds)
+    if json:
+        print_json(document)
+    else:
+        _print(document)
 
 
 def _print(document: dict[str, Any]) -> None:

@@ -1,30 +1,35 @@
-"""A ledger as a document: plain data, for tables and JSON alike."""
+"""Games that were played: their moves, their luck and skill, and reviews, as documents."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from rollwise.coach.grades import grade, grade_counts
-from rollwise.coach.ledger import Account
-from rollwise.coach.session import Session
+from rollwise.documents.parts import Document, game_head
+
+if TYPE_CHECKING:
+    from rollwise.coach.ledger import Account
+    from rollwise.coach.review import PlayerReview
+    from rollwise.coach.session import Session
+    from rollwise.coach.table import Table
 
 
-def ledger_document(session: Session, seat: int = 0) -> dict[str, Any]:
+def ledger_document(session: Session, seat: int = 0) -> Document:
     """Everything about a game so far, in the eyes of a seat.
 
     ``start``, ``result``, luck and skill are in units of value: 1 a win and -1 a
     loss, or points.
     """
     ledger = session.ledger(seat)
-    graph = session.table.graph
     moves = [move_document(session, entry, seat) for entry in session.accounts]
     costly = [m for m in moves if m["cost"] > 0 and m["mistake"]]
     decisions = [entry for entry in session.accounts if entry.is_choice and entry.seat == seat]
     cost = math.fsum(entry.cost for entry in decisions)
     return {
-        "game": graph.game,
-        "parameters": dict(graph.parameters),
+        **game_head(session.table.graph),
         "player": session.names[seat],
         "over": session.is_over,
         "seed": session.seed,
@@ -43,7 +48,7 @@ def ledger_document(session: Session, seat: int = 0) -> dict[str, Any]:
     }
 
 
-def move_document(session: Session, entry: Account, seat: int = 0) -> dict[str, Any]:
+def move_document(session: Session, entry: Account, seat: int = 0) -> Document:
     """One move, in the eyes of a seat."""
     table, sign = session.table, 1.0 if seat == 0 else -1.0
     texts = table.graph.action_texts(entry.state)
@@ -63,4 +68,17 @@ def move_document(session: Session, entry: Account, seat: int = 0) -> dict[str, 
         "grade": grade(table.solution, entry.cost),
         "skill": sign * entry.skill,
         "luck": sign * entry.luck,
+    }
+
+
+def review_document(
+    table: Table, sessions: Sequence[Session], players: Sequence[PlayerReview]
+) -> Document:
+    """Written games together, and the ledger of each."""
+    return {
+        **game_head(table.graph),
+        "games": len(sessions),
+        "error_bound": table.solution.error_bound,
+        "players": [{**asdict(one), "cost_per_decision": one.cost_per_decision} for one in players],
+        "ledgers": [ledger_document(session) for session in sessions],
     }

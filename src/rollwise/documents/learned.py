@@ -1,0 +1,98 @@
+"""What was learned by self-play, and how it compares with the exact solution, as documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rollwise.documents.parts import Document, game_head, number_or_none, state_fields
+
+if TYPE_CHECKING:
+    from rollwise.analysis.learning import Assessment
+    from rollwise.learn import Learned
+
+
+def learned_document(
+    learned: Learned,
+    assessed: Assessment | None = None,
+    checkpoints: Sequence[Assessment] | None = None,
+) -> Document:
+    """What was learned, and what of it is right.
+
+    Parameters
+    ----------
+    assessed : Assessment, optional
+        The learned result against the exact one.
+    checkpoints : sequence of Assessment, optional
+        The same along the way.
+    """
+    graph = learned.graph
+    document: Document = {
+        **game_head(graph),
+        "method": learned.method,
+        "kind": "estimated",
+        "games": learned.games,
+        "explore": learned.explore,
+        "seed": learned.seed,
+        "workers": learned.workers,
+        "states": graph.n_states,
+        "states_seen": int((learned.seen > 0).sum()),
+        "rows": json.loads(learned.table().write_json()),
+    }
+    actions = learned.grid(learned.labels)
+    if actions is not None:
+        document["action_grid"] = actions.tolist()
+        rates = learned.grid(learned.estimates)
+        assert rates is not None
+        document["estimate_grid"] = [[number_or_none(v) for v in row] for row in rates.tolist()]
+    if assessed is not None:
+        document["compare"] = {**_figures(assessed), "positions": wrong_positions(assessed)}
+    if checkpoints is not None:
+        document["checkpoints"] = [_figures(point) for point in checkpoints]
+    return document
+
+
+def _figures(assessed: Assessment) -> Document:
+    document: Document = {
+        "games": assessed.learned.games,
+        "weighted_error": number_or_none(assessed.weighted_error),
+        "optimal_share": assessed.optimal_share,
+        "weighted_optimal_share": assessed.weighted_optimal_share,
+        "loss": assessed.loss,
+        "loss_bound": number_or_none(assessed.loss_bound),
+        "reasons": assessed.reason_counts(),
+        "frequent_positions": int(assessed.frequent.sum()),
+    }
+    for name, recent in (("within_3_errors", False), ("recent_within_3_errors", True)):
+        found = assessed.deviations(recent)
+        document[name] = float((found <= 3).mean()) if len(found) else None
+    return document
+
+
+def wrong_positions(assessed: Assessment) -> list[Document]:
+    """Every position where what was learned isn't right, those of good play first."""
+    import numpy as np
+
+    from rollwise.analysis.learning import REASONS
+
+    learned, reference = assessed.learned, assessed.reference
+    graph = learned.graph
+    wrong = np.flatnonzero(assessed.reasons >= 0)
+    wrong = wrong[np.argsort(-reference.visits[wrong], kind="stable")]
+    best = reference.solution.best_actions
+    rows = []
+    for s in wrong.tolist():
+        action = int(learned.best_actions[s])
+        rows.append(
+            {
+                "state": state_fields(graph, s),
+                "reason": REASONS[assessed.reasons[s]],
+                "learned": None if action < 0 else graph.action_text(action),
+                "best": graph.action_text(int(best[s])),
+                "cost": number_or_none(float(assessed.costs[s])),
+                "visits": int(learned.seen[s]),
+                "visits_a_game": float(reference.visits[s]),
+            }
+        )
+    return rows

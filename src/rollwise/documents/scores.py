@@ -1,0 +1,278 @@
+"""Distributions, contests, bets, judged games and scores that were made, as documents."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from rollwise.documents.parts import (
+    Document,
+    game_head,
+    number_or_none,
+    state_fields,
+    ties_document,
+)
+
+if TYPE_CHECKING:
+    from rollwise.analysis.betting import DoublingSolution, Edge
+    from rollwise.analysis.contest import ContestSolution
+    from rollwise.analysis.distributions import Distribution
+    from rollwise.analysis.judge import Judgement, Play
+    from rollwise.analysis.many_dice import ManyDice
+    from rollwise.analysis.observed_scores import GoodnessOfFit
+    from rollwise.derive.by_score import Ints
+    from rollwise.game import Game
+    from rollwise.graph import StateGraph
+    from rollwise.graph.policies import Ties
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+class SimulatedScores(NamedTuple):
+    """Games that were simulated beside a distribution.
+
+    Attributes
+    ----------
+    totals : (n_games,) int64
+    seed : int
+    fit : GoodnessOfFit
+    """
+
+    totals: Ints
+    seed: int
+    fit: GoodnessOfFit
+
+
+def distributions_document(
+    graph: StateGraph, state: int, count: str | None, policies: Sequence[Document]
+) -> Document:
+    """How final scores are distributed, for policies side by side.
+
+    Parameters
+    ----------
+    count : str, optional
+        The action that was counted, and not points.
+    policies : sequence of dict
+        What `distribution_document` gives for each.
+    """
+    return {
+        **game_head(graph),
+        "state": state_fields(graph, state),
+        "counted": "points" if count is None else count,
+        "policies": list(policies),
+    }
+
+
+def distribution_document(
+    policy: str,
+    found: Distribution,
+    ties: Ties | None,
+    *,
+    at_most: int | None = None,
+    fractions: Mapping[int, Fraction] | None = None,
+    simulated: SimulatedScores | None = None,
+) -> Document:
+    """How final scores are distributed under one policy.
+
+    Parameters
+    ----------
+    at_most : int, optional
+        The probability of so much or less is told too.
+    fractions : mapping of int to Fraction, optional
+        The same probabilities, exactly.
+    """
+    rows = []
+    columns = (found.values, found.probabilities, found.probabilities.cumsum())
+    for value, probability, below in zip(*(c.tolist() for c in columns), strict=True):
+        row: Document = {"value": value, "probability": probability, "at_most": min(below, 1.0)}
+        if fractions is not None:
+            row["fraction"] = str(fractions.get(value, 0))
+        if simulated is not None:
+            row["simulated"] = float((simulated.totals == value).mean())
+        rows.append(row)
+    entry: Document = {
+        "policy": policy,
+        "mean": found.mean,
+        "mean_bound": found.mean_bound,
+        "sd": found.sd,
+        "sd_bound": found.sd_bound,
+        "quantiles": {str(share): found.quantile(share) for share in QUANTILES},
+        "error_bound": found.error_bound,
+        "rows": rows,
+    }
+    if at_most is not None:
+        entry["at_most"] = {
+            "value": at_most,
+            "probability": found.at_most(at_most),
+            "error_bound": found.at_most_bound(at_most),
+        }
+    entry["equally_good"] = ties_document(ties)
+    if fractions is not None:
+        entry["mean_fraction"] = str(sum(value * share for value, share in fractions.items()))
+    if simulated is not None:
+        entry["simulated"] = _simulated_document(simulated)
+    return entry
+
+
+def _simulated_document(simulated: SimulatedScores) -> Document:
+    fit = simulated.fit
+    return {
+        "games": len(simulated.totals),
+        "seed": simulated.seed,
+        "mean": fit.mean,
+        "standard_error": fit.standard_error,
+        "chi_square": fit.chi_square if fit.cells > 1 else None,
+        "cells": fit.cells,
+        "p_value": fit.p_shape if fit.cells > 1 else None,
+    }
+
+
+def tested_scores_document(
+    graph: StateGraph, policy: str, fit: GoodnessOfFit, ties: Ties | None
+) -> Document:
+    """Scores that were made, tested against the distribution of a policy."""
+    facts = {
+        name: None if isinstance(value, float) and math.isnan(value) else value
+        for name, value in asdict(fit).items()
+    }
+    return {
+        **game_head(graph),
+        "policy": policy,
+        **facts,
+        "equally_good": ties_document(ties),
+    }
+
+
+def contest_document(
+    solved: ContestSolution, for_mean: ContestSolution, seconds: float
+) -> Document:
+    """Each player's chances, with best play and with the best mean for an aim.
+
+    Parameters
+    ----------
+    for_mean : ContestSolution
+        The same where the first player plays for the best mean, against others who know it.
+    """
+    from rollwise.analysis.distributions import Distribution
+
+    scored = solved.scored
+    first, plain = solved.turns[solved.opening], for_mean.turns[for_mean.opening]
+    mean, plain_mean = (
+        Distribution(scored.scores, turn.final, float(turn.final_bounds.max()))
+        for turn in (first, plain)
+    )
+    chances = solved.probabilities
+    return {
+        **game_head(scored.source),
+        "players": solved.contest.players,
+        "ties": solved.contest.ties,
+        "states": scored.graph.n_states,
+        "situations": len(solved.turns),
+        "probabilities": [float(chance) for chance in chances],
+        "error_bound": solved.error_bound,
+        "optimality_gap": solved.optimality_gap,
+        "last_minus_first": float(chances[-1] - chances[0]),
+        "first_player": {
+            "probability": float(chances[0]),
+            "mean_score": mean.mean,
+            "mean_score_bound": mean.mean_bound,
+            "probability_playing_for_the_mean": float(for_mean.probabilities[0]),
+            "error_bound_playing_for_the_mean": for_mean.error_bound,
+            "mean_score_playing_for_the_mean": plain_mean.mean,
+            "mean_score_bound_playing_for_the_mean": plain_mean.mean_bound,
+        },
+        "scores": scored.scores.tolist(),
+        "final_score_of_first": [float(p) for p in first.final],
+        "worth_of_first_score": [float(p) for p in first.payoffs],
+        "equally_good": ties_document(solved.ties),
+        "seconds": round(seconds, 3),
+    }
+
+
+def bet_document(
+    solution: ContestSolution,
+    finished: tuple[int, ...],
+    place: tuple[int, ...] | None,
+    pot: float,
+    *,
+    doubling: DoublingSolution | None = None,
+    edge: tuple[str, Edge] | None = None,
+) -> Document:
+    """Fair odds and stakes at a moment of a contest.
+
+    Parameters
+    ----------
+    finished : tuple of int
+        Final scores of those who had their turns.
+    place : tuple of int, optional
+        Where the next player's turn stands.
+    doubling : DoublingSolution, optional
+        Of two players: what a double is worth.
+    edge : str and Edge, optional
+        The name of an opponent's policy, and the edge over it.
+    """
+    from rollwise.analysis.betting import fair_stakes
+
+    contest = solution.contest
+    shares, bound = solution.moment(finished, place)
+    document: Document = {
+        **game_head(solution.scored.source),
+        "players": contest.players,
+        "ties": contest.ties,
+        "scores": list(finished),
+        "to_move": len(finished) + 1,
+        "pot": pot,
+        "error_bound": bound,
+        "stakes": [
+            {**stake._asdict(), "odds_against": number_or_none(stake.odds_against)}
+            for stake in fair_stakes(shares, pot)
+        ],
+    }
+    if doubling is not None:
+        document["double"] = doubling.advise(finished, place)._asdict()
+    if edge is not None:
+        against, worth = edge
+        document["edge"] = {"against": against, **worth._asdict()}
+    # with two players nobody's chances rest on them
+    told = solution.ties if contest.players > 2 or edge is not None else None
+    return {**document, "equally_good": ties_document(told)}
+
+
+def judged_document(
+    graph: StateGraph,
+    contest_ties: str,
+    plays: Sequence[Play],
+    moves: Sequence[Judgement],
+    ties: Ties | None,
+) -> Document:
+    """Plays that were written down, judged move by move.
+
+    Parameters
+    ----------
+    contest_ties : str
+        Who has the prize in a contest where scores are the same.
+    """
+    return {
+        **game_head(graph),
+        "ties": contest_ties if len(plays) > 1 else None,
+        "scores": {play.player: play.score for play in plays},
+        "moves": [row._asdict() for row in moves],
+        "equally_good": ties_document(ties),
+    }
+
+
+def many_dice_document(game: Game, found: ManyDice) -> Document:
+    """The expected score for every number of dice."""
+    value, bound = found.value(found.most)
+    return {
+        "game": game.name,
+        "parameters": {name: value for name, value in game.parameters.items() if name != "dice"},
+        "most": found.most,
+        "expected_score": value,
+        "error_bound": bound,
+        "seconds": round(found.seconds, 3),
+        "rows": found.table().to_dicts(),
+    }

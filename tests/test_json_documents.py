@@ -1,0 +1,193 @@
+"""Every JSON document keeps its keys, their order and what kind of thing each holds.
+
+`tests/json_documents.json` holds the outline of what each command below prints. Make it anew, after
+a change that is meant, with `python tests/test_json_documents.py`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_runner import run
+
+from rollwise import Chase, solve
+from rollwise.analysis.contest import Contest, solve_contest
+from rollwise.answer.evaluation import best_response, evaluate
+from rollwise.cli.commands_on_demand import all_functions
+from rollwise.coach import Session, Table
+from rollwise.documents.answers import (
+    advice_document,
+    evaluation_document,
+    response_document,
+    solution_document,
+    table_json,
+)
+from rollwise.documents.games import export_document
+from rollwise.documents.parts import as_json, number_or_none
+from rollwise.documents.played import ledger_document, review_document
+from rollwise.documents.scores import contest_document
+from rollwise.games.pig import Pig
+from rollwise.games.threes import Threes
+
+OUTLINES = Path(__file__).parent / "json_documents.json"
+PLACE = "banked=5,rival=5,turn=3"
+DIE = "to_roll=1,take_two=0,threes=0,ones=0,twos=0,fours=0,fives=0,sixes=0"
+SCORES = "4\n5\n3\n6\n0\n4\n4\n5\n"
+JUDGED = "to_roll,take_two,threes,ones,twos,fours,fives,sixes,action\n0,0,0,0,0,0,2,0,take 2\n"
+GAMES = "A: roll 4, hold\nB: roll 6, roll 6\n\nB: roll 2, roll 1\nA: roll 6, roll 6\n"
+COMMANDS = [
+    f"advise pig target=10 --state {PLACE}",
+    f"advise pig target=10 --state {PLACE} --method exact",
+    f"advise threes dice=1 --state {DIE}",
+    "bet threes dice=2",
+    "bet threes dice=2 --players 3",
+    "bet threes dice=2 --scores 3 --against take-one",
+    "cache",
+    "check craps",
+    "compare pig target=5 --methods strategy-iteration,exact",
+    "distribution threes dice=2 --policy optimal --policy take-one --simulate 30 --at-most 5",
+    "distribution threes dice=2 --exact --count roll",
+    "distribution threes dice=2 --target 3",
+    "evaluate pig target=10 --policy hold-at-20",
+    "evaluate pig target=10 --policy hold-at-20 --against optimal",
+    "evaluate pig target=10 --policy optimal --method iterative",
+    "evaluate pig target=10 --policy optimal --method iterative --max-sweeps 2",
+    "evaluate threes dice=2 --policy take-one",
+    "evaluate threes dice=2 --policy optimal --chase --target 4",
+    "export pig target=5 --to parquet --out e.parquet",
+    "games",
+    "judge threes one.csv dice=2",
+    "learn pig target=6 --games 50 --seed 3",
+    "learn super-six sticks=5 --games 2000 --seed 3 --compare --checkpoints 2",
+    "many-dice threes --most 20",
+    "respond pig target=10 --to hold-at-20",
+    "review pig pig.game target=10",
+    "scores threes scores.txt --policy take-one dice=2",
+    "simulate pig target=10 --policy optimal --against random --games 500 --seed 5",
+    "simulate pig target=10 --policy hold-at-20 --tell --seed 5",
+    "simulate threes dice=2 --policy optimal --games 300 --seed 5 --no-exact",
+    "solve pig target=10",
+    "solve pig target=5 --method exact",
+    "solve pig target=5 --method value-iteration --sound",
+    "solve super-six sticks=6 --method value-iteration --max-sweeps 3",
+    "solve super-six sticks=8 --by-layer",
+    "solve threes dice=2",
+    "solve threes dice=2 --contest 3",
+    "table pig target=5",
+    "table threes dice=1",
+    "tournament pig target=10 --policies optimal,hold-at-20,random",
+    "tournament threes dice=2 --policies optimal,take-one",
+]
+
+
+def lay_files(folder: Path) -> None:
+    (folder / "scores.txt").write_text(SCORES)
+    (folder / "one.csv").write_text(JUDGED)
+    (folder / "pig.game").write_text(GAMES)
+
+
+def printed(command: str, folder: Path) -> Any:
+    return json.loads(run(*command.split(), "--json", cwd=folder).stdout)
+
+
+def outline(part: Any) -> Any:
+    """The keys of a document in their order, and what kind of thing each holds."""
+    if isinstance(part, dict):
+        numbered = [key for key in part if key.isdecimal()]
+        if numbered and len(numbered) == len(part):
+            return {"<number>": outline(part[numbered[0]])}
+        return {key: outline(value) for key, value in part.items()}
+    if isinstance(part, list):
+        return [outline(value) for value in part[:1]]
+    if isinstance(part, bool):
+        return "yes or no"
+    if isinstance(part, int | float):
+        return "number"
+    return "nothing" if part is None else "text"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.needs_jit  # layers and methods that are certified need compiled code
+def test_documents_keep_their_outline(command, tmp_path):
+    lay_files(tmp_path)
+    known = json.loads(OUTLINES.read_text())
+    assert as_json(outline(printed(command, tmp_path))) == as_json(known[command])
+
+
+def test_every_command_that_prints_json_is_here():
+    """But for `play`, which prints the ledger of the game that was played."""
+    with_json = {
+        name
+        for name, function in all_functions().items()
+        if "json" in inspect.signature(function).parameters
+    }
+    assert {command.split()[0] for command in COMMANDS} == with_json - {"play"}
+    assert set(json.loads(OUTLINES.read_text())) == set(COMMANDS)
+
+
+def without_seconds(document: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in document.items() if key != "seconds"}
+
+
+def test_python_has_the_documents_that_commands_print(tmp_path):
+    lay_files(tmp_path)
+    solution = solve(Pig(target=10))
+    graph = solution.graph
+    place = solution.find({"banked": 5, "rival": 5, "turn": 3})
+    found = evaluate(solution, "hold-at-20", starts=[0])
+    response = best_response(solution, "hold-at-20", starts=[0])
+    pairs = {
+        "solve pig target=10": solution_document(solution, []),
+        f"advise pig target=10 --state {PLACE}": advice_document(
+            solution, solution.advise(graph.states[place].tolist())
+        ),
+        "evaluate pig target=10 --policy hold-at-20": evaluation_document(graph, found, 0, None),
+        "respond pig target=10 --to hold-at-20": response_document(graph, response, 0),
+    }
+    for command, document in pairs.items():
+        told = printed(command, tmp_path)
+        assert without_seconds(told) == without_seconds(json.loads(as_json(document))), command
+    rows = solution.table()
+    assert json.loads(table_json(solution, rows)) == printed("table pig target=10", tmp_path)
+
+
+def test_a_contest_for_the_mean():
+    contest = Contest(Threes(dice=1), 2)
+    solved = solve_contest(contest)
+    told = contest_document(solved, solve_contest(contest, {0: solve(contest.game).policy}), 0.5)
+    first = told["first_player"]
+    assert first["probability"] == told["probabilities"][0]
+    assert first["probability_playing_for_the_mean"] <= first["probability"] + 1e-12
+    assert told["seconds"] == 0.5
+
+
+def test_a_game_in_the_eyes_of_a_seat():
+    table = Table(solve(Pig(target=10)), Pig(target=10))
+    session = Session(table, ["a", "b"], [table.policies.find("optimal")] * 2, seed=1)
+    told = ledger_document(session)
+    assert told["player"] == "a"
+    assert told["moves"] == []
+    assert review_document(table, [session], [])["ledgers"] == [told]
+
+
+def test_numbers_that_json_does_not_know_become_null():
+    assert number_or_none(float("inf")) is None
+    assert number_or_none(2.5) == 2.5
+    assert as_json({"a": [float("nan"), 1.0], "b": {"c": (float("-inf"),)}}) == (
+        '{"a": [null, 1.0], "b": {"c": [null]}}'
+    )
+    chase = solve(Chase(Threes(dice=1), 3))
+    assert export_document(chase.graph, "drn", Path("x"))["game"] == "chase-threes"
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as name:
+        lay_files(Path(name))
+        found = {command: outline(printed(command, Path(name))) for command in COMMANDS}
+    OUTLINES.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
