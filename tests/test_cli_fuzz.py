@@ -23,7 +23,8 @@ from conftest import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rollwise import builders, solve
+from rollwise import solve
+from rollwise.builders import limits
 from rollwise.cli import main
 from rollwise.cli.app import app
 from rollwise.games.pig import Piglet
@@ -416,8 +417,8 @@ def run(arguments: list[str], folder: Path) -> tuple[int, str, str]:
         contextlib.redirect_stderr(err),
         mock.patch.object(sys, "stdin", io.StringIO("1\n2\n²\nroll\nundo\n\n")),
         mock.patch.object(sys, "argv", ["rollwise", *arguments]),
-        mock.patch.object(builders, "MAX_STATES", 3_000),
-        mock.patch.object(builders, "MAX_STATES_INTERPRETED", 3_000),
+        mock.patch.object(limits, "MAX_STATES", 3_000),
+        mock.patch.object(limits, "MAX_STATES_INTERPRETED", 3_000),
         mock.patch.dict(os.environ, {"COLUMNS": "80"}),
         warnings.catch_warnings(),
     ):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import rollwise
 from rollwise import AGAIN, END, LOSE, PASS, WIN, Game, build
-from rollwise.builders.interpreted import Action, merged
+from rollwise.builders.expand import Action, merged
 from rollwise.errors import RulesError
 from rollwise.graph import StateGraph
 

@@ -18,11 +18,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from little_games import ALL, Crowd, NoState, RandomTable, Rooted, Scattered, Uncompilable, Whole
 
-from rollwise import builders
-from rollwise.builders import CompileWarning, build, build_with_report
-from rollwise.builders.compiled import compiling
-from rollwise.builders.compiled import explorer as compiled
+from rollwise.builders import CompileWarning, build, build_with_report, building, limits
+from rollwise.builders.compiled import compiling, state_table
 from rollwise.builders.compiled.compiling import compiled_rules
+from rollwise.builders.compiled.explorer import Explorer
+from rollwise.builders.compiled.state_table import StateTable
 from rollwise.builders.rules import Rules
 from rollwise.errors import UnknownState
 from rollwise.game import LOSE, PASS, WIN, Game, parameter
@@ -130,10 +130,10 @@ def test_builders_agree_wherever_the_states_lie(steps, stride):
 @pytest.mark.needs_jit
 def test_a_hash_table_becomes_dense_again(monkeypatch):
     """At first the box is too large for the states found, and at the end it isn't."""
-    monkeypatch.setattr(compiled, "DENSE_PLACES", 100)
-    monkeypatch.setattr(compiled, "DENSE_PLACES_PER_STATE", 5)
+    monkeypatch.setattr(state_table, "DENSE_PLACES", 100)
+    monkeypatch.setattr(state_table, "DENSE_PLACES_PER_STATE", 5)
     rules = Rules(Pig(30))
-    explorer = compiled.Explorer(rules, compiled_rules(rules), rules.roots(1), 100_000)
+    explorer = Explorer(rules, compiled_rules(rules), rules.roots(1), 100_000)
     dense = [explorer._table.dense]
     while explorer.run(explorer.place + 500):
         dense.append(explorer._table.dense)
@@ -181,17 +181,17 @@ class Wandering(Game):
 @pytest.mark.parametrize("places", [1, 1000, 1 << 22], ids=["hash", "quarters", "at once"])
 def test_the_box_of_the_states(monkeypatch, places):
     """It grows to where fields are likely to end, unless that is too large, or a little."""
-    monkeypatch.setattr(compiled, "DENSE_PLACES", places)
+    monkeypatch.setattr(state_table, "DENSE_PLACES", places)
     rules = Rules(Wandering())
     made = []
-    make = compiled.StateTable.make
+    make = StateTable.make
 
     def counted(self, rows, states):
         made.append(self.box.tolist())
         return make(self, rows, states)
 
-    monkeypatch.setattr(compiled.StateTable, "make", counted)
-    explorer = compiled.Explorer(rules, compiled_rules(rules), rules.roots(1), 100_000)
+    monkeypatch.setattr(StateTable, "make", counted)
+    explorer = Explorer(rules, compiled_rules(rules), rules.roots(1), 100_000)
     while explorer.run():
         pass
     expected = build(Wandering(), mode="interpreted")
@@ -308,16 +308,16 @@ def test_without_the_jit_compiled_falls_back():
 @pytest.mark.needs_jit
 def test_small_games_are_interpreted_and_large_ones_compiled(monkeypatch):
     assert build_with_report(HareAndTortoise(6), mode="auto")[1].mode in ("interpreted", "compiled")
-    monkeypatch.setattr(builders, "_compiled", lambda rules: False)
+    monkeypatch.setattr(building, "_is_compiled", lambda rules: False)
     small_graph, report = build_with_report(Pig(12))
     assert report.mode == "interpreted"
-    monkeypatch.setattr(builders, "SMALL", small_graph.n_outcomes // 2)
+    monkeypatch.setattr(limits, "SMALL", small_graph.n_outcomes // 2)
     large_graph, report = build_with_report(Pig(12))
     assert report.mode == "compiled"
     assert_same(small_graph, large_graph)
     monkeypatch.undo()
-    monkeypatch.setattr(builders, "_compiled", lambda rules: False)
-    monkeypatch.setattr(builders, "PATIENCE", 0.0)
+    monkeypatch.setattr(building, "_is_compiled", lambda rules: False)
+    monkeypatch.setattr(limits, "PATIENCE", 0.0)
     monkeypatch.setattr(compiling, "note_large", lambda rules, limit: None)
     slow_graph, report = build_with_report(Pig(12))
     assert report.mode == "compiled"

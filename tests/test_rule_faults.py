@@ -39,8 +39,7 @@ def usual_recursion_limit():
 @pytest.fixture(autouse=True)
 def soon(monkeypatch):
     """Loops that yield for ever are stopped sooner than they would be."""
-    for module in ("interpreted", "compiled.explorer"):
-        monkeypatch.setattr(f"rollwise.builders.{module}.MOST_YIELDED", 5_000, raising=False)
+    monkeypatch.setattr("rollwise.builders.limits.MOST_YIELDED", 5_000)
 
 
 @pytest.fixture

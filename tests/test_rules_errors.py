@@ -423,8 +423,7 @@ class Spring(Game):
 
 @pytest.mark.parametrize("of_outcomes", [True, False])
 def test_a_loop_that_yields_for_ever_is_stopped(mode, of_outcomes, monkeypatch):
-    for module in ("interpreted", "compiled.explorer") if mode == "compiled" else ("interpreted",):
-        monkeypatch.setattr(f"rollwise.builders.{module}.MOST_YIELDED", 5_000)
+    monkeypatch.setattr("rollwise.builders.limits.MOST_YIELDED", 5_000)
     message = error_of(Spring(of_outcomes), mode)
     what = "outcomes" if of_outcomes else "actions"
     assert f"{what}() yields more than 5,000 {what} in the state row=1, column=0" in message
@@ -462,7 +461,7 @@ def test_rules_that_cannot_be_compiled_are_gone_on_with(monkeypatch):
             if s.row < 200:
                 yield 1, PASS, Place(s.row + 1, 0)
 
-    monkeypatch.setattr("rollwise.builders.SMALL", 100)
+    monkeypatch.setattr("rollwise.builders.limits.SMALL", 100)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CompileWarning)
         graph = build(Noted())

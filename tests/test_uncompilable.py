@@ -12,7 +12,7 @@ from rollwise.games import find
 from rollwise.kernels.jit import JIT_DISABLED
 
 if not JIT_DISABLED:
-    from rollwise.builders.compiled import compiling
+    from rollwise.builders.compiled import compiling, disk
 
 pytestmark = pytest.mark.needs_jit
 
@@ -71,7 +71,7 @@ CASES = [
 
 @pytest.fixture
 def empty_folder(monkeypatch, tmp_path):
-    monkeypatch.setattr(compiling, "folder", lambda: tmp_path)
+    monkeypatch.setattr(disk, "folder", lambda: tmp_path)
 
 
 def own(folder: Path, expression: str) -> Path:

@@ -190,7 +190,7 @@ def _same(one: NDArray[Any], other: NDArray[Any]) -> bool:
 
 def _compare_sample(game: Game, graph: StateGraph) -> str | None:
     """Interpret some states of a compiled graph, evenly spread; what differs, or None."""
-    from rollwise.builders.interpreted import expand, merged
+    from rollwise.builders.expand import expand, merged
     from rollwise.builders.rules import PAYOFF
     from rollwise.game import PASS
 

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import inspect
 import json
 import os
 import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,7 +27,9 @@ import rollwise
 from rollwise.answer import solve as solving
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
-from rollwise.builders import SMALL, Mode, Progress, build_with_report
+from rollwise.builders import Mode, Progress, build_with_report
+from rollwise.builders.limits import SMALL
+from rollwise.builders.rules import Rules
 from rollwise.derive.derived_game import DerivedGame
 from rollwise.errors import OutputError, RollwiseError
 from rollwise.game import Game
@@ -139,7 +140,6 @@ class _Entry:
     def __init__(self, game: Game, about: str | None, place: Path | None) -> None:
         self._game, self._about, self._folder = game, about, place
         self._name = re.sub(r"[^\w-]", "_", game.name)[:60]
-        self._known: str | None = None
 
     @classmethod
     def of(
@@ -151,11 +151,20 @@ class _Entry:
             about = None
         return cls(game, about, answers_folder())
 
-    @property
+    @cached_property
+    def _rules(self) -> Rules | None:
+        """The rules that are run: those of the game that others are derived from."""
+        game = self._game
+        while isinstance(game, DerivedGame):
+            game = game.inner
+        try:
+            return Rules(game)
+        except RollwiseError:
+            return None  # whoever builds it will say why
+
+    @cached_property
     def _key(self) -> str | None:
-        if self._known is None:
-            self._known = _key_of(self._game) or ""
-        return self._known or None
+        return None if self._rules is None else _key_of(self._game, self._rules)
 
     def _path(self, kind: str) -> Path | None:
         if self._folder is None or self._key is None:
@@ -212,7 +221,9 @@ class _Entry:
         spent : float
             Seconds that it took to find them.
         """
-        if self._path("graph") is None or not _is_compiled(self._game, spent):
+        if self._rules is None or self._path("graph") is None:
+            return
+        if not _is_compiled(self._rules, spent):
             return
         files = {"graph": _parts_of_graph(graph)}
         if solution is not None and self._about is not None and solution.status == "certified":
@@ -309,37 +320,24 @@ def _run_of(found: dict[str, Any]) -> MethodResult:
     return MethodResult(**given)
 
 
-def _key_of(game: Game) -> str | None:
+def _key_of(game: Game, rules: Rules) -> str | None:
     """What a game is known by in every process; None where that can't be told."""
-    from rollwise.builders.compiled.cache_key import key_of
-    from rollwise.builders.compiled.compiling import what_rules_read
-    from rollwise.builders.compiled.reasons import NotCompilable
-    from rollwise.builders.rules import Rules
-
     if isinstance(game, DerivedGame):
-        return _key_of_derived(game)
+        inner = _key_of(game.inner, rules)
+        return None if inner is None else _key_of_derived(game, inner)
+    from rollwise.builders.compiled.reads import graph_key
+
     try:
-        rules = Rules(game)
         roots = rules.few_roots(SMALL)
         if roots is None:
             return None  # they are a part of the rules, and too many to be named
-        reads = what_rules_read(rules)
-        names = tuple((str(label), name) for label, name in sorted(rules.action_names.items()))
-        key = key_of(
-            {},
-            reads.key.text,
-            tuple(reads.values.items()),
-            (game.name, tuple(game.parameters.items()), game.players, game.objective, names),
-            _settings(type(game)),
-            (rules.field_names, roots),
-            _sources(),
-        )
-    except (RollwiseError, NotCompilable, TypeError, ValueError):
+        key = graph_key(rules, roots, _sources())
+    except (RollwiseError, TypeError, ValueError):
         return None  # whoever builds it will say why
-    return key.text if reads.key.lasts and key.lasts else None
+    return key.text if key.lasts else None
 
 
-def _key_of_derived(game: DerivedGame) -> str | None:
+def _key_of_derived(game: DerivedGame, inner: str) -> str | None:
     """The key of the inner game, and what is made of it.
 
     How it is made stands in the sources of rollwise, which the inner key holds. Of a class that
@@ -348,18 +346,10 @@ def _key_of_derived(game: DerivedGame) -> str | None:
     from rollwise.builders.compiled.cache_key import key_of
 
     kind = type(game)
-    inner = _key_of(game.inner)
-    if inner is None or not kind.__module__.startswith("rollwise."):
+    if not kind.__module__.startswith("rollwise."):
         return None
     own = tuple((f.name, getattr(game, f.name)) for f in fields(game) if f.name != "inner")
     return key_of({}, inner, kind.__module__, kind.__qualname__, own).text
-
-
-def _settings(kind: type[Game]) -> tuple[tuple[str, Any], ...]:
-    """What a class of games says besides its rules, such as who moves and for what."""
-    said = ((name, inspect.getattr_static(kind, name)) for name in sorted(dir(kind)))
-    plain = (bool, int, float, str, tuple, type(None))
-    return tuple(pair for pair in said if isinstance(pair[1], plain) and pair[0][:2] != "__")
 
 
 @cache
@@ -373,18 +363,14 @@ def _sources() -> str:
     return digest.hexdigest()
 
 
-def _is_compiled(game: Game, spent: float) -> bool:
+def _is_compiled(rules: Rules, spent: float) -> bool:
     """Whether the rules were compiled, or can be, if finding the answer took long."""
     from rollwise.builders import jit_disabled
     from rollwise.builders.compiled.compiling import compiled_rules, is_compiled
     from rollwise.builders.compiled.reasons import NotCompilable
-    from rollwise.builders.rules import Rules
 
-    if isinstance(game, DerivedGame):
-        return _is_compiled(game.inner, spent)
     if jit_disabled():
         return False
-    rules = Rules(game)
     if is_compiled(rules):
         return True
     if spent < WORTH_COMPILING:

@@ -180,7 +180,8 @@ def _of_compiled_function(
     graph: StateGraph, game: Game, name: str, function: Callable[[Any, Any], Any]
 ) -> Policy | None:
     """A policy asked in compiled code; None where that isn't worthwhile, or fails."""
-    from rollwise.builders import SMALL, jit_disabled
+    from rollwise.builders import jit_disabled
+    from rollwise.builders.limits import SMALL
 
     choices = np.flatnonzero(np.diff(graph.action_indptr) > 1)
     if len(choices) <= SMALL or jit_disabled():

@@ -9,21 +9,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.builders import as_graph, jit_disabled
+from rollwise.builders import limits
+from rollwise.builders.arrays import Arrays, as_graph
+from rollwise.builders.building import jit_disabled
 from rollwise.builders.compiled.compiling import compiled_question, compiled_rules
 from rollwise.builders.compiled.explorer import Explorer
 from rollwise.builders.compiled.questions import ask
 from rollwise.builders.compiled.reasons import NotCompilable
 from rollwise.builders.compiled.spot_check import compare, sample
-from rollwise.builders.interpreted import Arrays
 from rollwise.builders.rules import Rules
 from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
-from rollwise.kernels import explore
 from rollwise.kernels.layers import number_in_layer, sort_by_layer
-
-MAX_STATES = 200_000_000
 
 
 class Layer(NamedTuple):
@@ -129,7 +127,7 @@ def find_layers(
             f"{game.name} doesn't say how far it has gone; give it a method progress(s), a whole "
             "number that no outcome lowers, to solve it by layers"
         )
-    most = max_states or MAX_STATES
+    most = max_states or limits.MAX_STATES_BY_LAYER
     if jit_disabled():
         raise UsageError(
             f"{game.name}: layers need compiled rules, and NUMBA_DISABLE_JIT says to compile none"
@@ -153,7 +151,7 @@ def find_layers(
         more = explorer.run()
         explorer.forget()
     n = explorer.n_states
-    found = explorer.room.states[:n]
+    found = explorer.graph.states[:n]
     reached, failed = ask(rules, type(game).progress, found)
     if failed >= 0:
         state = rules.state_type(*found[failed].tolist())
@@ -172,7 +170,7 @@ def find_layers(
     start = found[0].copy()
     del found, reached
     explorer.renumber(states)
-    explorer.counters[explore.PLACE] = n
+    explorer.counts["place"] = n
     hits = np.arange(indptr[0], n)
     for column, field in zip(states[:n].T, start, strict=True):
         hits = hits[column[hits] == field]

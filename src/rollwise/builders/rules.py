@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from rollwise.builders.draws import drawn_by
 from rollwise.errors import RulesError, TooManyStates, spelled
 from rollwise.faults import PASSED_ON, fault_text, one_line, shown
 from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, THEN_NAMES, WIN, Game
+
+if TYPE_CHECKING:
+    from rollwise.builders.compiled.reads import Reads
 
 # The payoff of each `then`, in its order.
 PAYOFF = np.array([0.0, 0.0, 1.0, -1.0, 0.0, 0.0])
@@ -103,6 +106,13 @@ class Rules:
     @cached_property
     def field_names(self) -> tuple[str, ...]:
         return tuple(self.state_type._fields)  # type: ignore[attr-defined]
+
+    @cached_property
+    def reads(self) -> Reads:
+        """What the rules read, and the key that they are known by, as they are now."""
+        from rollwise.builders.compiled.reads import what_rules_read  # which imports Numba
+
+        return what_rules_read(self)
 
     @cached_property
     def has_reward(self) -> bool:

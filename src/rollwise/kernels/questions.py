@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from rollwise.kernels.explore import CONTEXT_STATE
 from rollwise.kernels.jit import kernel
 
 
 @kernel
-def answer_all(question, context_address, context, answer, states, answers):
+def answer_all(question, calls, states, answers):
     """What a function answers in each state.
 
     Parameters
     ----------
     question : pointer to a compiled function int64(int64)
-    context : (CONTEXT_SLOTS,) int64 at `context_address`
-    answer : (1,) int64
-        Where the function writes.
+    calls : (1,) QUESTION
+        The call that it is given (see `rollwise.kernels.calls`).
     states : (n, n_fields) int32
     answers : (n,) int64, filled
 
@@ -26,11 +24,13 @@ def answer_all(question, context_address, context, answer, states, answers):
     int
         The first state in which the function fails, or -1.
     """
+    call = calls[0]
+    address = np.int64(calls.ctypes.data)
     for s in range(states.shape[0]):
-        context[CONTEXT_STATE] = states[s].ctypes.data
-        if question(np.int64(context_address)) < 0:
+        call.state = states[s].ctypes.data
+        if question(address) < 0:
             return s
-        answers[s] = answer[0]
+        answers[s] = call.answer
     return -1
 
 

@@ -1,7 +1,7 @@
 """Compiling what stands between a game's functions and the kernels that call them.
 
 The functions are compiled by Numba with ``self`` replaced by a record of what they read
-from it (see `rollwise.builders.compiled.self_record`), which is filled in at run time: other
+from it (see `rollwise.builders.compiled.record`), which is filled in at run time: other
 parameters of the same game need no compiling. An adapter (see
 `rollwise.builders.compiled.adapter_source`), written out for the game's fields, becomes a
 function pointer.
@@ -31,21 +31,24 @@ from numba.extending import (
 
 from rollwise.builders.compiled.adapter_source import (
     expand_source,
-    record_source,
     writings,
 )
 from rollwise.builders.compiled.arithmetic import RulesCompiler
 from rollwise.builders.compiled.disk import RulesCache
 from rollwise.builders.compiled.freezing import frozen, renamed
 from rollwise.builders.compiled.listers import Writing, rewritten, running
-from rollwise.builders.compiled.self_record import Reads, array_dtype, numba_type
+from rollwise.builders.compiled.reads import Reads
+from rollwise.builders.compiled.record import array_dtype, numba_type, record_source
 from rollwise.builders.rules import LEAST, MOST, Rules
-from rollwise.kernels import explore
+from rollwise.kernels.calls import EXPAND, QUESTION, ROOTS, RULES_FAILED
 from rollwise.kernels.prefetch import prefetch
 from rollwise.machine.kernel_cache import before_compiling
 
 OPTIONS = {"boundscheck": True}
 RULES_OPTIONS = {**OPTIONS, "pipeline_class": RulesCompiler}
+
+# Its place in a call, which is of whole numbers of 64 bits.
+_REAL_WEIGHTS = list(EXPAND.names or ()).index("real_weights")
 
 
 @intrinsic
@@ -82,8 +85,8 @@ def _weight_putter() -> Any:
     kinds = set()
 
     @intrinsic
-    def put_weight(typingctx: Any, address: Any, place: Any, weight: Any, game: Any) -> Any:
-        """Write a weight into an array; of floats, a context is told."""
+    def put_weight(typingctx: Any, address: Any, place: Any, weight: Any, call: Any) -> Any:
+        """Write a weight into an array; of floats, the call is told."""
         if not isinstance(weight, types.Integer | types.Boolean | types.Float):
             raise TypingError(f"a weight is a {weight}, not a number")
         real = isinstance(weight, types.Float)
@@ -96,13 +99,12 @@ def _weight_putter() -> Any:
             _store(builder, args[0], args[1], context.cast(builder, args[2], weight, kind))
             if real:
                 one, slot = (
-                    context.get_constant(types.int64, number)
-                    for number in (1, explore.CONTEXT_REAL_WEIGHTS)
+                    context.get_constant(types.int64, number) for number in (1, _REAL_WEIGHTS)
                 )
                 _store(builder, args[3], slot, one)
             return context.get_dummy_value()
 
-        return types.void(address, place, weight, game), codegen
+        return types.void(address, place, weight, call), codegen
 
     return put_weight
 
@@ -181,6 +183,9 @@ def scope_of(rules: Rules, reads: Reads) -> dict[str, Any]:
         "carray": carray,
         "pointer": _pointer,
         "as_game": _game_maker(values, methods),
+        "EXPAND": EXPAND,
+        "ROOTS": ROOTS,
+        "QUESTION": QUESTION,
         "as_whole": _whole,
         "prefetch": prefetch,
         "put_whole": _put_whole,
@@ -240,7 +245,7 @@ def compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
         "    try:\n"
         "        return walk(address)\n"
         "    except Exception:\n"
-        f"        return {explore.RULES_FAILED}\n",
+        f"        return {RULES_FAILED}\n",
         scope,
     )
     pointer: Any = CFunc(

@@ -1,8 +1,8 @@
-"""The source of the adapters between a game's rules and the exploring kernel.
+"""The source of the adapters between a game's rules and the kernels.
 
 An adapter is a function ``walk(address)``, written out for the fields of one game
-and compiled with its rules. It reads its arguments through the context that
-`rollwise.kernels.explore` describes, and writes what the rules yield through it.
+and compiled with its rules. It reads its arguments through the call at the address
+(`rollwise.kernels.calls`), and writes what the rules yield through it.
 The names that the source refers to are those of the scope made in
 `rollwise.builders.compiled.adapter`.
 """
@@ -15,44 +15,16 @@ import numpy as np
 
 from rollwise.builders.compiled.listers import Writing
 from rollwise.builders.rules import Rules
-from rollwise.kernels import explore
+from rollwise.kernels.calls import BUFFERS_FULL, HASH_FACTOR, HASH_START
 
 
-def record_source(values: dict[str, Any]) -> tuple[str, int, int]:
-    """The record of a game, read from ``whole`` and ``real``, as Python source.
-
-    Returns
-    -------
-    source : str
-        A tuple of what the rules read from the game.
-    n_whole, n_real : int
-        Numbers that it takes from ``whole`` and from ``real``.
-    """
-    n_whole = n_real = 0
-    items = []
-    for name, value in values.items():
-        if isinstance(value, np.ndarray):
-            shape = "".join(f"whole[{n_whole + 1 + k}], " for k in range(value.ndim))
-            items.append(f"carray(pointer(whole[{n_whole}]), ({shape}), dtype_{name})")
-            n_whole += 1 + value.ndim
-        elif isinstance(value, float | np.floating):
-            items.append(f"real[{n_real}]")
-            n_real += 1
-        else:
-            truth = " != 0" if isinstance(value, bool | np.bool_) else ""
-            items.append(f"whole[{n_whole}]{truth}")
-            n_whole += 1
-    return f"({', '.join(items or ['whole[0]'])},)", max(n_whole, 1), max(n_real, 1)
-
-
-def _prologue(scope: dict[str, Any]) -> str:
-    """The lines with which every adapter begins: the context, and ``game`` from it."""
+def _prologue(kind: str, scope: dict[str, Any]) -> str:
+    """The lines with which every adapter begins: the call, and ``game`` from it."""
     record, n_whole, n_real = scope["record_source"]
     return f"""
-    context = carray(pointer(address), ({explore.CONTEXT_SLOTS},), int64)
-    whole = carray(pointer(context[{explore.CONTEXT_INTS}]), ({n_whole},), int64)
-    real = carray(pointer(context[{explore.CONTEXT_REALS}]), ({n_real},), float64)
-    most = context[{explore.CONTEXT_MOST_OUTCOMES}]
+    call = carray(pointer(address), (1,), {kind})[0]
+    whole = carray(pointer(call.whole), ({n_whole},), int64)
+    real = carray(pointer(call.real), ({n_real},), float64)
     game = as_game({record})"""
 
 
@@ -114,32 +86,33 @@ def expand_source(rules: Rules, scope: dict[str, Any]) -> str:
         line
         for k in fields
         for line in (
-            f"h = (h ^ uint64(next_states[k, {k}])) * uint64({explore.HASH_FACTOR})",
+            f"h = (h ^ uint64(next_states[k, {k}])) * uint64({HASH_FACTOR})",
             "h ^= h >> uint64(32)",
         )
     )
     reward = "reward(game, s, action)" if rules.has_reward else "0.0"
     return f"""
-def walk(address):{_prologue(scope)}
-    count = context[{explore.CONTEXT_COUNT}]
-    rows = carray(pointer(context[{explore.CONTEXT_STATE}]), (count, {n_fields}), int32)
-    state_ends = carray(pointer(context[{explore.CONTEXT_STATE_END}]), (count,), int64)
-    most_actions = context[{explore.CONTEXT_MOST_ACTIONS}]
-    labels = carray(pointer(context[{explore.CONTEXT_ACTION}]), (most_actions,), int64)
-    rewards = carray(pointer(context[{explore.CONTEXT_REWARD}]), (most_actions,), float64)
-    ends = carray(pointer(context[{explore.CONTEXT_ACTION_END}]), (most_actions,), int64)
-    thens = carray(pointer(context[{explore.CONTEXT_THEN}]), (most,), int64)
-    next_states = carray(pointer(context[{explore.CONTEXT_NEXT}]), (most, {n_fields}), int64)
-    places = carray(pointer(context[{explore.CONTEXT_PLACE}]), (most,), int64)
-    frame = carray(pointer(context[{explore.CONTEXT_FRAME}]), ({3 * n_fields},), int64){frame}
-    mask = uint64(context[{explore.CONTEXT_MASK}])
-    table = carray(pointer(context[{explore.CONTEXT_TABLE}]), (1,), int32)
-    label_sink = (uint64(most_actions), context[{explore.CONTEXT_ACTION}])
+def walk(address):{_prologue("EXPAND", scope)}
+    most = call.most_outcomes
+    count = call.count
+    rows = carray(pointer(call.states), (count, {n_fields}), int32)
+    state_ends = carray(pointer(call.state_ends), (count,), int64)
+    most_actions = call.most_actions
+    labels = carray(pointer(call.labels), (most_actions,), int64)
+    rewards = carray(pointer(call.rewards), (most_actions,), float64)
+    ends = carray(pointer(call.action_ends), (most_actions,), int64)
+    thens = carray(pointer(call.thens), (most,), int64)
+    next_states = carray(pointer(call.next_states), (most, {n_fields}), int64)
+    places = carray(pointer(call.places), (most,), int64)
+    frame = carray(pointer(call.frame), ({3 * n_fields},), int64){frame}
+    mask = uint64(call.mask)
+    table = carray(pointer(call.table), (1,), int32)
+    label_sink = (uint64(most_actions), call.labels)
     outcome_sink = (
         uint64(most),
-        context[{explore.CONTEXT_WEIGHT}],
-        context[{explore.CONTEXT_THEN}],
-        context[{explore.CONTEXT_NEXT}],
+        call.weights,
+        call.thens,
+        call.next_states,
         address,
     )
     found = uint64(0)  # unsigned: what is an index needn't be asked whether it is negative
@@ -149,7 +122,7 @@ def walk(address):{_prologue(scope)}
         first, begin = found, n
         found = list_actions(game, s, label_sink, found)
         if found > label_sink[0]:
-            return i if i > 0 else {explore.BUFFERS_FULL}
+            return i if i > 0 else {BUFFERS_FULL}
         if found == first:
             return i
         for a in range(first, found):
@@ -157,7 +130,7 @@ def walk(address):{_prologue(scope)}
             before = n
             n = list_outcomes(game, s, action, outcome_sink, n)
             if n > outcome_sink[0]:
-                return i if i > 0 else {explore.BUFFERS_FULL}
+                return i if i > 0 else {BUFFERS_FULL}
             if n == before:
                 return i
             rewards[a] = {reward}
@@ -175,7 +148,7 @@ def walk(address):{_prologue(scope)}
             if mask == uint64(0):
                 place = {place}
             else:
-                h = uint64({explore.HASH_START})
+                h = uint64({HASH_START})
                 {hashing}
                 place = int64(h & mask)
             prefetch(table, place)
@@ -183,7 +156,7 @@ def walk(address):{_prologue(scope)}
         if outside:
             if i > 0:
                 return i
-            context[{explore.CONTEXT_OUTSIDE}] = 1
+            call.outside = 1
             return 1
     return count
 """
@@ -196,14 +169,14 @@ def roots_source(rules: Rules, scope: dict[str, Any]) -> str:
         f"rows[n, {k}] = as_short(root.{name})" for k, name in enumerate(rules.field_names)
     )
     return f"""
-def walk(address):{_prologue(scope)}
-    rows = carray(pointer(context[{explore.CONTEXT_NEXT}]), (most, {n_fields}), int32)
+def walk(address):{_prologue("ROOTS", scope)}
+    rows = carray(pointer(call.rows), (call.room, {n_fields}), int32)
     n = 0
     for root in roots(game):
-        if n < most:
+        if n < call.room:
             {puts}
         n += 1
-        if n > context[{explore.CONTEXT_MOST_ACTIONS}]:
+        if n > call.limit:
             break
     return n
 """
@@ -214,9 +187,8 @@ def question_source(rules: Rules, scope: dict[str, Any]) -> str:
     n_fields = len(rules.field_names)
     state = ", ".join(f"int64(fields[{k}])" for k in range(n_fields))
     return f"""
-def walk(address):{_prologue(scope)}
-    fields = carray(pointer(context[{explore.CONTEXT_STATE}]), ({n_fields},), int32)
-    answer = carray(pointer(context[{explore.CONTEXT_ACTION}]), (1,), int64)
-    answer[0] = as_whole(question(game, State({state})))
+def walk(address):{_prologue("QUESTION", scope)}
+    fields = carray(pointer(call.state), ({n_fields},), int32)
+    call.answer = as_whole(question(game, State({state})))
     return 0
 """

@@ -9,24 +9,20 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rollwise.builders.compiled.adapter import compile_adapter, compile_expand, scope_of
 from rollwise.builders.compiled.adapter_source import question_source, roots_source
-from rollwise.builders.compiled.cache_key import key_of
-from rollwise.builders.compiled.disk import folder, keep_note
+from rollwise.builders.compiled.disk import Note
+from rollwise.builders.compiled.reads import Reads, what_is_read
 from rollwise.builders.compiled.reasons import NotCompilable, reasons_told
-from rollwise.builders.compiled.self_record import Reads, context_of, what_is_read
+from rollwise.builders.compiled.record import new_call
 from rollwise.builders.rules import Rules
-from rollwise.game import Game
-from rollwise.kernels import explore
+from rollwise.kernels.calls import ROOTS
 from rollwise.machine import large_pages
 from rollwise.machine.interrupts import heard
-
-RULES = ("actions", "outcomes", "reward", "roots")
 
 _COMPILED: dict[str, CompiledRules] = {}  # by their keys
 _QUESTIONS: dict[str, CompiledQuestion] = {}
@@ -57,14 +53,13 @@ class CompiledRules:
         NotCompilable
         """
         listing = self._adapter("list_roots", roots_source, rules)
-        context, alive = self.context(rules.game)
-        context[explore.CONTEXT_MOST_ACTIONS] = most
+        call, alive = new_call(ROOTS, rules.game, self.attributes)
+        call["limit"] = most
         start = np.array([rules.checked(rules.start, "start()")], np.int32)
         rows = start
         for _ in range(2):  # once to count them, and once to list them
-            context[explore.CONTEXT_NEXT] = rows[1:].ctypes.data
-            context[explore.CONTEXT_MOST_OUTCOMES] = len(rows) - 1
-            found = heard(_called, listing, context, rows, alive)
+            call["rows"], call["room"] = rows[1:].ctypes.data, len(rows) - 1
+            found = heard(_called, listing, call, rows, alive)
             if found < 0:
                 return None
             if found > most:
@@ -74,10 +69,6 @@ class CompiledRules:
                 rows[0] = start
         del alive
         return rows
-
-    def context(self, game: Game) -> tuple[np.ndarray, list[np.ndarray]]:
-        """See `context_of`."""
-        return context_of(game, self.attributes)
 
     def _adapter(
         self, name: str, source: Callable[[Rules, dict[str, Any]], str], rules: Rules
@@ -96,7 +87,6 @@ class CompiledQuestion:
     Attributes
     ----------
     answer : compiled function int64(int64)
-        It writes the answer where rules write their actions.
     attributes : names of what the function reads from the game
     """
 
@@ -104,14 +94,9 @@ class CompiledQuestion:
     attributes: tuple[str, ...]
 
 
-def _called(listing: Any, context: np.ndarray, *alive: Any) -> int:
-    """Call an adapter; what the context points to is `alive` as long as that takes."""
-    return int(listing.ctypes(context.ctypes.data))
-
-
-def what_rules_read(rules: Rules) -> Reads:
-    functions = {name: getattr(type(rules.game), name) for name in RULES}
-    return what_is_read(rules, functions, unread=() if rules.has_reward else ("reward",))
+def _called(listing: Any, call: np.ndarray, *alive: Any) -> int:
+    """Call an adapter; what the call points to is `alive` as long as that takes."""
+    return int(listing.ctypes(call.ctypes.data))
 
 
 def compiled_rules(rules: Rules) -> CompiledRules:
@@ -122,7 +107,7 @@ def compiled_rules(rules: Rules) -> CompiledRules:
     NotCompilable
         With the reason, in a line, and what to change.
     """
-    reads = what_rules_read(rules)
+    reads = rules.reads
     key = reads.key.text
     if key not in _COMPILED:
         with _tried_once(reads):
@@ -159,42 +144,31 @@ def _tried_once(reads: Reads) -> Iterator[None]:
     NotCompilable
         At once, where it was noted.
     """
-    functions = [*reads.functions.values(), *reads.methods.values()]
-    lines = tuple(function.__code__.co_firstlineno for function in functions)
-    place = folder() if reads.key.lasts else None
-    note = None if place is None else place / f"{key_of({}, reads.key.text, lines).text}.failed"
-    with contextlib.suppress(OSError, UnicodeDecodeError):
-        if note is not None and (reason := note.read_text(encoding="utf-8")):
-            raise NotCompilable(reason)
+    note = Note(reads.key_with(reads.lines), "failed")
+    if reason := note.read():
+        raise NotCompilable(reason)
     try:
-        with reasons_told(functions):
+        with reasons_told([*reads.functions.values(), *reads.methods.values()]):
             yield
     except NotCompilable as error:
-        if note is not None:
-            keep_note(note, str(error))
+        note.write(str(error))
         raise
 
 
 def is_compiled(rules: Rules) -> bool:
     """Whether this process has compiled these rules already."""
-    return what_rules_read(rules).key.text in _COMPILED
+    return rules.reads.key.text in _COMPILED
 
 
 def was_large(rules: Rules, outcomes: int) -> bool:
     """Whether these rules and parameters were noted to give more outcomes than that."""
-    note = _large_note(rules, outcomes)
-    return note is not None and note.exists()
+    return _large_note(rules, outcomes).exists()
 
 
 def note_large(rules: Rules, outcomes: int) -> None:
     """Note on disk that a game has more outcomes than that."""
-    note = _large_note(rules, outcomes)
-    if note is not None:
-        keep_note(note)
+    _large_note(rules, outcomes).write()
 
 
-def _large_note(rules: Rules, outcomes: int) -> Path | None:
-    reads = what_rules_read(rules)
-    values = key_of({}, reads.key.text, tuple(reads.values.items()))
-    place = folder() if reads.key.lasts and values.lasts else None
-    return None if place is None else place / f"{values.text}-{outcomes}.large"
+def _large_note(rules: Rules, outcomes: int) -> Note:
+    return Note(rules.reads.key_with(tuple(rules.reads.values.items()), outcomes), "large")

@@ -11,7 +11,6 @@ Rules that reach something whose content can't be told aren't kept.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import pickle
 import platform
 from functools import cache
@@ -26,32 +25,28 @@ from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
 
 import rollwise
+from rollwise.builders.compiled.cache_key import Key
 from rollwise.errors import OutputError
-from rollwise.kernels import explore
 from rollwise.machine import switches
 from rollwise.machine.atomic_files import write_atomically
-from rollwise.machine.kernel_cache import before_compiling, before_reading, for_disk
+from rollwise.machine.kernel_cache import (
+    before_compiling,
+    before_reading,
+    for_disk,
+    source_stamp,
+)
 from rollwise.machine.user_cache import make_room, place, private_folder
 
 MOST_FILES = 300  # the oldest go
 
-# The modules beside this one that have a part in the machine code.
-COMPILING = (
-    "adapter_source",
-    "adapter",
-    "arithmetic",
-    "cache_key",
-    "freezing",
-    "listers",
-    "self_record",
-)
-
 
 @cache
 def versions() -> tuple[Any, ...]:
-    """What else goes into machine code: what compiles it, and for which processor."""
-    here = Path(__file__).parent
-    sources = [here / f"{name}.py" for name in COMPILING] + [Path(explore.__file__)]
+    """What else goes into machine code: what compiles it, and for which processor.
+
+    Any source of this room may have a part in it, and so may what it takes from kernels.
+    """
+    sources = sorted(Path(__file__).parent.glob("*.py"))
     return (
         rollwise.__version__,
         numba.__version__,
@@ -59,7 +54,7 @@ def versions() -> tuple[Any, ...]:
         np.__version__,
         platform.python_version(),
         tuple(map(str, cpu_target.target_context.codegen().magic_tuple())),
-        tuple(hashlib.blake2b(path.read_bytes()).hexdigest() for path in sources),
+        tuple(map(source_stamp, sources)),
         tuple(switches.compiled_otherwise()),
     )
 
@@ -75,11 +70,31 @@ def folder() -> Path | None:
     return None if home is None else private_folder(home / "rules")
 
 
-def keep_note(path: Path, text: str = "") -> None:
-    """Leave a short text in the cache; a place that can't be written is no error."""
-    with contextlib.suppress(OSError):
-        path.write_text(text, encoding="utf-8")
-        make_room(path.parent, f"*{path.suffix}", most_files=MOST_FILES)
+class Note:
+    """A short text in the cache about what has a key; of a key that doesn't last there is none.
+
+    A place that can't be read or written is no error.
+    """
+
+    def __init__(self, key: Key, kind: str) -> None:
+        place = folder() if key.lasts else None
+        self._path = None if place is None else place / f"{key.text}.{kind}"
+
+    def exists(self) -> bool:
+        return self._path is not None and self._path.exists()
+
+    def read(self) -> str:
+        """The text; an empty one where there is none."""
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            if self._path is not None:
+                return self._path.read_text(encoding="utf-8")
+        return ""
+
+    def write(self, text: str = "") -> None:
+        with contextlib.suppress(OSError):
+            if self._path is not None:
+                self._path.write_text(text, encoding="utf-8")
+                make_room(self._path.parent, f"*{self._path.suffix}", most_files=MOST_FILES)
 
 
 class RulesCache:

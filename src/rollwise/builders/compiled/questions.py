@@ -9,18 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders.compiled.compiling import compiled_question
-from rollwise.builders.compiled.self_record import context_of
+from rollwise.builders.compiled.record import new_call
 from rollwise.builders.compiled.spot_check import compare_answers
 from rollwise.builders.rules import Rules
-from rollwise.kernels import explore
+from rollwise.kernels.calls import QUESTION
 from rollwise.kernels.questions import answer_all
 from rollwise.machine.interrupts import heard
 
 
-def _answers(
-    answering: Any, context: Any, answer: Any, states: Any, answers: Any, alive: Any
-) -> int:
-    return int(answer_all(answering, context.ctypes.data, context, answer, states, answers))
+def _answers(answering: Any, call: Any, states: Any, answers: Any, alive: Any) -> int:
+    return int(answer_all(answering, call, states, answers))
 
 
 def ask(
@@ -46,10 +44,8 @@ def ask(
     """
     question = compiled_question(rules, function)
     answers = np.empty(len(states), np.int64)
-    answer = np.zeros(1, np.int64)
-    context, alive = context_of(rules.game, question.attributes)
-    context[explore.CONTEXT_ACTION] = answer.ctypes.data
-    failed = heard(_answers, question.answer, context, answer, states, answers, alive)
+    call, alive = new_call(QUESTION, rules.game, question.attributes)
+    failed = heard(_answers, question.answer, call, states, answers, alive)
     if failed < 0:
         compare_answers(rules, function, states, answers)
     return answers, int(failed)

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.builders.interpreted import Action, Arrays, expand, merged
+from rollwise.builders.arrays import Arrays
+from rollwise.builders.expand import Action, expand, merged
 from rollwise.builders.rules import Rules
 from rollwise.errors import RulesDiffer
 from rollwise.faults import fault_text
 from rollwise.game import PASS, THEN_NAMES
-from rollwise.kernels.explore import extreme_rows
+from rollwise.kernels.state_tables import extreme_rows
 
 # One of so many states is compared, but at least and at most as many, and about so many of
 # their outcomes: in Pig, which is solved in a tenth of a second, that takes some milliseconds.

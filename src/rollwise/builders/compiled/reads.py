@@ -1,24 +1,29 @@
-"""What functions read, and the record that stands for ``self`` in compiled code."""
+"""What functions of a game read, and the keys by which it is known.
+
+Code that was compiled for a game is used again where its `Reads.key` is the same. Whatever
+else depends on rules (a note that a game is large, a graph kept between runs) is known by
+that key and further facts: `Reads.key_with`.
+"""
 
 from __future__ import annotations
 
+import inspect
 import types as python_types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
 
 from rollwise.builders.compiled.cache_key import Key, key_of, names_in
 from rollwise.builders.compiled.disk import versions
+from rollwise.builders.compiled.record import numba_type
 from rollwise.builders.rules import Rules
-from rollwise.game import Game
-from rollwise.kernels import explore
 
 Function = Callable[..., Any]
+
+RULES = ("actions", "outcomes", "reward", "roots")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +56,17 @@ class Reads:
         facts = (versions(), kinds, self.field_names, self.has_reward)
         return key_of({**of_self, **self.functions}, *facts)
 
+    def key_with(self, *facts: Any) -> Key:
+        """The key of what depends on further facts too."""
+        key = key_of({}, self.key.text, *facts)
+        return key._replace(lasts=key.lasts and self.key.lasts)
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """Where the functions begin in their files, as reasons for a failure name it."""
+        functions = [*self.functions.values(), *self.methods.values()]
+        return tuple(function.__code__.co_firstlineno for function in functions)
+
 
 def what_is_read(rules: Rules, functions: dict[str, Function], unread: Iterable[str] = ()) -> Reads:
     """What functions of a game read now, leaving out those that won't be called (`unread`)."""
@@ -70,46 +86,33 @@ def what_is_read(rules: Rules, functions: dict[str, Function], unread: Iterable[
     return Reads(functions, values, methods, rules.field_names, rules.has_reward)
 
 
-def array_dtype(array: np.ndarray) -> np.dtype[Any]:
-    """The type that rules see an array in: short whole numbers are widened to 64 bits.
+def what_rules_read(rules: Rules) -> Reads:
+    """What the rules of a game read; ask for `Rules.reads`, which finds it once."""
+    functions = {name: getattr(type(rules.game), name) for name in RULES}
+    return what_is_read(rules, functions, unread=() if rules.has_reward else ("reward",))
 
-    To Numba a state with a field of 32 bits isn't of the type of one with 64.
+
+def graph_key(rules: Rules, *facts: Any) -> Key:
+    """The key of a game's graph, and of what depends on further facts too.
+
+    Raises
+    ------
+    RulesError, TypeError, ValueError
+        The rules don't say what is to be known of them.
     """
-    short = array.dtype.kind in "iu" and array.dtype.itemsize < 8
-    return np.dtype(np.int64) if short else array.dtype
+    game = rules.game
+    names = tuple((str(label), name) for label, name in sorted(rules.action_names.items()))
+    return rules.reads.key_with(
+        tuple(rules.reads.values.items()),
+        (game.name, tuple(game.parameters.items()), game.players, game.objective, names),
+        _settings(type(game)),
+        rules.field_names,
+        *facts,
+    )
 
 
-def numba_type(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return types.Array(numba.from_dtype(array_dtype(value)), value.ndim, "C")
-    if isinstance(value, bool | np.bool_):
-        return types.boolean
-    return types.float64 if isinstance(value, float | np.floating) else types.int64
-
-
-def context_of(game: Game, attributes: Iterable[str]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """A context with the record of a game: what compiled rules read from it.
-
-    Returns
-    -------
-    context : (explore.CONTEXT_SLOTS,) int64
-    alive : arrays whose addresses are in it; keep them while it is used
-    """
-    whole: list[int] = []
-    real: list[float] = []
-    alive: list[np.ndarray] = []
-    for name in attributes:
-        value = getattr(game, name)
-        if isinstance(value, np.ndarray):
-            value = np.ascontiguousarray(value, array_dtype(value))
-            alive.append(value)
-            whole += [value.ctypes.data, *value.shape]
-        elif isinstance(value, float | np.floating):
-            real.append(float(value))
-        else:
-            whole.append(int(value))
-    alive += [np.array(whole or [0], np.int64), np.array(real or [0.0])]
-    context = np.zeros(explore.CONTEXT_SLOTS, np.int64)
-    context[explore.CONTEXT_INTS] = alive[-2].ctypes.data
-    context[explore.CONTEXT_REALS] = alive[-1].ctypes.data
-    return context, alive
+def _settings(kind: type) -> tuple[tuple[str, Any], ...]:
+    """What a class of games says besides its rules, such as who moves and for what."""
+    said = ((name, inspect.getattr_static(kind, name)) for name in sorted(dir(kind)))
+    plain = (bool, int, float, str, tuple, type(None))
+    return tuple(pair for pair in said if isinstance(pair[1], plain) and pair[0][:2] != "__")

@@ -1,0 +1,60 @@
+"""What a builder finds, and the graph that is made of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rollwise.builders.rules import PAYOFF, Rules
+from rollwise.game import PASS
+from rollwise.graph import Lotteries, StateGraph
+
+
+class Arrays(NamedTuple):
+    """The arrays of a graph, as both builders return them (see `StateGraph`)."""
+
+    n_roots: int
+
+    states: np.ndarray
+    action_indptr: np.ndarray
+    action_label: np.ndarray
+    action_lottery: np.ndarray
+    outcome_indptr: np.ndarray
+    outcome_state: np.ndarray
+    lottery_indptr: np.ndarray
+    lottery_reward: np.ndarray
+    lottery_weight: np.ndarray
+    lottery_then: np.ndarray
+
+
+def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
+    """The arrays that a builder found, as a graph."""
+    weight, then = arrays.lottery_weight, arrays.lottery_then
+    if weight.dtype == np.float64 and np.all(weight == np.floor(weight)) and weight.max() < 2.0**53:
+        weight = weight.astype(np.int64)  # whole numbers, written as floats
+    return StateGraph(
+        states=arrays.states,
+        action_indptr=arrays.action_indptr,
+        action_label=arrays.action_label,
+        action_lottery=arrays.action_lottery,
+        outcome_indptr=arrays.outcome_indptr,
+        outcome_state=arrays.outcome_state,
+        lotteries=Lotteries(
+            arrays.lottery_indptr,
+            arrays.lottery_reward,
+            weight,
+            then > PASS,
+            then == PASS,
+            PAYOFF[then],
+        ),
+        field_names=rules.field_names,
+        action_names=rules.action_names,
+        game=rules.game.name,
+        parameters=rules.game.parameters,
+        players=rules.game.players,
+        objective=rules.game.objective,  # type: ignore[arg-type]  # `Rules` has looked at both
+        n_roots=arrays.n_roots,
+        n_border=n_border,
+        endless=rules.game.endless,  # type: ignore[arg-type]
+    )

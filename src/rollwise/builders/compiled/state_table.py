@@ -1,0 +1,105 @@
+"""Where compiled rules and kernels look up the number of a state."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rollwise.builders.rules import LEAST, MOST, Rules
+from rollwise.kernels import state_tables as kernels
+from rollwise.machine import large_pages
+
+# A dense table takes a place for every state in the box of the fields; it is used
+# while the box is at most this many places, or this many for each state found.
+DENSE_PLACES = 1 << 22
+DENSE_PLACES_PER_STATE = 16
+
+
+def _few_places(box: np.ndarray, n_states: int = 0) -> bool:
+    """Whether a dense table is worth its places."""
+    places = math.prod((box[1] - box[0] + 1).tolist())
+    return bool(places <= max(DENSE_PLACES, DENSE_PLACES_PER_STATE * n_states))
+
+
+def likely_ends(rules: Rules) -> np.ndarray:
+    """Where fields may end, in order: at 0, or at a parameter of the game."""
+    found = [p for p in rules.game.parameters.values() if type(p) is int and LEAST < p < MOST]
+    return np.unique(np.array([LEAST, 0, *found, MOST], np.int64))
+
+
+class StateTable:
+    """Where the kernel looks up the number of a state: dense if it can be, else hashed.
+
+    Parameters
+    ----------
+    roots : (n_roots, n_fields) int32
+    call : (1,) EXPAND
+        Where the rules are told where to look up states.
+    likely : int64
+        Where fields may end, from LEAST to MOST.
+    """
+
+    def __init__(self, roots: np.ndarray, call: np.ndarray, likely: np.ndarray) -> None:
+        self._call, self._likely = call, likely
+        self.box = kernels.box_of(roots)
+        self.dense = True
+        self._considered = 0  # states, when it was last asked whether it could be dense again
+        self.lookup: kernels.Lookup
+
+    def make(self, rows: np.ndarray, states: np.ndarray) -> int:
+        """Enter the rows without repeats, as the first of `states`; how many there are.
+
+        A dense table gets room for the box, a hash table for all of `states`.
+        """
+        n_fields = rows.shape[1]
+        low, span = self.box[0].copy(), self.box[1] - self.box[0] + 1
+        spans = span.tolist()
+        places = math.prod(spans)
+        self.dense &= _few_places(self.box, len(rows))
+        if self.dense:
+            stride = np.array([math.prod(spans[k + 1 :]) for k in range(n_fields)], np.int64)
+        else:
+            low, span = np.full(n_fields, LEAST), np.full(n_fields, MOST - LEAST + 1)
+            stride = np.zeros(n_fields, np.int64)
+            places = 1 << (2 * len(states) - 1).bit_length()
+        frame = np.array([low, span, stride], np.int64)
+        mask = 0 if self.dense else places - 1
+        table = large_pages.empty(places, np.int32)
+        table.fill(-1)
+        self.lookup = kernels.Lookup(table, frame, mask)
+        self._call["table"] = table.ctypes.data
+        self._call["frame"] = frame.ctypes.data
+        self._call["mask"] = mask
+        return int(kernels.add_rows(rows, states, *self.lookup))
+
+    def reconsider(self, states: np.ndarray, n: int) -> None:
+        """Make a hash table dense again, if by now the first `n` states are enough for that.
+
+        It looks at all of them, so only where they are half as many again as the last time.
+        """
+        if self.dense or 2 * n < 3 * self._considered:
+            return
+        self._considered = n
+        box = kernels.box_of(states[:n])
+        if _few_places(box, n):
+            self.box, self.dense = box, True
+            self.make(states[:n], states)
+
+    def widen(self, before: np.ndarray) -> None:
+        """Grow the box where it had to grow: to a likely end, or by a quarter.
+
+        A small table is a fast one, but each growth takes time.
+        """
+        lower, higher = self.box[0] < before[0], self.box[1] > before[1]
+        likely = self._likely
+        below = likely[np.searchsorted(likely, self.box[0], "right") - 1]
+        above = likely[np.searchsorted(likely, self.box[1])]
+        ends = np.array([np.where(lower, below, self.box[0]), np.where(higher, above, self.box[1])])
+        if _few_places(ends):
+            self.box = ends
+            return
+        more = (self.box[1] - self.box[0]) // 4 + 2
+        self.box[0] -= np.where(lower, more, 0)
+        self.box[1] += np.where(higher, more, 0)
+        np.clip(self.box, LEAST, MOST, out=self.box)

@@ -1,0 +1,239 @@
+"""All that the rules say of one state, as ordinary Python, checked.
+
+This is the one place that knows everything that can be wrong with rules: the compiled
+builder, when it meets something odd in a state, has that state expanded here, so that
+both report the same errors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from operator import index
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rollwise.builders import limits
+from rollwise.builders.rules import Rules
+from rollwise.errors import RulesError
+from rollwise.faults import PASSED_ON, fault_place, fault_text, shown
+from rollwise.game import PASS
+
+MAX_ACTION = 2**31 - 1
+MAX_TOTAL_WEIGHT = 2**62
+
+
+class Action(NamedTuple):
+    """One action of a state, checked: its number, reward and outcomes."""
+
+    label: int
+    reward: float
+    weights: Sequence[int | float]
+    thens: Sequence[int]
+    next_states: Sequence[Any]
+
+
+def expand(rules: Rules, state: Any) -> Iterator[Action]:
+    """All that the rules say of one state, checked.
+
+    Raises
+    ------
+    RulesError
+        Names the game, the state, the action and what is wrong.
+    """
+    game = rules.game
+    seen: set[int] = set()
+    for label in _all_of(rules, "actions", game.actions, state):
+        try:
+            number = index(label)
+        except TypeError:
+            number = -1
+        if not 0 <= number <= MAX_ACTION:
+            raise RulesError(
+                f"{game.name}: actions() gives {shown(label)} in the state "
+                f"{rules.state_text(state)}; an action is a whole number from 0"
+            )
+        if number in seen:
+            raise RulesError(
+                f"{game.name}: actions() gives {rules.action_text(number)} twice in the state "
+                f"{rules.state_text(state)}"
+            )
+        seen.add(number)
+        yield _expand_action(rules, state, number)
+    if not seen:
+        raise RulesError(
+            f"{game.name}: no action in the state {rules.state_text(state)}; a play that is over "
+            "ends with WIN, LOSE, DRAW or END instead of leading to a state"
+        )
+
+
+def merged(action: Action) -> Action:
+    """An action with equal outcomes as one, of their weights' sum, where the first of them is."""
+    weights: dict[Any, int | float] = {}
+    try:
+        for weight, *way in zip(action.weights, action.thens, action.next_states, strict=True):
+            weights[tuple(way)] = weights.get(tuple(way), 0) + weight
+    except TypeError:  # a field is a list, say; whoever numbers the states says so
+        return action
+    if len(weights) == len(action.weights):
+        return action
+    thens, next_states = zip(*weights, strict=True)
+    return action._replace(weights=list(weights.values()), thens=thens, next_states=next_states)
+
+
+def has_equal_outcomes(action: Action) -> bool:
+    """Whether two outcomes lead on to the same state in the same way."""
+    ways = [
+        (then, next_state)
+        for then, next_state in zip(action.thens, action.next_states, strict=True)
+        if next_state is not None
+    ]
+    try:
+        return len(set(ways)) < len(ways)
+    except TypeError:  # a field is a list, say; whoever numbers the states says so
+        return False
+
+
+def _all_of(rules: Rules, what: str, method: Any, state: Any, *action: int) -> list[Any]:
+    """All that a method of the rules yields, naming the state if it fails or doesn't end."""
+    try:
+        found = list(islice(method(state, *action), limits.MOST_YIELDED + 1))
+    except KeyboardInterrupt as stop:
+        place = fault_place(stop)
+        stop.add_note(f"in {what}() in the state {rules.where(state, *action)}{place}")
+        raise
+    except PASSED_ON:
+        raise
+    except BaseException as error:
+        fault = fault_text(error)
+        hint = "; it should yield" if "object is not iterable" in fault else ""
+        raise RulesError(
+            f"{rules.game.name}: {what}() fails in the state {rules.where(state, *action)}: "
+            f"{fault}{hint}"
+        ) from error
+    if len(found) > limits.MOST_YIELDED:
+        raise RulesError(
+            f"{rules.game.name}: {what}() yields more than {limits.MOST_YIELDED:,} {what} in "
+            f"the state {rules.where(state, *action)}; does a loop in it never end?"
+        )
+    return found
+
+
+def _expand_action(rules: Rules, state: Any, action: int) -> Action:
+    name = rules.game.name
+    outcomes = _all_of(rules, "outcomes", rules.game.outcomes, state, action)
+    if _in_order(rules, outcomes):
+        weights, thens, next_states = zip(*outcomes, strict=True)
+    else:
+        weights, thens, next_states = _one_by_one(rules, outcomes, state, action)
+    total = sum(weights)
+    if total == 0:
+        problem = "the weights are all zero" if outcomes else "no outcome"
+        raise RulesError(f"{name}: {problem} in the state {rules.where(state, action)}")
+    if total > MAX_TOTAL_WEIGHT or not math.isfinite(total):
+        raise RulesError(
+            f"{name}: the weights add up to {total} in the state {rules.where(state, action)}, "
+            f"more than {MAX_TOTAL_WEIGHT}"
+        )
+    reward = _checked_reward(rules, state, action) if rules.has_reward else 0.0
+    return Action(action, reward, weights, thens, next_states)
+
+
+def _in_order(rules: Rules, outcomes: list[Any]) -> bool:
+    """Whether outcomes need no further look: those of most actions, so this is quick."""
+    if set(map(type, outcomes)) != {tuple} or set(map(len, outcomes)) != {3}:
+        return False
+    weights, thens, next_states = zip(*outcomes, strict=True)
+    return (
+        set(map(type, weights)) == {int}
+        and min(weights) > 0
+        and set(map(type, thens)) == {int}
+        and rules.going_on.issuperset(thens)
+        and set(map(type, next_states)) == {rules.state_type}
+    )
+
+
+def _one_by_one(
+    rules: Rules, outcomes: Iterable[Any], state: Any, action: int
+) -> tuple[tuple[int | float, ...], tuple[int, ...], tuple[Any, ...]]:
+    """The weights, thens and next states of outcomes, None where the game is over.
+
+    Raises
+    ------
+    RulesError
+    """
+    checked: list[tuple[int | float, int, Any]] = []
+    for outcome in outcomes:
+        try:
+            weight, then, next_state = outcome
+        except (TypeError, ValueError):
+            raise RulesError(
+                f"{rules.game.name}: outcomes() gives {shown(outcome)} in the state "
+                f"{rules.where(state, action)}; it should yield (weight, then, next_state)"
+            ) from None
+        if type(weight) is not int or weight < 0:
+            weight = _checked_weight(rules, weight, state, action)
+        if type(then) is not int or then not in rules.allowed_thens:
+            then = _checked_then(rules, then, state, action)
+        if weight == 0:
+            continue
+        if then > PASS:  # the game is over, and the state is not looked at
+            next_state = None
+        elif type(next_state) is not rules.state_type:
+            rules.checked(next_state, f"outcomes() in the state {rules.where(state, action)}")
+        checked.append((weight, then, next_state))
+    weights, thens, next_states = zip(*checked, strict=True) if checked else ((), (), ())
+    return weights, thens, next_states
+
+
+def _checked_weight(rules: Rules, weight: Any, state: Any, action: int) -> int | float:
+    number: int | float
+    try:
+        number = index(weight)
+    except TypeError:
+        if not isinstance(weight, float | np.floating):
+            raise RulesError(
+                f"{rules.game.name}: the weight {shown(weight)} in the state "
+                f"{rules.where(state, action)} isn't a number; a weight is a whole number of "
+                "ways (or, for unfair dice, a float)"
+            ) from None
+        number = float(weight)
+    if not number >= 0 or number == math.inf:
+        raise RulesError(
+            f"{rules.game.name}: the weight {shown(weight)} in the state "
+            f"{rules.where(state, action)} isn't a finite number from 0"
+        )
+    return number
+
+
+def _checked_then(rules: Rules, then: Any, state: Any, action: int) -> int:
+    if isinstance(then, int | np.integer) and int(then) in rules.allowed_thens:
+        return int(then)
+    raise RulesError(
+        f"{rules.game.name}: {rules.then_error(then)} in the state {rules.where(state, action)}"
+    )
+
+
+def _checked_reward(rules: Rules, state: Any, action: int) -> float:
+    game = rules.game
+    try:
+        reward = float(game.reward(state, action))
+    except PASSED_ON:
+        raise
+    except BaseException as error:
+        raise RulesError(
+            f"{game.name}: reward() fails in the state {rules.where(state, action)}: "
+            f"{fault_text(error)}"
+        ) from error
+    fault = ""
+    if not math.isfinite(reward):
+        fault = "isn't finite"
+    elif reward != 0 and game.objective == "win":
+        fault = "is for the objectives 'maximize' and 'minimize', but the objective is 'win'"
+    if fault:
+        raise RulesError(
+            f"{game.name}: the reward {reward} in the state {rules.where(state, action)} {fault}"
+        )
+    return reward + 0.0  # one kind of zero

@@ -1,0 +1,63 @@
+"""How large a game may be, and what is said of one that is larger."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rollwise.builders.rules import Rules, more_states
+from rollwise.errors import TooManyStates
+from rollwise.numbers.sizes import in_bytes
+
+MAX_STATES = 10_000_000
+MAX_STATES_INTERPRETED = 1_000_000
+MAX_STATES_BY_LAYER = 200_000_000
+# Interpreting takes about 3 microseconds an outcome and compiling some seconds; by this many
+# outcomes, or seconds, a small game is done and a large or a slow one has lost little.
+SMALL = 20_000
+PATIENCE = 2.0
+# Equal outcomes are merged in a game that has some that lead on among its first states: where
+# there are none, that there might be costs nothing.
+LOOKED_AT = 1024
+# Actions of a state, and outcomes of an action: more come of a loop that doesn't end.
+MOST_YIELDED = 1_000_000
+
+
+def too_many_states(
+    rules: Rules, expanded: int, states: np.ndarray, max_states: int, outcomes: int
+) -> TooManyStates:
+    """The error for a game that outgrows the limit, with an estimate of the memory.
+
+    Parameters
+    ----------
+    states : (n_states, n_fields) int32
+        Those found, in their order.
+    """
+    found = len(states)
+    per_state = 4 * len(rules.field_names) + 40 + 8 * max(outcomes, 1) / max(expanded, 1)
+    return TooManyStates(
+        f"{rules.game.name}: more than {max_states:,} states; {expanded:,} were expanded, "
+        f"{found:,} found and more to come (about {in_bytes(found * per_state)} for the ones "
+        f"found){what_grows(rules, states)}. "
+        f"Smaller parameters or a smaller state help; {more_states()} raises "
+        f"the limit{rules.or_by_layers}"
+    )
+
+
+def what_grows(rules: Rules, states: np.ndarray) -> str:
+    """Which field takes ever new values, as words: that whose range grew most, if one did.
+
+    Parameters
+    ----------
+    states : (n_states, n_fields) int32
+        In the order in which they were found.
+    """
+    half = states[: len(states) // 2 + 1]
+    now, before = (
+        group.max(axis=0).astype(np.int64) - group.min(axis=0) + 1 for group in (states, half)
+    )
+    field = int(np.argmax(now / before))
+    if now[field] == before[field]:
+        return ""
+    low, high = states[:, field].min(), states[:, field].max()
+    name = rules.field_names[field]
+    return f"; the field {name} goes from {low:,} to {high:,} so far, and grows"

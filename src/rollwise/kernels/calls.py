@@ -1,0 +1,68 @@
+"""How kernels call compiled rules: through a record of addresses and numbers.
+
+Compiled rules are functions ``int64(int64)``, so that kernels need to know no more of a game. What
+they are given is the address of a *call*, a record of whole numbers of 64 bits: some say what is
+asked, others where to read and write. The tables below are the one place that says what a
+call is made of. The kernels fill it in, as do their drivers; the source of the adapters (see
+`rollwise.builders.compiled.adapter_source`) reads it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+# What the rules read from the game (see `rollwise.builders.compiled.record`).
+GAME = {
+    "whole": "address of the game's whole-number attributes, int64",
+    "real": "address of the game's float attributes, float64",
+}
+
+# Expanding states; returns how many were expanded, or one of the codes below.
+EXPAND_FIELDS = GAME | {
+    "count": "number of states to expand",
+    "states": "address of their fields, (count, n_fields) int32",
+    "most_actions": "room in the buffers for actions",
+    "most_outcomes": "room in the buffers for outcomes",
+    "state_ends": "address: actions up to and with each state, int64",
+    "labels": "address: action numbers, int64",
+    "rewards": "address: rewards of the actions, float64",
+    "action_ends": "address: outcomes up to and with each action, int64",
+    "weights": "address: weights of the outcomes, int64 or the bits of a float64",
+    "thens": "address: what follows each outcome, int64",
+    "next_states": "address: fields of the next states, (most_outcomes, n_fields) int64",
+    "places": "address: where to look up the next states, int64; -1 for none",
+    "real_weights": "set to 1 by rules whose weights are floats",
+    "outside": "set to 1 where a next state lies outside the frame of the table",
+    "table": "address of the table of states, int32",
+    "frame": "address of the frame of the table, (3, n_fields) int64",
+    "mask": "size of a hash table less 1; 0 where the table is dense",
+}
+
+# Listing the roots; returns how many there are, counted to the limit.
+ROOTS_FIELDS = GAME | {
+    "rows": "address: fields of the roots, (room, n_fields) int32",
+    "room": "how many roots fit there",
+    "limit": "how far to count",
+}
+
+# Asking a function in a state; returns a code below where it fails.
+QUESTION_FIELDS = GAME | {
+    "state": "address of the fields of the state, (n_fields,) int32",
+    "answer": "what the function answers",
+}
+
+
+def _record(fields: dict[str, str]) -> np.dtype[np.void]:
+    return np.dtype([(name, np.int64) for name in fields])
+
+
+EXPAND, ROOTS, QUESTION = map(_record, (EXPAND_FIELDS, ROOTS_FIELDS, QUESTION_FIELDS))
+
+# What a call returns instead of a number.
+BUFFERS_FULL = -1
+RULES_FAILED = -2
+
+# How a state is hashed, as in MurmurHash3, by the rules' side and by the kernels. Outcomes of
+# weight 0 are left out by the rules' side.
+HASH_START = 0x9E3779B97F4A7C15
+HASH_FACTOR = 0xFF51AFD7ED558CCD

@@ -1,0 +1,104 @@
+"""The lotteries found while exploring: what actions have in common but for where they lead."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rollwise.kernels.calls import HASH_FACTOR, HASH_START
+from rollwise.kernels.jit import inner_kernel, kernel
+
+MAX_TOTAL_WEIGHT = 1 << 62
+
+
+class LotteryTable(NamedTuple):
+    """The lotteries found so far, with room at the end, and a hash table of them."""
+
+    indptr: Any  # (rows + 1,) int64
+    reward: Any  # (rows,) float64
+    key: Any  # (rows,) uint64
+    weight: Any  # int64, or the bits of float64
+    then: Any  # int64
+    table: Any  # (size,) int32: numbers of lotteries, -1 where free; at least half is
+
+
+@kernel
+def enter_lotteries(lotteries, n):
+    """Enter the first `n` lotteries into their table, which is free."""
+    mask = np.uint64(lotteries.table.shape[0] - 1)
+    for i in range(n):
+        place = lotteries.key[i] & mask
+        while lotteries.table[place] >= 0:
+            place = (place + np.uint64(1)) & mask
+        lotteries.table[place] = i
+
+
+@inner_kernel
+def find_lottery(reward, reward_bits, weight, then, begin, end, lotteries):
+    """The number of a lottery; -1 minus the place where to enter it, and its key, if it is new."""
+    key = np.uint64(reward_bits) + np.uint64(end - begin)
+    power = np.uint64(HASH_FACTOR)
+    for k in range(begin, end):
+        how = np.uint64(weight[k]) * np.uint64(HASH_START) + np.uint64(then[k])
+        key += (how ^ (how >> np.uint64(32))) * power
+        power *= np.uint64(HASH_FACTOR)
+    key ^= key >> np.uint64(32)
+    mask = np.uint64(lotteries.table.shape[0] - 1)
+    place = key & mask
+    lottery = np.int64(lotteries.table[place])
+    while lottery >= 0:
+        first = np.uint64(lotteries.indptr[lottery]) - begin
+        same = (
+            lotteries.key[lottery] == key
+            and lotteries.reward[lottery] == reward
+            and np.uint64(lotteries.indptr[lottery + 1]) - first == end
+        )
+        if same:
+            for k in range(begin, end):
+                same &= weight[k] == lotteries.weight[first + k]
+                same &= then[k] == lotteries.then[first + k]
+            if same:
+                return lottery, key
+        place = (place + np.uint64(1)) & mask
+        lottery = np.int64(lotteries.table[place])
+    return -1 - np.int64(place), key
+
+
+@inner_kernel
+def enter_lottery(place, key, reward, weight, then, begin, end, lotteries, counts):
+    """Enter a new lottery at a place of the table (see `find_lottery`); its number."""
+    count = counts[0]
+    number = count.lotteries
+    lotteries.table[place] = number
+    lotteries.key[number] = key
+    lotteries.reward[number] = reward
+    for k in range(begin, end):
+        lotteries.weight[count.lottery_outcomes] = weight[k]
+        lotteries.then[count.lottery_outcomes] = then[k]
+        count.lottery_outcomes += 1
+    count.lotteries += 1
+    lotteries.indptr[count.lotteries] = count.lottery_outcomes
+    return number
+
+
+@inner_kernel
+def is_odd(reward, weight, then, begin, end, real, allowed, rewards_allowed):
+    """Whether a lottery breaks a rule."""
+    if not np.isfinite(reward) or (reward != 0.0 and not rewards_allowed):
+        return True
+    real_weight = weight.view(np.float64)
+    total = 0.0
+    whole_total = np.int64(0)
+    for k in range(begin, end):
+        if then[k] < 0 or then[k] > 5 or not allowed[then[k]]:
+            return True
+        size = real_weight[k] if real else np.float64(weight[k])
+        if not size > 0.0 or size > MAX_TOTAL_WEIGHT:
+            return True
+        total += size
+        if not real:  # exactly; the floating-point total catches what overflows
+            whole_total += weight[k]
+            if whole_total > MAX_TOTAL_WEIGHT:
+                return True
+    return not total > 0.0 or total > MAX_TOTAL_WEIGHT
