@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollwise import AGAIN, END, Game, dice
+from rollwise import AGAIN, END, Chase, Game, check, dice
+from rollwise.analysis.words import Words, outcome_of_total, ways_of_totals
 from rollwise.coach import Table
-from rollwise.coach.thrown import outcome_of_total, ways_of_totals
 from rollwise.errors import ParameterError, RulesError
 from rollwise.games.pig import Pig, Turn
+from rollwise.games.threes import Threes
 
 PAGE = Path(__file__).parent.parent / "CONTRIBUTING.md"
 
@@ -87,7 +88,7 @@ def test_a_number_that_is_no_outcome_is_refused():
         def fallen(self, s, action, faces):
             return 11
 
-    with pytest.raises(RulesError, match="fallen.. gives 11 for the faces 1 2; .* from 0 to 10"):
+    with pytest.raises(RulesError, match="fallen.. gives 11; for the faces 1 2 .* from 0 to 10"):
         reached(Beyond(), 1, 2)
 
 
@@ -156,3 +157,36 @@ def test_words_say_nothing_of_the_answer():
     assert Pig().fallen(Turn(0, 0, 0), 0, [3]) is None
     with pytest.raises(NotImplementedError, match="Pig has no read_play"):
         Pig().read_play([])
+
+
+@pytest.mark.parametrize(
+    ("word", "answer", "said"),
+    [
+        ("describe", lambda *_: 1 / 0, r"describe\(\) fails: ZeroDivisionError"),
+        ("describe", lambda *_: 7, r"describe\(\) gives 7; it is a text"),
+        ("told", lambda *_: None, r"told\(\) gives None; it is a text"),
+        ("throw", lambda *_: 6, r"throw\(\) gives 6; it is a sequence of the sides"),
+        ("throw", lambda *_: (6, 0), r"throw\(\) gives \(6, 0\); it is a sequence"),
+        ("throw", lambda *_: (6,), r"which outcome do the faces 1 bring"),
+        ("fallen", lambda *_: "a", r"fallen\(\) gives 'a'; for the faces 1 1 it is the number"),
+        ("fallen", lambda *_: 3, r"faces of the dice bring an outcome in 0 of 36 throws"),
+    ],
+)
+def test_faults_of_words_are_findings(word, answer, said):
+    game = type("Walk", (Walk,), {word: answer})()
+    (finding,) = [finding for finding in check(game).findings if finding.topic == "words"]
+    assert (finding.level, re.search(said, finding.text) is None) == ("error", False)
+
+
+def test_right_words_have_no_findings():
+    for game in (Walk(), Pig(target=5), Threes(dice=3), Chase(Threes(dice=2), 4)):
+        assert [f for f in check(game).findings if f.topic == "words"] == []
+
+
+def test_a_play_that_cannot_be_read():
+    class Reads(Walk):
+        def read_play(self, rows):
+            return {}[rows]
+
+    with pytest.raises(RulesError, match="read_play.. fails: KeyError"):
+        Words(Reads()).read_play("rows")

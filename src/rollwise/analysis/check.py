@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.oddities import oddities
+from rollwise.analysis.words import word_faults
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.answer.solve import solve
@@ -118,6 +119,8 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     _look_for_useless_actions(report, solution)
     _try_policies(report, game, graph)
     _look_at_progress(report, game, graph)
+    for text in word_faults(game, graph):
+        report.add("error", "words", text)
     return report
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rollwise.analysis.contest import Contest, ContestSolution, solve_contest
+from rollwise.analysis.words import Words
 from rollwise.answer.solution import Solution
 from rollwise.derive.by_score import whole_points
 from rollwise.errors import UsageError
@@ -140,7 +141,7 @@ def _from_fields(
 def _from_game(
     game: Game, graph: StateGraph, rows: Sequence[Mapping[str, str]]
 ) -> Sequence[tuple[Any, int | str]]:
-    return game.read_play(rows)
+    return Words(game).read_play(rows)
 
 
 def _play(

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.analysis.words import Words
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.answer.solve import solve
 from rollwise.coach.changes import as_other_sees, changes
-from rollwise.coach.thrown import what_follows
 from rollwise.derive.derived_game import base_actions
 from rollwise.errors import UsageError
 from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN, Game
@@ -84,6 +84,10 @@ class Table:
         """The rules that have words for what happens."""
         return self.game.base_game
 
+    @property
+    def _words(self) -> Words:
+        return Words(self.rules)
+
     @cached_property
     def source(self) -> StateGraph:
         """The graph of these rules."""
@@ -104,7 +108,7 @@ class Table:
 
     def position(self, s: int) -> str:
         """A position in words, as the mover sees it."""
-        return self.game.describe(self._state_type(*self.graph.states[s].tolist()))
+        return Words(self.game).describe(self._state_type(*self.graph.states[s].tolist()))
 
     @cached_property
     def _state_type(self) -> Any:
@@ -178,11 +182,11 @@ class Table:
         t = int(source.outcome_state[k])
         here = self._state(action)
         after = here if t < 0 else type(here)(*source.states[t].tolist())
-        return self.rules.told(here, int(source.action_label[a]), _then(source, k), after)
+        return self._words.told(here, int(source.action_label[a]), _then(source, k), after)
 
     def dice(self, action: int) -> tuple[int, ...]:
         """The sides of the dice that an action throws, if the game says so."""
-        return tuple(self.rules.throw(self._state(action), int(self.graph.action_label[action])))
+        return self._words.throw(self._state(action), int(self.graph.action_label[action]))
 
     def fall_of(self, action: int, faces: Sequence[int]) -> int:
         """The number of the outcome that these faces bring.
@@ -201,7 +205,7 @@ class Table:
             if not 1 <= face <= most:
                 raise UsageError(f"a die shows {face}, but it has the faces 1 to {most}")
         label = int(self.graph.action_label[action])
-        then, after = what_follows(self.rules, self._state(action), label, faces)
+        then, after = self._words.follows(self._state(action), label, faces)
         source = self.source
         a = int(self._source_action[action])
         for number, k in enumerate(

@@ -1,0 +1,198 @@
+"""The words of a game, asked for: what its code raises, or gives wrongly, is told in a line."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate, product
+from math import prod
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from rollwise.errors import RollwiseError, RulesError
+from rollwise.faults import PASSED_ON, fault_text, shown
+from rollwise.game import AGAIN, PASS, Game
+from rollwise.graph import StateGraph
+
+MOST_STATES = 60  # that `word_faults` looks at, evenly spread
+MOST_THROWS = 1_000  # or outcomes of an action, that it looks at
+
+Outcomes = Sequence[tuple[Any, int, Any]]
+
+
+@dataclass(frozen=True)
+class Words:
+    """A game's words, as texts and whole numbers.
+
+    Each raises a RulesError where the game's own code fails, or gives something else.
+    """
+
+    game: Game
+
+    def describe(self, state: Any) -> str:
+        """A position in words."""
+        return self._text("describe", state)
+
+    def told(self, state: Any, action: int, then: int, after: Any) -> str:
+        """What came of an action; empty where the game has no words for it."""
+        return self._text("told", state, action, then, after)
+
+    def throw(self, state: Any, action: int) -> tuple[int, ...]:
+        """The sides of each die."""
+        found = self._ask("throw", state, action)
+        try:
+            sides = tuple(index(die) for die in found)
+        except TypeError:
+            sides = (0,)
+        if min(sides, default=1) < 1:
+            raise self._fault(
+                "throw", found, "it is a sequence of the sides of each die, such as (6, 6)"
+            )
+        return sides
+
+    def follows(self, state: Any, action: int, faces: Sequence[int]) -> tuple[int, Any]:
+        """What the rules let follow when the dice show these faces: ``(then, next_state)``."""
+        return self.chosen(list(self.game.outcomes(state, action)), state, action, faces)
+
+    def chosen(
+        self, outcomes: Outcomes, state: Any, action: int, faces: Sequence[int]
+    ) -> tuple[int, Any]:
+        """As `follows`, with the outcomes of the action at hand."""
+        found = self._ask("fallen", state, action, faces)
+        if isinstance(found, tuple):
+            warnings.warn(
+                f"{self.game.name}: fallen() gives (then, next_state); it gives the number of the "
+                "outcome since version 0.2, and the old way goes in version 0.3",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+            return found
+        if found is None:
+            weights = [weight for weight, _, _ in outcomes]
+            found = outcome_of_total(weights, self.throw(state, action), sum(faces))
+        thrown = " ".join(map(str, faces))
+        if found is None:
+            raise RulesError(
+                f"{self.game.name}: which outcome do the faces {thrown} bring? The weights don't "
+                "say it, since they don't follow the total of the dice; give the game a method "
+                "fallen(s, action, faces)"
+            )
+        try:
+            number = index(found)
+        except TypeError:
+            number = -1
+        if not 0 <= number < len(outcomes):
+            raise self._fault(
+                "fallen",
+                found,
+                f"for the faces {thrown} it is the number of an outcome, from 0 to "
+                f"{len(outcomes) - 1}",
+            )
+        _, then, after = outcomes[number]
+        return then, after
+
+    def read_play(self, rows: Sequence[Mapping[str, str]]) -> list[tuple[Any, int]]:
+        """The states and actions of a play; a ValueError says what is wrong with a row."""
+        found: list[tuple[Any, int]] = self._ask("read_play", rows, passed_on=ValueError)
+        return found
+
+    def _text(self, word: str, *arguments: Any) -> str:
+        found = self._ask(word, *arguments)
+        if not isinstance(found, str):
+            raise self._fault(word, found, "it is a text")
+        return found
+
+    def _ask(self, word: str, *arguments: Any, passed_on: type[Exception] = RollwiseError) -> Any:
+        try:
+            return getattr(self.game, word)(*arguments)
+        except (RollwiseError, passed_on, *PASSED_ON):
+            raise
+        except BaseException as error:
+            raise RulesError(f"{self.game.name}: {word}() fails: {fault_text(error)}") from error
+
+    def _fault(self, word: str, found: Any, right: str) -> RulesError:
+        return RulesError(f"{self.game.name}: {word}() gives {shown(found)}; {right}")
+
+
+def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
+    """What is wrong with the words of a game, in a sample of its states."""
+    words, kind = Words(game), type(game.start())
+    states = np.unique(np.linspace(0, graph.n_states - 1, MOST_STATES).astype(np.int64))
+    for s in states.tolist():
+        state = kind(*graph.states[s].tolist())
+        try:
+            words.describe(state)
+            for action in game.actions(state):
+                outcomes = list(game.outcomes(state, action))
+                for _, then, after in outcomes[:MOST_THROWS]:
+                    words.told(state, action, then, after)
+                if unfair := _unfair(words, outcomes, state, action):
+                    yield f"{unfair} in the state {graph.state_text(s)}"
+                    return
+        except RulesError as error:
+            yield str(error)
+            return
+
+
+def _unfair(words: Words, outcomes: Outcomes, state: Any, action: int) -> str:
+    """Whether the dice bring something more or less often than its weight says; empty if not."""
+
+    def key(then: int, after: Any) -> tuple[int, Any]:
+        return then, tuple(after) if then in (AGAIN, PASS) else None
+
+    sides = words.throw(state, action)
+    throws = prod(sides)
+    if not sides or throws > MOST_THROWS:
+        return ""
+    fallen = Counter(
+        key(*words.chosen(outcomes, state, action, faces))
+        for faces in product(*(range(1, most + 1) for most in sides))
+    )
+    weights: Counter[tuple[int, Any]] = Counter()
+    for weight, then, after in outcomes:
+        weights[key(then, after)] += weight
+    total = sum(weights.values())
+    for outcome in weights | fallen:
+        if Fraction(fallen[outcome], throws) != Fraction(weights[outcome]) / Fraction(total):
+            return (
+                f"the faces of the dice bring an outcome in {fallen[outcome]} of {throws} throws, "
+                f"and its weight is {weights[outcome]} of {total}, with the action {action}"
+            )
+    return ""
+
+
+def outcome_of_total(weights: Sequence[Any], sides: Sequence[int], total: int) -> int | None:
+    """The outcome that a total brings, where outcomes stand in the order of the totals.
+
+    Parameters
+    ----------
+    weights : of the outcomes
+    sides : of each die
+
+    Returns
+    -------
+    int or None
+        None where the total doesn't lie in one outcome.
+    """
+    ways = ways_of_totals(sides)
+    throws = sum(ways)
+    low, high = sum(ways[:total]), sum(ways[: total + 1])
+    ends = list(accumulate(map(Fraction, weights)))
+    for number, end in enumerate(ends):
+        if end * throws > low * ends[-1]:  # the first that goes on after the lower totals
+            return number if end * throws >= high * ends[-1] else None
+    return None
+
+
+def ways_of_totals(sides: Sequence[int]) -> list[int]:
+    """In how many ways dice show each total, from 0."""
+    ways = [1]
+    for faces in sides:
+        below = [0, *accumulate(ways + [0] * faces)]  # how many ways have a smaller total
+        ways = [below[t] - below[max(t - faces, 0)] for t in range(len(ways) + faces)]
+    return ways
