@@ -17,14 +17,15 @@ from rollwise.cli.common import (
     read_mode,
     split_words,
 )
-from rollwise.cli.progress import Progress
-from rollwise.cli.score_options import (
+from rollwise.cli.forms import (
     ChaseOption,
     ContestOption,
+    Form,
     TargetOption,
     TiesOption,
     as_played,
 )
+from rollwise.cli.progress import Progress
 from rollwise.game import Game
 
 
@@ -56,8 +57,7 @@ def verify(
     asked = split_words(file, game, *(parameters or ()), files=1)
     chosen = _game_of(asked)
     if chosen is not None:
-        derived = {"chase": chase, "contest": contest, "target": target, "ties": ties}
-        chosen = as_played(chosen, **derived, need_target=True)  # type: ignore[arg-type]
+        chosen = as_played(chosen, Form(chase, target, contest, ties), need_target=True)
     how = read_mode(mode)
     with Progress() as progress:
         found = verify_file(
