@@ -99,6 +99,33 @@ def ending_graphs(
     return assemble(table, objective=objective, players=players, n_border=n_border)
 
 
+def _tables(n, thens, rewards, overs):
+    over = st.tuples(st.integers(1, 3), st.sampled_from(overs), st.none())
+    onward = st.tuples(st.integers(1, 3), st.sampled_from(thens), st.integers(0, n - 1))
+    ways = st.lists(st.one_of(onward, onward, onward, over), min_size=1, max_size=3)
+    action = st.tuples(st.sampled_from(rewards), ways)
+    return st.lists(st.lists(action, min_size=1, max_size=2), min_size=n, max_size=n)
+
+
+@st.composite
+def games_to_win(draw, players, endless):
+    """Games in which play may go on for ever, which the rules say the worth of."""
+    n = draw(st.integers(1, 3 if players == 2 else 5))
+    thens = [AGAIN, PASS] if players == 2 else [AGAIN]
+    table = draw(_tables(n, thens, [0.0], [WIN, LOSE]))
+    return assemble(table, players=players, endless=endless)
+
+
+@st.composite
+def games_for_points(draw):
+    """Games for one in which some rounds cost points and others don't."""
+    objective = draw(st.sampled_from(["maximize", "minimize"]))
+    sign = 1 if objective == "maximize" else -1
+    rewards = [-3.0 * sign, -1.0 * sign, -1.0 * sign, 0.0, 2.0 * sign]
+    table = draw(_tables(draw(st.integers(1, 5)), [AGAIN], rewards, [END]))
+    return assemble(table, players=1, objective=objective)
+
+
 @st.composite
 def graph_and_policies(draw, kinds=FOR_TWO, n_policies=2):
     """A graph and policies on it, pure in some states and mixed in others."""

@@ -8,7 +8,7 @@ import naive_endings
 import numpy as np
 import pytest
 from cli_runner import output, refusal
-from graphs import assemble
+from graphs import assemble, games_for_points, games_to_win
 from hypothesis import given
 from hypothesis import strategies as st
 from stalling_games import (
@@ -30,7 +30,7 @@ from stalling_games import (
 )
 
 import rollwise
-from rollwise import AGAIN, END, LOSE, PASS, WIN, certify, solve
+from rollwise import AGAIN, END, certify, solve
 from rollwise.analysis.check import check
 from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.evaluation import best_response, evaluate
@@ -45,31 +45,6 @@ pytestmark = pytest.mark.kernels
 
 GAMES = Path(__file__).with_name("stalling_games.py")
 SLACK = 1e-9  # for the rounding of the naive solver
-
-
-def tables(n, thens, rewards, overs):
-    over = st.tuples(st.integers(1, 3), st.sampled_from(overs), st.none())
-    onward = st.tuples(st.integers(1, 3), st.sampled_from(thens), st.integers(0, n - 1))
-    ways = st.lists(st.one_of(onward, onward, onward, over), min_size=1, max_size=3)
-    action = st.tuples(st.sampled_from(rewards), ways)
-    return st.lists(st.lists(action, min_size=1, max_size=2), min_size=n, max_size=n)
-
-
-@st.composite
-def games_to_win(draw, players, endless):
-    n = draw(st.integers(1, 3 if players == 2 else 5))
-    thens = [AGAIN, PASS] if players == 2 else [AGAIN]
-    table = draw(tables(n, thens, [0.0], [WIN, LOSE]))
-    return assemble(table, players=players, endless=endless)
-
-
-@st.composite
-def games_for_points(draw):
-    objective = draw(st.sampled_from(["maximize", "minimize"]))
-    sign = 1 if objective == "maximize" else -1
-    rewards = [-3.0 * sign, -1.0 * sign, -1.0 * sign, 0.0, 2.0 * sign]
-    table = draw(tables(draw(st.integers(1, 5)), [AGAIN], rewards, [END]))
-    return assemble(table, players=1, objective=objective)
 
 
 def assert_right(graph: StateGraph, stuck: float) -> None:

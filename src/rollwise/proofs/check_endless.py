@@ -93,6 +93,8 @@ def check_settled(
     Verdict
         Its ``endless`` are the states from where a player may gain by going round for ever.
     """
+    if not graph.n_states:  # nobody can end the play anywhere
+        return Verdict(NOWHERE, NOWHERE, 0.0)
     lists = values, bounds, border_values, border_bounds
     found = check_exactly(graph, *lists) if exactly else check(graph, *lists)
     if graph.objective != "win" or len(found.unproved):

@@ -59,7 +59,7 @@ def look_ahead_exactly(
     given = graph.action_reward, graph.outcome_payoff, graph.outcome_weight
     if not all(np.all(np.isfinite(numbers)) for numbers in given):
         raise UsageError(f"{graph.title}: rewards, payoffs and weights must be finite")
-    value, bound = _in_units(values), _in_units(bounds)
+    value, bound, vague = _in_units(values), _in_units(bounds), np.isinf(bounds).tolist()
     reward, payoff = _in_units(graph.action_reward), _in_units(graph.outcome_payoff)
     whole = graph.outcome_weight.dtype.kind == "i"
     weight = graph.outcome_weight.tolist() if whole else _in_units(graph.outcome_weight)
@@ -75,6 +75,7 @@ def look_ahead_exactly(
             outcomes = range(outcome_indptr[a], outcome_indptr[a + 1])
             total = sum(weight[k] for k in outcomes)
             worth, after, lower = total * reward[a], 0, False
+            sound = min(weight[k] for k in outcomes) > 0
             for k in outcomes:
                 t, w = state[k], weight[k]
                 if t < 0:
@@ -84,16 +85,16 @@ def look_ahead_exactly(
                     worth += -w * value[t] if passes[k] else w * value[t]
                     after += w * bound[t]
                     lower = lower or rank[t] < rank[s]
+                    sound = sound and not vague[t]
             gap, room = sign * (worth - total * value[s]), total * bound[s]
-            positive = total > 0 and min(weight[k] for k in outcomes) > 0
-            above = above and positive and gap + after <= room
-            upholds[a] = positive and after - gap <= room
+            above = above and sound and gap + after <= room
+            upholds[a] = vague[s] or (sound and after - gap <= room)
             below = below or bool(upholds[a])
             falls = falls and lower
-            best = max(best, _divided(gap, total * UNIT) if positive else np.inf)
-        proved[s], descends[s] = above and below, falls
+            best = max(best, _divided(gap, total * UNIT) if total > 0 else np.inf)
+        proved[s], descends[s] = vague[s] or (above and below), falls
         residual = max(residual, abs(best))
-    proved &= np.isfinite(values[:n]) & np.isfinite(bounds[:n]) & (bounds[:n] >= 0)
+    proved &= np.isfinite(values[:n]) & (bounds[:n] >= 0)
     return proved, descends, upholds, residual
 
 
