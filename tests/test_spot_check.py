@@ -98,6 +98,26 @@ def test_a_difference_is_an_error_that_shows_both_answers(fault):
     assert rollwise.solve(Path(fault), mode="interpreted").status == "certified"
 
 
+@pytest.mark.parametrize("last", [LAST, 30])
+@pytest.mark.parametrize("fault", [1, 2, 4, 5])
+def test_check_says_so_in_a_line(fault, last, monkeypatch):
+    """Of a large game, which is compiled at once, and of a small one, which is interpreted."""
+    monkeypatch.setattr(sys.modules[__name__], "LAST", last)
+    report = rollwise.check(Path(fault))
+    assert not report.passed
+    (line,) = [finding.text for finding in report.findings if finding.level == "error"]
+    assert (
+        line.replace(f"{last:d}", "21000")
+        .replace(f"{last - 1:d}", "20999")
+        .startswith(f"path: {TOLD[fault]}")
+    )
+
+
+def test_check_says_so_of_a_policy():
+    (line,) = [f.text for f in rollwise.check(Path()).findings if f.level == "error"]
+    assert "compiled, mine() is 1 in the state x=21000" in line
+
+
 @pytest.mark.parametrize("fault", [1, 2, 4, 5, 6])
 def test_so_it_is_where_a_game_is_solved_by_layers(fault):
     with pytest.raises(RulesDiffer, match=re.escape(TOLD[fault])):

@@ -1,4 +1,4 @@
-"""What a builder finds, and the graph that is made of it."""
+"""What a builder finds: the arrays that a graph is made of."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rollwise.builders.rules import PAYOFF, Rules
-from rollwise.game import PASS
+from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN
 from rollwise.graph import Lotteries, StateGraph
 
 
@@ -57,4 +57,27 @@ def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
         n_roots=arrays.n_roots,
         n_border=n_border,
         endless=rules.game.endless,  # type: ignore[arg-type]
+    )
+
+
+def as_arrays(graph: StateGraph) -> Arrays:
+    """The arrays that a builder found, of its graph."""
+    lotteries = graph.lotteries
+    then = np.full(len(lotteries.weight), AGAIN, np.int8)
+    then[lotteries.passes] = PASS
+    ends = (WIN, LOSE, DRAW) if graph.objective == "win" else (END,)
+    for code in ends:
+        then[lotteries.over & (lotteries.payoff == PAYOFF[code])] = code
+    return Arrays(
+        graph.n_roots,
+        graph.states,
+        graph.action_indptr,
+        graph.action_label,
+        graph.action_lottery,
+        graph.outcome_indptr,
+        graph.outcome_state,
+        lotteries.indptr,
+        lotteries.reward,
+        lotteries.weight,
+        then,
     )

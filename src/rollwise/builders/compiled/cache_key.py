@@ -114,31 +114,28 @@ class _Encoder:
 
     def encoded(self, value: Any, names: Iterable[str] = ()) -> bytes:
         """A value; of a module, only the attributes among the `names`."""
-        kind = type(value)
         if value is None or value is Ellipsis:
             return _joined(repr(value), [])
-        if kind in (bool, int):
-            return _joined(kind.__name__, [b"%x" % value])
-        if kind is float:
-            return _joined("float", [struct.pack(">d", value)])
-        if kind is complex:
-            return _joined("complex", map(self.encoded, (value.real, value.imag)))
-        if kind is str:
-            return _joined("str", [value.encode("utf-8", "surrogatepass")])
-        if kind is bytes:
-            return _joined("bytes", [value])
-        if kind is tuple:
-            return _joined("tuple", map(self.encoded, value))
-        if kind is list:
-            return _joined("list", map(self.encoded, value))
-        if kind is dict:
-            return _joined("dict", map(self.encoded, value.items()))
-        if kind in (frozenset, set):
-            return _joined(kind.__name__, sorted(map(self.encoded, value)))
-        if (kind is np.ndarray or isinstance(value, np.generic)) and not value.dtype.hasobject:
+        plain = _PLAIN.get(type(value))
+        if plain is not None:
+            return _joined(type(value).__name__, plain(self, value))
+        return (
+            self._of_numpy(value)
+            or self._of_parts(value)
+            or self._of_code(value, names)
+            or self._of_class(value)
+            or self._by_place(value)
+        )
+
+    def _of_numpy(self, value: Any) -> bytes | None:
+        is_array = type(value) is np.ndarray or isinstance(value, np.generic)
+        if is_array and not value.dtype.hasobject:
             return self._array(value)
-        if isinstance(value, np.dtype):
-            return _joined("dtype", [repr(value).encode()])
+        return _joined("dtype", [repr(value).encode()]) if isinstance(value, np.dtype) else None
+
+    def _of_parts(self, value: Any) -> bytes | None:
+        """An object that holds others: of an enumeration, a NamedTuple or a dataclass."""
+        kind = type(value)
         if isinstance(value, enum.Enum):
             member = self.encoded((value.name, value._value_))
             return _joined("member", [self._enumeration(kind), member])
@@ -147,6 +144,9 @@ class _Encoder:
         if dataclasses.is_dataclass(kind):
             fields = ((f.name, getattr(value, f.name)) for f in dataclasses.fields(kind))
             return _joined("dataclass", [self._place(kind), self.mapping(fields)])
+        return None
+
+    def _of_code(self, value: Any, names: Iterable[str]) -> bytes | None:
         if isinstance(value, types.CodeType):
             return self._code(value)
         if isinstance(value, types.FunctionType):
@@ -154,10 +154,17 @@ class _Encoder:
         if isinstance(value, types.ModuleType):
             read = {} if goes_with_version(value) else attributes_read(value, names)
             return _joined("module", [value.__name__.encode(), self.mapping(read.items(), names)])
+        return None
+
+    def _of_class(self, value: Any) -> bytes | None:
         if isinstance(value, type) and issubclass(value, enum.Enum):
             return self._enumeration(value)
         if isinstance(value, type) and issubclass(value, tuple) and _is_named(value):
             return self._named(value)
+        return None
+
+    def _by_place(self, value: Any) -> bytes:
+        """What has a name that lasts, by that; anything else by its address in this process."""
         if _has_place(value):
             return _joined("known", [self._place(value)])
         self.lasts = False
@@ -218,6 +225,22 @@ class _Encoder:
                 self.mapping(globals_read(function).items(), names),
             ],
         )
+
+
+# The parts of plain values, by their types.
+_PLAIN: dict[type, Callable[[_Encoder, Any], Iterable[bytes]]] = {
+    bool: lambda encoder, value: [b"%x" % value],
+    int: lambda encoder, value: [b"%x" % value],
+    float: lambda encoder, value: [struct.pack(">d", value)],
+    complex: lambda encoder, value: map(encoder.encoded, (value.real, value.imag)),
+    str: lambda encoder, value: [value.encode("utf-8", "surrogatepass")],
+    bytes: lambda encoder, value: [value],
+    tuple: lambda encoder, value: map(encoder.encoded, value),
+    list: lambda encoder, value: map(encoder.encoded, value),
+    dict: lambda encoder, value: map(encoder.encoded, value.items()),
+    frozenset: lambda encoder, value: sorted(map(encoder.encoded, value)),
+    set: lambda encoder, value: sorted(map(encoder.encoded, value)),
+}
 
 
 def _is_named(kind: type) -> bool:

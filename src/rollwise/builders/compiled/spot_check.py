@@ -56,7 +56,11 @@ def sample(states: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def compare(
-    rules: Rules, arrays: Arrays, known: NDArray[np.int32], chosen: NDArray[np.int64]
+    rules: Rules,
+    arrays: Arrays,
+    known: NDArray[np.int32],
+    chosen: NDArray[np.int64],
+    most_outcomes: float | None = None,
 ) -> None:
     """Hold what a compiled builder found against the plain rules.
 
@@ -65,8 +69,10 @@ def compare(
     known : (n_known, n_fields) int32
         What the arrays' next states are numbers of.
     chosen : (n,) int64
-        States of the arrays, the most telling first; as many are compared as have a
-        moderate number of outcomes together.
+        States of the arrays, the most telling first.
+    most_outcomes : float, optional
+        Only so many states are compared as have about so many outcomes together: a few for
+        each, unless something else is said.
 
     Raises
     ------
@@ -75,7 +81,7 @@ def compare(
     RulesError
         The plain rules break the contract of the language.
     """
-    left = OUTCOMES_PER_STATE * max(len(chosen), FEW)
+    left = OUTCOMES_PER_STATE * max(len(chosen), FEW) if most_outcomes is None else most_outcomes
     for s in chosen.tolist():
         state = rules.state_type(*arrays.states[s].tolist())
         compiled, plain = list(_of_arrays(arrays, known, s)), list(expand(rules, state))
