@@ -81,7 +81,7 @@ def warnings_of(game: str) -> list[str]:
     ],
 )
 def test_a_forgotten_swap_is_told(tmp_path, monkeypatch, written, said):
-    monkeypatch.setattr("rollwise.analysis.check._compare_builders", lambda *arguments: None)
+    monkeypatch.setattr("rollwise.analysis.check.compare_builders", lambda *arguments: None)
     game = own(tmp_path, SWAPPED, written)
     assert [said in text and "exchange the fields" in text for text in warnings_of(game)] == [True]
     done = run("solve", game)

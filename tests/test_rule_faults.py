@@ -45,7 +45,7 @@ def soon(monkeypatch):
 @pytest.fixture
 def interpreted_only(monkeypatch):
     """Let `check` compile nothing, which takes a second for every game."""
-    monkeypatch.setattr("rollwise.analysis.check._compare_builders", lambda *arguments: None)
+    monkeypatch.setattr("rollwise.analysis.check.compare_builders", lambda *arguments: None)
 
 
 def file_of(folder: Path, source: str) -> str:

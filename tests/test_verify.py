@@ -17,7 +17,7 @@ import rollwise
 from rollwise import verify
 from rollwise.answer import storage
 from rollwise.answer import verify as verifying
-from rollwise.answer.storage import _checksum, row_checksums
+from rollwise.answer.storage import checksum_of, row_checksums
 from rollwise.errors import RefusedFile, SolutionFileError, UsageError
 from rollwise.games import available
 from rollwise.games.pig import Pig, Piglet
@@ -56,7 +56,7 @@ def rewrite(path: Path, *, row: int, column: str, to: float, checksums: str = "a
     facts = json.loads(told["rollwise"])
     if checksums != "as saved":
         columns = frame["value"].to_numpy().copy(), frame["error_bound"].to_numpy().copy()
-        facts["checksum"] = _checksum(*columns)
+        facts["checksum"] = checksum_of(*columns)
         frame = frame.with_columns(pl.Series("checksum", row_checksums(*columns)))
     if checksums == "none":
         frame = frame.drop("checksum")

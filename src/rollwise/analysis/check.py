@@ -109,7 +109,7 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     if caught:
         report.add("warning", "compiling", str(caught[0].message))
     else:
-        _compare_builders(report, game, graph, max_states)
+        compare_builders(report, game, graph, max_states)
     _look_for_oddities(report, graph)
     _look_for_unreachable(report, graph)
     if not _look_for_endless_play(report, graph):
@@ -122,9 +122,7 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     return report
 
 
-def _compare_builders(
-    report: Report, game: Game, graph: StateGraph, max_states: int | None
-) -> None:
+def compare_builders(report: Report, game: Game, graph: StateGraph, max_states: int | None) -> None:
     from rollwise.builders.arrays import as_arrays
 
     topic = "interpreted and compiled"

@@ -47,7 +47,7 @@ FACTS: dict[str, Any] = {
 }
 
 
-def _checksum(values: np.ndarray, bounds: np.ndarray) -> str:
+def checksum_of(values: np.ndarray, bounds: np.ndarray) -> str:
     digest = hashlib.blake2b(digest_size=16)
     for array in (values, bounds):
         digest.update(np.ascontiguousarray(array).view(np.uint8).data)
@@ -79,7 +79,7 @@ def save(solution: Solution, path: Path) -> None:
         "game": graph.game,
         "parameters": dict(graph.parameters),
         "graph_hash": graph.content_hash,
-        "checksum": _checksum(solution.values, solution.error_bounds),
+        "checksum": checksum_of(solution.values, solution.error_bounds),
         "method": solution.method,
         "error_bound": solution.error_bound,
         "tolerance": solution.tolerance,
@@ -290,7 +290,7 @@ def _numbers(
     values, bounds = (frame[name].to_numpy().copy() for name in frame.columns)
     if len(values) != graph.n_states:
         raise _damaged(path, f"it has {len(values):,} rows, and the game {graph.n_states:,} states")
-    if _checksum(values, bounds) != facts["checksum"]:
+    if checksum_of(values, bounds) != facts["checksum"]:
         raise _damaged(path, "its values don't match their checksum")
     lost = np.isinf(values) & (graph.objective != "win")  # where nobody can end the play
     if not np.all(np.isfinite(values) | lost) or not np.all(bounds >= 0):

@@ -173,7 +173,7 @@ def _examine(
     elif not np.all(np.isfinite(bounds)):
         state = int(np.argmax(bounds))
         fault = f"it claims no bound on the value of {graph.state_text(state)}"
-    elif storage._checksum(values, bounds) != facts["checksum"] or not is_whole(path):
+    elif storage.checksum_of(values, bounds) != facts["checksum"] or not is_whole(path):
         fault = "its bytes don't match their hash"
     return fault, state, float(bounds.max()), verdict.residual
 

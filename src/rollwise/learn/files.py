@@ -37,7 +37,7 @@ FACTS: dict[str, Any] = {
 }
 
 
-def _checksum(arrays: Arrays) -> str:
+def checksum_of(arrays: Arrays) -> str:
     digest = hashlib.blake2b(digest_size=16)
     for name in sorted(arrays):
         digest.update(name.encode())
@@ -64,7 +64,7 @@ def save_learner(learner: Learner, path: Path) -> None:
         "games": learner.games,
         "recorded": learner.recorded,
         "round_end": learner.round_end,
-        "checksum": _checksum(arrays),
+        "checksum": checksum_of(arrays),
     }
     text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
 
@@ -84,7 +84,7 @@ def _read(path: Path) -> tuple[dict[str, Any], Arrays]:
         facts = json.loads(arrays.pop("facts").tobytes())
         written = facts["format"]
         fits = {name: isinstance(facts[name], kind) for name, kind in FACTS.items()}
-        sound = _checksum(arrays) == facts["checksum"]
+        sound = checksum_of(arrays) == facts["checksum"]
     except Exception as error:  # a zip file, an array or a description that isn't one
         raise LearnerFileError(f"{path} is damaged, or isn't a learner saved by rollwise") from (
             error
