@@ -9,7 +9,8 @@ since a value that changed by less than its bound may still be within it.
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from rollwise.answer import storage
 from rollwise.builders import Mode, Progress
 from rollwise.errors import RefusedFile, SolutionFileError, UsageError
 from rollwise.game import Game
-from rollwise.graph import StateGraph
+from rollwise.graph import StateGraph, title_of
 from rollwise.machine.parquet_files import is_whole, read_parquet
 from rollwise.numbers.printed import rounded_up
 
@@ -36,8 +37,8 @@ class Verification:
 
     Attributes
     ----------
-    title : str
-        The game and its parameters.
+    game : str
+    parameters : mapping
     n_states : int
         States whose bounds were checked.
     exactly : bool
@@ -53,7 +54,8 @@ class Verification:
         For the ``build`` of the graph, and the ``check``.
     """
 
-    title: str
+    game: str
+    parameters: Mapping[str, Any]
     n_states: int
     exactly: bool
     error_bound: float
@@ -68,9 +70,9 @@ class Verification:
         return not self.fault
 
     @property
-    def document(self) -> dict[str, Any]:
-        """As ``rollwise verify --json`` prints it."""
-        return {"verified": self.verified, **asdict(self)}
+    def title(self) -> str:
+        """The game and its parameters, as typed on the command line."""
+        return title_of(self.game, self.parameters)
 
     def __str__(self) -> str:
         if self.fault:
@@ -138,7 +140,8 @@ def verify(
     started = time.perf_counter()
     fault, state, bound, residual = _examine(path, facts, graph, exactly)
     return Verification(
-        graph.title,
+        graph.game,
+        graph.parameters,
         graph.n_states,
         exactly,
         bound,

@@ -1,4 +1,4 @@
-"""What games there are, what `check` and `compare` found, what was exported and kept."""
+"""What games there are, what `check`, `verify` and `compare` found, what was exported and kept."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rollwise.parameters import parameter_specs
 if TYPE_CHECKING:
     from rollwise.analysis.check import Report
     from rollwise.analysis.compare_methods import MethodRun
+    from rollwise.answer.verify import Verification
     from rollwise.game import Game
     from rollwise.graph import StateGraph
 
@@ -54,6 +55,22 @@ def check_document(report: Report) -> Document:
         "game": report.game,
         "passed": report.passed,
         "findings": [finding.__dict__ for finding in report.findings],
+    }
+
+
+def verification_document(found: Verification) -> Document:
+    """What became of verifying a saved solution."""
+    return {
+        "game": found.game,
+        "parameters": dict(found.parameters),
+        "verified": found.verified,
+        "exact": found.exactly,
+        "states": found.n_states,
+        "error_bound": found.error_bound,
+        "residual": found.residual,
+        "fault": found.fault,
+        "state": found.state,
+        "seconds": dict(found.seconds),
     }
 
 

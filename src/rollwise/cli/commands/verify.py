@@ -26,6 +26,7 @@ from rollwise.cli.forms import (
     as_played,
 )
 from rollwise.cli.progress import Progress
+from rollwise.documents.games import verification_document
 from rollwise.game import Game
 
 
@@ -69,7 +70,7 @@ def verify(
             progress=progress,
         )
     if json:
-        print_json(found.document)
+        print_json(verification_document(found))
     elif found.verified:
         typer.echo(str(found))
     else:
