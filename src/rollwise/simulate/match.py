@@ -22,8 +22,8 @@ from rollwise.graph.policies import Policy
 from rollwise.machine.interrupts import held_back
 from rollwise.numbers.printed import CHANCE_ROUNDING
 from rollwise.numbers.randomness import check_seed, fresh_seed, stream
-from rollwise.simulate.lengths import expected_lengths
-from rollwise.simulate.results import Counts, Disagreement, Match, Side, side_of
+from rollwise.simulate.lengths import Certified, expected_lengths
+from rollwise.simulate.results import Counts, Disagreement, Length, Match, Side, side_of
 from rollwise.simulate.table import Games, PlayTable
 
 BLOCK = 1 << 16  # games from one stream
@@ -179,32 +179,29 @@ def _with_exact(
     # The second side is seen by the opponent, who moves first there.
     values = (float(found.values[0]), -float(found.values_second[0]))
     bounds = (float(found.bounds[0]), float(found.bounds_second[0]))
-    done = []
-    for i, side in enumerate(sides):
-        rate, score = side.win_rate, side.score
-        if rate is not None:
-            off = bounds[i] / 2 + CHANCE_ROUNDING
-            rate = replace(rate, exact=win_probability(values[i]), exact_bound=off)
-        if score is not None:
-            score = replace(score, exact=values[i], exact_bound=bounds[i])
-        turns, moves = lengths[i]
-        done.append(
-            replace(
-                side,
-                win_rate=rate,
-                score=score,
-                turns=replace(
-                    side.turns,
-                    estimate=replace(
-                        side.turns.estimate, exact=turns.value, exact_bound=turns.bound
-                    ),
-                ),
-                moves=replace(
-                    side.moves,
-                    estimate=replace(
-                        side.moves.estimate, exact=moves.value, exact_bound=moves.bound
-                    ),
-                ),
-            )
-        )
-    return done, []
+    return [
+        _beside(side, value, bound, *ends)
+        for side, value, bound, ends in zip(sides, values, bounds, lengths, strict=False)
+    ], []
+
+
+def _beside(side: Side, value: float, bound: float, turns: Certified, moves: Certified) -> Side:
+    """A side with the exact figures beside the simulated ones."""
+    rate, score = side.win_rate, side.score
+    if rate is not None:
+        off = bound / 2 + CHANCE_ROUNDING
+        rate = replace(rate, exact=win_probability(value), exact_bound=off)
+    if score is not None:
+        score = replace(score, exact=value, exact_bound=bound)
+    return replace(
+        side,
+        win_rate=rate,
+        score=score,
+        turns=_with_length(side.turns, turns),
+        moves=_with_length(side.moves, moves),
+    )
+
+
+def _with_length(simulated: Length, exact: Certified) -> Length:
+    estimate = replace(simulated.estimate, exact=exact.value, exact_bound=exact.bound)
+    return replace(simulated, estimate=estimate)
