@@ -21,7 +21,7 @@ from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks import commands, growth, history, rates, stages
+from benchmarks import commands, growth, history, rates, stages, trace, tricks
 from benchmarks.measure import ROOT, Settings, measure, prepared, require_agreement
 from benchmarks.memory import bandwidth, physical_memory
 from benchmarks.peers import PEERS, peer
@@ -30,7 +30,7 @@ from benchmarks.results import Results
 from benchmarks.work import WORK
 
 HERE = Path(__file__).parent
-SECTIONS = ("stages", "growth", "commands", "rates")
+SECTIONS = ("stages", "growth", "commands", "tricks", "trace", "rates")
 LIBRARIES = ("numba", "numpy", "scipy", "polars")
 
 
@@ -144,6 +144,12 @@ def main() -> None:
     if "commands" in given.wanted:
         tell("commands")
         results.commands = commands.rows(settings, given.quick, tell)
+    if "tricks" in given.wanted:
+        tell("tricks")
+        results.tricks = tricks.rows(settings, given.quick, tell)
+    if "trace" in given.wanted:
+        tell("trace")
+        results.traces = trace.rows()
     if "rates" in given.wanted:
         tell("learning and simulating")
         results.rates = rates.rows(settings, given.quick)

@@ -27,7 +27,8 @@ import resource, subprocess, sys, time
 started = time.perf_counter()
 done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL)
 took = time.perf_counter() - started
-print(done.returncode, took, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(done.returncode, took, used.ru_utime + used.ru_stime, used.ru_maxrss)
 """
 ROLLWISE = [sys.executable, "-m", "rollwise"]
 LEAST_LIMIT = 120.0  # of a command: the first use ever compiles everything
@@ -43,7 +44,7 @@ COMMANDS: list[tuple[str, list[str]]] = [
 
 
 def measure(command: list[str], environment: dict[str, str], limit: float) -> dict[str, Any]:
-    """Seconds and peak bytes of a command."""
+    """Seconds, those of all cores, and peak bytes of a command."""
     process = subprocess.Popen(
         [sys.executable, "-c", MEASURE, *command],
         cwd=ROOT,
@@ -61,11 +62,11 @@ def measure(command: list[str], environment: dict[str, str], limit: float) -> di
         return {"fault": f"didn't finish in {limit:.0f} s"}
     with contextlib.suppress(ProcessLookupError):  # what still compiles would disturb the next one
         os.killpg(process.pid, signal.SIGKILL)
-    code, seconds, peak = said.split()
+    code, seconds, cpu, peak = said.split()
     if code != "0":
         return {"fault": (complaint.strip().splitlines() or [f"exit code {code}"])[-1]}
     unit = 1 if sys.platform == "darwin" else 1024
-    return {"seconds": float(seconds), "peak": int(peak) * unit}
+    return {"seconds": float(seconds), "cpu": float(cpu), "peak": int(peak) * unit}
 
 
 def rows(settings: Settings, quick: bool, report: Callable[[str], None]) -> list[dict[str, Any]]:

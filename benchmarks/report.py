@@ -46,6 +46,8 @@ def markdown(results: Results, lines: Sequence[history.Line]) -> str:
         *stage_table(results),
         *growth_table(results),
         *command_table(results),
+        *trick_tables(results),
+        *trace_table(results),
         *rate_tables(results),
     ]
     if results.ratios:
@@ -271,6 +273,57 @@ def command_table(results: Results) -> Iterator[str]:
         rows.append([f"`{row['command']}`", begun, again, megabytes(row["peak"])])
     columns = ["command", "first use ever, empty caches", "again (median)", "peak memory"]
     yield from markdown_table(columns, rows)
+    yield ""
+
+
+def trick_tables(results: Results) -> Iterator[str]:
+    """What is lost without each trick of the machine room."""
+    if not results.tricks:
+        return
+    yield from ("## What each trick brings", "")
+    yield (
+        "The same work with all tricks of the machine room, and without each of them "
+        "(`ROLLWISE_OFF`), in turns: the least wall time and the least CPU time, of all cores, "
+        "of so many runs. In brackets: over that with all tricks."
+    )
+    yield ""
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in results.tricks:
+        groups.setdefault((row["game"], row["what"]), []).append(row)
+    cells = []
+    for (game, what), group in groups.items():
+        whole = group[0]
+        for row in group:
+            about = [game, what, row["trick"] if row is whole else f"without {row['trick']}"]
+            if "fault" in row:
+                cells.append([*about, row["fault"]])
+                continue
+            times = [
+                seconds(row[key])
+                + ("" if row is whole or "fault" in whole else f" ({row[key] / whole[key]:.2f})")
+                for key in ("seconds", "cpu")
+            ]
+            cells.append([*about, *times, str(row["runs"])])
+    yield from markdown_table(["", "what", "", "wall time", "CPU time", "runs"], cells)
+    yield ""
+
+
+def trace_table(results: Results) -> Iterator[str]:
+    """How much of rollwise a command passes through."""
+    if not results.traces:
+        return
+    yield from ("## The way of the data", "")
+    yield (
+        "What a command passes through where everything is compiled and no answer is kept: files "
+        "of rollwise, functions, and calls from one file into another "
+        "(`python -m benchmarks.trace` says what is counted)."
+    )
+    yield ""
+    rows = [
+        [f"`{row['command']}`", *(f"{row[key]:,}" for key in ("files", "functions", "changes"))]
+        for row in results.traces
+    ]
+    yield from markdown_table(["command", "files", "functions", "changes of file"], rows)
     yield ""
 
 

@@ -36,6 +36,8 @@ class Results:
     no_picture: str = "not drawn"
     commands: list[dict[str, Any]] = field(default_factory=list)
     rates: dict[str, Any] = field(default_factory=dict)
+    tricks: list[dict[str, Any]] = field(default_factory=list)
+    traces: list[dict[str, Any]] = field(default_factory=list)
 
     def of(self, work: str, peer: str, way: str | None = None) -> list[Row]:
         """The rows of one tool with one problem that have an answer."""

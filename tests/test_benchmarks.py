@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import growth, history, memory
+from benchmarks import growth, history, memory, report, trace, tricks
 from benchmarks.goals import goals
 from benchmarks.measure import (
     Row,
@@ -24,6 +24,8 @@ from benchmarks.peers.decision_process import decision_process, worth
 from benchmarks.report import markdown
 from benchmarks.results import Results
 from benchmarks.work import WORK, Problem, Work, certified_answer, check_known, find_work, prepare
+
+from rollwise.machine.switches import TRICKS
 
 SMALL = {
     "pig": Work("small-pig", "pig", "pig", {"target": 12}),
@@ -371,3 +373,96 @@ def test_every_work_item_has_a_game_and_a_name():
     for work in WORK:
         assert work.rules().parameters | work.parameters == work.rules().parameters
     assert Path(history.FILE).parent.name == "benchmarks"
+
+
+def test_what_a_trick_brings_is_told_beside_all_of_them():
+    def row(trick, *runs):
+        return tricks.row("pig", "command", trick, list(runs))
+
+    found = [
+        row(tricks.ALL, {"seconds": 0.3, "cpu": 0.5}, {"seconds": 0.4, "cpu": 0.2}),
+        row("prefetch", {"seconds": 0.6, "cpu": 0.3}),
+        row("garbage", {"seconds": 0.6, "cpu": 0.3}, {"fault": "too slow"}),
+    ]
+    page = "\n".join(report.trick_tables(Results({}, Settings(), tricks=found)))
+    assert "| pig | command | (all tricks) | 300 ms | 200 ms | 2 |" in page
+    assert "| pig | command | without prefetch | 600 ms (2.00) | 300 ms (1.50) | 1 |" in page
+    assert "| pig | command | without garbage | too slow |" in page
+    assert list(report.trick_tables(Results({}, Settings()))) == []
+
+
+def test_every_trick_is_measured():
+    measured = {*tricks.SOLVING, *tricks.STARTING, *tricks.COMPILING}
+    assert measured == set(TRICKS)
+
+
+TRACED = {
+    "one.py": """
+from package import two
+
+def numbers():
+    yield from (x + 1 for x in two.gives())
+
+def work():
+    helper()
+    return two.total(numbers())
+
+def helper():
+    pass
+""",
+    "two.py": """
+import package.one
+
+def at_import():
+    pass
+
+at_import()
+
+def gives():
+    yield 1
+    yield 2
+
+def total(given):
+    return sum(given) + len([package.one.helper() for _ in range(3)])
+""",
+}
+
+
+def test_the_tracer_counts_calls_from_file_to_file(tmp_path, monkeypatch):
+    package = tmp_path / "package"
+    package.mkdir()
+    for name, text in {"__init__.py": "", **TRACED}.items():
+        (package / name).write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    tracer = trace.Tracer(package)
+    before = sys.getprofile()
+    sys.setprofile(tracer)
+    try:
+        from package.one import work
+
+        assert work() == 8
+    finally:
+        sys.setprofile(before)
+    told = tracer.report()
+    assert dict(told["called"]) == {
+        "one.py:work": 1,
+        "one.py:numbers": 1,
+        "one.py:helper": 4,
+        "two.py:gives": 1,
+        "two.py:total": 1,
+    }
+    assert (told["files"], told["functions"]) == (2, 5)
+    # work > total > numbers > gives, and total > helper three times
+    assert told["changes"] == 1 + 1 + 1 + 3
+    assert sorted(told["between"]) == [["one.py", "two.py", 2], ["two.py", "one.py", 4]]
+
+
+@pytest.mark.slow
+def test_a_command_is_traced():
+    told = trace.trace("solve piglet target=3")
+    assert told["functions"] >= told["files"] > 5
+    assert told["changes"] == sum(times for _, _, times in told["between"])
+    page = "\n".join(report.trace_table(Results({}, Settings(), traces=[{"command": "x", **told}])))
+    assert f"| `x` | {told['files']} | {told['functions']} | {told['changes']} |" in page
+    with pytest.raises(RuntimeError, match="no game is called"):
+        trace.trace("solve no-such-game")

@@ -144,7 +144,8 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         if not beside and not is_private(Path(self._cache_path)):
             raise RuntimeError(f"{self._cache_path} isn't private")
         stamp = source_stamp(source)
-        self._cache_file = _Files(self._cache_path, self._impl.filename_base, stamp)
+        name = "-no-".join([self._impl.filename_base, *switches.compiled_otherwise()])
+        self._cache_file = _Files(self._cache_path, name, stamp)
 
     def is_empty(self) -> bool:
         """Whether nothing is on disk that can be used."""
