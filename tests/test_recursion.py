@@ -40,7 +40,7 @@ def called(inner):
 
 
 improve, condense = called(solving.improve), called(evaluating.condense)
-spread, guess_cut = called(evaluating.spread), called(solving.guess_cut)
+spread, guess_feedback = called(evaluating.spread), called(solving.guess_feedback)
 
 
 def exact(graph: StateGraph, border=None) -> np.ndarray:
@@ -88,7 +88,7 @@ def test_games_from_their_rules(game):
 
 @pytest.fixture
 def calls(monkeypatch):
-    """Which ways of `_solve_hard` were gone."""
+    """Which ways of `newton_krylov` were gone."""
     gone = []
 
     def spy(name):
@@ -100,7 +100,7 @@ def calls(monkeypatch):
 
         monkeypatch.setattr(recursion, name, recorded)
 
-    for name in ("_solve_hard", "_evaluate_directly", "_krylov"):
+    for name in ("newton_krylov", "evaluate_by_lu", "gmres_step"):
         spy(name)
     return gone
 
@@ -132,15 +132,15 @@ def test_choosing_for_both_players_at_once(table, calls):
 
 @pytest.mark.parametrize("table", ROUND_IN_CIRCLES)
 def test_choosing_for_both_players_at_once_in_a_hard_component(table, monkeypatch):
-    solve_hard(assemble(table), monkeypatch)
+    solve_by_newton(assemble(table), monkeypatch)
 
 
-def solve_hard(graph: StateGraph, monkeypatch, *, lu_first: int = 5_000) -> None:
-    """Send the whole graph, as if one component, through `_solve_hard`."""
+def solve_by_newton(graph: StateGraph, monkeypatch, *, lu_first: int = 5_000) -> None:
+    """Send the whole graph, as if one component, through `newton_krylov`."""
     monkeypatch.setattr(recursion, "LU_FIRST", lu_first)
     arranged = Recursion.of_values(graph)
     values, chosen = np.zeros(graph.n_states), np.zeros(graph.n_states, np.uint32)
-    _, converged = recursion._solve_hard(
+    _, converged = recursion.newton_krylov(
         arranged, 0, graph.n_states, values, chosen, 4 * solving.EPSILON, None
     )
     assert converged
@@ -153,24 +153,24 @@ def solve_hard(graph: StateGraph, monkeypatch, *, lu_first: int = 5_000) -> None
 @given(ending_graphs())
 def test_random_graphs_by_lu(graph):
     with pytest.MonkeyPatch.context() as monkeypatch:
-        solve_hard(graph, monkeypatch)
+        solve_by_newton(graph, monkeypatch)
 
 
 @given(ending_graphs())
 def test_random_graphs_by_gmres(graph):
     with pytest.MonkeyPatch.context() as monkeypatch:
-        solve_hard(graph, monkeypatch, lu_first=0)
+        solve_by_newton(graph, monkeypatch, lu_first=0)
 
 
 def improved(graph: StateGraph, *, known: bool = False) -> tuple[int, np.ndarray]:
     """The whole graph, as if one component, by condensed evaluations: sweeps, and values."""
     arranged = Recursion.of_values(graph)
-    room = recursion._room_for(graph.n_states, graph.n_outcomes).condensed
+    workspace = recursion.workspace_for(graph.n_states, graph.n_outcomes).condensed
     values, chosen = np.zeros(graph.n_states), np.zeros(graph.n_states, np.uint32)
     if known:
         chosen[:] = arranged.arranged.action_indptr[:-1]  # any will do
     sweeps = improve(
-        0, graph.n_states, arranged.arranged, values, chosen, room, known, 4 * solving.EPSILON
+        0, graph.n_states, arranged.arranged, values, chosen, workspace, known, 4 * solving.EPSILON
     )
     found = np.empty(graph.n_states)
     found[arranged.components.order] = -values if graph.objective == "minimize" else values
@@ -200,7 +200,7 @@ def test_a_condensed_system_is_the_same_system(graph, random):
     inside = arranged.arranged
     begin, end = inside.action_indptr[:-1].tolist(), inside.action_indptr[1:].tolist()
     chosen = np.array([random.randrange(*span) for span in zip(begin, end, strict=True)], np.uint32)
-    room = recursion._room_for(n, graph.n_outcomes).condensed
+    workspace = recursion.workspace_for(n, graph.n_outcomes).condensed
     matrix, right = np.eye(n), inside.constant[chosen].copy()
     for i, a in enumerate(chosen):
         c = inside.lottery_indptr[inside.lottery[a]]
@@ -208,26 +208,26 @@ def test_a_condensed_system_is_the_same_system(graph, random):
             matrix[i, inside.target[k]] -= inside.coefficient[c]
             c += 1
     values = np.zeros(n)
-    rows, cuts = condense(0, n, inside, values, chosen, room)
-    assert 0 <= cuts <= rows <= n
+    rows, n_feedback = condense(0, n, inside, values, chosen, workspace)
+    assert 0 <= n_feedback <= rows <= n
     small = np.eye(rows)
     for r in range(rows):
-        for k in range(room.indptr[r], room.indptr[r + 1]):
-            small[r, room.column[k]] -= room.coefficient[k]
+        for k in range(workspace.indptr[r], workspace.indptr[r + 1]):
+            small[r, workspace.column[k]] -= workspace.coefficient[k]
     read_early = {
-        int(room.column[k])
+        int(workspace.column[k])
         for r in range(rows)
-        for k in range(room.indptr[r], room.indptr[r + 1])
-        if room.column[k] > r
+        for k in range(workspace.indptr[r], workspace.indptr[r + 1])
+        if workspace.column[k] > r
     }
-    assert set(room.cut[:cuts].tolist()) == read_early
-    room.x[:rows] = np.linalg.solve(small, room.constant[:rows])
-    spread(0, n, room, values)
+    assert set(workspace.feedback[:n_feedback].tolist()) == read_early
+    workspace.x[:rows] = np.linalg.solve(small, workspace.constant[:rows])
+    spread(0, n, workspace, values)
     assert values == pytest.approx(np.linalg.solve(matrix, right), rel=1e-9, abs=1e-9)
 
 
 @given(ending_graphs(max_states=40))
-def test_cut_states_are_what_a_sweep_reads_before_it_writes(graph):
+def test_the_feedback_vertex_set_is_what_a_sweep_reads_before_it_writes(graph):
     recursion = Recursion.of_values(graph)
     arranged, indptr = recursion.arranged, recursion.components.indptr
     for c, (low, high) in enumerate(itertools.pairwise(indptr.tolist())):
@@ -241,28 +241,28 @@ def test_cut_states_are_what_a_sweep_reads_before_it_writes(graph):
                 readers.setdefault(t, []).append(i)
             if early and any(not low <= t < high for t in targets):
                 lead_out.setdefault(early[-1], []).append(i)
-        assert arranged.cuts[c] == min(len(readers), kernels.MOST_CUT + 1)
-        if len(readers) <= kernels.MOST_CUT:
-            cuts = slice(low, low + len(readers))
-            assert arranged.cut_state[cuts].tolist() == list(readers)
-            for t, i in zip(readers, arranged.reader[cuts], strict=True):
+        assert arranged.n_feedback[c] == min(len(readers), kernels.MOST_FEEDBACK + 1)
+        if len(readers) <= kernels.MOST_FEEDBACK:
+            n_feedback = slice(low, low + len(readers))
+            assert arranged.feedback[n_feedback].tolist() == list(readers)
+            for t, i in zip(readers, arranged.reader[n_feedback], strict=True):
                 assert i in lead_out.get(t, readers[t])
 
 
 @given(ending_graphs(max_states=40))
-def test_cut_states_are_guessed_to_be_like_others_of_the_same_player(graph):
+def test_feedback_states_are_guessed_to_be_like_others_of_the_same_player(graph):
     recursion = Recursion.of_values(graph)
     arranged, indptr = recursion.arranged, recursion.components.indptr
     before = np.arange(1.0, graph.n_states + 1)  # to tell whose value it is
     for c, (low, high) in enumerate(itertools.pairwise(indptr.tolist())):
-        cuts = int(arranged.cuts[c])
-        if not 0 < cuts <= kernels.MOST_CUT:
+        n_feedback = int(arranged.n_feedback[c])
+        if not 0 < n_feedback <= kernels.MOST_FEEDBACK:
             continue
         values = before.copy()
-        guess_cut(low, high, cuts, arranged, values)
-        guessed = arranged.cut_state[low : low + cuts].tolist()
+        guess_feedback(low, high, n_feedback, arranged, values)
+        guessed = arranged.feedback[low : low + n_feedback].tolist()
         assert np.array_equal(np.delete(values, guessed), np.delete(before, guessed))
-        for cut, i in zip(guessed, arranged.reader[low : low + cuts].tolist(), strict=True):
+        for state, i in zip(guessed, arranged.reader[low : low + n_feedback].tolist(), strict=True):
             read = []  # by the reader: what, and whether the turn passes
             for a in range(arranged.action_indptr[i], arranged.action_indptr[i + 1]):
                 ways = slice(*arranged.outcome_indptr[a : a + 2])
@@ -270,16 +270,16 @@ def test_cut_states_are_guessed_to_be_like_others_of_the_same_player(graph):
                 targets = arranged.target[ways].tolist()
                 passes = (arranged.coefficient[first : first + len(targets)] < 0).tolist()
                 read += zip(targets, passes, strict=True)
-            whose = {passes for t, passes in read if t == cut}
+            whose = {passes for t, passes in read if t == state}
             like = {before[t] for t, passes in read if not low <= t < high and passes in whose}
             if len(whose) == 1:  # else it is read for both players, by one of these
-                assert values[cut] in (like or {before[cut]})
+                assert values[state] in (like or {before[state]})
             else:
-                assert values[cut] in like | {before[cut]}
+                assert values[state] in like | {before[state]}
 
 
 @pytest.mark.parametrize("first", [chain(2), chain(300)], ids=["few", "hard"])
-def test_few_cut_states_and_many_in_one_graph(first):
+def test_small_and_large_feedback_vertex_sets_in_one_graph(first):
     """Whatever comes first: the search goes over to what solves them all, and stays with it."""
     many = build(TwoDicePig(10), mode="interpreted")
     for parts in ((first, many), (many, first), (first, many, first)):
@@ -327,15 +327,15 @@ def test_a_well_mixed_component_is_relaxed(calls):
     ]
     graph = assemble(table)
     arranged = Recursion.of_values(graph)
-    assert arranged.arranged.cuts[0] > kernels.MOST_CUT
+    assert arranged.arranged.n_feedback[0] > kernels.MOST_FEEDBACK
     assert_solved(graph)
     assert calls == []
 
 
 def test_a_long_fair_ruin_is_left_to_lu(calls):
     assert_solved(chain(300), ruin(300, 1))
-    assert calls[:2] == ["_solve_hard", "_evaluate_directly"]
-    assert "_krylov" not in calls
+    assert calls[:2] == ["newton_krylov", "evaluate_by_lu"]
+    assert "gmres_step" not in calls
 
 
 def test_a_hard_component_that_leads_out_of_itself(calls):
@@ -346,14 +346,14 @@ def test_a_hard_component_that_leads_out_of_itself(calls):
     place = np.arange(1, n + 1) / (n + 1)
     truth = np.concatenate([place / 2 + (1 - place) / 3, [1 / 2, 1 / 3]])
     assert_solved(assemble(table), truth)
-    assert "_evaluate_directly" in calls
+    assert "evaluate_by_lu" in calls
 
 
 def test_a_larger_fair_ruin_is_left_to_gmres(calls, monkeypatch):
     """What GMRES doesn't solve in its steps goes on to LU, and the answer is the same."""
     monkeypatch.setattr(recursion, "LU_FIRST", 100)
     assert_solved(chain(300), ruin(300, 1))
-    assert calls[:2] == ["_solve_hard", "_krylov"]
+    assert calls[:2] == ["newton_krylov", "gmres_step"]
 
 
 @pytest.mark.slow
@@ -369,8 +369,8 @@ def test_a_component_too_large_for_lu(calls):
     found = strategy_iteration(graph)
     assert found.converged
     assert certify(graph, found.values).bound <= 1e-11
-    assert calls[:2] == ["_solve_hard", "_krylov"]
-    assert "_evaluate_directly" not in calls
+    assert calls[:2] == ["newton_krylov", "gmres_step"]
+    assert "evaluate_by_lu" not in calls
 
 
 def test_a_solver_that_cannot_end_says_so(monkeypatch):
@@ -383,8 +383,8 @@ def test_factors_that_take_too_long_are_done_without(calls, monkeypatch):
     monkeypatch.setattr(recursion, "LU_SECONDS", 0.0)
     graph = chain(300)
     found, proof, _ = solve_and_certify(graph)
-    assert calls[:2] == ["_solve_hard", "_evaluate_directly"]
-    assert calls.count("_evaluate_directly") <= 2  # one for the values, one for their bounds
+    assert calls[:2] == ["newton_krylov", "evaluate_by_lu"]
+    assert calls.count("evaluate_by_lu") <= 2  # one for the values, one for their bounds
     assert np.all(np.abs(found.values - ruin(300, 1)) <= proof.bounds + 1e-13)
     assert proof.bound < 1e-6
 

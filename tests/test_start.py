@@ -262,8 +262,6 @@ def test_kernels_on_disk_are_those_of_all_the_sources_that_went_into_them(tmp_pa
     for part in parts:  # itself; directly; not
         change(f"{part}.py")
         found.append(stamp())
-    monkeypatch.setattr(switches, "turned_off", lambda: frozenset({"prefetch"}))
-    found.append(stamp())
     assert len(set(found)) == len(found)
     kernel_cache.source_stamp.cache_clear()
 

@@ -12,8 +12,8 @@ def fraction_bits(component_indptr, chosen, outcome_indptr, target, action_bits,
     """Bound the bits of the denominator of each value under one action a state.
 
     A value is a sum of others over the total weight of its action, so along a path
-    denominators multiply by the totals; the linear system of c states that cut the
-    cycles of a component, whose coefficients have denominators of L bits, has a
+    denominators multiply by the totals; the linear system of the c states in the
+    feedback vertex set of a component, whose coefficients have denominators of L bits, has a
     determinant of about c L bits, which divides the values of the component and of
     all that lead to it.
 
@@ -32,20 +32,20 @@ def fraction_bits(component_indptr, chosen, outcome_indptr, target, action_bits,
     -------
     most : float
         The largest of them.
-    cuts : int
-        The most states that cut the cycles of one component.
+    n_feedback : int
+        The size of the largest feedback vertex set of a component.
     """
     n = chosen.shape[0]
     path = np.zeros(n)
     inside = np.zeros(n)
-    is_cut = np.zeros(n, np.bool_)
+    is_feedback = np.zeros(n, np.bool_)
     systems = 0.0
     most = 0.0
-    most_cuts = 0
+    most_feedback = 0
     for c in range(component_indptr.shape[0] - 1):
         low, high = component_indptr[c], component_indptr[c + 1]
         longest = 0.0
-        cuts = 0
+        n_feedback = 0
         for i in range(low, high):
             a = chosen[i]
             before = 0.0
@@ -59,15 +59,15 @@ def fraction_bits(component_indptr, chosen, outcome_indptr, target, action_bits,
                 elif t < i:
                     before = max(before, path[t])
                     here = max(here, inside[t])
-                elif not is_cut[t]:
-                    is_cut[t] = True
-                    cuts += 1
+                elif not is_feedback[t]:
+                    is_feedback[t] = True
+                    n_feedback += 1
             path[i] = before + action_bits[a]
             inside[i] = here + action_bits[a]
             longest = max(longest, inside[i])
-        systems += cuts * longest
+        systems += n_feedback * longest
         for i in range(low, high):
             bits[i] = systems + path[i]
             most = max(most, bits[i])
-        most_cuts = max(most_cuts, cuts)
-    return most, most_cuts
+        most_feedback = max(most_feedback, n_feedback)
+    return most, most_feedback

@@ -1,4 +1,4 @@
-"""Evaluating the chosen actions of one component, with the states that matter to it.
+"""Evaluating the chosen actions of one component: a condensed system, and Anderson acceleration.
 
 Under one action a state, a state is one equation. One that has a single unknown, found
 before it in solving order, is that unknown times a factor plus an offset, and is put
@@ -24,7 +24,7 @@ WORTHWHILE = 400  # sweeps that it may then still take
 
 
 class Condensed(NamedTuple):
-    """Room for a condensed component, and what it was made from.
+    """The workspace of a condensed component, and what it was made from.
 
     State i of the component, counted from its first position, is
     ``factor[i] * x[row[i]] + offset[i]``. Row r is ``x[r] = constant[r] + sum of
@@ -40,8 +40,8 @@ class Condensed(NamedTuple):
     indptr: Any  # (n_states of the largest component + 1,) uint32
     column: Any  # (n_outcomes of the largest component,) uint32
     coefficient: Any  # (n_outcomes of the largest component,) float64
-    cut: Any  # (n_states of the largest component,) uint32: rows read before they are written
-    is_cut: Any  # (n_states of the largest component,) bool
+    feedback: Any  # (n_states of the largest component,) uint32: rows read before they are written
+    is_feedback: Any  # (n_states of the largest component,) bool
 
 
 @inner_kernel
@@ -50,7 +50,7 @@ def condense(low, high, arranged, values, chosen, condensed):
 
     Returns
     -------
-    rows, cuts : int
+    rows, n_feedback : int
         Number of unknowns, and of those among them that are read before they are written.
     """
     row, factor, offset = condensed.row, condensed.factor, condensed.offset
@@ -89,10 +89,10 @@ def condense(low, high, arranged, values, chosen, condensed):
             condensed.kept[rows] = here
             condensed.constant[rows] = known
             condensed.x[rows] = values[i]
-            condensed.is_cut[rows] = False
+            condensed.is_feedback[rows] = False
             rows += 1
     entries = np.uint32(0)
-    cuts = 0
+    n_feedback = 0
     condensed.indptr[0] = 0
     for r in range(rows):
         a = chosen[condensed.kept[r]]
@@ -113,10 +113,10 @@ def condense(low, high, arranged, values, chosen, condensed):
                     condensed.column[entries] = column
                     condensed.coefficient[entries] = weight
                     entries += np.uint32(1)
-                    if column > r and not condensed.is_cut[column]:
-                        condensed.is_cut[column] = True
-                        condensed.cut[cuts] = column
-                        cuts += 1
+                    if column > r and not condensed.is_feedback[column]:
+                        condensed.is_feedback[column] = True
+                        condensed.feedback[n_feedback] = column
+                        n_feedback += 1
             c += np.uint32(1)
         if itself != 0.0:
             total /= 1.0 - itself
@@ -124,7 +124,7 @@ def condense(low, high, arranged, values, chosen, condensed):
                 condensed.coefficient[k] /= 1.0 - itself
         condensed.constant[r] = total
         condensed.indptr[r + 1] = entries
-    return rows, cuts
+    return rows, n_feedback
 
 
 @inner_kernel
@@ -185,17 +185,17 @@ def forget(changes, products):
 
 
 @inner_kernel
-def settle(rows, cuts, condensed, enough, share, rounding):
-    """Solve a condensed system by sweeps, accelerated, if they converge soon enough.
+def accelerated_sweeps(rows, n_feedback, condensed, enough, share, rounding):
+    """Solve a condensed system by sweeps with Anderson acceleration, if they converge soon enough.
 
-    A sweep takes x, the values on the cut, to g(x). After each, the next x is the
+    A sweep takes x, the values of the feedback vertex set, to g(x). After each, the next x is the
     mixture of the last few g whose changes g(x) - x, mixed likewise, are least
     (Anderson). Where a change grows, the memory is dropped and the sweep stands.
 
     Parameters
     ----------
     enough, share : float
-        It is done when a sweep changes no value on the cut by more than `enough`, and that
+        It is done when a sweep changes none of these values by more than `enough`, and that
         `share` of the largest of them.
     rounding : float
         Nor does it go on where no sweep gets below that.
@@ -205,14 +205,14 @@ def settle(rows, cuts, condensed, enough, share, rounding):
     int
         Number of sweeps, or minus that number where they converge too slowly.
     """
-    cut, x = condensed.cut, condensed.x
-    before = np.empty(cuts)
-    change_before = np.empty(cuts)  # g(x) - x of the last sweep
-    after_before = np.empty(cuts)  # g(x) of the last sweep
+    feedback, x = condensed.feedback, condensed.x
+    before = np.empty(n_feedback)
+    change_before = np.empty(n_feedback)  # g(x) - x of the last sweep
+    after_before = np.empty(n_feedback)  # g(x) of the last sweep
     # Differences of both from sweep to sweep; in columns, since their products are
     # taken side by side. A column of zeros is no memory.
-    changes = np.zeros((cuts, MEMORY))
-    afters = np.zeros((cuts, MEMORY))
+    changes = np.zeros((n_feedback, MEMORY))
+    afters = np.zeros((n_feedback, MEMORY))
     products = np.zeros((MEMORY, MEMORY))
     matrix = np.empty((MEMORY, MEMORY))
     row = np.empty(MEMORY)
@@ -220,15 +220,15 @@ def settle(rows, cuts, condensed, enough, share, rounding):
     newest = -1
     early = np.inf
     last = np.inf
-    for j in range(cuts):
-        before[j] = x[cut[j]]
+    for j in range(n_feedback):
+        before[j] = x[feedback[j]]
     for sweeps in range(1, PATIENCE + WORTHWHILE + 1):
         sweep_rows(rows, condensed)
         change = 0.0
         scale = 0.0
-        for j in range(cuts):
-            change = max(change, abs(x[cut[j]] - before[j]))
-            scale = max(scale, abs(x[cut[j]]))
+        for j in range(n_feedback):
+            change = max(change, abs(x[feedback[j]] - before[j]))
+            scale = max(scale, abs(x[feedback[j]]))
         aim = enough + share * scale
         if not np.isfinite(change):
             return -sweeps
@@ -249,16 +249,16 @@ def settle(rows, cuts, condensed, enough, share, rounding):
             if newest >= 0:
                 forget(changes, products)
                 newest = -1
-            for j in range(cuts):
-                after = x[cut[j]]
+            for j in range(n_feedback):
+                after = x[feedback[j]]
                 change_before[j] = after - before[j]
                 after_before[j] = after
                 before[j] = after
             continue
         newest = (newest + 1) % MEMORY
         p0 = p1 = p2 = p3 = q0 = q1 = q2 = q3 = 0.0
-        for j in range(cuts):
-            after = x[cut[j]]
+        for j in range(n_feedback):
+            after = x[feedback[j]]
             moved = after - before[j]
             new = moved - change_before[j]
             changes[j, newest] = new
@@ -291,10 +291,10 @@ def settle(rows, cuts, condensed, enough, share, rounding):
             for i in range(MEMORY):
                 mixture[i] = 0.0
         m0, m1, m2, m3 = mixture[0], mixture[1], mixture[2], mixture[3]
-        for j in range(cuts):
+        for j in range(n_feedback):
             next_x = after_before[j] - (
                 m0 * afters[j, 0] + m1 * afters[j, 1] + m2 * afters[j, 2] + m3 * afters[j, 3]
             )
-            x[cut[j]] = next_x
+            x[feedback[j]] = next_x
             before[j] = next_x
     return -(PATIENCE + WORTHWHILE)

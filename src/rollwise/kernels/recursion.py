@@ -7,10 +7,10 @@ Every kernel here works on the equation
 whose states are numbered by position: component by component, those that end
 every play first, and within a component so that a sweep from low to high
 positions meets what a state leads to before the state, unless the two lie on a
-cycle. What a sweep reads before it has written it is a cut of the cycles: given
-the values on the cut, one sweep gives all others. A sweep is therefore a map F
-from the values on the cut to themselves, and its derivative J is got by carrying
-slopes along. Newton's step on F(x) = x is the policy that is best at x, evaluated
+cycle. What a sweep reads before it has written it is a feedback vertex set: every
+cycle goes through it, and given its values, one sweep gives all others. A sweep is
+therefore a map F from these values to themselves, and its derivative J is found by
+carrying slopes along. Newton's step on F(x) = x is the policy that is best at x, evaluated
 exactly: strategy iteration, at the price of one sweep a step.
 
 The coefficients c are those of the action's lottery (see `rollwise.graph`), so that
@@ -29,7 +29,7 @@ from rollwise.kernels.prefetch import prefetch
 TWO = index(2)
 AHEAD = index(8)  # states between a line's being asked for and its being read
 LINE = index(16)  # outcomes in a line of memory
-MOST_CUT = 16  # cut states that are found one by one
+MOST_FEEDBACK = 16  # states of a feedback vertex set that are found one by one
 
 
 class Arranged(NamedTuple):
@@ -37,9 +37,10 @@ class Arranged(NamedTuple):
 
     Action a, at ``action_indptr[i] <= a < action_indptr[i + 1]`` for the position i,
     leads to ``target[outcome_indptr[a]:outcome_indptr[a + 1]]`` with the
-    coefficients that begin at ``coefficient[lottery_indptr[lottery[a]]]``. The cut states of a
-    component are those that a sweep reads before it writes them. The `reader` of one is a state
-    that reads it; if possible one that also leads out of the component, and reads no other later.
+    coefficients that begin at ``coefficient[lottery_indptr[lottery[a]]]``. The feedback vertex
+    set of a component is what a sweep reads before it writes it. The `reader` of such a state is
+    one that reads it; if possible one that also leads out of the component, and reads no other
+    later.
     """
 
     action_indptr: Any  # (n_states + 1,) uint32
@@ -49,8 +50,8 @@ class Arranged(NamedTuple):
     target: Any  # (n_outcomes,) uint32: positions; from n_states on, the border
     lottery_indptr: Any  # (n_lotteries + 1,) uint32
     coefficient: Any  # (n_lottery_outcomes,) float64
-    cuts: Any  # (n_states,) uint8: cut states of each component; MOST_CUT + 1 for more than that
-    cut_state: Any  # (n_states,) uint32: their positions, from that of the component's first state
+    n_feedback: Any  # (n_states,) uint8: size of each component's set; MOST_FEEDBACK + 1 if larger
+    feedback: Any  # (n_states,) uint32: its positions, from that of the component's first state
     reader: Any  # (n_states,) uint32: of each of them, in the same places
 
 
@@ -92,13 +93,13 @@ def arrange(
         arranged.target,
     )
     to_constant, to_lottery = arranged.constant, arranged.lottery
-    cut_state, reader, most = arranged.cut_state, arranged.reader, index(MOST_CUT)
+    feedback, reader, most = arranged.feedback, arranged.reader, index(MOST_FEEDBACK)
     end = index(component_indptr[stop])
     n_actions = index(to_action[component_indptr[first]])
     n_outcomes = index(to_outcome[n_actions])
     for component in range(first, stop):
         low, high = index(component_indptr[component]), index(component_indptr[component + 1])
-        cuts = index(0)
+        n_feedback = index(0)
         for i in range(low, high):
             # ask for what comes soon, each line with the help of one asked for before it
             soon = i + AHEAD
@@ -114,7 +115,7 @@ def arrange(
             a = index(action_indptr[s])
             k = index(outcome_indptr[a])
             leads_out = False
-            cut = most  # none
+            place = most  # none
             while a < index(action_indptr[s + ONE]):
                 lottery = np.uint32(action_lottery[a])
                 a += ONE
@@ -128,23 +129,23 @@ def arrange(
                     n_outcomes += ONE
                     if target < low or target >= high:
                         leads_out = True
-                    elif target >= i and cuts <= most:
-                        cut = index(0)
-                        while cut < cuts and cut_state[low + cut] != target:
-                            cut += ONE
-                        if cut == cuts:
-                            if cut < most:
-                                cut_state[low + cut] = target
-                                reader[low + cut] = i
-                            cuts += ONE
+                    elif target >= i and n_feedback <= most:
+                        place = index(0)
+                        while place < n_feedback and feedback[low + place] != target:
+                            place += ONE
+                        if place == n_feedback:
+                            if place < most:
+                                feedback[low + place] = target
+                                reader[low + place] = i
+                            n_feedback += ONE
                 to_constant[n_actions] = lottery_constant[lottery]
                 to_lottery[n_actions] = lottery
                 n_actions += ONE
                 to_outcome[n_actions] = n_outcomes
             to_action[i + ONE] = n_actions
-            if leads_out and cut < most:
-                reader[low + cut] = i
-        arranged.cuts[component] = cuts
+            if leads_out and place < most:
+                reader[low + place] = i
+        arranged.n_feedback[component] = n_feedback
 
 
 @kernel
@@ -219,7 +220,7 @@ def slope_sweep(low, high, arranged, chosen, slope):
 
 @inner_kernel
 def carry_slopes(low, high, m, arranged, chosen, slopes):
-    """The derivatives of a component's values, under the `chosen` actions, by its `m` cut states.
+    """The derivatives of a component's values, by those of its `m` feedback states.
 
     Parameters
     ----------
@@ -229,7 +230,7 @@ def carry_slopes(low, high, m, arranged, chosen, slopes):
     outcome_indptr, target, lottery = arranged.outcome_indptr, arranged.target, arranged.lottery
     lottery_indptr, coefficient = arranged.lottery_indptr, arranged.coefficient
     low, high, m = index(low), index(high), index(m)
-    cut_state = arranged.cut_state
+    feedback = arranged.feedback
     here = index(0)
     if m <= 2:  # in registers, for two of them
         for i in range(low, high):
@@ -243,7 +244,7 @@ def carry_slopes(low, high, m, arranged, chosen, slopes):
                         there = (t - low) * m
                         first += coefficient[c] * slopes[there]
                         second += coefficient[c] * slopes[there + m - ONE]
-                    elif t == cut_state[low]:
+                    elif t == feedback[low]:
                         first += coefficient[c]
                     else:
                         second += coefficient[c]
@@ -262,7 +263,7 @@ def carry_slopes(low, high, m, arranged, chosen, slopes):
             if low <= t < high:
                 if t >= i:
                     j = index(0)
-                    while cut_state[low + j] != t:
+                    while feedback[low + j] != t:
                         j += ONE
                     slopes[here + j] += coefficient[c]
                 else:

@@ -1,6 +1,6 @@
 """Solving a recursion in solving order, one component after the other.
 
-Three ways, by the number of cut states of a component (see
+Three ways, by the size of the feedback vertex set of a component (see
 `rollwise.kernels.recursion`): none, and one look ahead is enough; few, and Newton's
 method carries slopes along; many, and the chosen actions are evaluated by sweeps (see
 `rollwise.kernels.evaluating`). None of them is trusted: each has a check that it gets
@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from rollwise.kernels.evaluating import condense, settle, solve_small, spread
+from rollwise.kernels.evaluating import accelerated_sweeps, condense, solve_small, spread
 from rollwise.kernels.jit import ONE, inner_kernel, kernel
-from rollwise.kernels.recursion import MOST_CUT, carry_slopes, sweep
+from rollwise.kernels.recursion import MOST_FEEDBACK, carry_slopes, sweep
 
 EPSILON = 2.0**-52
 
-SLOPES_ROOM = 1 << 22  # slopes that Newton's method carries along at most
+MOST_SLOPES = 1 << 22  # slopes that Newton's method carries along at most
 LEAVES = 1e-3  # the least chance to leave a component that a guess is made of
 MOST_PLAIN = 256  # plain sweeps in a row, and none of them helped: too hard
 DONE, MANY, HARD = range(3)  # how the solving of components ends
@@ -26,7 +26,7 @@ ROUGHLY = 1e-3  # what is left of a change when choices that may not last are ev
 
 @inner_kernel
 def newton(low, high, m, arranged, values, chosen, slopes, tolerance):
-    """Solve a component with `m` cut states by strategy iteration, slopes carried along.
+    """Solve a component with `m` feedback states by strategy iteration, slopes carried along.
 
     Choosing for both players at once can go round in circles where the textbook
     method (Hoffman and Karp 1966) can't. So a step must lessen the change of a
@@ -38,7 +38,7 @@ def newton(low, high, m, arranged, values, chosen, slopes, tolerance):
     int
         Number of sweeps, or minus that number where no answer was reached.
     """
-    cut_state = arranged.cut_state[low : low + m]
+    feedback = arranged.feedback[low : low + m]
     x = np.empty(m)
     step = np.empty(m)
     matrix = np.empty((m, m))
@@ -49,12 +49,12 @@ def newton(low, high, m, arranged, values, chosen, slopes, tolerance):
     sweeps = 0
     while sweeps < 100_000:
         for j in range(m):
-            x[j] = values[cut_state[j]]
+            x[j] = values[feedback[j]]
         _, scale, _ = sweep(low, high, arranged, values, chosen)
         sweeps += 1
         change = 0.0
         for j in range(m):
-            step[j] = values[cut_state[j]] - x[j]
+            step[j] = values[feedback[j]] - x[j]
             change = max(change, abs(step[j]))
         if not np.isfinite(change):
             return -sweeps
@@ -74,23 +74,23 @@ def newton(low, high, m, arranged, values, chosen, slopes, tolerance):
         carry_slopes(low, high, m, arranged, chosen, slopes)
         for j in range(m):
             for k in range(m):
-                matrix[j, k] = -slopes[(cut_state[j] - low) * m + k]
+                matrix[j, k] = -slopes[(feedback[j] - low) * m + k]
             matrix[j, j] += 1.0
         if solve_small(matrix, step):
             for j in range(m):
-                values[cut_state[j]] = x[j] + step[j]
+                values[feedback[j]] = x[j] + step[j]
     return -sweeps
 
 
 @inner_kernel
-def guess_cut(low, high, m, arranged, values):
-    """Begin the values of the cut states with others that are known.
+def guess_feedback(low, high, m, arranged, values):
+    """Initial guess for the feedback states.
 
-    A value is like another that the same player can come to from where it is read.
+    Each gets a known value that the same player could reach instead.
     """
     for j in range(low, low + m):
-        cut = np.int64(arranged.cut_state[j])
-        known = (cut, cut)  # of the one player, and of the other
+        state = np.int64(arranged.feedback[j])
+        known = (state, state)  # of the one player, and of the other
         passed = False
         i = arranged.reader[j]
         for a in range(arranged.action_indptr[i], arranged.action_indptr[i + ONE]):
@@ -98,12 +98,12 @@ def guess_cut(low, high, m, arranged, values):
             for k in range(arranged.outcome_indptr[a], arranged.outcome_indptr[a + 1]):
                 t = np.int64(arranged.target[k])
                 passes = arranged.coefficient[c] < 0.0
-                if t == cut:
+                if t == state:
                     passed = passes
                 elif t < low or t >= high:
                     known = (known[0], t) if passes else (t, known[1])
                 c += np.uint32(1)
-        values[cut] = values[known[1] if passed else known[0]]
+        values[state] = values[known[1] if passed else known[0]]
 
 
 @inner_kernel
@@ -151,7 +151,7 @@ def improve(low, high, arranged, values, chosen, condensed, known, tolerance):
     plain = 0
     plain_next = 2
     sweeps = 0
-    rows, cuts = 0, 0
+    rows, n_feedback = 0, 0
     enough, share, rounding = 0.0, max(0.5 * tolerance, ROUGHLY), 0.0
     switched = 0
     choose = not known
@@ -179,8 +179,8 @@ def improve(low, high, arranged, values, chosen, condensed, known, tolerance):
             if switched > 0:
                 enough = max(enough, ROUGHLY * change)
         if switched > 0 or rows == 0:
-            rows, cuts = condense(low, high, arranged, values, chosen, condensed)
-        used = settle(rows, cuts, condensed, enough, share, rounding)
+            rows, n_feedback = condense(low, high, arranged, values, chosen, condensed)
+        used = accelerated_sweeps(rows, n_feedback, condensed, enough, share, rounding)
         sweeps += abs(used)
         if used > 0:
             spread(low, high, condensed, values)
@@ -192,11 +192,11 @@ def improve(low, high, arranged, values, chosen, condensed, known, tolerance):
 
 @inner_kernel
 def solve_few(low, high, m, arranged, values, chosen, slopes, tolerance):
-    """Solve a component with few cut states, or none; returns as `newton` does."""
+    """Solve a component with few feedback states, or none; returns as `newton` does."""
     if m == 0:
         sweep(low, high, arranged, values, chosen)
         return 0
-    guess_cut(low, high, m, arranged, values)
+    guess_feedback(low, high, m, arranged, values)
     return newton(low, high, m, arranged, values, chosen, slopes, tolerance)
 
 
@@ -206,7 +206,7 @@ def solve_components(
 ):
     """Solve components `first` to `last`, whose successors have their values.
 
-    Components are solved by one look ahead (no cycle) or by `newton` (few cut states).
+    Components are solved by one look ahead (no cycle) or by `newton` (few feedback states).
     ``chosen[i]`` is the action taken at the position i.
 
     Returns
@@ -218,7 +218,7 @@ def solve_components(
         Sweeps made over components with cycles.
     ending : int
         DONE, or HARD: the component where it stopped is too hard for these methods; or
-        MANY: it has many cut states, and is for `solve_all_components`.
+        MANY: it has many feedback states, and is for `solve_all_components`.
     """
     sweeps = 0
     begin = np.int64(arranged.outcome_indptr[arranged.action_indptr[component_indptr[first]]])
@@ -227,8 +227,8 @@ def solve_components(
         high = component_indptr[component + 1]
         if np.int64(arranged.outcome_indptr[arranged.action_indptr[low]]) - begin > stop_after:
             return component, sweeps, DONE
-        m = np.int64(arranged.cuts[component])
-        if m > MOST_CUT or m * (high - low) > slopes.shape[0]:
+        m = np.int64(arranged.n_feedback[component])
+        if m > MOST_FEEDBACK or m * (high - low) > slopes.shape[0]:
             return component, sweeps, MANY
         used = solve_few(low, high, m, arranged, values, chosen[low:high], slopes, tolerance)
         sweeps += abs(used)
@@ -251,7 +251,7 @@ def solve_all_components(
     condensed,
     known,
 ):
-    """The same, with `improve` for components with many cut states.
+    """The same, with `improve` for components with many feedback states.
 
     That takes long to compile, and many games don't need it.
 
@@ -269,8 +269,8 @@ def solve_all_components(
         if np.int64(arranged.outcome_indptr[arranged.action_indptr[low]]) - begin > stop_after:
             return component, sweeps, DONE
         taken = chosen[low:high]
-        m = np.int64(arranged.cuts[component])
-        if m > MOST_CUT or m * (high - low) > slopes.shape[0]:
+        m = np.int64(arranged.n_feedback[component])
+        if m > MOST_FEEDBACK or m * (high - low) > slopes.shape[0]:
             used = improve(low, high, arranged, values, taken, condensed, known, tolerance)
         else:
             used = solve_few(low, high, m, arranged, values, taken, slopes, tolerance)

@@ -83,10 +83,7 @@ def _read(path: Path) -> tuple[bytes, frozenset[Path]]:
 
 @cache
 def source_stamp(path: Path) -> str:
-    """A hash of the source in a file, and in those of rollwise that it imports from, on and on.
-
-    So are the tricks that are turned off and change what is compiled.
-    """
+    """A hash of the source in a file, and in those of rollwise that it imports from, on and on."""
     found: set[Path] = set()
     waiting = [path]
     while waiting:
@@ -94,7 +91,7 @@ def source_stamp(path: Path) -> str:
         if one not in found:
             found.add(one)
             waiting.extend(_read(one)[1])
-    digest = hashlib.blake2b(" ".join(switches.compiled_otherwise()).encode(), digest_size=16)
+    digest = hashlib.blake2b(digest_size=16)
     for one in sorted(found):
         digest.update(hashlib.blake2b(_read(one)[0]).digest())
     return digest.hexdigest()
@@ -144,7 +141,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         if not beside and not is_private(Path(self._cache_path)):
             raise RuntimeError(f"{self._cache_path} isn't private")
         stamp = source_stamp(source)
-        name = "-no-".join([self._impl.filename_base, *switches.compiled_otherwise()])
+        name = switches.mark(self._impl.filename_base, "prefetch")
         self._cache_file = _Files(self._cache_path, name, stamp)
 
     def is_empty(self) -> bool:

@@ -42,9 +42,9 @@ def turned_off() -> frozenset[str]:
     return frozenset(names) & frozenset(TRICKS)
 
 
-def compiled_otherwise() -> list[str]:
-    """Those tricks that are off, of the ones that change what is compiled."""
-    return sorted(turned_off() & {"prefetch", "listers"})
+def mark(name: str, *tricks: str) -> str:
+    """A name for what is compiled, another one where some of the tricks in it are off."""
+    return "-no-".join([name, *sorted(turned_off() & set(tricks))])
 
 
 def is_on(trick: str) -> bool:

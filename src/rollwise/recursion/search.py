@@ -2,7 +2,7 @@
 
 Nothing that is found here is taken on trust: the proof checks the result against the graph.
 
-Components with few cut states, or in which sweeps converge fast, are solved in
+Components with a small feedback vertex set, or in which sweeps converge fast, are solved in
 compiled code. The rest are left to SciPy: Newton's method, whose linear systems
 are solved by GMRES on sweeps (Saad and Schultz 1986) or, where that stalls, by a
 sparse LU decomposition.
@@ -73,9 +73,9 @@ class Search:
         self.done = self.sweeps = 0
         self.converged = True
         self._known = chosen is not None
-        self._many_cuts = False  # of a component that was met
+        self._large_feedback = False  # of a component that was met
         self.chosen = large_pages.zeros(n, np.uint32) if chosen is None else chosen
-        self._room = _room_for(0, 0)
+        self._workspace = workspace_for(0, 0)
 
     def steps(
         self, stop: int | None = None, progress: Callable[[int, int], None] | None = None
@@ -89,18 +89,18 @@ class Search:
         """
         indptr, n = self.recursion.components.indptr, self.recursion.n_states
         stop = len(self.recursion.components) if stop is None else stop
-        self._make_room(stop)
+        self._fit_workspace(stop)
         while self.done < stop:
             self.done, used, ending = self._solve(stop)
             self.sweeps += used
             if ending == solving.MANY:
                 wait_until_done()  # of what is compiled for the first time on this machine
-                self._many_cuts = True
+                self._large_feedback = True
                 continue
             if ending == solving.HARD:
                 low, high = int(indptr[self.done]), int(indptr[self.done + 1])
                 found = (self.values, self.chosen[low:high], self.tolerance, progress)
-                used, converged = _solve_hard(self.recursion, low, high, *found)
+                used, converged = newton_krylov(self.recursion, low, high, *found)
                 self.sweeps += used
                 self.converged &= converged
                 self.done += 1
@@ -117,24 +117,25 @@ class Search:
             self.recursion.arranged,
             self.values,
             self.chosen,
-            self._room.slopes,
+            self._workspace.slopes,
             self.tolerance,
             CHUNK,
         )
-        if self._many_cuts:
-            more = (self._room.condensed, self._known)
+        if self._large_feedback:
+            more = (self._workspace.condensed, self._known)
             return solving.solve_all_components(*arguments, *more)  # type: ignore[no-any-return]
         return solving.solve_components(*arguments)  # type: ignore[no-any-return]
 
-    def _make_room(self, stop: int) -> None:
-        """Have room for each of the components up to `stop`."""
+    def _fit_workspace(self, stop: int) -> None:
+        """Have a workspace for each of the components up to `stop`."""
         arranged, indptr = self.recursion.arranged, self.recursion.components.indptr
         ends = indptr[self.done : stop + 1]
         begin = arranged.outcome_indptr[arranged.action_indptr[ends]].astype(np.int64)
-        states = int(np.diff(ends).max(initial=len(self._room.condensed.row)))
-        outcomes = int(np.diff(begin).max(initial=len(self._room.condensed.column)))
-        if states > len(self._room.condensed.row) or outcomes > len(self._room.condensed.column):
-            self._room = _room_for(states, outcomes)
+        condensed = self._workspace.condensed
+        states = int(np.diff(ends).max(initial=len(condensed.row)))
+        outcomes = int(np.diff(begin).max(initial=len(condensed.column)))
+        if states > len(condensed.row) or outcomes > len(condensed.column):
+            self._workspace = workspace_for(states, outcomes)
 
     def run(
         self, stop: int | None = None, progress: Callable[[int, int], None] | None = None
@@ -145,17 +146,17 @@ class Search:
         return self
 
 
-class _Room(NamedTuple):
-    """Scratch for one component at a time; what isn't used takes no memory."""
+class Workspace(NamedTuple):
+    """Memory for one component at a time; what isn't used takes none."""
 
     slopes: NDArray[np.float64]
     condensed: Condensed
 
 
-def _room_for(states: int, outcomes: int) -> _Room:
-    """Room for components of so many states and outcomes."""
-    return _Room(
-        np.empty(min(kernels.MOST_CUT * states, solving.SLOPES_ROOM)),
+def workspace_for(states: int, outcomes: int) -> Workspace:
+    """A workspace for components of so many states and outcomes."""
+    return Workspace(
+        np.empty(min(kernels.MOST_FEEDBACK * states, solving.MOST_SLOPES)),
         Condensed(
             row=np.empty(states, np.uint32),
             factor=np.empty(states),
@@ -166,13 +167,13 @@ def _room_for(states: int, outcomes: int) -> _Room:
             indptr=np.empty(states + 1, np.uint32),
             column=np.empty(outcomes, np.uint32),
             coefficient=np.empty(outcomes),
-            cut=np.empty(states, np.uint32),
-            is_cut=np.empty(states, np.bool_),
+            feedback=np.empty(states, np.uint32),
+            is_feedback=np.empty(states, np.bool_),
         ),
     )
 
 
-def _solve_hard(
+def newton_krylov(
     recursion: Recursion,
     low: int,
     high: int,
@@ -217,7 +218,7 @@ def _solve_hard(
         best = change
         if direct:
             try:
-                evaluated = _evaluate_directly(recursion, low, high, values, chosen)
+                evaluated = evaluate_by_lu(recursion, low, high, values, chosen)
             except OutOfTime:
                 direct, may_be_direct = False, False
                 evaluated = None
@@ -226,14 +227,14 @@ def _solve_hard(
         else:
             # Newton's step on the map of one sweep: (1 - J) step = F(x) - x.
             moved = values[low:high] - before
-            move, used, solved = _krylov(recursion, low, high, chosen, moved, tolerance)
+            move, used, solved = gmres_step(recursion, low, high, chosen, moved, tolerance)
             sweeps += used
             values[low:high] = before + move
             direct = not solved and may_be_direct
     return sweeps, False
 
 
-def _krylov(
+def gmres_step(
     recursion: Recursion,
     low: int,
     high: int,
@@ -260,7 +261,7 @@ def _krylov(
     return step, sweeps, info == 0
 
 
-def _evaluate_directly(
+def evaluate_by_lu(
     recursion: Recursion,
     low: int,
     high: int,

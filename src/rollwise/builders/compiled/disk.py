@@ -55,7 +55,6 @@ def versions() -> tuple[Any, ...]:
         platform.python_version(),
         tuple(map(str, cpu_target.target_context.codegen().magic_tuple())),
         tuple(map(source_stamp, sources)),
-        tuple(switches.compiled_otherwise()),
     )
 
 
@@ -102,7 +101,8 @@ class RulesCache:
 
     def __init__(self, key: str) -> None:
         kept = folder() if switches.is_on("kernel-cache") else None
-        self._path = None if kept is None else kept / f"{key}.rules"
+        name = switches.mark(key, "prefetch", "listers")
+        self._path = None if kept is None else kept / f"{name}.rules"
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled adapter, or None; a file that can't be read counts as none."""
