@@ -74,7 +74,7 @@ class Faulty(Game):
                 raise ValueError("no such place")
             yield 1
 
-    def outcomes(self, s, action):
+    def outcomes(self, s, action):  # noqa: C901
         odd = s.row == 2 and s.column == -4 and action == 1
         yield 1, LOSE, s
         if s.row == 1:

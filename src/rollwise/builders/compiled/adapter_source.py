@@ -9,7 +9,7 @@ The names that the source refers to are those of the scope made in
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -64,16 +64,27 @@ if weight_ != 0:
     }
 
 
-def expand_source(rules: Rules, scope: dict[str, Any]) -> str:
-    """The adapter that expands states, for the fields of one game.
+class Slot(NamedTuple):
+    """Source that finds the place of a next state in the table of states.
 
-    It returns how many it has expanded; fewer than it was asked to, if the next one doesn't
-    fit in the buffers, breaks a rule or leads out of the box. If that is the first one, it
-    says why.
+    Attributes
+    ----------
+    frame, overs, inside : str
+        The box of the states found so far, where a state lies in it, and whether it does.
+    place, hashing : str
+        The place: in a table of the whole box, or in one that is smaller.
     """
-    n_fields = len(rules.field_names)
+
+    frame: str
+    overs: str
+    inside: str
+    place: str
+    hashing: str
+
+
+def slot_source(n_fields: int) -> Slot:
+    """The source for states of so many fields."""
     fields = range(n_fields)
-    state = ", ".join(f"int64(rows[i, {k}])" for k in fields)
     frame = "".join(
         f"\n    low{k}, span{k}, stride{k} = "
         f"frame[{k}], uint64(frame[{n_fields + k}]), frame[{2 * n_fields + k}]"
@@ -90,6 +101,19 @@ def expand_source(rules: Rules, scope: dict[str, Any]) -> str:
             "h ^= h >> uint64(32)",
         )
     )
+    return Slot(frame, overs, inside, place, hashing)
+
+
+def expand_source(rules: Rules, scope: dict[str, Any]) -> str:
+    """The adapter that expands states, for the fields of one game.
+
+    It returns how many it has expanded; fewer than it was asked to, if the next one doesn't
+    fit in the buffers, breaks a rule or leads out of the box. If that is the first one, it
+    says why.
+    """
+    n_fields = len(rules.field_names)
+    slot = slot_source(n_fields)
+    state = ", ".join(f"int64(rows[i, {k}])" for k in range(n_fields))
     reward = "reward(game, s, action)" if rules.has_reward else "0.0"
     return f"""
 def walk(address):{_prologue("EXPAND", scope)}
@@ -104,7 +128,7 @@ def walk(address):{_prologue("EXPAND", scope)}
     thens = carray(pointer(call.thens), (most,), int64)
     next_states = carray(pointer(call.next_states), (most, {n_fields}), int64)
     places = carray(pointer(call.places), (most,), int64)
-    frame = carray(pointer(call.frame), ({3 * n_fields},), int64){frame}
+    frame = carray(pointer(call.frame), ({3 * n_fields},), int64){slot.frame}
     mask = uint64(call.mask)
     table = carray(pointer(call.table), (1,), int32)
     label_sink = (uint64(most_actions), call.labels)
@@ -141,15 +165,15 @@ def walk(address):{_prologue("EXPAND", scope)}
             if thens[k] > 1:
                 places[k] = -1
                 continue
-            {overs}
-            if not ({inside}):
+            {slot.overs}
+            if not ({slot.inside}):
                 outside = True
                 continue
             if mask == uint64(0):
-                place = {place}
+                place = {slot.place}
             else:
                 h = uint64({HASH_START})
-                {hashing}
+                {slot.hashing}
                 place = int64(h & mask)
             prefetch(table, place)
             places[k] = place
