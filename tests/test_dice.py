@@ -8,9 +8,11 @@ from itertools import product
 from math import factorial, prod
 from typing import ClassVar, NamedTuple
 
+import numpy as np
 import pytest
 
 from rollwise import AGAIN, END, Game, build, dice
+from rollwise.builders.compiled.cache_key import key_of
 
 CASES = [(n, sides) for n in range(6) for sides in range(1, 7) if sides**n < 8000]
 
@@ -54,6 +56,40 @@ def test_many_dice(n, sides):
     if sides < 10:
         for ways, counts in dice.counts(n, min(sides, 3)):
             assert ways == factorial(n) // prod(factorial(c) for c in counts.tolist())
+
+
+def test_what_falls_may_be_changed_by_whoever_gets_it():
+    before = [(ways, shown.tolist()) for ways, shown in dice.counts(3, 4)]
+    for _, shown in dice.counts(3, 4):
+        shown[:] = 9
+    assert [(ways, shown.tolist()) for ways, shown in dice.counts(3, 4)] == before
+
+
+@pytest.mark.parametrize("helper", [dice.total, dice.counts])
+def test_dice_and_sides_are_whole_numbers(helper):
+    wanted = [(ways, str(fallen)) for ways, fallen in helper(2, 3)]
+    assert [(ways, str(fallen)) for ways, fallen in helper(np.int8(2), np.int64(3))] == wanted
+    with pytest.raises(TypeError):
+        list(helper(2.0, 3))
+    with pytest.raises(ValueError, match="dice need"):
+        list(helper(-1, 3))
+    with pytest.raises(ValueError, match="too many dice"):
+        list(helper(100, 6))
+
+
+@pytest.mark.parametrize("helper", [dice.total, dice.counts])
+def test_what_is_remembered_is_what_the_code_gives(helper):
+    for n, sides in CASES:
+        plain = [(ways, str(fallen)) for ways, fallen in helper.__wrapped__(n, sides)]
+        for _ in range(2):
+            assert [(ways, str(fallen)) for ways, fallen in helper(n, sides)] == plain
+
+
+def test_rules_are_known_by_the_code_that_is_compiled():
+    helper = dice.counts
+    for function in (helper, helper.__wrapped__):
+        assert key_of({"outcomes": function}) == key_of({"outcomes": helper})
+    assert key_of({"outcomes": dice.total}) != key_of({"outcomes": helper})
 
 
 def test_counts_may_be_kept():

@@ -11,13 +11,21 @@ The weights must fit 63 bits, which 20 dice always do; more raise a ValueError.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, wraps
 from math import comb
+from operator import index
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.game import rule
+from rollwise.game import interpreted_as, rule
+
+Helper = TypeVar("Helper", bound=Callable[..., Iterator[tuple[int, Any]]])
+
+# What is kept for interpreted rules: results of so many kinds of throws, each with so many.
+MOST_LISTS, MOST_RESULTS = 64, 10_000
 
 
 @rule
@@ -40,6 +48,41 @@ def _choose(n: int, k: int) -> int:
     return ways
 
 
+def _remembered(
+    how_many: Callable[[int, int], int], fresh: Callable[[Any], Any] | None = None
+) -> Callable[[Helper], Helper]:
+    """Let interpreted rules read from a list what a helper yields; compiled rules run its code.
+
+    Parameters
+    ----------
+    how_many : callable
+        Of dice and sides: how many results the helper yields. Too many aren't kept.
+    fresh : callable, optional
+        Copies what falls, where that can be changed.
+    """
+
+    def decorate(function: Helper) -> Helper:
+        @lru_cache(MOST_LISTS)
+        def results(n: int, sides: int) -> list[tuple[int, Any]]:
+            return list(function(n, sides))
+
+        @wraps(function)
+        def helper(n: int, sides: int) -> Iterator[tuple[int, Any]]:
+            n, sides = index(n), index(sides)
+            if not 0 <= n < 63 or sides < 1 or how_many(n, sides) > MOST_RESULTS:
+                yield from function(n, sides)
+            elif fresh is None:
+                yield from results(n, sides)
+            else:
+                for ways, fallen in results(n, sides):
+                    yield ways, fresh(fallen)
+
+        interpreted_as(function, helper)
+        return helper  # type: ignore[return-value]
+
+    return decorate
+
+
 @rule
 def one(sides: int) -> Iterator[tuple[int, int]]:
     """Yield ``(1, face)`` for each face, 1 to `sides`, of one die."""
@@ -48,7 +91,7 @@ def one(sides: int) -> Iterator[tuple[int, int]]:
         yield 1, face
 
 
-@rule
+@_remembered(lambda n, sides: n * (sides - 1) + 1)
 def total(n: int, sides: int) -> Iterator[tuple[int, int]]:
     """Yield ``(ways, sum)`` for the sum of `n` dice, smallest first.
 
@@ -68,7 +111,7 @@ def total(n: int, sides: int) -> Iterator[tuple[int, int]]:
         yield int(ways[points]), points
 
 
-@rule
+@_remembered(lambda n, sides: comb(n + sides - 1, n), np.ndarray.copy)
 def counts(n: int, sides: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """Yield ``(ways, counts)`` for how often each face shows on `n` dice.
 

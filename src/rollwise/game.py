@@ -30,7 +30,7 @@ MANY_FIELDS = 8  # of which `Game.describe` leaves out those that are 0
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_RULES: list[Callable[..., Any]] = []
+_RULES: dict[Callable[..., Any], Callable[..., Any]] = {}  # what is compiled for what rules call
 
 
 def rule(function: Function) -> Function:
@@ -38,13 +38,22 @@ def rule(function: Function) -> Function:
 
     The function stays what it is; it must be one that Numba can compile.
     """
-    _RULES.append(function)
+    _RULES[function] = function
     return function
 
 
-def marked_rules() -> tuple[Callable[..., Any], ...]:
-    """All functions marked with `rule` so far."""
-    return tuple(_RULES)
+def interpreted_as(function: Callable[..., Any], other: Function) -> Function:
+    """Let rules call another function than the one that is compiled, for it is slow in Python.
+
+    Both have to do the same.
+    """
+    _RULES[other] = function
+    return other
+
+
+def marked_rules() -> dict[Callable[..., Any], Callable[..., Any]]:
+    """All functions marked with `rule` so far, each with what is compiled in its place."""
+    return dict(_RULES)
 
 
 def policy(function: Function) -> Function:

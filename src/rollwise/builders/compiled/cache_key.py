@@ -23,6 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rollwise.game import marked_rules
+
 Function = Callable[..., Any]
 
 # Modules whose content goes with the versions of Python and NumPy, and that look at nothing else.
@@ -111,6 +113,7 @@ class _Encoder:
     def __init__(self) -> None:
         self.lasts = True
         self._met: dict[int, int] = {}  # functions, by their address
+        self._marked: dict[Any, Any] = marked_rules()
 
     def encoded(self, value: Any, names: Iterable[str] = ()) -> bytes:
         """A value; of a module, only the attributes among the `names`."""
@@ -150,7 +153,7 @@ class _Encoder:
         if isinstance(value, types.CodeType):
             return self._code(value)
         if isinstance(value, types.FunctionType):
-            return self._function(value)
+            return self._function(self._marked.get(value, value))
         if isinstance(value, types.ModuleType):
             read = {} if goes_with_version(value) else attributes_read(value, names)
             return _joined("module", [value.__name__.encode(), self.mapping(read.items(), names)])

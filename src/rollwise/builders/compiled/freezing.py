@@ -67,7 +67,7 @@ def frozen(
 class _Freezer:
     def __init__(self, key: str, compiled: Callable[[Function], Any]) -> None:
         self._key, self._compiled = key, compiled
-        self._marked = set(marked_rules())
+        self._marked = marked_rules()
         self._helpers: dict[Function, Any] = {}
 
     def function(self, function: Any, copies: dict[Function, Any] | None = None) -> Any:
@@ -92,9 +92,10 @@ class _Freezer:
 
     def _value(self, value: Any, names: set[str]) -> Any:
         if isinstance(value, types.FunctionType) and value in self._marked:
-            if value not in self._helpers:
-                self.function(value, self._helpers)
-            return self._helpers[value]
+            helper = self._marked[value]
+            if helper not in self._helpers:
+                self.function(helper, self._helpers)
+            return self._helpers[helper]
         if isinstance(value, types.ModuleType) and not goes_with_version(value):
             module = types.ModuleType(value.__name__)
             for name, item in attributes_read(value, names).items():
