@@ -1,14 +1,15 @@
 """Contests: players take one whole turn each, all see the scores, the best one wins.
 
-What a player needs to know of those before is the best score so far and how many
-share it. Solved from the last player to the first: for every such situation a
-player's turn is the solitaire game with a payoff for each final score, namely the
-share of the prize that it brings when those after play as found before
-(backward induction; the subgame perfect equilibrium of Selten 1965). With two
-players the game is one of zero sum and has one value. With more, each player's
-policy is proved to be best, within the error bound, against the others as found;
-where a player has equally good actions the first is taken, and others may be
-better or worse off for it.
+A player has to know the best score so far and how many share it. Each such situation
+is the solitaire game with a payoff for each final score: the share of the prize that
+the score brings, given how those after play. So situations are solved from the last
+player to the first (backward induction; the subgame perfect equilibrium of Selten
+1965).
+
+With two players the game is zero-sum and has one value. With more, each player's
+policy is proved to be best, within the error bound, against the others as found.
+Where a player has equally good actions the first is taken; another of them may be
+better or worse for the others.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """What was learned, held against the exact solution: how wrong, where, and why.
 
-Positions count by how often they occur under *good play*: both players take, with
-equal chance, any action that costs no more than `near_tie` against the best. That
-is play that a learner could be excused for, and it needs no choice between
-actions that are worth the same.
+Positions are weighted by how often they occur under *good play*. In good play both
+players take, with equal chance, any action that costs no more than `near_tie`. So
+nothing depends on a choice between actions that are worth the same.
 
-A learner can't know everything, and each position where it has no answer or a
-wrong one falls under the first of these that applies:
+Each position where the learner has no answer or a wrong one falls under the first of
+these that applies:
 
 - *hopeless*: nothing wins there, so the action is arbitrary;
 - *unreachable*: no play from the start comes there;

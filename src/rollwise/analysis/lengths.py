@@ -1,8 +1,8 @@
 """How long a game lasts: the distribution of the number of turns under a policy.
 
 Play is followed forward from the start as a distribution over positions. In a game
-for two a turn ends when it passes or the game does; in a solitaire game what is
-counted are rolls, the moves that more than one thing can come of.
+for two, a turn ends when it passes or the game is over. In a solitaire game rolls
+are counted: moves that have more than one outcome.
 """
 
 from __future__ import annotations

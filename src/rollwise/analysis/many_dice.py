@@ -1,16 +1,15 @@
 """Games of taking the lowest dice, for numbers of dice far beyond any graph.
 
-In such a game all dice are rolled together, some are taken, at least one, and the
-rest are rolled again until none is left; the lowest are the best to take, and the
-aim is a small sum. The game says so by its `face_points`, which ascend from a single
-0. Its parameter ``dice`` is how many there are, and ``skip`` whether none may be
-taken, and then at least two of the next roll; never of the last die.
+All dice are rolled together, some are taken, at least one, and the rest are rolled
+again until none is left. The lowest are the best to take, and the aim is a small
+sum. A game says so by `face_points`, which ascend from a single 0. Its parameter
+``dice`` is how many there are. With ``skip``, none may be taken, and then at least
+two of the next roll; never of the last die.
 
-The value of n dice depends on those of
-fewer dice alone, and nearly all rolls need not be told apart; see
-`rollwise.kernels.many_dice` for the mathematics. Nothing is taken on trust: the facts
-that it leans on are checked for every number of dice as it runs, every value is
-enclosed, and the first few are held against the general solver.
+The value of n dice depends only on the values of fewer dice, and nearly all rolls
+need not be told apart (see `rollwise.kernels.many_dice`). Nothing is taken on trust:
+the facts that this needs are checked for every number of dice as it runs, every
+value has proved bounds, and the first few are held against the general solver.
 """
 
 from __future__ import annotations

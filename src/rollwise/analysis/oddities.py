@@ -1,8 +1,8 @@
-"""What a graph shows of rules that say something else than their author means.
+"""Signs in a graph that the rules say something else than their author means.
 
-The players' own fields change places at a PASS, since the next state is written as the next
-player sees it. Where that was forgotten, the mover moves on with his own fields for ever, and
-those of the rival stand still.
+At a PASS the next state is written as the next player sees it, so the players' own
+fields change places. Where that was forgotten, the mover's fields stay his own for
+ever, and the rival's never change.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The distribution of what a play collects, from one state.
 
-As `rollwise.analysis.distributions`, which finds it from every state; but only states
-that the policy comes to from there are looked at, and a row of probabilities is
-dropped as soon as all that lead to its state are done.
+`rollwise.analysis.distributions` finds it from every state. Here only states are
+looked at that the policy comes to. A row of probabilities is dropped as soon as it
+has been read for the last time.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """The points of a solitaire game: whole numbers, their range, and play unrolled by them.
 
-Whoever wants something other than the best mean (to beat a score, to win a
-contest) needs the points made so far in the state. `by_score` puts them there: it
-turns the graph of any solitaire game into one whose states are pairs of a state
-and a score, and whose plays end on the border, one place for each final score. An
-aim is then an array of payoffs over final scores, given as the border's values,
-and every method that solves a graph solves for every aim (the utility of the
+Whoever wants something other than the best mean (to beat a score, to win a contest)
+needs the points made so far in the state. `by_score` puts them there: a state is then
+a pair of a state and a score, and plays end on the border, in one place for each final
+score. An aim is an array of payoffs over final scores, given as the values of the
+border. So every method that solves a graph solves for every aim (the utility of the
 total in a Markov decision process; Bäuerle and Rieder 2014).
 """
 

@@ -1,17 +1,16 @@
 """Graphs in which a seat plays a given policy.
 
-Two players with different policies, or one who is free against one who isn't,
-are two copies of the graph, one a seat, with every PASS leading to the other
-copy. What a policy does is averaged into chance: each of its states has one
-action. The result is a `StateGraph`, which every method solves and the ordinary
-certificate certifies, unaware of what it stands for.
+Two players with different policies, or one free player against a policy, are two
+copies of the graph, one for each seat. Every PASS leads to the other copy. What a
+policy does is averaged into chance, so each of its states has one action. The result
+is an ordinary `StateGraph`: every method solves it, and the ordinary certificate
+proves it.
 
 A policy keeps play away from much of the graph: who holds at 20 never has 30 in
-hand. So the copies can be had from some positions on, without what play between
-the seats doesn't come to.
+hand. So the copies can be limited to what play comes to from some positions.
 
-A fixed policy makes the max over actions vanish, so these graphs are those of
-the policy's own recursion; two free seats are the textbook's game between MAX and
+With two policies there is no max over actions, so the values are those of the
+policies themselves. With two free seats it is the textbook's game between MAX and
 MIN, each in their own eyes.
 """
 

@@ -1,12 +1,13 @@
 """Learning a game by playing it against oneself.
 
-One worker learns game after game. Several play at the same time, each from its
-own stream of random numbers and with its own copy of what is known; at the end of
-a round their games are put together and all go on from there. Rounds grow with
-what is known already, so that putting together costs little. Game number g is
-played by worker g mod n, and the rounds depend on nothing but the number of games:
-the same seed and number of workers give the same counts, however the run was cut
-into pieces.
+One worker learns game after game. Several workers play at the same time, each with
+its own stream of random numbers and its own copy of the tally. At the end of a round
+their games are added up, and all go on from the sum. Rounds grow with the number of
+games so far, so that adding up costs little.
+
+Game number g is played by worker g mod n, and the rounds depend on nothing but the
+number of games. So the same random seed and number of workers give the same counts,
+also where the run was interrupted and taken up again.
 """
 
 from __future__ import annotations

@@ -154,7 +154,7 @@ class MeanTally(Tally):
 
 
 class WinTally(MeanTally):
-    """Wins, losses and draws after each action: the seed's learner and Monte-Carlo control."""
+    """Wins, losses and draws after each action: for the methods `counts` and `monte-carlo`."""
 
     sums = ("counts",)
 

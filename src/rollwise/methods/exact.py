@@ -1,14 +1,14 @@
 """Exact fractions: strategy iteration whose values are rational numbers.
 
-For games whose weights are whole. The components are solved from the last to the
-first. Within one, every value is written as an affine function of the few that
-cut its cycles, and those are found from a linear system over the rationals, solved
-by FLINT. The policy to begin with is the one that the solver in doubles finds; an
-exact comparison of every action then proves it optimal or improves it (Howard
-1960; Hoffman and Karp 1966), so nothing rests on doubles.
+The weights must be whole. The components are solved from the last to the first.
+Within one, every value is an affine function of the values at a feedback vertex set.
+Those come from a linear system over the rationals, solved by FLINT. The first policy
+is that of the solver in doubles. An exact comparison of every action proves it
+optimal or improves it (Howard 1960; Hoffman and Karp 1966), so nothing rests on
+doubles.
 
-Fractions grow with every component that leads to another. `fraction_size` says
-beforehand how long they can get.
+Fractions grow with every component that leads to another. `fraction_size` bounds
+their length beforehand.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Linear programming: the smallest values that are at least what each action is worth.
 
-For one player it is a theorem (d'Epenoux 1963; Puterman 1994, section 7.2.7): the
-values are the least point that obeys the rows, least in every state at once, so
-minimising their sum finds them. With two players a PASS turns the sign, a larger
-value here allows a smaller one there, and there is no least point any more: the
-sum is smallest somewhere where single values are above the best of their actions.
-That is checked, and such an answer is called what it is.
+For one player it is a theorem (d'Epenoux 1963; Puterman 1994, section 7.2.7). The
+values are the least point that obeys the rows, in every state at once. So minimising
+their sum finds them.
+
+With two players a PASS turns the sign, so a larger value here allows a smaller one
+there, and there is no least point. The smallest sum has values that are above the
+best of their actions. The result is checked for that, and its status says so.
 """
 
 from __future__ import annotations

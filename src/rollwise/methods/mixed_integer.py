@@ -1,18 +1,18 @@
-"""Mixed-integer programming: a binary a choice says which action the value equals.
+"""Mixed-integer programming: one binary variable for each choice.
 
-To the rows of `rollwise.methods.programs`, which say that x[s] is at least what
-each action is worth, comes for each action of a state with a choice
+`rollwise.methods.programs` has the rows that make x[s] at least what each action is
+worth. Each action a of a state s with a choice gets a binary variable z[a] and a row
 
-    x[s] <= worth[a] + M[a] (1 - z[a]),
+    x[s] <= worth[a] + M[a] (1 - z[a]).
 
-and one z of a state is 1. Then x[s] is the largest of them, whatever the objective:
-the rows alone decide, because the game has one solution.
+Exactly one z of a state is 1. So x[s] is the largest of the worths, whatever the
+objective: the rows alone decide, because the game has one solution.
 
-M[a] must be at least x[s] - worth[a] wherever the values can lie, and the tighter
-it is the better. It is taken from bounds that hold: those of interval iteration,
-of which a few sweeps (`tighten`) may be done beforehand; where they already show an
-action to be worse than the state's value, its z is 0. And one component can be
-solved at a time, those that end every play first, with all that follows known.
+M[a] must be at least x[s] - worth[a] wherever the values can lie. A smaller M makes
+a tighter program. M is taken from the bounds of interval iteration, of which a few
+sweeps (`tighten`) are done beforehand. Where these bounds show that an action is
+worse than the state's value, its z is fixed at 0. By default one component is solved
+at a time: those that end every play first, with all that follows known.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Modified policy iteration: a few sweeps in place of each linear system.
 
-Puterman and Shin (1978) for one player. For two, the "value-oriented" method of
-van der Wal (1978): MAX's policy is improved once, then held for a few sweeps in
-which MIN is free. Begun below every value, on two copies of the graph, the values
-only rise, and so it converges where policies of both improved at once may not.
+For one player: Puterman and Shin (1978). For two: the "value-oriented" method of
+van der Wal (1978). MAX's policy is improved once, then held for a few sweeps in
+which MIN is free. It begins below every value, on two copies of the graph, so the
+values only rise. That is why it converges. Improving both policies at once may not.
 """
 
 from __future__ import annotations

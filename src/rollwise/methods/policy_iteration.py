@@ -1,13 +1,13 @@
 """Policy iteration on the whole graph, as textbooks do it.
 
-One player: evaluate the policy by one linear system, let every state take what is
-better, repeat (Howard 1960). Two players: Hoffman and Karp (1966). The game is
-written out as one between MAX and MIN on two copies of the graph; MAX's policy
-stands while MIN's is improved to a best response, then MAX's is improved once.
-Improving both at once can go round in circles; this can't.
+One player (Howard 1960): evaluate the policy by one linear system, let every state
+take what is better, repeat. Two players (Hoffman and Karp 1966): the game is one
+between MAX and MIN on two copies of the graph. MAX's policy stands while MIN's is
+improved to a best response. Then MAX's is improved once. Improving both at once can
+go round in circles; this can't.
 
-It is here to be compared with: `rollwise.methods.strategy_iteration` solves the
-same systems component by component, with a few unknowns each.
+It is here for comparison: `rollwise.methods.strategy_iteration` solves the same
+systems component by component, with a few unknowns each.
 """
 
 from __future__ import annotations

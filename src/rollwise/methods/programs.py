@@ -1,15 +1,16 @@
-"""A game as a program: one variable a state, one row an action.
+"""A game as a linear program: one variable for each state, one row for each action.
 
-"The maximum of two numbers is the smallest number that is at least both." So the
-value of each state is at least what each of its actions is worth, where it has no
-choice exactly that,
+The maximum of two numbers is the smallest number that is at least both. So the
+value of each state is at least what each of its actions is worth,
 
     x[s] >= constant[a] + sum of c[k] x[t(k)]     for every action a of s,
 
-and what makes it the largest of them is left to whoever uses the model: an
-objective (linear programming) or a binary a choice (mixed-integer programming).
-Variables are the mover's chances to win, or expected totals where points are
-counted (their negatives where few are wanted).
+with equality where there is only one action. The rows don't say that x[s] is the
+largest of them. An objective does (linear programming), or one binary variable for
+each choice (mixed-integer programming).
+
+A variable is the mover's chance to win, or the expected total where points are
+counted (its negative where few are wanted).
 """
 
 from __future__ import annotations

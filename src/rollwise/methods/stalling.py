@@ -1,14 +1,16 @@
-"""Strategy iteration where play may be kept up for ever, and that has its worth.
+"""Strategy iteration where play may go on for ever, and endless play has its worth.
 
-Choices within end components (see `rollwise.graph.endings`) are made in rounds. In each, they
-stand; then every play ends, or goes on for ever for certain, and the rest is solved as ever. At
-these values the choices are improved (Howard 1960), until none can be.
+The choices within end components (see `rollwise.graph.endings`) are made in rounds.
+Within a round they stand: every play ends, or certainly goes on for ever, and the
+rest is solved as usual. Then the choices are improved at these values (Howard 1960),
+until none can be.
 
-Where points are counted, the first choices bring play to an end; improved, they always do, since
-every round costs (Bertsekas and Tsitsiklis 1991). Where both players can keep the turn passing,
-the first choices are the best ones if every move within an end component may, with a small
-chance, be the last (Condon 1992); later ones are whatever is better. The certificate says
-whether that was right.
+Where points are counted, the first choices bring play to an end. Improved ones do
+too, since every round costs (Bertsekas and Tsitsiklis 1991).
+
+Where both players can keep the turn passing, the first choices are the best ones of
+a game in which every move within an end component may be the last, with a small
+chance (Condon 1992). The certificate says whether the result is right.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Strategy iteration, component by component: the exact solver.
 
 The components of the graph are solved from the last to the first. One without a
-cycle takes one look ahead; one with cycles takes strategy iteration (Howard 1960
-for one player, Hoffman and Karp 1966 for two), whose unknowns are the few values
-that cut its cycles. See `rollwise.recursion.search` for how, and `rollwise.proofs.check`
-for the bound on what rounding leaves.
+cycle takes one look ahead. One with cycles takes strategy iteration (Howard 1960
+for one player, Hoffman and Karp 1966 for two). Its unknowns are the values at a
+feedback vertex set. `rollwise.recursion.search` says how, and
+`rollwise.proofs.check` bounds what rounding leaves.
 """
 
 from __future__ import annotations

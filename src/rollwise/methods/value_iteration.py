@@ -1,17 +1,18 @@
 """Value iteration: look one move ahead from every state until little changes.
 
-The oldest method (Shapley 1953; Bellman 1957), and the one most often written by
-hand. Synchronous sweeps read the values of the sweep before; sweeps in place,
-in an order that meets first what others lead to, carry news further.
+It is the oldest method (Shapley 1953; Bellman 1957), and the one most often written
+by hand. Synchronous sweeps read the values of the sweep before. Sweeps in place read
+what they have just written, so a good order needs fewer of them.
 
-That little changes says little about the error: a change of epsilon in the last
-sweep is a stopping threshold, not a bound. With ``sound=True`` two sequences run
-instead, one below the values and one above (interval iteration, Haddad and
-Monmege 2018), which close on them: the values change sign at a PASS, so there the
-one becomes the other. Where the objective is not to win, the first bounds come
-from the expected number of moves h: if one more sweep of h adds at most d, then
-2h bounds it wherever d <= 1/4, since T(2h) + 1 <= 2h + 2d - 1 <= 2h. Where play may go round
-at a cost, h has no bound, and the first bounds lie around certified values.
+A change of epsilon in the last sweep is a stopping threshold, not an error bound.
+With ``sound=True`` two sequences run, one below the values and one above (interval
+iteration, Haddad and Monmege 2018). At a PASS the sign changes, so there each reads
+the other.
+
+Where the objective isn't to win, the first bounds come from the expected number of
+moves h. If one more sweep of h adds at most d <= 1/4, then 2h bounds it, since
+T(2h) + 1 <= 2h + 2d - 1 <= 2h. Where play may go round at a cost, h has no bound, and
+the first bounds lie around certified values.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """Which fields of a state go along the axes, and which make a panel each.
 
 The rule knows no game. Fields that have one value in all the states drawn are only
-mentioned. Of the others, those with many values (at least three quarters of those of
-the field that has most) are candidates for the axes, and of the candidates the two along which
-the answer changes most are taken: along them there is something to see. Each
-combination of the other fields is a panel; where there are too many, evenly spread
-ones are taken of one field, and of several those that good play comes to most often.
+mentioned. Fields with many values (at least three quarters of those of the field that
+has most) are candidates for the axes. Of these the two are taken along which the
+answer changes most.
+
+Each combination of the other fields is a panel. Where there are too many, one field
+is shown at evenly spread values; of several fields, the combinations are shown that
+good play comes to most often.
 """
 
 from __future__ import annotations

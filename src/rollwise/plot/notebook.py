@@ -1,7 +1,7 @@
 """Figures in notebooks, and in what notebooks are exported to.
 
-Plotly's own answer for a notebook is data that only a running notebook knows how to
-draw: a page made of it (nbconvert) shows nothing. So the figure comes as a page too.
+Plotly gives a notebook data that only a running notebook can draw, so an exported
+page (nbconvert) shows nothing. Here the figure is given as a page too.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Along which field a decision is most nearly a threshold: do this below, that from here on.
 
-Thresholds along a field, one for each combination of the other fields, get some positions
-right that constants would not: that share is what the field explains. A threshold is also a
-rule of when to leave off, so it counts as much as the field is one that the mover's own moves
-change while the turn goes on (what a player has thrown so far, not what the rival has banked).
+A threshold along a field, one for each combination of the other fields, gets some
+positions right that a constant would not. That share is what the field explains. A
+threshold is also a rule of when to stop, so that share is multiplied by another: of the
+moves within a turn, those that change the field. What a player has thrown so far changes
+with them, and what the rival has banked doesn't.
 """
 
 from __future__ import annotations

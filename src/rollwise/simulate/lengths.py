@@ -1,8 +1,8 @@
 """How long games between policies take, exactly.
 
-The number of moves left is the score of a solitaire game in which every move is
-worth a point, and the number of turns that of one in which a move is worth its
-chance to pass. So the solver and the certificate of values serve for lengths too.
+The expected number of moves is the score of a solitaire game in which every move is
+worth a point. The expected number of turns is the score of one in which a move is
+worth its chance to pass. So the solver and the certificate serve for lengths too.
 """
 
 from __future__ import annotations
