@@ -12,7 +12,7 @@ import pytest
 from cli_runner import output, refusal
 
 import rollwise
-from rollwise.answer.storage import _checksum, row_checksums
+from rollwise.answer.storage import checksum_of, row_checksums
 from rollwise.errors import SolutionFileError
 from rollwise.games.pig import Piglet
 from rollwise.games.threes import Threes
@@ -58,7 +58,7 @@ def rewrite(path: Path, facts: dict[str, Any] | None = None, **columns: Any) -> 
     frame = frame.with_columns(pl.Series(name, values) for name, values in columns.items())
     if frame.dtypes[-3:] == [pl.Float64, pl.Float64, pl.UInt32]:
         numbers = frame["value"].to_numpy().copy(), frame["error_bound"].to_numpy().copy()
-        told["checksum"] = _checksum(*numbers)
+        told["checksum"] = checksum_of(*numbers)
         frame = frame.with_columns(pl.Series("checksum", row_checksums(*numbers)))
     told |= facts or {}
     frame.write_parquet(path, metadata={"rollwise": json.dumps(told)})
