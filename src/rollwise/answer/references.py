@@ -20,6 +20,7 @@ from rollwise.derive.derived_game import base_actions
 from rollwise.errors import PolicyError, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
+from rollwise.graph.choices import has_choice
 from rollwise.graph.policies import Policy
 from rollwise.machine.parquet_files import read_parquet
 
@@ -183,7 +184,7 @@ def _of_compiled_function(
     from rollwise.builders import jit_disabled
     from rollwise.builders.limits import SMALL
 
-    choices = np.flatnonzero(np.diff(graph.action_indptr) > 1)
+    choices = np.flatnonzero(has_choice(graph))
     if len(choices) <= SMALL or jit_disabled():
         return None
     from rollwise.builders.compiled.questions import ask
@@ -238,25 +239,23 @@ def _from_table(graph: StateGraph, path: Path) -> Policy:
         rows.setdefault(fields, {})[action] = weight
 
     probability = np.zeros(graph.n_actions)
-    for s, fields in enumerate(map(tuple, graph.states.tolist())):
-        begin, end = int(graph.action_indptr[s]), int(graph.action_indptr[s + 1])
-        chances = rows.get(fields)
+    for state in graph.view:
+        chances = rows.get(state.fields)
         if chances is None:
-            if end - begin > 1:
-                raise PolicyError(f"{path} has no row for the state {graph.state_text(s)}")
-            probability[begin] = 1.0
+            if state.is_choice:
+                raise PolicyError(f"{path} has no row for the state {state}")
+            probability[state.action_range[0]] = 1.0
             continue
         total = sum(chances.values())
         for action, weight in chances.items():
             if not weight >= 0 or not 0 < total < np.inf:
                 raise PolicyError(
-                    f"{path} gives {action} the probability {weight} in the state "
-                    f"{graph.state_text(s)}"
+                    f"{path} gives {action} the probability {weight} in the state {state}"
                 )
             try:
-                probability[graph.find_action(s, action)] += weight / total
+                probability[state.find_action(action)] += weight / total
             except UsageError as error:
-                raise PolicyError(f"{path}, in the state {graph.state_text(s)}: {error}") from None
+                raise PolicyError(f"{path}, in the state {state}: {error}") from None
     return Policy(path.name, probability)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rollwise.answer.solution import Solution
+from rollwise.graph import win_probability
 from rollwise.numbers.printed import rounded_up, scaled
 
 
@@ -36,7 +37,7 @@ class Figures:
 
     def level(self, value: float) -> str:
         """A value."""
-        return f"{value:z.3f}" if self.is_score else f"{50 * (1 + value):.2f} %"
+        return f"{value:z.3f}" if self.is_score else f"{100 * win_probability(value):.2f} %"
 
     def change(self, value: float) -> str:
         """A difference of values, with its sign, in `points`."""

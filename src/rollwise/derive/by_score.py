@@ -67,7 +67,7 @@ def points_of(graph: StateGraph) -> Ints:
     if len(broken):
         a = int(broken[0])
         raise RulesError(
-            f"{graph.game}: {graph.action_text(a)} gives {graph.action_reward[a]} points in the "
+            f"{graph.game}: {graph.view.action(a)} gives {graph.action_reward[a]} points in the "
             f"state {graph.state_text(int(graph.action_state[a]))}; scores are whole numbers "
             "here (count in a smaller unit)"
         )
@@ -118,7 +118,7 @@ def require_bounded(graph: StateGraph, counted: Ints, what: str) -> None:
     )
     if a >= 0:
         raise RulesError(
-            f"{graph.game}: {graph.action_text(a)} counts {counted[a]} {what} in the state "
+            f"{graph.game}: {graph.view.action(a)} counts {counted[a]} {what} in the state "
             f"{graph.state_text(int(graph.action_state[a]))} and can lead back to it, so that "
             f"the {what} of a play have no bound; put one into the rules"
         )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rollwise.game import Game
 from rollwise.graph import StateGraph
+from rollwise.graph.choices import first_actions
 from rollwise.parameters import ParameterSpec
 
 _STATE_TYPES: dict[Any, Any] = {}
@@ -124,5 +125,5 @@ def base_actions(graph: StateGraph, inner: StateGraph) -> NDArray[np.int64]:
     place = np.empty(int(number.max()) + 1, np.int64)
     place[number[: inner.n_states]] = np.arange(inner.n_states)
     state = place[number[inner.n_states :]][graph.action_state]
-    step = np.arange(graph.n_actions) - graph.action_indptr[graph.action_state]
-    return np.asarray(inner.action_indptr[state] + step)
+    step = np.arange(graph.n_actions) - first_actions(graph)[graph.action_state]
+    return first_actions(inner)[state] + step

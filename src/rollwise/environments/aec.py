@@ -127,25 +127,23 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         a = int(self.arena.action_of[self._state, int(action)])
         if a < 0:
             raise ValueError(f"{self.action_names[int(action)]} isn't legal here")
-        graph = self.graph
-        k = self.arena.outcome(a, self._random)
-        self._told = f"{mover}: {graph.action_text(a)}"
+        taken = self.graph.view.action(a)
+        outcome = self.arena.outcome(taken, self._random)
+        self._told = f"{mover}: {taken}"
         self._cumulative_rewards[mover] = 0.0
         self._clear_rewards()
-        self.rewards[mover] = self.arena.reward_sign * float(graph.action_reward[a])
+        self.rewards[mover] = self.arena.reward_sign * taken.reward
         seat = self.possible_agents.index(mover)
-        following = seat ^ int(graph.outcome_passes[k])
-        t = int(graph.outcome_state[k])
-        if t < 0:
-            payoff = float(graph.outcome_payoff[k])
-            self.rewards[mover] += payoff
+        following = seat ^ int(outcome.passes)
+        if outcome.is_over:
+            self.rewards[mover] += outcome.payoff
             for other in self.agents:
                 if other != mover:
-                    self.rewards[other] = -payoff
+                    self.rewards[other] = -outcome.payoff
             self.terminations = dict.fromkeys(self.agents, True)
             following = (seat + 1) % len(self.possible_agents)
         else:
-            self._state = t
+            self._state = outcome.target
         self.agent_selection = self.possible_agents[following]
         self._accumulate_rewards()
 

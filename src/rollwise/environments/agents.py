@@ -17,6 +17,7 @@ from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.evaluation import Evaluation, best_response, evaluate
 from rollwise.environments.arena import Arena
 from rollwise.errors import PolicyError, UsageError
+from rollwise.graph.choices import has_choice
 from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import EITHER, FIRST
 
@@ -58,7 +59,7 @@ def policy_of(env: Any, choose: Choose | NDArray[Any], name: str = "agent") -> P
     arena: Arena = env.unwrapped.arena
     graph = arena.graph
     probability = np.ones(graph.n_actions)
-    asked = np.flatnonzero(np.diff(graph.action_indptr) > 1)
+    asked = np.flatnonzero(has_choice(graph))
     for begin in range(0, len(asked), BATCH):
         states = asked[begin : begin + BATCH]
         masks = arena.masks[states].astype(np.bool_)
@@ -66,11 +67,11 @@ def policy_of(env: Any, choose: Choose | NDArray[Any], name: str = "agent") -> P
         chances = _chances(answer, masks.shape)
         wrong = (chances < 0) | ~np.isfinite(chances) | ((chances > 0) & ~masks)
         for row in np.flatnonzero(wrong.any(axis=1) | ~(chances.sum(axis=1) > 0))[:1]:
-            actions = range(*graph.action_indptr[states[row] : states[row] + 2].tolist())
+            here = graph.view[states[row]]
             raise PolicyError(
                 f"{graph.game}: {name} chooses {chances[row].tolist()} (by rank) in the state "
-                f"{graph.state_text(int(states[row]))}, where the legal actions are "
-                f"{', '.join(graph.action_text(a) for a in actions)}"
+                f"{here}, where the legal actions are "
+                f"{', '.join(action.name for action in here.actions)}"
             )
         chances /= chances.sum(axis=1, keepdims=True)
         probability[arena.action_of[states][masks]] = chances[masks]

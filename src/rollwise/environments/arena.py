@@ -14,7 +14,7 @@ from rollwise.derive.contest import Duel
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.games import find
-from rollwise.graph import StateGraph
+from rollwise.graph import Action, Outcome, StateGraph
 from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import EITHER, FIRST, SECOND, legal_actions
 from rollwise.kernels.sampling import outcome_codes
@@ -66,7 +66,7 @@ class Arena:
     @property
     def action_names(self) -> tuple[str, ...]:
         """The name of each rank."""
-        return tuple(self.graph.action_names.get(n, str(n)) for n in self.labels.tolist())
+        return tuple(map(self.graph.vocabulary.text, self.labels.tolist()))
 
     @cached_property
     def early_payoffs(self) -> NDArray[np.float64]:
@@ -130,7 +130,7 @@ class Arena:
     @property
     def reward_sign(self) -> float:
         """Rewards are to be made large, also where a game wants few points."""
-        return -1.0 if self.graph.objective == "minimize" else 1.0
+        return self.graph.view.sign
 
     @cached_property
     def bounds(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -159,7 +159,7 @@ class Arena:
         """The seat that the agent gets; one that is alone moves first."""
         return FIRST if self.opponent is None else wanted
 
-    def draw(self, probabilities: NDArray[Any], random: np.random.Generator) -> int:
+    def draw(self, probabilities: Any, random: np.random.Generator) -> int:
         """An index drawn with these weights."""
         running = np.cumsum(probabilities)
         if running.dtype.kind == "i":
@@ -168,19 +168,18 @@ class Arena:
             place = int(np.searchsorted(running, random.random() * running[-1], side="right"))
         return min(place, len(running) - 1)
 
-    def outcome(self, action: int, random: np.random.Generator) -> int:
-        """An outcome of an action, drawn: an index into the graph's arrays."""
-        begin, end = self.graph.outcome_indptr[action : action + 2].tolist()
-        return int(begin) + self.draw(self.graph.outcome_weight[begin:end], random)
+    def outcome(self, action: Action, random: np.random.Generator) -> Outcome:
+        """An outcome of an action, drawn."""
+        return action.outcomes[self.draw(action.weights, random)]
 
-    def opponent_action(self, state: int, random: np.random.Generator) -> int:
+    def opponent_action(self, state: int, random: np.random.Generator) -> Action:
         """What the opponent does."""
         assert self.opponent is not None
         action = int(self.opponent_actions[state])
         if action >= 0:
-            return action
-        begin, end = self.graph.action_indptr[state : state + 2].tolist()
-        return int(begin) + self.draw(self.opponent.probability[begin:end], random)
+            return self.graph.view.action(action)
+        here = self.graph.view[state]
+        return here.actions[self.draw(self.opponent.probability[here.action_range], random)]
 
 
 def arena_of(

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.environments.arena import Arena
+from rollwise.graph import Action
 from rollwise.kernels.environment import EITHER, FIRST
 
 Row = tuple[float, int, float, bool]
@@ -73,9 +74,9 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         if action >= graph.n_actions:
             payoff = float(self.arena.early_payoffs[action - graph.n_actions])
             return [(1.0, self.over, payoff, True)]
-        points = self.arena.reward_sign * float(graph.action_reward[action])
+        points = self.arena.reward_sign * graph.view.action(action).reward
         total: dict[int, float] = {}
-        for t, passes, p in self._moves(action):
+        for t, passes, p in _moves(graph.view.action(action)):
             if not passes:
                 total[t] = total.get(t, 0.0) + p
                 continue
@@ -85,20 +86,6 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         for t, p in total.items():
             rows.append((p, self.over if t < 0 else t, points + PAYOFF.get(t, 0.0), t < 0))
         return rows
-
-    def _moves(self, action: int) -> list[tuple[int, bool, float]]:
-        """What an action leads to: state or end in the mover's eyes, whether it passes, chance."""
-        graph = self.arena.graph
-        begin, end = graph.outcome_indptr[action : action + 2].tolist()
-        weight = graph.outcome_weight[begin:end]
-        chances = (weight / weight.sum()).tolist()
-        found = []
-        for k, p in zip(range(begin, end), chances, strict=True):
-            t = int(graph.outcome_state[k])
-            if t < 0:
-                t = {1.0: WON, -1.0: LOST}.get(float(graph.outcome_payoff[k]), DRAWN)
-            found.append((t, t >= 0 and bool(graph.outcome_passes[k]), p))
-        return found
 
     def turn(self, entry: int) -> dict[int, float]:
         """Where the opponent's turn from `entry` leaves the agent, and how likely."""
@@ -115,12 +102,11 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         outside: list[tuple[int, int, float]] = []
         while queue:
             s = queue.pop()
-            begin, end = graph.action_indptr[s : s + 2].tolist()
-            for a in range(begin, end):
-                share = float(opponent.probability[a])
+            for action in graph.view[s].actions:
+                share = float(opponent.probability[action])
                 if share == 0.0:
                     continue
-                for t, passes, p in self._moves(a):
+                for t, passes, p in _moves(action):
                     if t < 0 or passes:
                         seen = {WON: LOST, LOST: WON}.get(t, t)
                         outside.append((place[s], seen, share * p))
@@ -134,6 +120,15 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         for i, t, p in outside:
             ends[t] = ends.get(t, 0.0) + float(visits[i]) * p
         return {t: p for t, p in ends.items() if p > 0}
+
+
+def _moves(action: Action) -> list[tuple[int, bool, float]]:
+    """What an action leads to: state or end in the mover's eyes, whether it passes, chance."""
+    ends = {"win": WON, "lose": LOST}
+    return [
+        (ends.get(way.ending, DRAWN) if way.ending else way.target, way.passes, chance)
+        for way, chance in zip(action.outcomes, action.chances, strict=True)
+    ]
 
 
 def _visits(n: int, inside: list[tuple[int, int, float]]) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ from rollwise.environments.arena import arena_of, seat_by_name
 from rollwise.environments.planning import Transitions
 from rollwise.errors import UsageError
 from rollwise.game import Game
+from rollwise.graph import Outcome
 from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import EITHER, FIRST
 
@@ -129,30 +130,28 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
             observation, info = self._observe()
             payoff = float(self.arena.early_payoffs[a - self.graph.n_actions])
             return observation, payoff, True, False, info
-        reward = self.arena.reward_sign * float(self.graph.action_reward[a])
-        k = self.arena.outcome(a, self.np_random)
-        self._tell("agent", a, k)
-        if self.graph.outcome_state[k] < 0:
+        taken = self.graph.view.action(a)
+        reward = self.arena.reward_sign * taken.reward
+        outcome = self.arena.outcome(taken, self.np_random)
+        self._tell("agent", outcome)
+        if outcome.is_over:
             self._over = True
-            reward += float(self.graph.outcome_payoff[k])
+            reward += outcome.payoff
         else:
-            mine = not self.graph.outcome_passes[k]
-            self._over, payoff = self._play_on(int(self.graph.outcome_state[k]), mine)
+            self._over, payoff = self._play_on(outcome.target, not outcome.passes)
             reward += payoff
         observation, info = self._observe()
         return observation, reward, self._over, False, info
 
     def _play_on(self, state: int, mine: bool) -> tuple[bool, float]:
         """Let the opponent move until it is the agent's turn: is it over, and the payoff."""
-        graph = self.graph
         while not mine:
-            a = self.arena.opponent_action(state, self.np_random)
-            k = self.arena.outcome(a, self.np_random)
-            self._tell("opponent", a, k)
-            if graph.outcome_state[k] < 0:
-                return True, -float(graph.outcome_payoff[k])
-            state = int(graph.outcome_state[k])
-            mine = bool(graph.outcome_passes[k])
+            action = self.arena.opponent_action(state, self.np_random)
+            outcome = self.arena.outcome(action, self.np_random)
+            self._tell("opponent", outcome)
+            if outcome.is_over:
+                return True, -outcome.payoff
+            state, mine = outcome.target, outcome.passes
         self._state = state
         return False, 0.0
 
@@ -163,15 +162,13 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         info = {"action_mask": mask.copy(), "state": self._state}
         return self.arena.observations[self._state].copy(), info
 
-    def _tell(self, who: str, action: int, outcome: int) -> None:
+    def _tell(self, who: str, outcome: Outcome) -> None:
         if self.render_mode == "ansi":
-            graph = self.graph
-            t = int(graph.outcome_state[outcome])
-            came = f"game over ({graph.outcome_payoff[outcome]:+g})"
-            if t >= 0:
-                came = graph.state_text(t)
-                came += " (the turn passes)" if graph.outcome_passes[outcome] else ""
-            self._told.append(f"{who}: {graph.action_text(action)} -> {came}")
+            came = f"game over ({outcome.payoff:+g})"
+            if not outcome.is_over:
+                came = str(outcome.next_state)
+                came += " (the turn passes)" if outcome.passes else ""
+            self._told.append(f"{who}: {outcome.action} -> {came}")
 
     def render(self) -> str | None:
         """What happened in the last step, and where the game stands."""

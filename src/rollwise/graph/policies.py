@@ -88,15 +88,13 @@ class Policy:
         """
         state_type = type(game.start())
         probability = np.zeros(graph.n_actions)
-        labels = graph.action_label.tolist()
-        indptr = graph.action_indptr.tolist()
-        for s, fields in enumerate(graph.states.tolist()):
-            begin, end = indptr[s], indptr[s + 1]
-            if end - begin == 1:
-                probability[begin] = 1.0
+        for state in graph.view:
+            actions = state.action_range
+            if len(actions) == 1:
+                probability[actions[0]] = 1.0
                 continue
             try:
-                answer = function(state_type(*fields))
+                answer = function(state_type(*state.fields))
                 mixed = answer if isinstance(answer, Mapping) else {answer: 1.0}
                 chances = {index(label): float(weight) for label, weight in mixed.items()}
             except PASSED_ON:
@@ -104,18 +102,18 @@ class Policy:
             except BaseException as error:
                 raise PolicyError(
                     f"{graph.game}: the policy {name} fails in the state "
-                    f"{graph.state_text(s)}: {fault_text(error)}"
+                    f"{state}: {fault_text(error)}"
                 ) from error
-            total = sum(chances.values())
+            total, labels = sum(chances.values()), state.labels
             for label, weight in (chances or {-1: 0.0}).items():
-                if label not in labels[begin:end] or not weight >= 0 or not 0 < total < np.inf:
-                    named = graph.action_names.get(label, str(label)) if chances else "no action"
-                    may = ", ".join(graph.action_text(a) for a in range(begin, end))
+                if label not in labels or not weight >= 0 or not 0 < total < np.inf:
+                    named = graph.vocabulary.text(label) if chances else "no action"
+                    may = ", ".join(map(graph.vocabulary.text, labels))
                     raise PolicyError(
                         f"{graph.game}: the policy {name} gives {named} (weight {weight}) in the "
-                        f"state {graph.state_text(s)}, where the actions are {may}"
+                        f"state {state}, where the actions are {may}"
                     )
-                probability[labels.index(label, begin, end)] = weight / total
+                probability[actions[labels.index(label)]] = weight / total
         return cls(name, probability)
 
 
