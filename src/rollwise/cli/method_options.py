@@ -133,12 +133,14 @@ def _how_far(solution: Any) -> str:
 
 def tell_unfinished(solution: Any, state: int = 0) -> None:
     """One line on stderr: how it ended, and the best bounds on the value of a state."""
+    from rollwise.graph import win_probability
+
     low, high = (float(bound[state]) for bound in solution.bounds)
     what = "value"
     if not solution.is_score:
         # widened by more than these operations round
-        low = max((1 + low) / 2 - CHANCE_ROUNDING, 0.0)
-        high = min((1 + high) / 2 + CHANCE_ROUNDING, 1.0)
+        low = max(win_probability(low) - CHANCE_ROUNDING, 0.0)
+        high = min(win_probability(high) + CHANCE_ROUNDING, 1.0)
         what = "win probability"
     where = "the start" if state == 0 else "the state"
     least, most = between(low, high)

@@ -142,7 +142,7 @@ class TerminalGame:
             self._show_menu()
             self._choose()
         entry = self._let_fall()
-        name = self.table.graph.action_text(entry.action)
+        name = self.table.graph.view.action(entry.action).name
         dice = f" {' '.join(map(str, entry.faces))}" if entry.faces else ""
         came = self.table.outcome_text(entry.action, entry.outcome)
         who = (mover, "bold cyan") if forced else (" ", "")
@@ -300,7 +300,7 @@ class TerminalGame:
         if not self.by_hand or len(session.falls) == 1:
             return session.roll()
         sides = self.table.dice(pending)
-        name = self.table.graph.action_text(pending)
+        name = self.table.graph.view.action(pending).name
         if sides:
             dice = "the die shows" if len(sides) == 1 else f"the {len(sides)} dice show"
         else:

@@ -101,10 +101,10 @@ class Coach:
         table = self.session.table
         solution = table.solution
         cost = float(solution.regret[action])
-        best = int(solution.best_actions[state]) - table.actions(state).start
+        best = int(solution.best_actions[state])
         return Remark(
             cost,
             not bool(solution.is_best[action]),
             grade(solution, cost),
-            table.graph.action_texts(state)[best],
+            table.graph.view.action(best).distinct_name,
         )

@@ -131,13 +131,10 @@ def account(
     """
     graph = solution.graph
     sign = 1.0 if seat == 0 else -1.0
-    k = int(graph.outcome_indptr[action]) + outcome
-    t = int(graph.outcome_state[k])
-    ahead = float(graph.outcome_payoff[k]) if t < 0 else float(solution.values[t])
-    if graph.outcome_passes[k]:
-        ahead = -ahead
-    made = points + float(graph.action_reward[action])
-    begin, end = int(graph.action_indptr[state]), int(graph.action_indptr[state + 1])
+    taken = graph.view.action(action)
+    ahead = float(taken.outcomes[outcome].worth(solution.values))
+    made = points + taken.reward
+    is_choice = graph.view[state].is_choice
     return Account(
         number,
         seat,
@@ -149,8 +146,8 @@ def account(
         points + sign * float(solution.values[state]),
         points + sign * float(solution.action_values[action]),
         made + sign * ahead,
-        float(solution.regret[action]) if end - begin > 1 else 0.0,
-        end - begin > 1,
+        float(solution.regret[action]) if is_choice else 0.0,
+        is_choice,
         not bool(solution.is_best[action]),
         int(solution.best_actions[state]),
     )

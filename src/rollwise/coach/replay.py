@@ -94,7 +94,7 @@ def read_move(table: Table, state: int, move: str) -> tuple[int, int, tuple[int,
 
 
 def _what_came(table: Table, action: int, words: list[str]) -> tuple[int, tuple[int, ...]]:
-    name = table.graph.action_text(action)
+    name = table.graph.view.action(action).name
     outcomes = len(table.outcomes(action))
     if not words:
         if outcomes == 1 and not table.dice(action):
@@ -153,8 +153,7 @@ def clean_name(name: str) -> str:
 
 
 def _written_move(table: Table, state: int, action: int, outcome: int, faces: Sequence[int]) -> str:
-    place = table.actions(state).index(action)
-    name = " ".join(table.graph.action_texts(state)[place].split())
+    name = " ".join(table.graph.view.action(action).distinct_name.split())
     came = "".join(f" {face}" for face in faces)
     if not faces and len(table.outcomes(action)) > 1:
         came = f" #{outcome + 1}"

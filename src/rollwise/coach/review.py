@@ -136,9 +136,9 @@ def _mistakes(games: Sequence[tuple[Session, int, Ledger]]) -> tuple[Mistake, ..
         for entry in session.accounts:
             if entry.seat != seat or not entry.is_mistake:
                 continue
-            texts = table.graph.action_texts(entry.state)
-            first = table.actions(entry.state).start
-            action, best = texts[entry.action - first], texts[entry.best - first]
+            view = table.graph.view
+            action = view.action(entry.action).distinct_name
+            best = view.action(entry.best).distinct_name
             before = found.get((action, best))
             if before is None or entry.cost > before.worst_cost:
                 worst = (entry.cost, table.position(entry.state), entry.line)

@@ -104,21 +104,13 @@ class Session:
     @property
     def choices(self) -> list[Choice]:
         """What the mover may do."""
-        solution = self.table.solution
+        solution, view = self.table.solution, self.table.graph.view
+        here = view[self.state]
         found = []
-        texts = self.table.graph.action_texts(self.state)
-        for a, text in zip(self.table.actions(self.state), texts, strict=True):
-            value = float(solution.action_values[a])
-            found.append(
-                Choice(
-                    a,
-                    text,
-                    value,
-                    None if solution.is_score else (1 + value) / 2,
-                    float(solution.regret[a]),
-                    bool(solution.is_best[a]),
-                )
-            )
+        for a, text in zip(here.action_range, here.action_names, strict=True):
+            value, cost = float(solution.action_values[a]), float(solution.regret[a])
+            chance, is_best = view.win_probability(value), bool(solution.is_best[a])
+            found.append(Choice(a, text, value, chance, cost, is_best))
         return found
 
     @property

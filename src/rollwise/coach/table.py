@@ -23,7 +23,7 @@ from rollwise.coach.changes import as_other_sees, changes
 from rollwise.derive.derived_game import base_actions
 from rollwise.errors import UsageError
 from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN, Game
-from rollwise.graph import StateGraph
+from rollwise.graph import Outcome, StateGraph
 
 
 class Fall(NamedTuple):
@@ -116,7 +116,7 @@ class Table:
 
     def actions(self, s: int) -> range:
         """The actions of a state, as indices into the graph's arrays."""
-        return range(int(self.graph.action_indptr[s]), int(self.graph.action_indptr[s + 1]))
+        return self.graph.view[s].action_range
 
     def action_at(self, s: int, text: str, *, in_menu: bool = False) -> int:
         """The action that someone typed (see `rollwise.graph.vocabulary`).
@@ -131,40 +131,34 @@ class Table:
         UsageError
             It is none of the state's, or could be several; says what may be done.
         """
-        labels = self.graph.labels_of(s)
+        labels = self.graph.view[s].labels
         place = self.graph.vocabulary.find_typed(labels, text, in_menu=in_menu)
         return self.actions(s)[place]
 
     def outcomes(self, action: int) -> range:
         """The outcomes of an action, as indices into the graph's arrays."""
-        indptr = self.graph.outcome_indptr
-        return range(int(indptr[action]), int(indptr[action + 1]))
+        return self.graph.view.action(action).outcome_range
 
     def falls(self, action: int) -> list[Fall]:
         """All that can come of an action."""
-        part = self.outcomes(action)
-        weight = self.graph.outcome_weight[part.start : part.stop]
-        of = weight.sum().item()
+        thrown = self.graph.view.action(action)
         return [
-            Fall(number, ways, of, self.outcome_text(action, number))
-            for number, ways in enumerate(weight.tolist())
+            Fall(number, ways, thrown.total, self.outcome_text(action, number))
+            for number, ways in enumerate(thrown.weights)
         ]
 
     def outcome_text(self, action: int, number: int) -> str:
         """What happened, in words."""
         graph = self.graph
-        k = int(graph.outcome_indptr[action]) + number
-        s = int(graph.action_state[action])
+        outcome = graph.view.action(action).outcomes[number]
+        s, t = outcome.action.state.index, outcome.target
         told = self._told(action, number)
-        t = int(graph.outcome_state[k])
-        if t < 0:
-            then = ""
-            if graph.objective == "win":
-                then = {1.0: "wins", -1.0: "loses"}.get(float(graph.outcome_payoff[k]), "a draw")
+        if outcome.ending is not None:
+            then = {"win": "wins", "lose": "loses", "draw": "a draw"}.get(outcome.ending, "")
             return "; ".join(part for part in (told, then) if part) or "the end"
         if told:
             return told
-        if not graph.outcome_passes[k]:
+        if not outcome.passes:
             return changes(graph, s, t) or "nothing changes"
         if self.source is not graph:  # the points of the other player stand elsewhere
             return "the turn passes"
@@ -176,13 +170,11 @@ class Table:
         return as_other_sees(self.graph)
 
     def _told(self, action: int, number: int) -> str:
-        source = self.source
-        a = int(self._source_action[action])
-        k = int(source.outcome_indptr[a]) + number
-        t = int(source.outcome_state[k])
-        here = self._state(action)
-        after = here if t < 0 else type(here)(*source.states[t].tolist())
-        return self._words.told(here, int(source.action_label[a]), _then(source, k), after)
+        thrown = self.source.view.action(self._source_action[action])
+        outcome = thrown.outcomes[number]
+        here, follows = self._state(action), outcome.next_state
+        after = here if follows is None else type(here)(*follows.fields)
+        return self._words.told(here, thrown.label, _then(outcome), after)
 
     def dice(self, action: int) -> tuple[int, ...]:
         """The sides of the dice that an action throws, if the game says so."""
@@ -197,7 +189,7 @@ class Table:
             So many dice aren't thrown, or a die has no such face.
         """
         sides = self.dice(action)
-        name = self.graph.action_text(action)
+        name = self.graph.view.action(action).name
         if len(faces) != len(sides):
             dice = "1 die" if len(sides) == 1 else f"{len(sides)} dice"
             raise UsageError(f"{name} throws {dice}, but {len(faces)} faces are given")
@@ -206,15 +198,11 @@ class Table:
                 raise UsageError(f"a die shows {face}, but it has the faces 1 to {most}")
         label = int(self.graph.action_label[action])
         then, after = self._words.follows(self._state(action), label, faces)
-        source = self.source
-        a = int(self._source_action[action])
-        for number, k in enumerate(
-            range(int(source.outcome_indptr[a]), int(source.outcome_indptr[a + 1]))
-        ):
-            t = int(source.outcome_state[k])
-            same = t < 0 or tuple(source.states[t].tolist()) == tuple(after)
-            if _then(source, k) == then and same:
-                return number
+        for outcome in self.source.view.action(self._source_action[action]).outcomes:
+            follows = outcome.next_state
+            same = follows is None or follows.fields == tuple(after)
+            if _then(outcome) == then and same:
+                return outcome.number
         raise UsageError(f"{name}: nothing comes of the faces {' '.join(map(str, faces))}")
 
     def draw(self, action: int, random: np.random.Generator) -> tuple[int, tuple[int, ...]]:
@@ -223,14 +211,11 @@ class Table:
         if sides:
             faces = tuple(int(random.integers(1, most + 1)) for most in sides)
             return self.fall_of(action, faces), faces
-        part = self.outcomes(action)
-        weight = self.graph.outcome_weight[part.start : part.stop].astype(np.float64)
-        return int(random.choice(len(part), p=weight / weight.sum())), ()
+        chances = self.graph.view.action(action).chances
+        return int(random.choice(len(chances), p=chances)), ()
 
 
-def _then(graph: StateGraph, k: int) -> int:
-    if graph.outcome_state[k] >= 0:
-        return PASS if graph.outcome_passes[k] else AGAIN
-    if graph.objective != "win":
-        return END
-    return {1.0: WIN, -1.0: LOSE}.get(float(graph.outcome_payoff[k]), DRAW)
+def _then(outcome: Outcome) -> int:
+    if outcome.ending is None:
+        return PASS if outcome.passes else AGAIN
+    return {"win": WIN, "lose": LOSE, "draw": DRAW, "end": END}[outcome.ending]

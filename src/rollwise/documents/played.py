@@ -51,19 +51,18 @@ def ledger_document(session: Session, seat: int = 0) -> Document:
 def move_document(session: Session, entry: Account, seat: int = 0) -> Document:
     """One move, in the eyes of a seat."""
     table, sign = session.table, 1.0 if seat == 0 else -1.0
-    texts = table.graph.action_texts(entry.state)
-    first = table.actions(entry.state).start
+    view = table.graph.view
     return {
         "move": entry.number + 1,
         "line": entry.line or None,
         "player": session.names[entry.seat],
         "position": table.position(entry.state),
-        "action": texts[entry.action - first],
+        "action": view.action(entry.action).distinct_name,
         "dice": list(entry.faces),
         "outcome": table.outcome_text(entry.action, entry.outcome),
         "choice": entry.is_choice,
         "mistake": entry.is_mistake,
-        "best": texts[entry.best - first],
+        "best": view.action(entry.best).distinct_name,
         "cost": entry.cost,
         "grade": grade(table.solution, entry.cost),
         "skill": sign * entry.skill,

@@ -203,6 +203,12 @@ class Action(_Element):
         return self.name
 
     @property
+    def distinct_name(self) -> str:
+        """What it is called where another action of its state has the same name."""
+        state = self.state
+        return state.action_names[self.index - state.action_range.start]
+
+    @property
     def reward(self) -> float:
         """Points for taking it."""
         return float(self.graph.lotteries.reward[self._lottery])

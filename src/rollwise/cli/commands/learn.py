@@ -231,8 +231,7 @@ def _print(learned: Learned, final: Assessment | None, curve: list[Assessment]) 
     typer.echo(f"  {seen:,} of {graph.n_states:,} positions were seen")
     if not learned.is_score or not math.isnan(learned.estimates[0]):
         typer.echo(
-            f"  start: {graph.action_names.get(int(learned.labels[0]), str(learned.labels[0]))}, "
-            f"{what} {_estimate(learned)}"
+            f"  start: {graph.vocabulary.text(int(learned.labels[0]))}, {what} {_estimate(learned)}"
         )
     actions, rates = learned.grid(learned.labels), learned.grid(learned.estimates)
     if actions is not None and rates is not None:
