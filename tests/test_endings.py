@@ -317,7 +317,7 @@ def test_only_actions_that_stay_are_named():
     graph = rollwise.build(ForbiddenPig())
     states = np.flatnonzero(graph.states[:, 2] == 0)
     stays = staying_actions(graph, states)
-    assert {graph.action_text(a) for a in np.flatnonzero(stays)} == {"hold"}
+    assert {graph.view.action(a).name for a in np.flatnonzero(stays)} == {"hold"}
     for text in (refusal("solve", f"{GAMES}:ForbiddenPig"), output("check", f"{GAMES}:Road")):
         assert "with the action roll" not in text
         assert "with the action walk" not in text

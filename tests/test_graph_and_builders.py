@@ -343,7 +343,7 @@ def test_a_state_is_found_by_its_fields():
     for s in (0, 17, graph.n_states - 1):
         assert graph.find(graph.states[s].tolist()) == s
     assert graph.state_text(0) == "banked=0, rival=0, turn=0"
-    assert graph.action_text(0) == "roll"
+    assert graph.view.action(0).name == "roll"
     assert graph.title == "pig target=12 sides=6 must_bank=false"
     assert "states" in repr(graph)
     named = {"banked": 0, "rival": 0}

@@ -106,7 +106,7 @@ def test_policy_shows_the_best_actions(game):
     known = sorted(set(graph.action_label[taken].tolist()))
     classes = np.where(ties, len(known), np.searchsorted(known, labels)).astype(float)
     for s, shown, text in panels(solution, figure, "policy", classes):
-        best = graph.action_text(int(solution.best_actions[s]))
+        best = graph.view.action(solution.best_actions[s]).name
         assert names[int(shown)] == ("either" if ties[s] else best)
         assert f"<b>{best}: " in text
 
@@ -164,7 +164,7 @@ def test_surface_is_where_holding_begins():
     for banked in range(0, 45, 6):
         for rival in range(0, 45, 9):
             best_of = [
-                (turn, solution.graph.action_text(int(solution.best_actions[s])))
+                (turn, solution.graph.view.action(solution.best_actions[s]).name)
                 for turn in range(1, 45 - banked)
                 if (s := _state(solution, banked, rival, turn)) is not None
             ]

@@ -86,7 +86,7 @@ def test_the_table_holds_every_position_once(game, monkeypatch):
     expected = {
         tuple(graph.states[s, columns].tolist()): "either"
         if ties[s]
-        else graph.action_text(int(solution.best_actions[s]))
+        else graph.view.action(solution.best_actions[s]).name
         for s in choice
     }
     found = list(unfolded(document))

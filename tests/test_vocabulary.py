@@ -127,7 +127,7 @@ def test_what_is_written_in_data(game, written, tmp_path):
         table.write_text(f"left,action\n0,{action}\n")
         if label is None:
             for ask in (
-                lambda action=action: graph.find_action(0, action),
+                lambda action=action: graph.view[0].find_action(action),
                 lambda: read_plays(game, graph, plays),
                 lambda: Policies(graph, game).find(str(table)),
             ):
@@ -135,7 +135,7 @@ def test_what_is_written_in_data(game, written, tmp_path):
                     ask()
             continue
         place = graph.action_label.tolist().index(label)
-        assert graph.find_action(0, action) == place, action
+        assert graph.view[0].find_action(action).index == place, action
         if isinstance(action, str):
             assert read_plays(game, graph, plays)[0].moves[0].action == place
             assert Policies(graph, game).find(str(table)).probability[place] == 1

@@ -117,7 +117,7 @@ def _returns_at_once(solution: rollwise.Solution) -> bool:
 def _facts(solution: rollwise.Solution) -> str:
     graph = solution.graph
     components = graph.components
-    used = dict.fromkeys(graph.action_text(a) for a in range(min(graph.n_actions, 100_000)))
+    used = dict.fromkeys(graph.view.action(a).name for a in range(min(graph.n_actions, 100_000)))
     shown = digits(
         solution.value if solution.is_score else float((1 + solution.value) / 2),
         solution.error_bound,

@@ -264,31 +264,6 @@ class StateGraph:
         """What the actions are called, and which one a text means."""
         return Vocabulary(np.unique(self.action_label).tolist(), self.action_names)
 
-    def action_text(self, action: int) -> str:
-        """The name of an action (an index into the arrays), or its number in words."""
-        label = int(self.action_label[action])
-        return self.action_names.get(label, str(label))
-
-    def labels_of(self, state: int) -> list[int]:
-        """The numbers of a state's actions, as the rules gave them."""
-        begin, end = self.action_indptr[state : state + 2].tolist()
-        return self.action_label[begin:end].tolist()  # type: ignore[no-any-return]
-
-    def action_texts(self, state: int) -> list[str]:
-        """What a state's actions are called there, each otherwise."""
-        return self.vocabulary.texts(self.labels_of(state))
-
-    def find_action(self, state: int, action: str | int) -> int:
-        """The index of a state's action, given by its name or number.
-
-        Raises
-        ------
-        UsageError
-            It can't be done there; says what can.
-        """
-        place = self.vocabulary.find(self.labels_of(state), action)
-        return int(self.action_indptr[state]) + place
-
     def __repr__(self) -> str:
         return (
             f"<StateGraph {self.title}: {self.n_states:,} states, "
