@@ -27,6 +27,7 @@ from rollwise.errors import SolutionFileError, UnknownGame
 from rollwise.game import Game
 from rollwise.games import create, find_installed
 from rollwise.graph import StateGraph, title_of
+from rollwise.graph.choices import fold_actions
 from rollwise.graph.lookahead import action_gaps
 from rollwise.machine.atomic_files import write_atomically
 from rollwise.machine.parquet_files import read_metadata, read_parquet, write_parquet
@@ -245,9 +246,8 @@ def find_unproved(
     if not len(doubtful):
         return verdict, None
     with np.errstate(invalid="ignore"):
-        sign = -1.0 if graph.objective == "minimize" else 1.0
-        gaps = sign * action_gaps(graph, values, np.zeros(graph.n_border))
-        off = np.abs(np.maximum.reduceat(gaps, graph.action_indptr[:-1]))[doubtful]
+        gaps = graph.view.sign * action_gaps(graph, values, np.zeros(graph.n_border))
+        off = np.abs(fold_actions(graph, np.maximum, gaps))[doubtful]
     return verdict, int(doubtful[np.argmax(np.where(np.isnan(off), np.inf, off))])
 
 

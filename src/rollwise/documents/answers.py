@@ -75,8 +75,9 @@ def _run_document(solution: Solution) -> Document:
         low, high = (number_or_none(float(bound[0])) for bound in solution.bounds)
         document["value_bounds"] = [low, high]
         if not solution.is_score:
+            chance = solution.graph.view.win_probability
             document["win_probability_bounds"] = [
-                None if x is None else (1 + x) / 2 for x in (low, high)
+                x if x is None else chance(x) for x in (low, high)
             ]
     if run.fractions is not None:
         document |= _exactly(solution, run.fractions[0])
@@ -88,8 +89,9 @@ def _exactly(solution: Solution, value: Fraction) -> dict[str, str]:
     from rollwise.methods.exact import fraction_text
 
     exact = {"value_exact": fraction_text(value)}
-    if not solution.is_score:
-        exact["win_probability_exact"] = fraction_text((1 + value) / 2)
+    chance = solution.graph.view.win_probability(value)
+    if chance is not None:
+        exact["win_probability_exact"] = fraction_text(chance)
     return exact
 
 

@@ -88,8 +88,8 @@ def wrong_positions(assessed: Assessment) -> list[Document]:
             {
                 "state": state_fields(graph, s),
                 "reason": REASONS[assessed.reasons[s]],
-                "learned": None if action < 0 else graph.action_text(action),
-                "best": graph.action_text(int(best[s])),
+                "learned": None if action < 0 else graph.view.action(action).name,
+                "best": graph.view.action(best[s]).name,
                 "cost": number_or_none(float(assessed.costs[s])),
                 "visits": int(learned.seen[s]),
                 "visits_a_game": float(reference.visits[s]),

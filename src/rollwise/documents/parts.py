@@ -21,7 +21,7 @@ def game_head(graph: StateGraph) -> Document:
 
 def state_fields(graph: StateGraph, state: int) -> dict[str, int]:
     """The fields of a state by name."""
-    return dict(zip(graph.field_names, graph.states[state].tolist(), strict=True))
+    return graph.view[state].named
 
 
 def ties_document(ties: Ties | None) -> dict[str, int] | None:

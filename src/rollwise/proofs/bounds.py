@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.graph import StateGraph
+from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.endings import end_components
 from rollwise.kernels import bounds as kernels
 from rollwise.kernels.chances import UNIT, chances_of
@@ -162,7 +162,7 @@ class Bounding:
         self._border_values = empty if border_values is None else border_values
         self._border_bounds = empty if border_bounds is None else border_bounds
         self._graph, self._arranged = graph, arranged
-        self._sign = -1.0 if graph.objective == "minimize" else 1.0
+        self._sign = sign_of(graph.objective)
         self._chances = chances_of(graph.lotteries)
         # A little more than the bounds of what follows: for the roundings of the check, and for
         # states that add next to nothing of their own in a component where others add much.
