@@ -81,7 +81,7 @@ def check_states(
                 total += part
                 size += abs(part)
                 bound += weight[k] * bounds[t]
-                lower |= ranks[t] < rank
+                lower = lower or ranks[t] < rank
             falls &= lower
             gap, rounding = gap_of(chances, i, total, size, value, sign)
             best = max(best, gap)
@@ -90,8 +90,11 @@ def check_states(
             after = bound / weights[i] * (1.0 + 4.0 * error[i])
             above &= gap + rounding + after <= room
             below |= -gap + rounding + after <= room
-        bounded[s] = (above and below) or proves_by_ties(
-            s, action_indptr, lottery, outcome_indptr, state, chances, values, bounds, sign
+        bounded[s] = bounds[s] >= 0.0 and (
+            (above and below)
+            or proves_by_ties(
+                s, action_indptr, lottery, outcome_indptr, state, chances, values, bounds, sign
+            )
         )
         descends[s] = falls
         if not abs(best) <= residual:  # also where it is no number

@@ -277,8 +277,9 @@ class Bounding:
         ----------
         values, bounds : (n_states,) float64
         """
-        ranks = np.full(self._graph.n_states + self._graph.n_border, -1, np.int32)
-        ranks[: self._graph.n_states] = self._arranged.ranks[self._arranged.components.position]
+        by_position = self._arranged.ranks
+        ranks = np.take(by_position, self._arranged.components.position)
+        ranks = np.concatenate([ranks, np.full(self._graph.n_border, -1, np.int32)])
         known = values, bounds, self._border_values, self._border_bounds
         return check(self._graph, *known, ranks=ranks, apply=on_both_cores)
 
