@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,8 @@ COMMANDS = [
     "table threes dice=1",
     "tournament pig target=10 --policies optimal,hold-at-20,random",
     "tournament threes dice=2 --policies optimal,take-one",
+    "verify pig.parquet",
+    "verify wrong.parquet pig target=5",
 ]
 
 
@@ -88,6 +91,10 @@ def lay_files(folder: Path) -> None:
     (folder / "scores.txt").write_text(SCORES)
     (folder / "one.csv").write_text(JUDGED)
     (folder / "pig.game").write_text(GAMES)
+    solution = solve(Pig(target=5))
+    solution.save(folder / "pig.parquet")
+    off = solution.values + 0.25
+    replace(solution, values=off).save(folder / "wrong.parquet")
 
 
 def printed(command: str, folder: Path) -> Any:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from rollwise.analysis.distributions import Distribution, Distributions, distributions
 from rollwise.analysis.one_distribution import distribution
 from rollwise.answer.certified import solve_and_certify
-from rollwise.derive.by_score import Ints, ScoredGraph, whole_points
-from rollwise.graph import sign_of
+from rollwise.derive.by_score import Ints, ScoredGraph, by_score, whole_points
+from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.choices import are_best, costs, first_of_each_state
 from rollwise.graph.lookahead import action_gaps
-from rollwise.graph.policies import Policy
+from rollwise.graph.policies import Policy, Ties, ties_in_play
 from rollwise.recursion.order import Arranging
 
 Reals = NDArray[np.float64]
@@ -114,3 +114,18 @@ class Aims:
         probabilities[order[place[known]]] = row.probabilities[known]
         bounds = found.relative_error[state] * probabilities + found.absolute_error[state]
         return probabilities, bounds
+
+
+def distribution_of_chase(graph: StateGraph, target: int) -> tuple[Distribution, Ties | None]:
+    """The final score of a player who does what makes reaching a target most likely.
+
+    Returns
+    -------
+    distribution, ties
+        The latter says how far the former rests on which of several best actions is taken.
+    """
+    scored = by_score(graph)
+    scored.index(target)
+    aims = Aims(scored)
+    plan = aims.policy(aims.solve(aims.reaching(target)))
+    return aims.distribution(plan).trimmed(), ties_in_play(scored.graph, plan)

@@ -23,6 +23,7 @@ these that applies:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -39,6 +40,7 @@ from rollwise.graph.policies import Policy
 from rollwise.kernels.occupancy import expected_visits
 from rollwise.kernels.play import reach
 from rollwise.learn.learned import Learned
+from rollwise.learn.learner import Learner
 
 REASONS = (
     "hopeless",
@@ -288,6 +290,43 @@ def assess(learned: Learned, reference: Reference, earlier: Learned | None = Non
         recent = learned.since(earlier)
     loss, bound = loss_of(learned, reference.solution)
     return Assessment(learned, reference, loss, bound, recent)
+
+
+def play_and_assess(
+    learner: Learner,
+    games: int,
+    checkpoints: int,
+    reference: Reference,
+    *,
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> list[Assessment]:
+    """Let a learner play, and assess it along the way, at numbers of games that double.
+
+    Parameters
+    ----------
+    games : int
+        That it shall have played in the end, those before counted.
+    checkpoints : int
+        How often to assess it, the end counted.
+
+    Returns
+    -------
+    list of Assessment
+        Each looks at the later half of its games alone too.
+    """
+    points = {games >> i for i in range(min(checkpoints, games.bit_length()))}
+    points = {point for point in points if point > learner.games}
+    known: dict[int, Learned] = {}
+    found = []
+    for point in sorted(points | {point // 2 for point in points}):
+        if point < max(learner.games, 1):
+            continue
+        learner.play(point - learner.games, progress=progress)
+        known[point] = learner.result()
+        if point in points:
+            found.append(assess(known[point], reference, known.get(point // 2)))
+            known.pop(point // 4, None)
+    return found
 
 
 def loss_of(learned: Learned, solution: Solution) -> tuple[float, float]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.distributions import Distribution
+from rollwise.analysis.distributions import Distribution, counted_points, played
 from rollwise.derive.by_score import Ints
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
@@ -138,6 +139,44 @@ def pooled(
         counts[-1] += last
         hopes[-1] += hope
     return np.array(counts), np.array(hopes)
+
+
+class SimulatedScores(NamedTuple):
+    """Final scores of simulated games, held against a distribution.
+
+    Attributes
+    ----------
+    totals : (n_games,) int64
+    seed : int
+    fit : GoodnessOfFit
+    """
+
+    totals: Ints
+    seed: int
+    fit: GoodnessOfFit
+
+
+def simulated_scores(
+    graph: StateGraph,
+    policy: Policy,
+    expected: Distribution,
+    *,
+    games: int,
+    seed: int,
+    count: str | None = None,
+    state: int = 0,
+) -> SimulatedScores:
+    """Play at random under a policy, and test the scores against their distribution.
+
+    Parameters
+    ----------
+    count, state
+        As `rollwise.analysis.one_distribution.distribution` takes them.
+    """
+    smaller, plan = played(graph, policy)
+    counted = counted_points(smaller, count, None)
+    totals = sample_totals(smaller, plan, counted, games, seed, state)
+    return SimulatedScores(totals, seed, goodness_of_fit(totals, expected))
 
 
 def sample_totals(

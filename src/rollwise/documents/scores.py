@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rollwise.documents.parts import (
     Document,
@@ -22,28 +22,12 @@ if TYPE_CHECKING:
     from rollwise.analysis.distributions import Distribution
     from rollwise.analysis.judge import Judgement, Play
     from rollwise.analysis.many_dice import ManyDice
-    from rollwise.analysis.observed_scores import GoodnessOfFit
-    from rollwise.derive.by_score import Ints
+    from rollwise.analysis.observed_scores import GoodnessOfFit, SimulatedScores
     from rollwise.game import Game
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Ties
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-
-
-class SimulatedScores(NamedTuple):
-    """Games that were simulated beside a distribution.
-
-    Attributes
-    ----------
-    totals : (n_games,) int64
-    seed : int
-    fit : GoodnessOfFit
-    """
-
-    totals: Ints
-    seed: int
-    fit: GoodnessOfFit
 
 
 def distributions_document(

@@ -22,18 +22,12 @@ from rollwise.cli.common import (
     tell_ties,
 )
 from rollwise.cli.progress import Progress
-from rollwise.documents.scores import (
-    SimulatedScores,
-    distribution_document,
-    distributions_document,
-)
+from rollwise.documents.scores import distribution_document, distributions_document
 from rollwise.errors import UsageError
 from rollwise.numbers.printed import certified, column, estimated, in_common
 
 if TYPE_CHECKING:
-    from rollwise.analysis.distributions import Distribution
     from rollwise.graph import StateGraph
-    from rollwise.graph.policies import Policy, Ties
 
 
 PoliciesOption = Annotated[
@@ -89,7 +83,9 @@ def distribution(
     no_cache: NoCacheOption = False,
 ) -> None:
     """The distribution of a solitaire game's final score under a policy, without simulating."""
+    from rollwise.analysis.aims import distribution_of_chase
     from rollwise.analysis.distributions import exact_distribution
+    from rollwise.analysis.observed_scores import simulated_scores
     from rollwise.analysis.one_distribution import distribution as distribution_of
     from rollwise.answer import kept
     from rollwise.derive.by_score import require_points
@@ -116,7 +112,11 @@ def distribution(
             found = distribution_of(graph, plan, state=place, count=count).trimmed()
         resting = ties_in_play(graph, plan, start=place)
         fractions = exact_distribution(graph, plan, count=count, state=place) if exact else None
-        played = _simulated(graph, plan, found, count, simulate, seed, place) if simulate else None
+        played = None
+        if simulate:
+            played = simulated_scores(
+                graph, plan, found, count=count, games=simulate, seed=seed, state=place
+            )
         entries.append(
             distribution_document(
                 reference, found, resting, at_most=at_most, fractions=fractions, simulated=played
@@ -125,7 +125,7 @@ def distribution(
     if target is not None:
         if count is not None or state is not None or simulate or exact:
             raise UsageError("--target goes with neither --count, --state, --simulate nor --exact")
-        found, resting = _chasing(graph, target)
+        found, resting = distribution_of_chase(graph, target)
         entries.append(distribution_document(f"chase-{target}", found, resting, at_most=at_most))
     document = distributions_document(graph, place, count, entries)
     if json:
@@ -144,38 +144,6 @@ def _place(graph: StateGraph, state: str | None) -> int:
     if set(fields) != set(graph.field_names):
         raise UsageError(f"a state of {graph.game} is {', '.join(graph.field_names)}")
     return graph.find([fields[name] for name in graph.field_names])
-
-
-def _simulated(
-    graph: StateGraph,
-    plan: Policy,
-    found: Distribution,
-    count: str | None,
-    games: int,
-    seed: int,
-    place: int,
-) -> SimulatedScores:
-    """Games that are simulated beside a distribution."""
-    from rollwise.analysis.distributions import counted_points, played
-    from rollwise.analysis.observed_scores import goodness_of_fit, sample_totals
-
-    smaller, plan = played(graph, plan)
-    counted = counted_points(smaller, count, None)
-    totals = sample_totals(smaller, plan, counted, games, seed, place)
-    return SimulatedScores(totals, seed, goodness_of_fit(totals, found))
-
-
-def _chasing(graph: StateGraph, target: int) -> tuple[Distribution, Ties | None]:
-    """The final score of a player who does what makes reaching the target most likely."""
-    from rollwise.analysis.aims import Aims
-    from rollwise.derive.by_score import by_score
-    from rollwise.graph.policies import ties_in_play
-
-    scored = by_score(graph)
-    scored.index(target)
-    aims = Aims(scored)
-    plan = aims.policy(aims.solve(aims.reaching(target)))
-    return aims.distribution(plan).trimmed(), ties_in_play(scored.graph, plan)
 
 
 class Column(NamedTuple):

@@ -36,7 +36,7 @@ from rollwise.machine.atomic_files import check_place
 from rollwise.numbers.printed import certified, estimated
 
 if TYPE_CHECKING:
-    from rollwise.analysis.learning import Assessment, Reference
+    from rollwise.analysis.learning import Assessment
     from rollwise.graph import StateGraph
     from rollwise.learn import Learned, Learner
 
@@ -117,6 +117,7 @@ def learn(
         read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
     )
     with Progress() as progress:
+        from rollwise.analysis.learning import Reference, play_and_assess
         from rollwise.answer import kept
 
         policies = kept.policies(chosen, max_states=max_states, progress=progress)
@@ -130,13 +131,17 @@ def learn(
             workers=workers,
         )
         reference = None
+        comparisons: list[Assessment] = []
         if compare or checkpoints is not None:
-            from rollwise.analysis.learning import Reference
-
             progress("solving", 0, None)
             reference = Reference.of(policies.solution)
         try:
-            comparisons = _run(learner, games, checkpoints or 0, reference, progress)
+            if reference is None:
+                learner.play(games - learner.games, progress=progress)
+            else:
+                comparisons = play_and_assess(
+                    learner, games, checkpoints or 1, reference, progress=progress
+                )
         except KeyboardInterrupt:
             _stopped(learner, save)
             raise
@@ -185,39 +190,6 @@ def _stopped(learner: Learner, save: Path | None) -> None:
         typer.echo(
             f"rollwise: {save} holds {learner.games:,} games; --resume {save} goes on", err=True
         )
-
-
-def _run(
-    learner: Learner,
-    games: int,
-    checkpoints: int,
-    reference: Reference | None,
-    progress: Progress,
-) -> list[Assessment]:
-    """Play, and compare at checkpoints that double up to the end.
-
-    Comparisons look at the later half of the games alone too, so what was known
-    half-way is kept.
-    """
-    if reference is None:
-        learner.play(games - learner.games, progress=progress)
-        return []
-    from rollwise.analysis.learning import assess
-
-    points = {games >> i for i in range(min(max(checkpoints, 1), games.bit_length()))}
-    points = {point for point in points if point > learner.games}
-    known: dict[int, Learned] = {}
-    comparisons = []
-    for point in sorted(points | {point // 2 for point in points}):
-        if point < max(learner.games, 1):
-            continue
-        learner.play(point - learner.games, progress=progress)
-        known[point] = learner.result()
-        if point in points:
-            earlier = known.get(point // 2)
-            comparisons.append(assess(known[point], reference, earlier))
-            known.pop(point // 4, None)
-    return comparisons
 
 
 def _print(learned: Learned, final: Assessment | None, curve: list[Assessment]) -> None:
