@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # pytest makes of each file of tests is kept, which saves every worker some seconds.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal
 
-.PHONY: help demo test check fast format docs bench bench-check clean
+.PHONY: help demo test check fast format docs site smoke bench bench-check clean
 
 help:
 	@echo "make demo    set up, then solve Pig and Super Six"
@@ -14,6 +14,8 @@ help:
 	@echo "make check   format, lint, types, fast tests: a minute and a half on two cores"
 	@echo "make format  put the code in form"
 	@echo "make docs    make the generated pages and figures of the documentation anew"
+	@echo "make site    make the documentation and the API reference as a site, in site/"
+	@echo "make smoke   build the wheel and try it in an empty environment, and with each extra alone"
 	@echo "make bench   measure beside other tools, and write benchmarks/RESULTS.md: 20 minutes"
 	@echo "make bench-check  say whether the newest run of it is slower than those before"
 
@@ -48,6 +50,13 @@ docs: $(VENV)/ready
 	$(BIN)/python docs/learners/learners.py
 	$(BIN)/python docs/generate
 
+site: $(VENV)/ready
+	$(BIN)/python -m pip install --quiet --editable ".[site]"
+	$(BIN)/python -m mkdocs build --strict --quiet
+
+smoke: $(VENV)/ready
+	$(BIN)/python scripts/smoke.py
+
 # A tool that can't be installed here has a row that says so.
 bench: $(VENV)/ready
 	-$(BIN)/python -m pip install --quiet --editable ".[dev,peers]"
@@ -57,5 +66,5 @@ bench-check: $(VENV)/ready
 	$(BIN)/python -m benchmarks.history
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

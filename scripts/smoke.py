@@ -1,0 +1,134 @@
+"""Builds the wheel and tries it where nothing else is: ``python scripts/smoke.py`` (`make smoke`).
+
+In an empty virtual environment the wheel, which is built from the sdist, solves, tables, advises,
+checks and plays. Each extra is missed there with the command that installs it. Then it is
+installed, alone, and does what it is for.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BARE = (
+    ("games",),
+    ("solve", "piglet", "--save", "piglet.parquet"),
+    ("verify", "piglet.parquet"),
+    ("table", "piglet", "--load", "piglet.parquet", "--csv"),
+    ("advise", "piglet", "--state", "banked=2,rival=2,turn=1"),
+    ("check", "piglet"),
+)
+
+
+@dataclass(frozen=True)
+class Extra:
+    """An extra: a command that needs it, or lines of Python that do."""
+
+    name: str
+    command: tuple[str, ...] = ()
+    code: str = ""
+
+
+EXTRAS = (
+    Extra("exact", ("solve", "piglet", "--method", "exact")),
+    Extra("programming", ("solve", "super-six", "sticks=4", "--method", "mixed-integer")),
+    Extra("plot", ("plot", "piglet", "policy", "--out", "policy.html")),
+    Extra(
+        "rl",
+        code="""
+from rollwise.environments import GameAECEnv, GameEnv
+env = GameEnv("piglet", opponent="optimal")
+seen, info = env.reset(seed=1)
+while not env.step(int(info["action_mask"].argmax()))[2]:
+    info = {"action_mask": env.action_masks()}
+GameAECEnv("piglet").reset(seed=1)
+""",
+    ),
+)
+
+
+class Failed(Exception):
+    """Something did not do what it should."""
+
+
+class Place:
+    """A folder with a virtual environment, and a cache of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        venv.create(folder / "venv", with_pip=True)
+        self.bin = folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin")
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "ROLLWISE"))}
+        self.env["ROLLWISE_CACHE_DIR"] = str(folder / "cache")
+
+    def run(self, *words: str, typed: str = "", code: int = 0, says: str = "") -> str:
+        """What a program of the environment prints; its exit code must be as given."""
+        program, *rest = words
+        done = subprocess.run(
+            [self.bin / program, *rest],
+            cwd=self.folder,
+            env=self.env,
+            input=typed,
+            capture_output=True,
+            encoding="utf-8",
+        )
+        printed = done.stdout + done.stderr
+        if done.returncode != code or says not in printed:
+            expected = f"exit code {code}" + (f" and {says!r}" if says else "")
+            raise Failed(f"{' '.join(words)}: {done.returncode}, not {expected}\n{printed}")
+        print("ok:", " ".join(words).split("\n")[0], flush=True)
+        return done.stdout
+
+    def installed(self) -> set[str]:
+        listed = self.run("python", "-m", "pip", "list", "--format=freeze")
+        return {line.partition("==")[0] for line in listed.split()}
+
+    def install(self, what: str) -> None:
+        self.run("python", "-m", "pip", "install", "--quiet", what)
+
+
+def bare(place: Place) -> None:
+    """What must work without extras."""
+    for words in BARE:
+        place.run("rollwise", *words)
+    place.run("rollwise", "play", "piglet", "--seed", "1", typed="quit\n", says="you>")
+
+
+def alone(place: Place, wheel: Path, extra: Extra) -> None:
+    """Missed first, with the command that installs it; then installed, used, and taken out."""
+    words = ("rollwise", *extra.command) if extra.command else ("python", "-c", extra.code)
+    missed = 2 if extra.command else 1
+    place.run(*words, code=missed, says=f"rollwise[{extra.name}]")
+    before = place.installed()
+    place.install(f"{wheel}[{extra.name}]")
+    place.run(*words)
+    place.run("python", "-m", "pip", "uninstall", "--yes", *place.installed() - before)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="rollwise-smoke-") as name:
+        folder = Path(name)
+        subprocess.run(
+            [sys.executable, "-m", "build", "--outdir", folder, ROOT],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        (wheel,) = folder.glob("*.whl")
+        place = Place(folder)
+        place.install(str(wheel))
+        bare(place)
+        for extra in EXTRAS:
+            alone(place, wheel, extra)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failed as failure:
+        sys.exit(str(failure))
