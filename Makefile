@@ -52,7 +52,7 @@ docs: $(VENV)/ready
 
 site: $(VENV)/ready
 	$(BIN)/python -m pip install --quiet --editable ".[site]"
-	$(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 smoke: $(VENV)/ready
 	$(BIN)/python scripts/smoke.py

@@ -12,6 +12,8 @@ from typing import Any
 
 from rollwise.errors import MissingExtra
 
+__all__ = ["GameAECEnv", "GameEnv", "GameVectorEnv", "mean_reward", "policy_of", "register"]
+
 INSTALL = 'pip install "rollwise[rl]"'
 
 
