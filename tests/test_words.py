@@ -147,7 +147,8 @@ def test_the_table_of_words_is_whole():
     section = PAGE.read_text().partition("### Words you can add")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
     named = {name for row in rows for name in re.findall(r"`(\w+)", row)}
-    asked = {"base_game", "base_graph", "derive", "description", "parameters", "policies", "specs"}
+    asked = {"base_game", "base_graph", "derive", "description", "form", "parameters"}
+    asked |= {"policies", "specs"}
     must = {"start", "actions", "outcomes"}
     settings = {"name", "players", "objective", "action_names", "endless"}  # in Game's docstring
     assert {name for name in vars(Game) if name[0] != "_"} == named | asked | must | settings

@@ -206,6 +206,11 @@ class Game:
         """The graph of `base_game`; `graph` is that of this game."""
         return graph
 
+    @property
+    def form(self) -> dict[str, Any]:
+        """How `base_game` is played, in the names of the options: empty for as it is."""
+        return {}
+
     def derive(self) -> StateGraph | None:
         """The graph that the rules give, where it is found without running them."""
         return None

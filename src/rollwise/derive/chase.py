@@ -98,6 +98,11 @@ class Chase(DerivedGame):
         )
 
     @property
+    def form(self) -> dict[str, Any]:
+        """A chase of the target that the start has."""
+        return {"chase": True, "target": int(self.start().gap), "ties": self.ties}
+
+    @property
     def own_specs(self) -> list[ParameterSpec]:
         """The target that the start has, and what ties count as."""
         low, high = self.target_range

@@ -84,6 +84,11 @@ class Duel(DerivedGame):
         )
 
     @property
+    def form(self) -> dict[str, Any]:
+        """A contest, and how its ties count."""
+        return {"contest": True, "ties": self.ties}
+
+    @property
     def own_specs(self) -> list[ParameterSpec]:
         """How a tie counts."""
         return [ParameterSpec("ties", str, self.ties, None, None, "how a tie counts")]

@@ -55,6 +55,11 @@ class DerivedGame(Game):
         """The graph of the inner game."""
         return self.inner_graph
 
+    @property
+    def form(self) -> dict[str, Any]:
+        """How the inner game is played, as in ``{"contest": True, "ties": "shared"}``."""
+        raise NotImplementedError(f"{type(self).__name__} has no form")
+
     def derive(self) -> StateGraph:
         """The graph that the rules give, made from the inner game's."""
         raise NotImplementedError(f"{type(self).__name__} has no derive()")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import inspect
 from pathlib import Path
 
-from rollwise.derive.chase import Chase
-from rollwise.derive.contest import Duel
 from rollwise.errors import UnknownGame
 from rollwise.game import Game
 from rollwise.games import find_installed
@@ -24,16 +22,9 @@ def command(game: Game) -> str | None:
     if name is None:
         return None
     words = ["rollwise report", title_of(name, plain.parameters)]
-    if isinstance(game, Chase):
-        words.append(f"--chase --target {plain_target(game)} --ties {game.ties}")
-    elif isinstance(game, Duel):
-        words.append(f"--contest --ties {game.ties}")
+    for option, value in game.form.items():
+        words.append(f"--{option}" if value is True else f"--{option} {value}")
     return " ".join(words)
-
-
-def plain_target(game: Chase) -> int:
-    """The score that a chase is after, given or not."""
-    return int(game.start().gap) if game.target is None else game.target
 
 
 def _reference(cls: type[Game]) -> str | None:

@@ -168,10 +168,8 @@ def _check_choices(*, coach: str, seat: str | None, dice: str | None) -> None:
 def _headers(table: Table, dice: str | None) -> dict[str, str]:
     """What the file of a kept game says of it, besides what the session knows."""
     said = {"dice": dice or "here"}
-    if table.game is not table.rules:
-        own = {name: getattr(table.game, name, None) for name in ("target", "ties")}
-        said |= {name: str(value) for name, value in own.items() if value is not None}
-    return said
+    form = table.game.form
+    return said | {name: str(form[name]) for name in ("target", "ties") if name in form}
 
 
 def _sit_down(front: TerminalGame, kept: KeptGame, games: list[str], coach: str) -> int:
