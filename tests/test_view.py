@@ -34,6 +34,8 @@ from rollwise.graph.choices import (
     outcomes_of,
 )
 
+pytestmark = pytest.mark.kernels
+
 GAMES = [*ALL[:6], Pig(9), SuperSix(6), Threes(3)]
 ENDINGS = {WIN: "win", LOSE: "lose", DRAW: "draw"}
 
