@@ -69,12 +69,12 @@ def flipped(number: float, bit: int) -> float:
 
 
 @pytest.mark.parametrize("name", sorted(available()))
-@pytest.mark.parametrize("exactly", [False, True])
-def test_every_built_in_game(name, exactly, tmp_path):
+@pytest.mark.parametrize("exact", [False, True])
+def test_every_built_in_game(name, exact, tmp_path):
     game = available()[name](**SMALL.get(name, {}))
-    if exactly and rollwise.build(game).n_outcomes > 20_000:
+    if exact and rollwise.build(game).n_outcomes > 20_000:
         pytest.skip("takes long in exact arithmetic")
-    found = verify(saved(game, tmp_path / "it.parquet"), exactly=exactly)
+    found = verify(saved(game, tmp_path / "it.parquet"), exact=exact)
     assert found.verified
     assert found.state is None
     assert 0 <= found.residual <= found.error_bound < 1e-9
@@ -98,18 +98,18 @@ def test_one_bit_of_one_number(file, bit, row, column):
 
 
 @pytest.mark.parametrize("checksums", ["fitted", "none"])
-@pytest.mark.parametrize("exactly", [False, True])
-def test_a_wrong_value_needs_no_checksum_to_be_refused(file, checksums, exactly):
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_wrong_value_needs_no_checksum_to_be_refused(file, checksums, exact):
     """Whoever changes a value and makes the checksums fit is refuted by the proof."""
     frame = pl.read_parquet(file)
     for row, change in [(5, 1e-6), (60, -1e-12), (len(frame) - 1, 1e-3)]:
         before = frame["value"][row]
         rewrite(file, row=row, column="value", to=before + change, checksums=checksums)
-        found = verify(file, exactly=exactly)
+        found = verify(file, exact=exact)
         assert found.fault.endswith("which can't be proved")
         assert found.state == frame.select("banked", "rival", "turn").row(row, named=True)
         rewrite(file, row=row, column="value", to=before, checksums=checksums)
-        assert verify(file, exactly=exactly).verified
+        assert verify(file, exact=exact).verified
 
 
 def test_a_bound_that_is_too_small_is_refused(file):
@@ -129,8 +129,8 @@ def test_a_bound_that_says_nothing_is_refused(file, bound):
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
 def test_a_value_that_is_no_number_is_refused(file, value):
     rewrite(file, row=3, column="value", to=value, checksums="fitted")
-    for exactly in (False, True):
-        found = verify(file, exactly=exactly)
+    for exact in (False, True):
+        found = verify(file, exact=exact)
         assert not found.verified
         assert found.state is not None
 
@@ -204,8 +204,8 @@ def test_neither_solver_nor_search_is_run(file, monkeypatch):
 def test_points_and_rests_that_cost(tmp_path):
     """Play may never end there, so more is checked than that values prove their bounds."""
     path = saved(Road(), tmp_path / "road.parquet")
-    for exactly in (False, True):
-        assert verify(path, Road(), exactly=exactly).verified
+    for exact in (False, True):
+        assert verify(path, Road(), exact=exact).verified
     rewrite(path, row=4, column="value", to=5.5, checksums="fitted")
     assert not verify(path, Road()).verified
 
@@ -239,13 +239,13 @@ def test_the_command(file, tmp_path):
 def test_graphs_too_large_for_exact_arithmetic_are_refused_at_once(file, monkeypatch):
     monkeypatch.setattr(verifying, "MOST_EXACT", 10)
     with pytest.raises(UsageError, match="exact arithmetic is for up to 10"):
-        verify(file, exactly=True)
+        verify(file, exact=True)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("game", [Pig(30), SuperSix(40)], ids=lambda game: game.name)
 def test_exactly_at_length(game, tmp_path):
-    found = verify(saved(game, tmp_path / "it.parquet"), exactly=True)
+    found = verify(saved(game, tmp_path / "it.parquet"), exact=True)
     assert found.verified
     assert found.residual < 1e-15
 

@@ -265,7 +265,7 @@ def _installed(path: Path, facts: dict[str, Any]) -> Game:
     except UnknownGame:
         raise SolutionFileError(
             f"{path} was saved for the game {facts['game']!r}, which isn't installed; give its "
-            "rules: rollwise.load(path, game)"
+            "rules (GAME on the command line, `game` in Python)"
         ) from None
     return create(kind, typed_parameters(facts))
 

@@ -28,7 +28,7 @@ from rollwise.numbers.printed import rounded_up
 if TYPE_CHECKING:
     import polars as pl
 
-MOST_EXACT = 1_000_000  # outcomes that are checked in exact arithmetic, in about half a minute
+MOST_EXACT = 1_000_000  # outcomes that are checked in exact arithmetic: some ten seconds
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Verification:
     parameters : mapping
     n_states : int
         States whose bounds were checked.
-    exactly : bool
+    exact : bool
         In exact arithmetic, and not in doubles whose rounding is counted.
     error_bound, residual : float
         The largest bound, and the largest distance of a value from what one look ahead makes
@@ -57,7 +57,7 @@ class Verification:
     game: str
     parameters: Mapping[str, Any]
     n_states: int
-    exactly: bool
+    exact: bool
     error_bound: float
     residual: float
     fault: str
@@ -77,7 +77,7 @@ class Verification:
     def __str__(self) -> str:
         if self.fault:
             return f"{self.title} is refused: {self.fault}"
-        how = "exact arithmetic" if self.exactly else "doubles, with every rounding counted"
+        how = "exact arithmetic" if self.exact else "doubles, with every rounding counted"
         return (
             f"{self.title}: verified, without a solver\n"
             f"  {self.n_states:,} states: every value is within its bound of the true one "
@@ -91,7 +91,7 @@ def verify(
     path: str | Path,
     game: Game | None = None,
     *,
-    exactly: bool = False,
+    exact: bool = False,
     mode: Mode = "auto",
     max_states: int | None = None,
     progress: Progress | None = None,
@@ -103,7 +103,7 @@ def verify(
     path : path of a file made by `Solution.save`
     game : Game, optional
         The rules. Without, the game must be one that is installed.
-    exactly : bool
+    exact : bool
         In exact arithmetic, so that not even rounding has to be trusted.
     mode, max_states, progress
         How to build the graph; see `rollwise.build`.
@@ -130,7 +130,7 @@ def verify(
         raise RefusedFile(str(error)) if path.is_file() else error from None
     how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
     graph, seconds = storage.build_saved(path, facts, game, **how)[1:]
-    if exactly and graph.n_outcomes > MOST_EXACT:
+    if exact and graph.n_outcomes > MOST_EXACT:
         raise UsageError(
             f"{graph.title} has {graph.n_outcomes:,} outcomes, and exact arithmetic is for up to "
             f"{MOST_EXACT:,}; leave out --exact"
@@ -138,12 +138,12 @@ def verify(
     if progress is not None:
         progress("checking", 0, None)
     started = time.perf_counter()
-    fault, state, bound, residual = _examine(path, facts, graph, exactly)
+    fault, state, bound, residual = _examine(path, facts, graph, exact)
     return Verification(
         graph.game,
         graph.parameters,
         graph.n_states,
-        exactly,
+        exact,
         bound,
         residual,
         fault,
@@ -155,7 +155,7 @@ def verify(
 
 
 def _examine(
-    path: Path, facts: dict[str, Any], graph: StateGraph, exactly: bool
+    path: Path, facts: dict[str, Any], graph: StateGraph, exact: bool
 ) -> tuple[str, int | None, float, float]:
     """What is wrong with a file and in which state, its largest bound, and the residual."""
     try:
@@ -166,7 +166,7 @@ def _examine(
     if fault:
         return fault, None, np.inf, np.inf
     values, bounds = (frame[name].to_numpy().copy() for name in ("value", "error_bound"))
-    verdict, unproved = storage.find_unproved(graph, values, bounds, exactly=exactly)
+    verdict, unproved = storage.find_unproved(graph, values, bounds, exactly=exact)
     state, fault = _damaged_row(frame, graph, values, bounds)
     if fault:
         return fault, state, float(bounds.max()), verdict.residual

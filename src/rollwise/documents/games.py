@@ -64,7 +64,7 @@ def verification_document(found: Verification) -> Document:
         "game": found.game,
         "parameters": dict(found.parameters),
         "verified": found.verified,
-        "exact": found.exactly,
+        "exact": found.exact,
         "states": found.n_states,
         "error_bound": found.error_bound,
         "residual": found.residual,

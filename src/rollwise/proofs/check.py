@@ -12,7 +12,8 @@ file only its loops have to be trusted, `rollwise.kernels.check` and `rollwise.k
 2. *v + b is a supersolution, and v - b a subsolution.* No action is worth more than v + b, if all
    that follows is better by its own bound; and some action is worth at least v - b, if all that
    follows is worse by its own. So a player who takes that action in each state has at least v - b
-   when play ends, and nobody has more than v + b, since on average no move leads up from there.
+   on average when play ends, since what he can count on never falls; and against such a player
+   nobody has more than v + b, since no move raises it.
 
 The first to prove values so was Shapley (1953, Stochastic games, PNAS 39), with a chance to end
 at each move; Condon (1992, The complexity of stochastic games, Information and Computation 96)
@@ -30,7 +31,7 @@ costs. The loops count every rounding, and give it away on the safe side. What r
 - The graph is the game: that is the builders' business (`rollwise check` compares two of them).
 
 Games whose rules allow endless play have more to prove: see `rollwise.proofs.check_endless`.
-`rollwise.proofs.check_exactly` is the same proof in fractions, where nothing is rounded.
+`rollwise.proofs.check_exactly` is the same proof in whole numbers, where nothing is rounded.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def verify(
         found = verify_file(
             asked.files[0],
             chosen,
-            exactly=exact,
+            exact=exact,
             mode=how,
             max_states=max_states,
             progress=progress,
