@@ -64,7 +64,7 @@ def test_what_is_read_from_the_environment(monkeypatch):
 
 def test_without_large_pages_arrays_are_plain(monkeypatch):
     large_pages._waiting.clear()
-    monkeypatch.setattr(switches, "turned_off", lambda: frozenset({"large-pages"}))
+    monkeypatch.setattr(large_pages, "IN_USE", False)
     assert large_pages.full(1 << 20, 3.0).base is None
     assert not large_pages._waiting
 

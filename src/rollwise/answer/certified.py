@@ -86,18 +86,15 @@ def solve_and_certify(
     solver = begin_method(method, graph, options, arranged=order, **at_hand)
     proof = Bounding(graph, order, border_values, border_bounds)
     stages: list[Stage[int]] = [
-        Stage(order.write, first=1, second=3),
-        Stage(endings.check, first=2, second=4),
+        Stage(order.write, first=1, second=2),
+        Stage(endings.check, first=2, second=3),
         Stage(solver.run, first=0),  # on the first core alone, which hears Ctrl-C
     ]
     if isinstance(solver, InOneGo):
         pieces, on_two_cores = iter((len(graph.components),)), False
     else:
         pieces, on_two_cores = order.pieces(), order.piece < graph.n_states
-        stages += [
-            Stage(partial(proof.measure, solver.in_order), first=3, second=2),
-            Stage(proof.follow, first=4, second=1),
-        ]
+        stages.append(Stage(partial(proof.extend, solver.in_order), first=3, second=1))
     try:
         pipeline(Source(pieces, second=0), stages, on_two_cores=on_two_cores)
     except PlayMayNotEnd:

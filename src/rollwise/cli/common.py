@@ -242,7 +242,7 @@ def solve_or_load(
         if load_from is not None:
             from rollwise.answer.storage import load
 
-            return load(load_from, game, max_states=max_states, progress=progress)
+            return load(load_from, game, max_states=max_states, progress=progress.listener)
         from rollwise.answer.kept import solve
 
         return solve(
@@ -250,7 +250,7 @@ def solve_or_load(
             method=method or "strategy-iteration",
             options=options,
             max_states=max_states,
-            progress=progress,
+            progress=progress.listener,
         )
 
 

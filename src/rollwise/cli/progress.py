@@ -30,6 +30,11 @@ class Progress:
 
     Give it as ``progress`` to what reports ``(stage, done, total or None)``. A stage that
     reports no more, such as rules that never end, is shown by a thread that watches.
+
+    Attributes
+    ----------
+    listener : Progress or None
+        None where nobody sees it: who reports often needn't then.
     """
 
     def __init__(self) -> None:
@@ -38,6 +43,7 @@ class Progress:
         self._stage = _Stage("reading the rules", 0, None)
         self._shown = ""
         self._terminal = sys.stderr.isatty() and not in_notebook()
+        self.listener = self if self._terminal else None
         self._first_use = self._ended = False
         self._lock = threading.Lock()
         self._watch = threading.Timer(SILENCE, self._show)

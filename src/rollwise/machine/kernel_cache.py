@@ -82,10 +82,10 @@ def _read(path: Path) -> tuple[bytes, frozenset[Path]]:
 
 
 @cache
-def source_stamp(path: Path) -> str:
-    """A hash of the source in a file, and in those of rollwise that it imports from, on and on."""
+def source_stamp(*paths: Path) -> str:
+    """A hash of the sources in files, and in those of rollwise that they import from, on and on."""
     found: set[Path] = set()
-    waiting = [path]
+    waiting = list(paths)
     while waiting:
         one = waiting.pop()
         if one not in found:

@@ -21,6 +21,7 @@ from rollwise.machine import switches
 
 LARGE_PAGE = 1 << 21  # bytes
 WORTHWHILE = 1 << 19  # bytes; below, small pages do
+IN_USE = switches.is_on("large-pages")
 
 # For tests: whatever is asked for empty is full of what can't be taken for an answer.
 FILL_FRESH = bool(os.environ.get("ROLLWISE_FILL_FRESH"))
@@ -63,7 +64,7 @@ def _empty(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
     shape = (shape,) if isinstance(shape, int) else shape
     dtype = np.dtype(dtype)
     size = prod(shape) * dtype.itemsize
-    if size < WORTHWHILE or not switches.is_on("large-pages"):
+    if size < WORTHWHILE or not IN_USE:
         return np.empty(shape, dtype)
     block = _block(size)
     # Views of this array keep it alive, so that the block is free when it is gone. (Of an

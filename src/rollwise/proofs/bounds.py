@@ -9,9 +9,8 @@ proves the bounds is `rollwise.proofs.check`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,7 @@ from rollwise.kernels import bounds as kernels
 from rollwise.kernels.chances import UNIT, chances_of
 from rollwise.kernels.reorder import scatter
 from rollwise.machine import large_pages
-from rollwise.machine.pipeline import second_core
+from rollwise.machine.pipeline import on_both_cores
 from rollwise.proofs.check import Verdict, check
 from rollwise.proofs.check_endless import check_settled
 from rollwise.recursion.endless import settled
@@ -183,7 +182,23 @@ class Bounding:
         # errors add up along good play
         self._search = Search(self._errors, self._border_bounds, tolerance, self._chosen)
 
-    def measure(self, values: NDArray[np.float64], stop: int) -> None:
+    def extend(
+        self,
+        values: NDArray[np.float64],
+        stop: int,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """Find the bounds of the components up to `stop`, whose values are known.
+
+        Parameters
+        ----------
+        values : (n_states + n_border,) float64
+            By position.
+        """
+        self._measure(values, stop)
+        self._find(stop, progress)
+
+    def _measure(self, values: NDArray[np.float64], stop: int) -> None:
         """Look ahead from the components up to `stop`, whose values are known.
 
         Parameters
@@ -211,7 +226,7 @@ class Bounding:
             self._chosen,
         )
 
-    def follow(self, stop: int, progress: Callable[[int, int], None] | None = None) -> None:
+    def _find(self, stop: int, progress: Callable[[int, int], None] | None = None) -> None:
         """Find bounds for the components up to `stop`, which have been measured."""
         components = self._arranged.components
         low, high = (int(components.indptr[c]) for c in (self._search.done, stop))
@@ -255,8 +270,7 @@ class Bounding:
         for number in range(len(TRIES)):
             if number:
                 self._begin(number)
-            self.measure(in_order, last)
-            self.follow(last, progress)
+            self.extend(in_order, last, progress)
             certificate = self._proved(values, self._bounds[:n])
             if progress is not None:
                 progress(n, n)
@@ -282,17 +296,6 @@ class Bounding:
         ranks = np.concatenate([ranks, np.full(self._graph.n_border, -1, np.int32)])
         known = values, bounds, self._border_values, self._border_bounds
         return check(self._graph, *known, ranks=ranks, apply=on_both_cores)
-
-
-def on_both_cores(work: Callable[[Any], Any], pieces: Iterable[Any]) -> list[Any]:
-    """What a function gives for each piece, as `map`; half of them are done on each core."""
-    every = list(pieces)
-    middle = len(every) // 2
-    if not middle:
-        return list(map(work, every))
-    with second_core() as thread:
-        rest = thread.submit(lambda: list(map(work, every[middle:])))
-        return [*map(work, every[:middle]), *rest.result()]
 
 
 class SettledBounding(Bounding):
@@ -328,14 +331,14 @@ class TieBounding(SettledBounding):
         recursion = self._without(ties)
         for number in range(len(TRIES)):
             self._begin(number)
-            self.measure(in_order, len(self._arranged.components))
+            self._measure(in_order, len(self._arranged.components))
             largest = np.zeros(len(tied))
             for _ in range(MOST_RISES):
                 self._terms[ties] = largest[tied.number[owner]]
                 self._search = Search(
                     recursion, self._border_bounds, TRIES[number][1], self._chosen.copy()
                 )
-                self.follow(len(self._arranged.components), progress)
+                self._find(len(self._arranged.components), progress)
                 risen = np.zeros(len(tied))
                 np.maximum.at(risen, members, self._bounds[states])
                 if np.all(risen <= largest):

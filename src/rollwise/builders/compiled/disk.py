@@ -54,7 +54,7 @@ def versions() -> tuple[Any, ...]:
         np.__version__,
         platform.python_version(),
         tuple(map(str, cpu_target.target_context.codegen().magic_tuple())),
-        tuple(map(source_stamp, sources)),
+        source_stamp(*sources),
     )
 
 

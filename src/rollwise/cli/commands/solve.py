@@ -165,7 +165,7 @@ def _solved(game: Game, tolerance: float | None, **how: Any) -> Solution:
     if tolerance is not None and not tolerance > 0:
         raise UsageError(f"--tolerance is {tolerance}; it must be positive")
     with Progress() as progress:
-        return solve_game(game, tolerance=tolerance, progress=progress, **how)
+        return solve_game(game, tolerance=tolerance, progress=progress.listener, **how)
 
 
 def _tell(solution: Solution, game: str, save: Path | None, *, json: bool) -> None:
