@@ -111,7 +111,7 @@ def test_threes_contests():
     for name, found in (
         ("two, ties shared", two),
         ("two, ties to the first", first),
-        ("two, to win or to tie (the seed)", tie),
+        ("two, to win or to tie (the source)", tie),
         ("five, ties shared", five),
     ):
         chances = " | ".join(f"{chance:.6f}" for chance in found["probabilities"])

@@ -15,7 +15,7 @@ WAYS = {
     "By component, M = 1": "by component, M = 1",
     "Whole, tight M": "`--whole`, tight M",
     "Whole, M = 1, started from the answer": "`--whole`, M = 1, started from the answer",
-    "Whole, M = 1 (as the seed)": "`--whole --tighten 0`, M = 1 (as published)",
+    "Whole, M = 1 (as published)": "`--whole --tighten 0`, M = 1 (as published)",
 }
 SOLVERS = {"scip": "SCIP", "highs": "HiGHS"}
 
