@@ -102,6 +102,12 @@ class TooLargeForFractions(RollwiseError):
     exit_code = 1
 
 
+class TooLittleMemory(RollwiseError, MemoryError):
+    """The process may not take the memory that it needs."""
+
+    exit_code = 1
+
+
 class PolicyError(UsageError):
     """A policy that there isn't, or that doesn't fit the game."""
 

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from rollwise.machine.interrupts import start
+
 Found = TypeVar("Found")
 
 PATIENCE = 0.05  # seconds between two looks at the clock, and at Ctrl-C
@@ -69,7 +71,7 @@ class Clock:
                 failed.append(error)
 
         thread = threading.Thread(target=run, daemon=True)
-        thread.start()
+        start(thread)
         while thread.is_alive():
             self.look()
             thread.join(min(PATIENCE, max(self.left, 0.0)))

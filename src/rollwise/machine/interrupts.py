@@ -33,12 +33,25 @@ def heard(function: Callable[..., Result], *arguments: Any) -> Result:
         finally:
             done.set()
 
-    threading.Thread(target=call, daemon=True).start()
+    start(threading.Thread(target=call, daemon=True))
     while not done.wait(0.2):  # on Windows a wait without end doesn't hear
         pass
     if failures:
         raise failures[0]
     return results[0]
+
+
+def start(thread: threading.Thread) -> None:
+    """Start a thread; where there is no room for one more, that is a lack of memory.
+
+    Raises
+    ------
+    MemoryError
+    """
+    try:
+        thread.start()
+    except RuntimeError as error:
+        raise MemoryError("there is no room for a thread") from error
 
 
 class Interrupt:

@@ -24,7 +24,7 @@ from numba import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.runtime import rtsys
 
-from rollwise.machine import switches
+from rollwise.machine import memory_limits, switches
 from rollwise.machine.user_cache import is_private, tell_once
 
 JIT_DISABLED: bool = bool(config.DISABLE_JIT)
@@ -44,13 +44,20 @@ def before_reading(context: Any) -> None:
     rtsys.initialize(context)
 
 
+_compiling = False  # whether this process has compiled anything
+
+
 def before_compiling() -> None:
-    """Spare Numba a look at SciPy's linear algebra, until code asks for it.
+    """See that there is memory to compile, and spare Numba a look at SciPy's linear algebra.
 
     Before it compiles anything it tries to import ``scipy.linalg``, only to know whether
     it could. That takes longer than solving a game of half a million states. So it is
     told the answer; code that needs BLAS still imports it (``np.dot`` looks for it itself).
     """
+    global _compiling
+    if not _compiling and not JIT_DISABLED:
+        memory_limits.require(memory_limits.TO_COMPILE, "compiling (once on a machine)")
+        _compiling = True
     wanted = "scipy.linalg.cython_blas"
     if JIT_DISABLED or wanted in sys.modules or "numba.np.arraymath" in sys.modules:
         return

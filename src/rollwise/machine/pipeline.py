@@ -13,6 +13,7 @@ from threading import Condition, Thread
 from typing import Generic, TypeVar
 
 from rollwise.machine import switches
+from rollwise.machine.interrupts import start
 
 Piece = TypeVar("Piece")
 Given = TypeVar("Given")
@@ -114,7 +115,7 @@ class _Run(Generic[Piece]):
 
     def start(self) -> None:
         other = Thread(target=self._work, args=(self._second,), daemon=True)
-        other.start()
+        start(other)
         self._work(self._first)
         if not any(isinstance(failure, KeyboardInterrupt) for failure in self._failures):
             other.join()
