@@ -341,7 +341,7 @@ def test_a_certificate_that_follows_the_solver(game, monkeypatch):
     whole = certify(graph, alone.values)
     in_pieces(monkeypatch)
     monkeypatch.setattr(recursion, "CHUNK", 60)
-    monkeypatch.setattr(checking, "PIECE", 2)
+    monkeypatch.setattr(checking, "LEAST", 2)
     told = []
     graph = build(game)  # whose components aren't known
     found, proof, seconds = solve_and_certify(graph, progress=lambda *said: told.append(said))

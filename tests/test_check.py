@@ -177,6 +177,14 @@ def test_games_of_many_cycles_end(game):
         assert row in check(graph, wrong, bounds).unproved
 
 
+def test_what_was_not_looked_at_is_not_proved():
+    """Whoever shares the work among cores isn't trusted with it."""
+    graph = build(Pig(6))
+    values, bounds = solved(graph)
+    verdict = check(graph, values, bounds, apply=lambda work, pieces: [])
+    assert len(verdict.unproved) == len(verdict.endless) == graph.n_states
+
+
 @given(ending_graphs(n_border=2), st.integers(0, 2**32 - 1))
 def test_a_border_that_is_off_is_counted(graph, seed):
     random = np.random.default_rng(seed)
@@ -242,6 +250,8 @@ def test_arrays_of_other_lengths_are_refused():
     for known in [(values[1:], bounds), (values, bounds[1:]), (values, bounds, np.zeros(1))]:
         with pytest.raises(UsageError, match="states and 0 on its"):
             check(graph, *known)
+    with pytest.raises(UsageError, match="there are 3 ranks, not"):
+        check(graph, values, bounds, ranks=np.zeros(3, np.int32))
     border = assemble([[(1.0, [(1, AGAIN, 1)])]], objective="maximize", players=1, n_border=1)
     with pytest.raises(UsageError, match="can't be such"):
         check(border, np.ones(1), np.ones(1), np.zeros(1), np.array([-1.0]))

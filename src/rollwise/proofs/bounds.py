@@ -291,9 +291,11 @@ class Bounding:
         ----------
         values, bounds : (n_states,) float64
         """
-        by_position = self._arranged.ranks
-        ranks = np.take(by_position, self._arranged.components.position)
-        ranks = np.concatenate([ranks, np.full(self._graph.n_border, -1, np.int32)])
+        n = self._graph.n_states
+        ranks = large_pages.empty(n + self._graph.n_border, np.int32)
+        ranks[n:] = -1
+        position = self._arranged.components.position
+        np.take(self._arranged.ranks, position, out=ranks[:n], mode="clip")
         known = values, bounds, self._border_values, self._border_bounds
         return check(self._graph, *known, ranks=ranks, apply=on_both_cores)
 

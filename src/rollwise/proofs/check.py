@@ -50,7 +50,7 @@ from rollwise.kernels.chances import chances_of
 
 Floats = NDArray[np.float64]
 Apply = Callable[[Callable[..., Any], Iterable[Any]], Iterable[Any]]
-PIECE = 1 << 16  # states
+PIECES, LEAST = 8, 1 << 14  # of the work, and states in one of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,15 +109,21 @@ def check(
     arrays = graph.action_indptr, graph.action_lottery, graph.outcome_indptr, graph.outcome_state
     if ranks is None:
         ranks = ranks_of(graph, np.arange(n)[::-1])
+    if len(ranks) != len(known):
+        raise UsageError(f"{graph.title}: there are {len(ranks):,} ranks, not {len(known):,}")
     chances = chances_of(graph.lotteries)
     bounded, descends = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
 
+    step = max(-(-n // PIECES), LEAST)
+
     def check_from(low: int) -> float:
         lists = chances, known, sure, ranks, sign, bounded, descends
-        return float(kernels.check_states(low, min(low + PIECE, n), *arrays, *lists))
+        return float(kernels.check_states(low, min(low + step, n), *arrays, *lists))
 
-    residuals = np.array(list(apply(check_from, range(0, n, PIECE))))
-    return Verdict(np.flatnonzero(~bounded), np.flatnonzero(~descends), float(residuals.max()))
+    residuals = np.array(list(apply(check_from, range(0, n, step))))
+    return Verdict(
+        np.flatnonzero(~bounded), np.flatnonzero(~descends), float(residuals.max(initial=0))
+    )
 
 
 def ranks_of(graph: StateGraph, order: NDArray[Any]) -> NDArray[np.int32]:
