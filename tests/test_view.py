@@ -83,11 +83,13 @@ def test_elements_stand_for_their_numbers(graph):
             assert action.index == actions
             assert action.state == state
             assert action == graph.view.action(actions)
+            assert action.distinct_name == state.action_names[action.index - state.actions[0].index]
             assert graph.action_reward[action] == action.reward
             weights = []
             for number, outcome in enumerate(action.outcomes):
                 assert (outcome.index, outcome.number) == (outcomes, number)
                 assert outcome.action is action
+                assert outcome == action.outcome(number)
                 assert graph.outcome_weight[outcome] == outcome.weight
                 assert graph.outcome_passes[outcome] == outcome.passes
                 assert graph.outcome_payoff[outcome] == outcome.payoff

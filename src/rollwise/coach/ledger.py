@@ -132,7 +132,7 @@ def account(
     graph = solution.graph
     sign = 1.0 if seat == 0 else -1.0
     taken = graph.view.action(action)
-    ahead = float(taken.outcomes[outcome].worth(solution.values))
+    ahead = float(taken.outcome(outcome).worth(solution.values))
     made = points + taken.reward
     is_choice = graph.view[state].is_choice
     return Account(

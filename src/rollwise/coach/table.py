@@ -150,7 +150,7 @@ class Table:
     def outcome_text(self, action: int, number: int) -> str:
         """What happened, in words."""
         graph = self.graph
-        outcome = graph.view.action(action).outcomes[number]
+        outcome = graph.view.action(action).outcome(number)
         s, t = outcome.action.state.index, outcome.target
         told = self._told(action, number)
         if outcome.ending is not None:
@@ -171,7 +171,7 @@ class Table:
 
     def _told(self, action: int, number: int) -> str:
         thrown = self.source.view.action(self._source_action[action])
-        outcome = thrown.outcomes[number]
+        outcome = thrown.outcome(number)
         here, follows = self._state(action), outcome.next_state
         after = here if follows is None else type(here)(*follows.fields)
         return self._words.told(here, thrown.label, _then(outcome), after)

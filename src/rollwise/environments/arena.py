@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -159,18 +162,16 @@ class Arena:
         """The seat that the agent gets; one that is alone moves first."""
         return FIRST if self.opponent is None else wanted
 
-    def draw(self, probabilities: Any, random: np.random.Generator) -> int:
+    def draw(self, weights: Sequence[float], random: np.random.Generator) -> int:
         """An index drawn with these weights."""
-        running = np.cumsum(probabilities)
-        if running.dtype.kind == "i":
-            place = int(np.searchsorted(running, random.integers(running[-1]), side="right"))
-        else:
-            place = int(np.searchsorted(running, random.random() * running[-1], side="right"))
-        return min(place, len(running) - 1)
+        running = list(accumulate(weights))
+        total = running[-1]
+        drawn = random.integers(total) if isinstance(total, int) else random.random() * total
+        return min(bisect_right(running, drawn), len(running) - 1)
 
     def outcome(self, action: Action, random: np.random.Generator) -> Outcome:
         """An outcome of an action, drawn."""
-        return action.outcomes[self.draw(action.weights, random)]
+        return action.outcome(self.draw(action.weights, random))
 
     def opponent_action(self, state: int, random: np.random.Generator) -> Action:
         """What the opponent does."""
@@ -178,8 +179,9 @@ class Arena:
         action = int(self.opponent_actions[state])
         if action >= 0:
             return self.graph.view.action(action)
-        here = self.graph.view[state]
-        return here.actions[self.draw(self.opponent.probability[here.action_range], random)]
+        actions = self.graph.view[state].action_range
+        chances = self.opponent.probability[actions.start : actions.stop].tolist()
+        return self.graph.view.action(actions[self.draw(chances, random)])
 
 
 def arena_of(

@@ -61,7 +61,7 @@ class RollwiseState(pyspiel.State):  # type: ignore[misc]
         self.points += self.last_points
 
     def _fall(self, number: int) -> None:
-        outcome = self.graph.view.action(self.action).outcomes[number]
+        outcome = self.graph.view.action(self.action).outcome(number)
         self.last_points = 0.0
         self.action = -1
         if outcome.is_over:

@@ -216,7 +216,12 @@ class Action(_Element):
     @property
     def outcomes(self) -> list[Outcome]:
         """What can come of it."""
-        return [Outcome(self, number) for number in range(len(self.outcome_range))]
+        found, place = self.outcome_range, self._place
+        return [Outcome(self, i, k, place + i) for i, k in enumerate(found)]
+
+    def outcome(self, number: int) -> Outcome:
+        """One of the outcomes, by its number among them."""
+        return Outcome(self, number, self.outcome_range[number], self._place + number)
 
     @property
     def outcome_range(self) -> range:
@@ -256,18 +261,21 @@ class Action(_Element):
     def _lottery(self) -> int:
         return int(self.graph.action_lottery[self.index])
 
+    @property
+    def _place(self) -> int:
+        return int(self.graph.lotteries.indptr[self._lottery])
+
 
 class Outcome(_Element):
     """What can come of an action."""
 
     __slots__ = ("_place", "action", "number")
 
-    def __init__(self, action: Action, number: int) -> None:
-        graph = action.graph
-        super().__init__(action.view, int(graph.outcome_indptr[action.index]) + number)
+    def __init__(self, action: Action, number: int, index: int, place: int) -> None:
+        self.view, self.graph, self.index = action.view, action.graph, index
         self.action = action
         self.number = number  # among the outcomes of the action, from 0
-        self._place = int(graph.lotteries.indptr[action._lottery]) + number
+        self._place = place  # in the lotteries
 
     @property
     def weight(self) -> int | float:

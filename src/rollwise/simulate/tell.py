@@ -91,7 +91,7 @@ def tell(
     for _ in range(MOST_TOLD):
         chances = seats[seat].probability[state.action_range]
         action = state.actions[int(random.choice(len(chances), p=chances / chances.sum()))]
-        outcome = action.outcomes[int(random.choice(len(action.outcomes), p=action.chances))]
+        outcome = action.outcome(int(random.choice(len(action.chances), p=action.chances)))
         after = outcome.next_state
         moves.append(
             ToldMove(
