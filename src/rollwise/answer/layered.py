@@ -12,6 +12,7 @@ import hashlib
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -36,7 +37,7 @@ from rollwise.recursion.order import Recursion
 if TYPE_CHECKING:
     import polars as pl
 
-    from rollwise.builders.by_layer import Layer
+    from rollwise.builders.by_layer import Layer, Layers
 
 MOST_AT_ONCE = 6  # layers that are built and not yet certified
 
@@ -266,75 +267,95 @@ def solve_by_layers(
     """
     from rollwise.builders.by_layer import find_layers
 
-    clock = time.perf_counter
-    seconds = dict.fromkeys(("states", "build", "solve", "certify"), 0.0)
-    started = clock()
-    layers = find_layers(game, max_states=max_states, progress=progress)
-    seconds["states"] = clock() - started
-    n = len(layers.states)
-    values, bounds, actions = np.empty(n), np.empty(n), np.empty(n, np.int32)
-    n_actions = n_outcomes = most_bytes = 0
-    has_draws = False
-    waiting: deque[Solved] = deque()  # to be proved
+    began = time.perf_counter()
+    work = _ByLayer(find_layers(game, max_states=max_states, progress=progress), progress)
+    work.seconds["states"] = time.perf_counter() - began
+    # A layer's values wait for those of the layers behind it, but not for their bounds: these
+    # follow on the second core, in the same order.
+    pipeline(
+        Source(work.built(), first=1),
+        [Stage(work.solve, first=0), Stage(work.prove, second=0)],
+        most_at_once=MOST_AT_ONCE,
+    )
+    return work.answer(game)
 
-    def built() -> Iterator[Layer]:
-        last_first = layers.last_first()
+
+class _ByLayer:
+    """Layers on their way from being built to being proved, and what is known of the game."""
+
+    def __init__(
+        self, layers: Layers, progress: Callable[[str, int, int | None], None] | None
+    ) -> None:
+        n = len(layers.states)
+        self._layers, self._progress, self._n = layers, progress, n
+        self._values, self._bounds = np.empty(n), np.empty(n)
+        self._actions = np.empty(n, np.int32)
+        self._to_prove: deque[Solved] = deque()
+        self._n_actions = self._n_outcomes = self._most_bytes = 0
+        self._has_draws = False
+        self.seconds = dict.fromkeys(("states", "build", "solve", "certify"), 0.0)
+
+    def built(self) -> Iterator[Layer]:
+        """The layers, those that end every play first."""
+        last_first = self._layers.last_first()
         while True:
-            began = clock()
-            layer = next(last_first, None)
-            seconds["build"] += clock() - began
+            with self._timed("build"):
+                layer = next(last_first, None)
             if layer is None:
                 return
             yield layer
 
-    def solve(layer: Layer) -> None:
-        nonlocal n_actions, n_outcomes, most_bytes, has_draws
-        began = clock()
+    def solve(self, layer: Layer) -> None:
+        """Find the values of a layer."""
         graph, begin, end, border = layer
-        waiting.append(solve_layer(graph, values[border]))
-        values[begin:end] = waiting[-1].values
-        most_bytes = max(most_bytes, graph.nbytes)  # before the proof has arrays made
-        n_actions += graph.n_actions
-        n_outcomes += graph.n_outcomes
-        has_draws |= graph.has_draws
-        seconds["solve"] += clock() - began
-        if progress is not None:
-            progress("solving layers", n - begin, n)
+        with self._timed("solve"):
+            solved = solve_layer(graph, self._values[border])
+            self._to_prove.append(solved)
+            self._values[begin:end] = solved.values
+            self._most_bytes = max(self._most_bytes, graph.nbytes)  # before a proof adds arrays
+            self._n_actions += graph.n_actions
+            self._n_outcomes += graph.n_outcomes
+            self._has_draws |= graph.has_draws
+        if self._progress is not None:
+            self._progress("solving layers", self._n - begin, self._n)
 
-    def prove(layer: Layer) -> None:
-        began = clock()
+    def prove(self, layer: Layer) -> None:
+        """Find the bounds and the best actions of a layer."""
         graph, begin, end, border = layer
-        certificate = prove_layer(graph, waiting.popleft(), values[border], bounds[border])
-        bounds[begin:end] = certificate.bounds
-        actions[begin:end] = _first_best(
-            graph, values[begin:end], values[border], certificate.bound
+        with self._timed("certify"):
+            values, bounds = self._values[border], self._bounds[border]
+            certificate = prove_layer(graph, self._to_prove.popleft(), values, bounds)
+            self._bounds[begin:end] = certificate.bounds
+            self._actions[begin:end] = _first_best(
+                graph, self._values[begin:end], values, certificate.bound
+            )
+
+    @contextmanager
+    def _timed(self, stage: str) -> Iterator[None]:
+        began = time.perf_counter()
+        yield
+        self.seconds[stage] += time.perf_counter() - began
+
+    def answer(self, game: Game) -> LayeredSolution:
+        """The answer, when all layers are proved."""
+        layers = self._layers
+        return LayeredSolution(
+            game=game,
+            field_names=layers.rules.field_names,
+            action_names=layers.rules.action_names,
+            states=layers.states,
+            layers=layers.indptr,
+            progress=layers.progress,
+            values=self._values,
+            error_bounds=self._bounds,
+            actions=self._actions,
+            start=layers.start,
+            n_actions=self._n_actions,
+            n_outcomes=self._n_outcomes,
+            has_draws=self._has_draws,
+            most_bytes=self._most_bytes,
+            seconds=self.seconds,
         )
-        seconds["certify"] += clock() - began
-
-    # A layer's values wait for those of the layers behind it, but not for their bounds: these
-    # follow on the second core, in the same order.
-    pipeline(
-        Source(built(), first=1),
-        [Stage(solve, first=0), Stage(prove, second=0)],
-        most_at_once=MOST_AT_ONCE,
-    )
-    return LayeredSolution(
-        game,
-        layers.rules.field_names,
-        layers.rules.action_names,
-        layers.states,
-        layers.indptr,
-        layers.progress,
-        values,
-        bounds,
-        actions,
-        layers.start,
-        n_actions,
-        n_outcomes,
-        has_draws,
-        most_bytes,
-        seconds,
-    )
 
 
 def _first_best(

@@ -10,7 +10,7 @@ sparse LU decomposition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -77,15 +77,15 @@ class Search:
         self.chosen = large_pages.zeros(n, np.uint32) if chosen is None else chosen
         self._workspace = workspace_for(0, 0)
 
-    def steps(
+    def run(
         self, stop: int | None = None, progress: Callable[[int, int], None] | None = None
-    ) -> Iterator[int]:
-        """Go on to the component `stop`, or to the last; gives `done` now and then.
+    ) -> Search:
+        """Go on to the component `stop`, or to the last.
 
         Parameters
         ----------
         progress : callable, optional
-            Called as ``progress(positions done, positions)``.
+            Called now and then as ``progress(positions done, positions)``.
         """
         indptr, n = self.recursion.components.indptr, self.recursion.n_states
         stop = len(self.recursion.components) if stop is None else stop
@@ -106,7 +106,7 @@ class Search:
                 self.done += 1
             if progress is not None:
                 progress(int(indptr[self.done]), n)
-            yield self.done
+        return self
 
     def _solve(self, stop: int) -> tuple[int, int, int]:
         """As far as compiled code comes: see `rollwise.kernels.solving.solve_components`."""
@@ -136,14 +136,6 @@ class Search:
         outcomes = int(np.diff(begin).max(initial=len(condensed.column)))
         if states > len(condensed.row) or outcomes > len(condensed.column):
             self._workspace = workspace_for(states, outcomes)
-
-    def run(
-        self, stop: int | None = None, progress: Callable[[int, int], None] | None = None
-    ) -> Search:
-        """The same in one go."""
-        for _ in self.steps(stop, progress):
-            pass
-        return self
 
 
 class Workspace(NamedTuple):
