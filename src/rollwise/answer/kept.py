@@ -30,7 +30,6 @@ from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress, build_with_report
 from rollwise.builders.limits import SMALL
 from rollwise.builders.rules import Rules
-from rollwise.derive.derived_game import DerivedGame
 from rollwise.errors import OutputError, RollwiseError
 from rollwise.game import Game
 from rollwise.graph import FACTS, HELD, Lotteries, StateGraph
@@ -154,11 +153,8 @@ class _Entry:
     @cached_property
     def _rules(self) -> Rules | None:
         """The rules that are run: those of the game that others are derived from."""
-        game = self._game
-        while isinstance(game, DerivedGame):
-            game = game.inner
         try:
-            return Rules(game)
+            return Rules(self._game.base_game)
         except RollwiseError:
             return None  # whoever builds it will say why
 
@@ -322,9 +318,9 @@ def _run_of(found: dict[str, Any]) -> MethodResult:
 
 def _key_of(game: Game, rules: Rules) -> str | None:
     """What a game is known by in every process; None where that can't be told."""
-    if isinstance(game, DerivedGame):
-        inner = _key_of(game.inner, rules)
-        return None if inner is None else _key_of_derived(game, inner)
+    if game.base_game is not game:
+        base = _key_of(game.base_game, rules)
+        return None if base is None else _key_of_derived(game, base)
     from rollwise.builders.compiled.reads import graph_key
 
     try:
@@ -337,7 +333,7 @@ def _key_of(game: Game, rules: Rules) -> str | None:
     return key.text if key.lasts else None
 
 
-def _key_of_derived(game: DerivedGame, inner: str) -> str | None:
+def _key_of_derived(game: Game, inner: str) -> str | None:
     """The key of the inner game, and what is made of it.
 
     How it is made stands in the sources of rollwise, which the inner key holds. Of a class that
