@@ -151,7 +151,7 @@ def test_threes_distributions_and_bets():
             entry["at_most"]["probability"],
         )
         if entry["policy"] == "optimal":
-            says("threes.md", "over so many games is {:.2f},", entry["sd"] / 300**0.5)
+            says("threes.md", "over 300 games is {:.2f},", entry["sd"] / 300**0.5)
             says("threes.md", "can't be told from {:.2f}.", entry["mean"])
     bet = told("bet", "threes", "--scores", "7", "--against", "take-one")
     double, edge = bet["double"], bet["edge"]
