@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from rollwise.graph.components import Components
 from rollwise.graph.lotteries import Lotteries, share
 from rollwise.graph.naming import find_state, state_text, title_of
+from rollwise.graph.old_names import OldNames
 from rollwise.graph.view import GraphView
 from rollwise.graph.vocabulary import Vocabulary
 
@@ -65,7 +66,7 @@ FACTS = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StateGraph:
+class StateGraph(OldNames):
     """A game as arrays, seen from the player to move.
 
     Attributes
