@@ -217,6 +217,21 @@ def test_what_is_no_number_is_not_accepted(proof):
         assert 3 in proof(graph, values, broken).unproved
 
 
+@pytest.mark.parametrize("exactly", [False, True])
+@pytest.mark.parametrize("players", [1, 2])
+def test_infinite_values_are_no_ties(players, exactly):
+    """Two states that lead to each other, as good as can be for who believes it."""
+    then = PASS if players == 2 else AGAIN
+    table = [[(0.0, [(1, then, 1 - s)]), (0.0, [(1, WIN, None), (1, LOSE, None)])] for s in (0, 1)]
+    graph = assemble(table, players=players, endless="draw")
+    for values in ([np.inf, -np.inf], [np.inf, np.inf], [-np.inf, -np.inf], [1.0, -1.0]):
+        for bound in (0.0, 1e-9):
+            known = np.array(values), np.full(2, bound)
+            with np.errstate(invalid="ignore"):
+                assert not check_game(graph, *known, exactly=exactly).holds
+    assert check_game(graph, np.zeros(2), np.full(2, 1e-9), exactly=exactly).holds
+
+
 @pytest.mark.parametrize("proof", CHECKS)
 def test_no_bound_needs_no_proof_and_gives_none(proof):
     """An infinite bound says nothing of its state, nor of those that lead there."""

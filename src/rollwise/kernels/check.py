@@ -150,7 +150,7 @@ def is_level(s, a, lottery, outcome_indptr, state, chances, values, bounds):
     """
     i, begin = np.uint32(lottery[a]), index(outcome_indptr[a])
     first, last = index(chances.indptr[i]), index(chances.indptr[i + ONE])
-    if chances.reward[i] != 0.0 or not chances.error[i] < np.inf:
+    if chances.reward[i] != 0.0 or not chances.error[i] < np.inf or not abs(values[s]) < np.inf:
         return False
     may_end = last - first < index(outcome_indptr[a + ONE]) - begin
     if may_end and chances.over_payoff[i] != values[s]:  # also where it is NaN
