@@ -1,7 +1,7 @@
 """The points of a solitaire game: whole numbers, their range, and play unrolled by them.
 
-Whoever wants something other than the best mean (to beat a score, to win a contest)
-needs the points made so far in the state. `by_score` puts them there: a state is then
+Aims other than the best mean (to beat a score, to win a contest) need the points made so far in
+the state. `by_score` puts them there: a state is then
 a pair of a state and a score, and plays end on the border, in one place for each final
 score. An aim is an array of payoffs over final scores, given as the values of the
 border. So every method that solves a graph solves for every aim (the utility of the

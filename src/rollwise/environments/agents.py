@@ -1,8 +1,8 @@
 """What an agent does, as a policy on the graph, and what it gets: exactly, without a game played.
 
-An agent is whatever chooses from observations and masks. Asked about every state it
-is a `Policy`, and all that rollwise knows of policies is known of it: what it is
-worth, what a best response wins against it, where it errs.
+An agent is whatever chooses from observations and masks. Its answers in all
+states are a `Policy`. So whatever can be computed for policies can be computed for it: its worth,
+its best response, its mistakes.
 """
 
 from __future__ import annotations

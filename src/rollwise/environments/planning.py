@@ -1,10 +1,9 @@
 """The exact transition table of an environment, the opponent's turns summed out.
 
-Between two moves of the agent the opponent moves, perhaps many times. How likely
-it leaves the agent in each state, from the state e that it finds, is the absorbing
-probability of a Markov chain on the states that it comes through: with Q the
-transitions among them and R those out of them, the row of e of (I − Q)⁻¹ R
-(Kemeny and Snell 1960, theorem 3.3.7).
+Between two moves of the agent the opponent moves, perhaps many times. The opponent's
+turn is an absorbing Markov chain on the states in which it moves. Let Q be the transitions among
+them and R those that leave them. From a state e, the chances of the states in which the agent
+moves next are the row e of (I − Q)⁻¹ R (Kemeny and Snell 1960, theorem 3.3.7).
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 The rule of tolerance, stated here only: an action is one of the best if it costs at most twice
 the error bound of the values, the largest where they have several. The true best action is
-always among those: what it is worth, and what the best by these values is worth, are each off
-by at most the bound. Of the best actions the first is taken, in the order of the rules; where
-the best actions could go round for ever, one that leads out of there.
+always one of them: its worth, and the worth of the best action by these values, are each off by
+at most the bound. Of the best actions the first is taken, in the order of the rules. If the best
+actions could go round for ever, the first that leads out is taken.
 
 For one state at a time see `rollwise.graph.view`.
 """

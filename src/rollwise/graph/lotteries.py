@@ -1,8 +1,8 @@
-"""Lotteries: what can come of actions, but for where it leads, each kind once.
+"""Lotteries: all that actions have in common, kept once.
 
 Most actions of a game differ only in where they lead: a throw of a die has its six weights
-everywhere. So everything else about an action is its *lottery*, kept once for all actions
-that share it.
+everywhere. Everything else about an action (reward, weights, passes, payoffs) is its *lottery*.
+Actions with equal lotteries share one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """What actions are called, and which action a text means: the only place that says so.
 
-An action is called by its name or, where the rules give it none, by its number. A
-number that is typed could thus be an action's number, its name, or its place in a
-menu; so that it is never taken for the wrong one:
+An action is called by its name or, where the rules give it none, by its number. A typed
+number could be an action's number, its name, or its place in a menu. These rules decide:
 
 - in data (files, queries, calls) a text is a name first, and a number next. In a
   game that has a number for a name, a number is only ever a name;

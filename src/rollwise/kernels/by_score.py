@@ -1,10 +1,9 @@
 """Loops over the points that a play of a solitaire game has made so far.
 
-A graph whose actions give whole points is unrolled by the points made so far,
-and the distribution of the points still to come is carried back over it. Around
-a cycle no points may be made (`rounds_with_points` finds where they are), so the
-points of a play are bounded, and cycles join states of the same score; or there is
-a limit to the points, beyond which a play is over.
+A graph whose actions give whole points is unrolled by the points made so far. The distribution
+of the points still to come is carried back over it. The points of a play must be bounded. Either
+no cycle makes points (`rounds_with_points` finds those that do), or there is a limit, beyond which
+a play is over.
 """
 
 from __future__ import annotations

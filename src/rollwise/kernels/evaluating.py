@@ -1,12 +1,12 @@
 """Evaluating the chosen actions of one component: a condensed system, and Anderson acceleration.
 
-Under one action a state, a state is one equation. One that has a single unknown, found
-before it in solving order, is that unknown times a factor plus an offset, and is put
-into the others; so is what is known outside the component. What is left is *condensed*:
-a smaller system, close together in memory, that is solved by sweeps (Gauss-Seidel) on
-which Anderson's method looks ahead, "Iterative procedures for nonlinear integral
-equations" (J. ACM 12, 1965), as given by Walker and Ni (SIAM J. Numer. Anal. 49, 2011).
-On a linear system it is as good as GMRES on as many steps.
+Under one action for each state, a state is one equation. An equation with a single unknown,
+found before it in solving order, is substituted into the others: its value is the unknown times
+a factor plus an offset. Known values outside the component are substituted too. What is left is
+the *condensed* system, which lies close together in memory. It is solved by Gauss-Seidel sweeps
+with Anderson acceleration: "Iterative procedures for nonlinear integral equations" (J. ACM 12,
+1965), as given by Walker and Ni (SIAM J. Numer. Anal. 49, 2011). On a linear system it is as
+good as GMRES with as many steps.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Breadth-first exploration of a game whose rules are a function pointer.
 
-The rules arrive as one compiled function, which expands some states at once: it reads them
-through a call (`rollwise.kernels.calls`), and writes what the rules say of them into
-buffers, with the place where each next state is to be looked up. The rules' side knows the
-number of fields when it is compiled, and is faster at that; and it asks for the table's
-memory long before it is read here. This module checks what it finds in the buffers, numbers
-new states by the table, and appends it all to the arrays of the graph. Actions whose outcomes
-have the same weights and lead on in the same way share a lottery, which is checked once. Because
-the rules are a pointer, the kernel is compiled once for all games.
+The rules are one compiled function, which expands some states at once. It reads them through a
+call (`rollwise.kernels.calls`), and writes their actions and outcomes into buffers. For each next
+state it also writes the place in the table where its number is looked up, and prefetches that
+place. It knows the number of fields when it is compiled, so it does that faster than this module.
+
+This module checks the buffers, numbers new states by the table, and appends everything to the
+arrays of the graph. Actions that differ only in where they lead share a lottery, which is checked
+once. Because the rules are a pointer, the kernel is compiled once for all games.
 """
 
 from __future__ import annotations

@@ -2,13 +2,11 @@
 
 How often each action was followed by a win, a loss or a draw is counted, and the
 next game chooses by these counts. Every visit of a position counts, so a position
-met twice in a game counts twice. The choice at a state is kept as thresholds, one
-an action, against which 32 random bits are held; a visit changes the counts of one
-state, whose thresholds are then written anew. That is as often as they are read,
-but off the path that each move waits for.
+met twice in a game counts twice. The chances of a state's actions are kept as
+thresholds, with which 32 random bits are compared. A visit changes the counts of one state and
+updates its thresholds. Thresholds are written as often as they are read, but no move waits for it.
 
-Indices are made unsigned where every nanosecond counts: a signed one is checked
-for counting from the end.
+Indices are unsigned, because compiled code tests signed ones for negative values.
 """
 
 from __future__ import annotations

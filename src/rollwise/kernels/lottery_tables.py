@@ -1,4 +1,4 @@
-"""The lotteries found while exploring: what actions have in common but for where they lead."""
+"""The lotteries found while exploring (see `rollwise.graph.lotteries`)."""
 
 from __future__ import annotations
 

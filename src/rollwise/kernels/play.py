@@ -1,15 +1,14 @@
 """Playing many games between fixed policies.
 
-The policies are compiled into nodes, which are all that a game can come through:
-a state of a seat with the action taken there, or, where a policy mixes, a node
-that draws the action first. What a move waits for is memory, so:
+The policies are written into nodes. A node is a state of a seat with the action that is
+taken there; or, if a policy mixes, a node that draws the action first. A game moves from node
+to node. Moves wait for memory, so:
 
-- A node is one number, with the place of its cells, their number and two flags; a
-  cell is one number too, unless the outcomes aren't equally likely: only then do
-  the threshold and the other code of the alias table exist beside it.
+- A node is one number: the place of its cells, how many they are, and two flags. A cell is
+  one number. Only if the outcomes aren't equally likely, the threshold and the other code of
+  the alias table are kept beside it.
 - The nodes of a component lie together, since a game stays there for a while.
-- Several games are played at once in turns, so that the look-ups of one are under
-  way while another is moved.
+- Several games are played in turns, so that memory is read for one while another moves.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Asking the processor for memory before it is needed.
 
-A loop that reads a graph in another order than it lies in memory waits for each line
-of it, unless it has asked for the line some rounds ahead.
+Loops with random access prefetch: they ask for a cache line some rounds before they read it.
 """
 
 from __future__ import annotations

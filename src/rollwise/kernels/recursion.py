@@ -4,10 +4,9 @@ Every kernel here works on the equation
 
     v[i] = max over actions a of  constant[a] + sum over k of c[k] * v[target[k]]
 
-whose states are numbered by position: component by component, those that end
-every play first, and within a component so that a sweep from low to high
-positions meets what a state leads to before the state, unless the two lie on a
-cycle. What a sweep reads before it has written it is a feedback vertex set: every
+States are numbered by position. Components that end every play come first. Within a component
+a sweep from low to high positions meets what a state leads to before the state, unless the two
+lie on a cycle. What a sweep reads before it has written it is a feedback vertex set: every
 cycle goes through it, and given its values, one sweep gives all others. A sweep is
 therefore a map F from these values to themselves, and its derivative J is found by
 carrying slopes along. Newton's step on F(x) = x is the policy that is best at x, evaluated

@@ -4,8 +4,8 @@ Walker (1977), "An efficient method for generating discrete random variables wit
 general distributions", ACM Trans. Math. Softw. 3(3); built as by Vose (1991). An
 action with n outcomes has n cells, at the places of its outcomes. A cell is a row
 of int32: a threshold out of 2**31 and two codes. One product of 32 random bits
-and n gives the cell (its high half) and what is held against the threshold (its
-low half), so each probability is met to about 2**-31.
+and n gives the cell (its high half) and the number that is compared with the threshold (its
+low half). So each probability is exact to about 2**-31.
 
 A code says what comes of a move, in one number:
 

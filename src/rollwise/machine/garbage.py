@@ -1,9 +1,8 @@
 """Python's search for garbage in cycles, put off while a command runs.
 
-The modules that a command imports and the code that it reads from disk are a few
-hundred thousand objects that stay to the end. By default Python looks through them
-again and again for cycles to free, and once more before it ends: half as long as
-solving a game of half a million states takes.
+A command imports modules and reads code from disk: a few hundred thousand objects that stay to
+the end. By default Python searches them again and again for cycles to free, and once more at the
+end. That takes half as long as solving a game of half a million states.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """Large arrays whose memory is ready: in large pages, and used again.
 
-The first touch of a page takes the system some microseconds, and far more where a machine
-has given unused memory away, so that touching fresh memory can take longer than solving
-a game in it. NumPy asks for large pages from 4 MB on, and gets them where they are aligned:
-not at the ends, and most arrays of rollwise are hardly larger than these ends. So arrays are
-cut from aligned blocks; and a block that is no longer used waits for the next array, in the
-next stage or the next game.
+The first touch of a page takes the system some microseconds, and far longer on machines that
+give unused memory away. Touching fresh memory can take longer than solving a game in it. NumPy
+asks for large pages from 4 MB on, but gets them only for the aligned part of an array. Most
+arrays of rollwise are hardly larger than their unaligned ends. So arrays are cut from aligned
+blocks. A block that is no longer used is kept for the next array, stage or game.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Pictures of an answer: one table of kinds, each drawn by a module of its own in `kinds`.
 
-A kind sees a solution and the graph's names for things, and no rules, so every
-kind works for every game in which it makes sense; where it makes none, it says why.
+A kind sees a solution and its graph, and no rules. So every kind works for every game in which it
+makes sense. Elsewhere it says why not.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Policies compiled into the nodes that their games come through."""
+"""Policies written as the nodes that a game moves through (see `rollwise.kernels.play`)."""
 
 from __future__ import annotations
 

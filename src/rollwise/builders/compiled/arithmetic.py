@@ -1,9 +1,9 @@
 """Arithmetic in compiled rules: what Python would answer, or an exception.
 
-A whole number has any size in Python and 64 bits in compiled code, where what doesn't fit
-becomes another number; ``2 ** -1`` is 0.5 in Python, and 0 compiled; small whole numbers of
-NumPy stay small in Python, and are widened compiled. So a pass of the compiler, after
-types are known, puts checked operations in the place of those that could differ. They raise
+A whole number has any size in Python and 64 bits in compiled code, where it wraps. ``2 ** -1``
+is 0.5 in Python and 0 compiled. NumPy's small whole numbers stay small in Python and are widened
+compiled. So a pass of the compiler, after types are known, replaces the operations that could
+differ by checked ones. They raise
 OverflowError; the builders then ask the interpreted rules (see
 `rollwise.builders.compiled.explorer`).
 """

@@ -1,10 +1,9 @@
 """The key of compiled rules: a hash of one canonical encoding of all that they read.
 
-Code that was compiled is used again where its key is the same, in this process and on
-disk. So what differs must be encoded differently: every value is written with its type and
-its length, and whatever holds others with their number (as in `netstrings`_). What a name
-stands for is looked up each time that the key is asked for, so that rules have another key
-once a global, a helper or a method that they reach has changed.
+Compiled code is used again, in this process and from disk, if its key is the same. So different
+values must be encoded differently: each with its type and its length, and each container with
+the number of its items (as in `netstrings`_). Names are looked up each time that a key is made.
+So rules have another key once a global, a helper or a method that they reach has changed.
 
 .. _netstrings: https://cr.yp.to/proto/netstrings.txt
 """

@@ -1,11 +1,11 @@
 """Compiled rules on disk, so that a game is compiled once on a machine.
 
-Numba's own cache goes by the name and date of the file that holds a function,
-and doesn't see when something that the function calls has changed. Here the key
-(see `rollwise.builders.compiled.cache_key`) is of all that goes into the machine code: the
+Numba's own cache looks only at the name and date of the file that holds a function. It misses
+changes in what the function calls. Here the key (see `rollwise.builders.compiled.cache_key`)
+holds all that goes into the machine code: the
 code of the rules and of every function that they reach, the constants that they
 read, the adapter, the versions of Python, Numba and rollwise, and the processor.
-Rules that reach something whose content can't be told aren't kept.
+Rules that reach something that has no key aren't kept.
 """
 
 from __future__ import annotations

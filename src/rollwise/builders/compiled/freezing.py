@@ -1,9 +1,8 @@
 """Copies of functions that read what their names stand for now.
 
-Numba takes what a function reads from its globals when it compiles the function, and keeps
-what it has compiled. So that no code is used for globals that have changed since, a game's
-functions are copied, with all that they reach, for each key (see
-`rollwise.builders.compiled.cache_key`), and the copies are compiled.
+Numba reads a function's globals once, when it compiles the function. Later changes of the globals
+would be missed. So for each key (see `rollwise.builders.compiled.cache_key`) a game's functions
+are copied, with all that they reach, and the copies are compiled.
 """
 
 from __future__ import annotations

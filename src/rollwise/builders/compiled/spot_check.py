@@ -1,9 +1,10 @@
 """Compiled rules beside Python's, on a sample of states: both must say the same.
 
-Numba's numbers aren't quite Python's. What can be checked when the rules are compiled is (see
-`rollwise.builders.compiled.arithmetic`); for the rest, every graph made by compiled rules is held
-against the plain ones, on states spread over it: those with the smallest and the largest
-value of each field, where numbers overflow first, those found last, and others.
+Numba's numbers aren't quite Python's. Known differences are
+checked by the compiled code itself (see `rollwise.builders.compiled.arithmetic`). For the rest,
+every graph made by compiled rules is compared with the interpreted ones on a sample of states:
+those with the smallest and the largest value of each field, where numbers overflow first, those
+found last, and others.
 """
 
 from __future__ import annotations
