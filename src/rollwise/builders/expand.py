@@ -17,6 +17,7 @@ import numpy as np
 
 from rollwise.builders import limits
 from rollwise.builders.rules import Rules
+from rollwise.builders.watch import CALLS
 from rollwise.errors import RulesError
 from rollwise.faults import PASSED_ON, fault_place, fault_text, shown
 from rollwise.game import PASS
@@ -98,6 +99,7 @@ def has_equal_outcomes(action: Action) -> bool:
 
 def _all_of(rules: Rules, what: str, method: Any, state: Any, *action: int) -> list[Any]:
     """All that a method of the rules yields, naming the state if it fails or doesn't end."""
+    CALLS.begun += 1
     try:
         found = list(islice(method(state, *action), limits.MOST_YIELDED + 1))
     except KeyboardInterrupt as stop:
@@ -218,6 +220,7 @@ def _checked_then(rules: Rules, then: Any, state: Any, action: int) -> int:
 
 def _checked_reward(rules: Rules, state: Any, action: int) -> float:
     game = rules.game
+    CALLS.begun += 1
     try:
         reward = float(game.reward(state, action))
     except PASSED_ON:

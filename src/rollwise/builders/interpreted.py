@@ -15,6 +15,7 @@ from rollwise.builders.arrays import Arrays
 from rollwise.builders.expand import Action, expand, has_equal_outcomes, merged
 from rollwise.builders.limits import LOOKED_AT, too_many_states
 from rollwise.builders.rules import Rules
+from rollwise.builders.watch import watched
 from rollwise.errors import RulesError
 
 # States that the rules are asked about twice, and the outcomes after which that is enough.
@@ -69,7 +70,15 @@ class Interpreter:
         stop_after, patience : float, optional
             Pause once so many outcomes were seen, or so many seconds have passed.
         """
-        deadline = time.perf_counter() + patience
+        with watched():
+            return self._run(stop_after, time.perf_counter() + patience, progress)
+
+    def _run(
+        self,
+        stop_after: float,
+        deadline: float,
+        progress: Callable[[int, int], None] | None,
+    ) -> bool:
         if progress is not None:
             progress(self._place, len(self._states))
         while self._place < len(self._states):

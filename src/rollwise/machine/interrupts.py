@@ -10,14 +10,23 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
+LOOK = 0.2  # seconds
 
-def heard(function: Callable[..., Result], *arguments: Any) -> Result:
+
+def heard(
+    function: Callable[..., Result], *arguments: Any, watch: Callable[[], None] | None = None
+) -> Result:
     """Call compiled code that lets go of the interpreter's lock, and hear Ctrl-C meanwhile.
 
     Python looks for Ctrl-C between its own instructions only. So the call is made on another
     thread, for which this one waits. After Ctrl-C that thread is left alone: it ends when the
     code does, or with the process. What the code works on must be reached from the arguments,
     which live as long. Outside the main thread, which alone gets signals, nothing changes.
+
+    Parameters
+    ----------
+    watch : callable, optional
+        Called every `LOOK` seconds meanwhile; if it raises, the other thread is left alone too.
     """
     if threading.current_thread() is not threading.main_thread():
         return function(*arguments)
@@ -34,8 +43,9 @@ def heard(function: Callable[..., Result], *arguments: Any) -> Result:
             done.set()
 
     start(threading.Thread(target=call, daemon=True))
-    while not done.wait(0.2):  # on Windows a wait without end doesn't hear
-        pass
+    while not done.wait(LOOK):  # on Windows a wait without end doesn't hear
+        if watch is not None:
+            watch()
     if failures:
         raise failures[0]
     return results[0]

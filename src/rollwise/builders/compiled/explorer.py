@@ -22,10 +22,11 @@ from rollwise.builders.compiled.workspace import (
 )
 from rollwise.builders.expand import expand
 from rollwise.builders.rules import Rules
+from rollwise.builders.watch import LOOKS, SECONDS_BETWEEN, Stall, watched
 from rollwise.errors import RollwiseError, RulesDiffer, RulesError
 from rollwise.kernels import explore
 from rollwise.kernels.calls import EXPAND
-from rollwise.machine.interrupts import heard
+from rollwise.machine.interrupts import LOOK, heard
 
 CHUNK = 200_000
 OUTCOMES_PER_STATE = 40  # a graph may have this many outcomes for each state of the limit
@@ -91,8 +92,9 @@ class Explorer:
         self._table.reconsider(self.graph.states, self.n_states)
         while self.place < stop:
             box = self._table.box.copy()
+            self._call["states"] = 0  # until the kernel, which may have to be compiled, has begun
             try:
-                ending = heard(self._explore, stop)
+                ending = heard(self._explore, stop, watch=self._watch())
             except KeyboardInterrupt as stopped:
                 stopped.add_note(self._whereabouts())
                 raise
@@ -126,14 +128,44 @@ class Explorer:
         )
         return ending
 
+    def _asked(self) -> np.ndarray:
+        """The states that the compiled rules were asked about last."""
+        states, address = self.graph.states, int(self._call["states"][0])
+        place = self.place if address == 0 else (address - states.ctypes.data) // states.strides[0]
+        asked: np.ndarray = states[place : place + max(int(self._call["count"][0]), 1)]
+        return asked
+
     def _whereabouts(self) -> str:
         """What the compiled rules were asked last, while they are still at it."""
-        states = self.graph.states
-        offset = int(self._call["states"][0]) - states.ctypes.data
-        place = min(max(offset // states.strides[0], 0), self.n_states - 1)
-        more = int(self._call["count"][0]) - 1
-        state = self._rules.state_text(states[place].tolist())
-        return f"in the state {state}" + (f" or one of the {more} after it" if more > 0 else "")
+        first, *others = self._asked().tolist()
+        more = f" or one of the {len(others)} after it" if others else ""
+        return f"in the state {self._rules.state_text(first)}{more}"
+
+    def _watch(self) -> Callable[[], None]:
+        """Looks whether the rules still come to further states; raises an error if they don't."""
+        stall = Stall(LOOKS * SECONDS_BETWEEN / LOOK)
+
+        def look() -> None:
+            address = int(self._call["states"][0])
+            if address != 0 and stall.seen((self.place, address)):
+                raise self._no_end()
+
+        return look
+
+    def _no_end(self) -> RollwiseError:
+        """The error for compiled rules that come to no end: they go on until the process ends."""
+        asked = self._asked().copy()
+        where = self._whereabouts()
+        try:
+            with watched():
+                for fields in asked.tolist():
+                    deque(expand(self._rules, self._rules.state_type(*fields)), maxlen=0)
+        except RulesError as error:
+            return error  # which names the state, the action and the line
+        return CompiledFails(
+            f"{self._rules.game.name}: the compiled rules come to no end {where}, where Python's "
+            "do; --mode interpreted (mode='interpreted') runs the rules in Python"
+        )
 
     def _too_many(self) -> RollwiseError:
         found = self.graph.states[: self.n_states]
