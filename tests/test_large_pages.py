@@ -43,38 +43,40 @@ def test_scatter(n):
 
 
 def test_memory_is_used_again_once_nobody_looks_at_it():
-    large_pages._waiting.clear()
+    large_pages.release()
     array = large_pages.empty((3, 100_000))
     where = array.ctypes.data
     view = array[1:].T[::2]
     del array
-    assert not large_pages._waiting  # the view still needs it
+    assert large_pages.waiting_bytes() == 0  # the view still needs it
     other = large_pages.empty((3, 100_000))
     assert other.ctypes.data != where
     del view
-    assert len(large_pages._waiting) == 1
+    assert large_pages.waiting_bytes() >= 8 * 300_000
     assert large_pages.empty(250_000).ctypes.data == where
 
 
 def test_not_too_much_waits():
-    large_pages._waiting.clear()
+    large_pages.release()
     arrays = [large_pages.empty(1 << 23) for _ in range(6)]
     del arrays
-    assert 0 < sum(b.nbytes for b in large_pages._waiting.values()) <= large_pages.MOST_WAITING
+    assert 0 < large_pages.waiting_bytes() <= large_pages.MOST_WAITING
 
 
 def test_what_waits_is_not_far_too_large():
-    large_pages._waiting.clear()
+    large_pages.release()
     large = large_pages.empty(1 << 23)
     del large
+    waiting = large_pages.waiting_bytes()
+    assert waiting >= 8 << 23
     small = large_pages.empty(1 << 17)
-    assert len(large_pages._waiting) == 1
+    assert large_pages.waiting_bytes() == waiting
     del small
 
 
 def test_threads_do_not_get_the_same_memory():
     """Arrays made and dropped by several threads at once keep what was written to them."""
-    large_pages._waiting.clear()
+    large_pages.release()
     wrong = []
 
     def work(mark):

@@ -63,10 +63,10 @@ def test_what_is_read_from_the_environment(monkeypatch):
 
 
 def test_without_large_pages_arrays_are_plain(monkeypatch):
-    large_pages._waiting.clear()
+    large_pages.release()
     monkeypatch.setattr(large_pages, "IN_USE", False)
     assert large_pages.full(1 << 20, 3.0).base is None
-    assert not large_pages._waiting
+    assert large_pages.waiting_bytes() == 0
 
 
 def test_without_the_second_core_all_is_done_on_the_first(monkeypatch):

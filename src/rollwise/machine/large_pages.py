@@ -86,6 +86,16 @@ def full(shape: int | tuple[int, ...], value: float, dtype: Any = np.float64) ->
     return array
 
 
+def waiting_bytes() -> int:
+    """How much memory waits to be used again."""
+    return sum(block.nbytes for block in list(_waiting.values()))
+
+
+def release() -> None:
+    """Give back all memory that waits."""
+    _waiting.clear()
+
+
 def _block(size: int) -> np.ndarray:
     """A block with room for an aligned array: one that waits, unless it is far too large."""
     needed = size + 2 * LARGE_PAGE
@@ -101,11 +111,11 @@ def _block(size: int) -> np.ndarray:
     try:
         return np.empty(needed, np.uint8)
     except MemoryError:
-        _waiting.clear()
+        release()
         return np.empty(needed, np.uint8)
 
 
 def _give_back(block: np.ndarray) -> None:
     _waiting[id(block)] = block
-    while sum(block.nbytes for block in list(_waiting.values())) > MOST_WAITING:
+    while waiting_bytes() > MOST_WAITING:
         _waiting.pop(next(iter(list(_waiting)), 0), None)
