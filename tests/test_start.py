@@ -219,6 +219,7 @@ kernel_cache.before_reading = breaks
 """
 
 
+@pytest.mark.slow
 @pytest.mark.needs_jit
 def test_kernels_are_read_from_disk_and_if_need_be_as_numba_does(tmp_path):
     (tmp_path / "work.py").write_text(KERNEL_FILE)
