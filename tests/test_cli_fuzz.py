@@ -506,7 +506,7 @@ def test_checkpoints_beyond_the_games_are_those_that_there_are(folder):
 
 @given(command_lines())
 @settings(
-    max_examples=examples(250),
+    max_examples=examples(150),
     derandomize=True,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],

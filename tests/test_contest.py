@@ -110,6 +110,7 @@ def test_shares_add_up_to_one(players, ties):
 
 
 @pytest.mark.needs_jit
+@pytest.mark.slow
 def test_five_players_on_five_dice():
     found = solve_contest(Contest(Threes(), 5))
     assert found.probabilities.sum() == pytest.approx(1, abs=1e-12)

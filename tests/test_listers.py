@@ -405,12 +405,13 @@ def test_what_cannot_be_compiled_either_way_is_told_with_the_remedy():
 
 
 @pytest.mark.needs_jit
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "game",
     [
-        pytest.param(TwoDicePig(12), marks=pytest.mark.slow),
+        TwoDicePig(12),
         RandomTable(),
-        pytest.param(Ladder(share=0.1), marks=pytest.mark.slow),
+        Ladder(share=0.1),
     ],
 )
 def test_generators_are_run_where_they_cannot_be_rewritten(game, tries, monkeypatch):

@@ -282,6 +282,7 @@ def test_no_import_of_a_kernel_is_overlooked():
         assert found == ours
 
 
+@pytest.mark.slow
 @pytest.mark.needs_jit
 def test_numba_is_whole_for_code_of_the_users_own():
     """Linear algebra and, where it is installed, cffi: both are looked up as Numba compiles."""
