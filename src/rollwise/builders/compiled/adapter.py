@@ -34,7 +34,8 @@ from rollwise.builders.compiled.adapter_source import (
     writings,
 )
 from rollwise.builders.compiled.arithmetic import RulesCompiler
-from rollwise.builders.compiled.disk import RulesCache
+from rollwise.builders.compiled.cache_key import Key
+from rollwise.builders.compiled.disk import KeptOnly, NotKept, RulesCache
 from rollwise.builders.compiled.freezing import frozen, renamed
 from rollwise.builders.compiled.listers import Writing, rewritten, running
 from rollwise.builders.compiled.reads import Reads
@@ -248,12 +249,35 @@ def compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
         f"        return {RULES_FAILED}\n",
         scope,
     )
-    pointer: Any = CFunc(
-        scope[f"{name}_{key.text}"], ((types.int64,), types.int64), locals={}, options=OPTIONS
-    )
+    pointer = _pointer_to(scope[f"{name}_{key.text}"])
     if key.lasts:
         pointer._cache = RulesCache(f"{name}-{key.text}")
     else:
         before_compiling()
     pointer.compile()
     return pointer
+
+
+def kept_adapter(name: str, key: Key) -> Any:
+    """An adapter that was compiled before on this machine, read from disk; None if there is none.
+
+    Its source needn't be written again: the key says what it would be.
+    """
+    if not key.lasts:
+        return None
+
+    def not_compiled(address: int) -> int:
+        raise AssertionError("an adapter that is read from disk has no source")
+
+    pointer = _pointer_to(not_compiled)
+    pointer._cache = KeptOnly(f"{name}-{key.text}")
+    try:
+        pointer.compile()
+    except NotKept:
+        return None
+    return pointer
+
+
+def _pointer_to(function: Callable[[int], int]) -> Any:
+    """What compiles a function into a pointer that kernels can call."""
+    return CFunc(function, ((types.int64,), types.int64), locals={}, options=OPTIONS)

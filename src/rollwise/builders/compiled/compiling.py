@@ -13,8 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from rollwise.builders.compiled.adapter import compile_adapter, compile_expand, scope_of
+from rollwise.builders.compiled.adapter import (
+    compile_adapter,
+    compile_expand,
+    kept_adapter,
+    scope_of,
+)
 from rollwise.builders.compiled.adapter_source import question_source, roots_source
+from rollwise.builders.compiled.cache_key import Key
 from rollwise.builders.compiled.disk import Note
 from rollwise.builders.compiled.reads import Reads, what_is_read
 from rollwise.builders.compiled.reasons import NotCompilable, reasons_told
@@ -36,12 +42,13 @@ class CompiledRules:
     ----------
     expand : compiled function int64(int64)
     attributes : names of what the rules read from ``self``, in the record's order
-    scope : what the adapters are compiled in
+    key : what they are known by
     """
 
     expand: Any
     attributes: tuple[str, ...]
-    scope: dict[str, Any]
+    key: Key
+    _listing: Any = None
 
     def roots(self, rules: Rules, most: int) -> np.ndarray | None:
         """The roots, start first, by the compiled ``roots()``: (n, n_fields) int32.
@@ -52,7 +59,7 @@ class CompiledRules:
         ------
         NotCompilable
         """
-        listing = self._adapter("list_roots", roots_source, rules)
+        listing = self._list_roots(rules)
         call, alive = new_call(ROOTS, rules.game, self.attributes)
         call["limit"] = most
         start = np.array([rules.checked(rules.start, "start()")], np.int32)
@@ -70,14 +77,14 @@ class CompiledRules:
         del alive
         return rows
 
-    def _adapter(
-        self, name: str, source: Callable[[Rules, dict[str, Any]], str], rules: Rules
-    ) -> Any:
-        key = f"compiled_{name}"
-        if key not in self.scope:
+    def _list_roots(self, rules: Rules) -> Any:
+        if self._listing is None:
+            self._listing = kept_adapter("list_roots", self.key)
+        if self._listing is None:
+            scope = scope_of(rules, rules.reads)
             with reasons_told():
-                self.scope[key] = compile_adapter(self.scope, source(rules, self.scope), name)
-        return self.scope[key]
+                self._listing = compile_adapter(scope, roots_source(rules, scope), "list_roots")
+        return self._listing
 
 
 @dataclass
@@ -110,10 +117,11 @@ def compiled_rules(rules: Rules) -> CompiledRules:
     reads = rules.reads
     key = reads.key.text
     if key not in _COMPILED:
-        with _tried_once(reads):
-            scope = scope_of(rules, reads)
-            expand = compile_expand(rules, scope)
-        _COMPILED[key] = CompiledRules(expand, tuple(reads.values), scope)
+        expand = kept_adapter("expand", reads.key)
+        if expand is None:
+            with _tried_once(reads):
+                expand = compile_expand(rules, scope_of(rules, reads))
+        _COMPILED[key] = CompiledRules(expand, tuple(reads.values), reads.key)
     return _COMPILED[key]
 
 
@@ -128,9 +136,11 @@ def compiled_question(rules: Rules, function: Callable[[Any, Any], Any]) -> Comp
     reads = what_is_read(rules, {"question": function})
     key = reads.key.text
     if key not in _QUESTIONS:
-        with _tried_once(reads):
-            scope = scope_of(rules, reads)
-            answer = compile_adapter(scope, question_source(rules, scope), "answer")
+        answer = kept_adapter("answer", reads.key)
+        if answer is None:
+            with _tried_once(reads):
+                scope = scope_of(rules, reads)
+                answer = compile_adapter(scope, question_source(rules, scope), "answer")
         _QUESTIONS[key] = CompiledQuestion(answer, tuple(reads.values))
     return _QUESTIONS[key]
 

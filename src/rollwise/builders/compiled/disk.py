@@ -106,6 +106,12 @@ class RulesCache:
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled adapter, or None; a file that can't be read counts as none."""
+        found = self._read(target_context)
+        if found is None:
+            before_compiling()
+        return found
+
+    def _read(self, target_context: Any) -> Any:
         try:
             if self._path is not None:
                 data = self._path.read_bytes()
@@ -113,7 +119,6 @@ class RulesCache:
                 return CompileResult._rebuild(target_context, *pickle.loads(data))
         except Exception:
             pass  # none, or written by something else, or cut short: compile again and replace it
-        before_compiling()
         return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
@@ -124,3 +129,23 @@ class RulesCache:
             data = serialize.dumps(for_disk(result))
             write_atomically(self._path, lambda place: place.write_bytes(data))
             make_room(self._path.parent, f"*{self._path.suffix}", most_files=MOST_FILES)
+
+
+class NotKept(Exception):
+    """Nothing that can be read is on disk."""
+
+
+class KeptOnly(RulesCache):
+    """The same where nothing is to be compiled if nothing is kept."""
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """The compiled adapter.
+
+        Raises
+        ------
+        NotKept
+        """
+        found = self._read(target_context)
+        if found is None:
+            raise NotKept
+        return found
