@@ -14,10 +14,10 @@ def scatter(low, high, values, places, taken):
 
     Parameters
     ----------
-    values : (at least high,) float64
+    values : (at least high,) float64 or int32
     places : (at least high,) int32
         Places in `taken`.
-    taken : float64, filled
+    taken : of the same type, filled
     """
     for i in range(low, high):
         prefetch(taken, places[min(i + AHEAD, high - 1)])

@@ -174,6 +174,8 @@ class Bounding:
         self._chosen = large_pages.empty(graph.n_states, np.uint32)
         self._bounds = large_pages.empty(graph.n_states + graph.n_border)  # as states are numbered
         self._bounds[graph.n_states :] = self._border_bounds
+        self._ranks = large_pages.empty(graph.n_states + graph.n_border, np.int32)
+        self._ranks[graph.n_states :] = -1
         self._begin(0)
 
     def _begin(self, number: int) -> None:
@@ -234,6 +236,7 @@ class Bounding:
         found = self._search.values
         np.maximum(found[low:high], 0.0, out=found[low:high])
         scatter(low, high, found, components.order, self._bounds)
+        scatter(low, high, self._arranged.ranks, components.order, self._ranks)
 
     def in_order(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values of states by position, and those of the border behind them."""
@@ -263,6 +266,7 @@ class Bounding:
         n, last = self._graph.n_states, len(self._arranged.components)
         if not np.all(np.isfinite(values)):
             return Certificate(np.full(n, np.inf), np.inf)
+        self.extend(in_order, last, progress)
         if not np.any(values):  # may be exact, and then no bound is smaller
             certificate = self._proved(values, np.zeros(n))
             if certificate.bound == 0:
@@ -270,7 +274,7 @@ class Bounding:
         for number in range(len(TRIES)):
             if number:
                 self._begin(number)
-            self.extend(in_order, last, progress)
+                self.extend(in_order, last, progress)
             certificate = self._proved(values, self._bounds[:n])
             if progress is not None:
                 progress(n, n)
@@ -291,13 +295,8 @@ class Bounding:
         ----------
         values, bounds : (n_states,) float64
         """
-        n = self._graph.n_states
-        ranks = large_pages.empty(n + self._graph.n_border, np.int32)
-        ranks[n:] = -1
-        position = self._arranged.components.position
-        np.take(self._arranged.ranks, position, out=ranks[:n], mode="clip")
         known = values, bounds, self._border_values, self._border_bounds
-        return check(self._graph, *known, ranks=ranks, apply=on_both_cores)
+        return check(self._graph, *known, ranks=self._ranks, apply=on_both_cores)
 
 
 class SettledBounding(Bounding):
