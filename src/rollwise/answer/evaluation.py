@@ -17,7 +17,7 @@ between the two comes to from there is solved, which may be much less than the g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -126,6 +126,20 @@ class BestResponse(Evaluation):
         return float(self.bounds[state] + self.bounds_second[state]) / 2 + 2.0**-52
 
 
+def _check_method(method: str, iterative: Mapping[str, Any]) -> None:
+    if method not in METHODS:
+        raise UsageError(f"there is no method {method!r} of evaluation (exact, iterative)")
+    if method == "exact" and iterative:
+        raise UsageError(f"{next(iter(iterative))} is for the iterative method")
+
+
+def _opponent(policies: Policies, against: AnyPolicy) -> Policy:
+    found = policies.find(against)
+    if policies.graph.players != 2:
+        raise UsageError(f"{policies.graph.game} is a game for one: there is no opponent")
+    return found
+
+
 def evaluate(
     game: Subject,
     policy: AnyPolicy,
@@ -177,15 +191,10 @@ def evaluate(
     >>> evaluate(Pig(target=20), "hold-at-20", "optimal").win_probability[0].round(4)
     np.float64(0.6156)
     """
-    if method not in METHODS:
-        raise UsageError(f"there is no method {method!r} of evaluation (exact, iterative)")
-    if method == "exact" and iterative:
-        raise UsageError(f"{next(iter(iterative))} is for the iterative method")
+    _check_method(method, iterative)
     policies = Policies.of(game)
     graph, mine = policies.graph, policies.find(policy)
-    theirs = None if against is None else policies.find(against)
-    if theirs is not None and graph.players != 2:
-        raise UsageError(f"{graph.game} is a game for one: there is no opponent")
+    theirs = None if against is None else _opponent(policies, against)
     seats = take_seats(graph, [mine] if theirs is None else [mine, theirs], starts)
     certificate, theta = None, None
     history: Sequence[float] = ()

@@ -102,16 +102,9 @@ def learn(
     if csv and json:
         raise UsageError("--csv and --json can't both be had")
     if csv:
-        refuse(
-            "doesn't go with --csv, which has a line for each action",
-            compare=compare,
-            checkpoints=checkpoints,
-        )
-    if games is None:
-        raise UsageError("how many games? Give --games N")
-    for name, number in (("games", games), ("checkpoints", checkpoints)):
-        if number is not None and number < 1:
-            raise UsageError(f"--{name} is {number}; it must be at least 1")
+        because = "doesn't go with --csv, which has a line for each action"
+        refuse(because, compare=compare, checkpoints=checkpoints)
+    games = _check_numbers(games, checkpoints)
     check_place(save)
     chosen = as_played(
         read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
@@ -158,6 +151,16 @@ def learn(
         _print(learned, final, comparisons if checkpoints is not None else [])
         if save is not None:
             typer.echo(f"Saved to {save}.")
+
+
+def _check_numbers(games: int | None, checkpoints: int | None) -> int:
+    """The number of games that was asked for."""
+    if games is None:
+        raise UsageError("how many games? Give --games N")
+    for name, number in (("games", games), ("checkpoints", checkpoints)):
+        if number is not None and number < 1:
+            raise UsageError(f"--{name} is {number}; it must be at least 1")
+    return games
 
 
 def _learner(graph: StateGraph, games: int, resume: Path | None, **settings: Any) -> Learner:
