@@ -18,7 +18,9 @@ import re
 import sys
 import warnings
 from collections.abc import Mapping
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import CodeType
 
 from rollwise.errors import ParameterError, UnknownGame
 from rollwise.faults import PASSED_ON, fault_text, one_line
@@ -127,14 +129,15 @@ def _load(path: Path) -> object:
         raise UnknownGame(f"{path} can't be read: {error.strerror}") from error
     # compiled code goes by the name of its module: other contents, another name
     name = f"rollwise_rules_{path.stem}_{contents}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
+    loader = _FreshLoader(name, str(path))
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
+    if spec is None:
         raise UnknownGame(f"{path} can't be read as a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look their module up there
     try:
         with contextlib.redirect_stdout(sys.stderr):  # stdout is for what was asked of rollwise
-            spec.loader.exec_module(module)
+            loader.exec_module(module)
     except SyntaxError as error:
         raise UnknownGame(f"{path}, line {error.lineno}: {one_line(str(error.msg))}") from error
     except PASSED_ON:
@@ -142,6 +145,17 @@ def _load(path: Path) -> object:
     except BaseException as error:
         raise UnknownGame(f"{path} fails: {_with_remedy(fault_text(error))}") from error
     return module
+
+
+class _FreshLoader(SourceFileLoader):
+    """Compiles a file each time that it is read.
+
+    Python's own cache takes a file for unchanged that was edited within a second and is as
+    long as before.
+    """
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
 
 
 def _with_remedy(fault: str) -> str:
