@@ -23,9 +23,10 @@ from typing import Any
 from benchmarks import commands
 from benchmarks.measure import Settings, Worker
 
-GAMES: list[tuple[str, dict[str, int]]] = [
-    ("pig", {"target": 100}),
-    ("super-six", {"sticks": 1000}),
+# With the number of turns in a warm process.
+GAMES: list[tuple[str, dict[str, int], int]] = [
+    ("pig", {"target": 100}, 15),
+    ("super-six", {"sticks": 1000}, 7),
 ]
 ALL = "(all tricks)"
 # Each of them is turned off in turn.
@@ -36,12 +37,11 @@ COMPILING = ("first-use", "kernel-cache")
 
 def rows(settings: Settings, quick: bool, report: Callable[[str], None]) -> list[dict[str, Any]]:
     """A row for each game, trick, and what was measured: seconds of wall time and of CPU."""
-    turns = 3 if quick else 15
     found = []
-    for game, parameters in GAMES:
-        found += warm(game, parameters, settings, turns)
+    for game, parameters, turns in GAMES:
+        found += warm(game, parameters, settings, 3 if quick else turns)
         report(f"  {game}: in a warm process")
-        found += whole(game, parameters, settings, 2 if quick else 7)
+        found += whole(game, parameters, settings, 2 if quick else 5)
         report(f"  {game}: whole commands")
     if not quick:
         found += empty_caches(settings)
