@@ -4,7 +4,7 @@ It wants a discount below 1 for policy iteration; with 1 it is "an object carryi
 Bellman operator", whose `operator_iteration` is value iteration. It has no second player;
 but it doesn't look at the probabilities, and a pass written as a negative one gives the
 game of two. Its policy iteration then fails at its last step, a Markov chain of the policy,
-and is repeated here with its own steps. Sargent and Stachurski (2024), QuantEcon.py.
+and is repeated here with its own steps. Batista et al. (2024), QuantEcon.py.
 """
 
 from __future__ import annotations

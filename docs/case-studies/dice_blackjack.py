@@ -41,8 +41,9 @@ def study(page: Page) -> None:
     page.text(f"# {TITLE}")
     page.text(f"**A step further than the source: {STEP}.**")
     page.text("""
-        After *Programming Assignment 3* of a university course, whose learner plays both sides,
-        counts what followed each choice, and plays more and more what went well.
+        After *Programming Assignment 3* of a university course ([sources](../sources.md)), whose
+        learner plays both sides, counts what followed each choice, and plays more and more what
+        went well.
 
         Two players throw in turns and keep their totals. Who throws chooses how many dice. A total
         from 15 to 17 wins at once, one above 17 loses. (Six sides and at most two dice: the
@@ -59,6 +60,7 @@ def study(page: Page) -> None:
         - 1 − p_B is about (K − 1)/K when little has been played, not "K − 1/K".
         - In its third example the throw marked "A total: 13" is player B's; its own counters
           have it so.
+        - In its limit C, "NCards" is NDice: the most dice that may be rolled.
     """)
 
 
@@ -138,8 +140,12 @@ def exact_answer(page: Page, solution: Solution) -> None:
         source asks for two arrays, the number of dice and the chance to win with them. Here they
         are in one picture, the number of dice as the colour and the chance in percent:
     """)
-    figure = solution.plot("policy", x="theirs", y="mine")
-    page.figure("exact", figure, "Dice blackjack: the best number of dice by the two totals")
+    figure = solution.plot("policy")
+    alt = (
+        "Dice blackjack: the best number of dice by the two totals, two with a low total of one's "
+        "own and one with a high total"
+    )
+    page.figure("exact", figure, alt)
     mine, theirs = solution.graph.states.T
     label = np.where(either, 0, best_labels(solution))
     known = {total: set(label[mine == total].tolist()) - {0} for total in np.unique(mine).tolist()}
@@ -201,9 +207,15 @@ def learning(page: Page, solution: Solution, reference: Reference) -> Assessment
             for name, _, _, colour in settings
         ]
         figure = draw_lines(
-            lines, title=what, notes=[], x_title="games played", y_title=what, log=True
+            lines,
+            title=f"Learning dice blackjack: {what.partition(' (')[0]} after so many games",
+            notes=[f"Medians of {len(seeds)} runs."],
+            x_title="games played",
+            y_title=what,
+            log=True,
         )
-        page.figure(file, log_axes(figure, "x", "y"), f"Learning dice blackjack: {what} by games")
+        alt = f"Learning dice blackjack: {what} by games played, falling for every learner"
+        page.figure(file, log_axes(figure, "x", "y"), alt)
         if file == "loss":
             page.text("""
                 The *mean error* of the learned chances to win, positions counting by how often
@@ -295,7 +307,7 @@ def what_is_wrong(page: Page, solution: Solution, found: Assessment) -> None:
     ]
     page.table(["reason", "", "positions"], rows, words=2)
     games = learned.games
-    figure = solution.plot("learning", games=games, x="theirs", y="mine")
+    figure = solution.plot("learning", games=games)
     page.figure("learned", figure, f"Learned against exact after {games:,} games, and the loss")
 
 

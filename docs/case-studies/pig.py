@@ -36,8 +36,9 @@ def study(page: Page) -> None:
     page.text(f"# {TITLE}")
     page.text(f"**A step further than the source: {STEP}.**")
     page.text(f"""
-        After the notebook *Solving the Dice Game Pig with Dynamic Programming*, which evaluates one
-        policy: hold at {HELD}.
+        After the notebook
+        [*Solving the Dice Game Pig with Dynamic Programming*](https://github.com/Auxeno/pig-dynamic-programming),
+        which evaluates one policy: hold at {HELD}. ([All sources](../sources.md))
 
         Roll as often as you like and add up; a 1 loses what this turn has made and passes the die;
         hold, and it is in the bank. Who gets to {target} first wins. A position is (i, j, k): the
@@ -387,13 +388,17 @@ def rules(page: Page, solution: Solution) -> None:
     numbers = list(against)
     figure = draw_lines(
         [Line("hold at n", numbers, [100 * against[n] for n in numbers], BLUE)],
-        title="What hold at n loses",
-        notes=[],
+        title=f"Pig to {target}: what hold at n loses to the optimal policy",
+        notes=["On average of both seats."],
         x_title="n",
         y_title="loss (percentage points)",
         baseline=True,
     )
-    page.figure("hold-at-n", figure, "What holding at n loses to the optimal policy, by n")
+    alt = (
+        f"What holding at n loses to the optimal policy, by n: it falls until n = {best} and rises "
+        "after it"
+    )
+    page.figure("hold-at-n", figure, alt)
     page.text(f"""
         **{best} is the best of them**, and loses {points(against[best])} where {HELD} loses
         {points(against[HELD])}. *Keep pace and end race* is Neller and Presser's rule (2010,

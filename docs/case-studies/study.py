@@ -72,7 +72,7 @@ class Page:
         if form == "svg" and any(trace.type == "surface" for trace in figure.data):
             form = "png"  # what is drawn in space is a picture anyway
         file = self.out / f"{self.name.replace('_', '-')}-{name}.{form}"
-        write_figure(_without_title(figure), file, alt, width)
+        write_figure(figure, file, alt, width)
         if form == "svg":
             _settle_names(file)
         self.parts.append(
@@ -183,20 +183,6 @@ def _settle_names(file: Path) -> None:
     for number, lot in enumerate(dict.fromkeys(lots)):
         text = text.replace(lot, f"drawn{number}")
     file.write_text(text + "\n", encoding="utf-8")
-
-
-def _without_title(figure: go.Figure) -> go.Figure:
-    """A figure without its title and notes, which the page says in its own words."""
-    figure = go.Figure(figure)
-    meta, layouts = _layouts(figure)
-    for layout in layouts:
-        title, *rest = layout["annotations"]
-        gone = 22.1 * (title["text"].count("<br>") + 1)
-        layout["annotations"] = rest
-        layout["margin"] = {**layout["margin"], "t": layout["margin"]["t"] - gone}
-        layout["height"] -= gone
-    figure.update_layout(meta=meta)
-    return figure
 
 
 def _layouts(figure: go.Figure) -> tuple[dict[str, Any], list[dict[str, Any]]]:

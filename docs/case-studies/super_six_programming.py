@@ -37,8 +37,10 @@ def study(page: Page) -> None:
     page.text(f"# {TITLE}")
     page.text(f"**A step further than the source: {STEP}.**")
     page.text(f"""
-        After the post *Solving Super Six* (2024), which set out to solve the game by linear
-        programming, failed, and got there with integer variables.
+        After E. Schacham's post
+        [*Solving Super Six*](https://ashdnazg.github.io/articles/24/Solving-Super-Six) (2024),
+        which set out to solve the game by linear programming, failed, and got there with integer
+        variables. ([All sources](../sources.md))
 
         A position is (b, c, o): pegs on the board, the mover's, the opponent's; rollwise calls
         them lid, mine and theirs. [The other study](super_six_value_iteration.md) has the rules.
@@ -331,9 +333,9 @@ def further(page: Page, source: dict[str, int]) -> None:
     page.text(f"""
         ## Further
 
-        Before the source, answers were known up to {source["solved_before"]} pegs; it got to
-        {source["solved_to"]}. Strategy iteration needs no program at all, and its answers are
-        proved:
+        Before the source, answers were known up to {source["solved_before"]} pegs (Jehn 2021); it
+        got to {source["solved_to"]}. Strategy iteration needs no program at all, and its answers
+        are proved:
     """)
     page.table(["pegs", "positions", "sweeps", "first player's chance"], rows)
 

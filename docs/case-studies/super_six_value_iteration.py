@@ -23,6 +23,7 @@ from rollwise import Policy, Solution
 from rollwise.games.super_six import STOP, THROW, SuperSix
 from rollwise.methods import run_method
 from rollwise.methods.exact import fraction_text
+from rollwise.plot.kinds.convergence import MOST_SWEEPS
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.style import BLUE, GREEN, ORANGE, RED
 
@@ -40,8 +41,10 @@ def study(page: Page) -> None:
     page.text(f"# {TITLE}")
     page.text(f"**A step further than the source: {STEP}.**")
     page.text("""
-        After M. Höhle, *Dynamic Programming for Super Six Gameplay* (2023), who solved the game
-        for two players and seven sticks.
+        After M. Höhle,
+        [*Dynamic Programming for Super Six Gameplay*](https://mhoehle.github.io/blog/2023/03/20/dynprog.html)
+        (2023), who solved the game for two players and seven sticks.
+        ([All sources](../sources.md))
 
         A lid has six holes. You throw a die and put a stick into the hole of that number; if one
         is there already, you take it, and your turn is over. Hole six has no bottom: what goes in
@@ -62,6 +65,10 @@ def study(page: Page) -> None:
           is minus the value of lid/theirs/mine with the other player about to throw.
         - The condition for a win of player 2 has i, the lid, where j, the mover's sticks, is
           meant.
+        - Step b of Algorithm 1 compares U(s′) with U(s), two different positions. It should compare
+          U′(s) with U(s): the new value of a position with its old one.
+        - The formulas for π* and π have a max over the actions at s′ too many. U(s′) already is
+          the worth of the best action there.
 
         The printed table agrees with ours throughout, so the program did not share these slips.
     """)
@@ -109,7 +116,11 @@ def seven_sticks(page: Page, seven: Solution) -> None:
         All positions in which one may stop. Each box has the chance to win in percent:
     """)
     figure = seven.plot("policy", where="forced == 0", x="mine", y="theirs")
-    page.figure("seven", figure, "Super Six with 7 sticks: where to throw and where to stop")
+    alt = (
+        "Super Six with 7 sticks: throw with up to three in the lid, stop with five, and with four "
+        "stop unless both players have one stick"
+    )
+    page.figure("seven", figure, alt)
 
 
 def thresholds(page: Page, seven: Solution, large: Solution) -> None:
@@ -141,9 +152,20 @@ def thresholds(page: Page, seven: Solution, large: Solution) -> None:
         The certificate that rollwise prints costs one pass, whoever found the values.
     """)
     middle = rollwise.solve(SuperSix(sticks=10 if page.small else 40))
-    alt = f"Change and true error of value iteration by sweep, {middle.game.sticks} sticks"
-    page.text("Sweep by sweep (`components` are the sweeps in place); errors of chances to win:")
-    page.figure("convergence", middle.plot("convergence"), alt)
+    alt = (
+        f"Change and true error of value iteration by sweep, {middle.game.sticks} sticks: sweeps "
+        "in place fall steeply, synchronous ones slowly, and their error stays above the change"
+    )
+    figure = middle.plot("convergence")
+    cut = any("stopped after" in (trace.name or "") for trace in figure.data)
+    ends = f"{MOST_SWEEPS} sweeps are drawn"
+    ends += "; the synchronous ones had not come to rest by then" if cut else ""
+    page.text(f"""
+        Sweep by sweep (`components` are the sweeps in place); errors of chances to win. Dotted is
+        the largest change of a sweep, which the source watches; the full line is the largest true
+        error. At most {ends}:
+    """)
+    page.figure("convergence", figure, alt)
 
 
 def more_sticks(page: Page, large: Solution) -> None:
@@ -186,7 +208,11 @@ def more_sticks(page: Page, large: Solution) -> None:
     top = min(large.game.sticks, 40)
     small = rollwise.solve(SuperSix(sticks=top))
     figure = small.plot("policy", where="forced == 0 and lid == 3", x="mine", y="theirs")
-    page.figure("three", figure, f"Three sticks in the lid, up to {top} sticks: throw or stop")
+    alt = (
+        f"Three sticks in the lid, up to {top} sticks: one throws where either player has few, and "
+        "stops where both have many; the boundary is like a hyperbola"
+    )
+    page.figure("three", figure, alt)
     rows = []
     for m in range(1, 9):
         column = choice & (lid == 3) & (mine == m) & (label == STOP)
@@ -253,15 +279,19 @@ def rules_of_thumb(page: Page, large: Solution) -> None:
     ]
     figure = draw_lines(
         lines,
-        title="Rules of thumb",
-        notes=[],
+        title="Super Six: how far rules of thumb are behind perfect play",
+        notes=["What is below 10<sup>-6</sup> percentage points is drawn there."],
         x_title="sticks in the game",
         y_title="behind perfect play (percentage points)",
         log=True,
     )
-    page.figure("rules", figure, "How far rules of thumb are behind perfect play, by sticks")
+    alt = (
+        "How far rules of thumb are behind perfect play, by sticks: stopping at three gets better "
+        "with more sticks, stopping at four worse, and the rule with both stays near zero"
+    )
+    page.figure("rules", figure, alt)
     page.text("""
-        What is below 10⁻⁶ points is drawn there. Stopping at four is nearly perfect in the source's
+        Stopping at four is nearly perfect in the source's
         small
         game and the worse the more sticks there are; stopping at three is the opposite.
     """)

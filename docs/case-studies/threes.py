@@ -36,7 +36,8 @@ def study(page: Page) -> None:
     page.text(f"# {TITLE}")
     page.text(f"**A step further than the source: {STEP}.**")
     page.text(f"""
-        After the post *Solving Threes*.
+        After A. August's post [*Solving Threes*](https://turtles-at-the-bottom.com/bellman.html).
+        ([All sources](../sources.md))
 
         Roll {dice} dice, take at least one, roll the rest, and so on until none is left. The score
         is the sum of what was taken, with threes counting nothing, and the lowest score wins. One
@@ -231,13 +232,17 @@ def second(page: Page, solution: Solution, chase: Solution) -> None:
         lines.append(Line(f"{n} dice" if n > 1 else "1 die", xs, ys, colour))
     figure = draw_lines(
         lines,
-        title="Chance to win or tie",
-        notes=[],
+        title="Threes, rolling second: the chance to win or tie",
+        notes=["So many dice are left to roll, and one may be taken."],
         x_title="gap (points that may still be taken)",
         y_title="chance to win or tie (%)",
         baseline=True,
     )
-    page.figure("chase", figure, "Threes, rolling second: chance to win or tie, by the gap")
+    alt = (
+        "Threes, rolling second: chance to win or tie by the gap, rising with the gap for any "
+        "number of dice, and lower the more dice are left"
+    )
+    page.figure("chase", figure, alt)
 
 
 def find_or_none(solution: Solution, state: dict[str, int]) -> int | None:
@@ -349,13 +354,17 @@ def many(page: Page) -> None:
                 ORANGE,
             ),
         ],
-        title="Expected score by dice",
+        title="Threes: the expected score of so many dice",
         notes=[],
         x_title="dice to roll",
         y_title="expected score (points)",
         baseline=True,
     )
-    page.figure("many", figure, "Threes: the expected score of so many dice")
+    alt = (
+        "Threes: the expected score of so many dice, rising ever more slowly from one die on, to a "
+        "level that the first dozen dice nearly reach"
+    )
+    page.figure("many", figure, alt)
     page.text("""
         More dice are soon no burden: among many there are threes enough to take all but the last
         few for nothing.

@@ -1,8 +1,8 @@
 """Write the generated parts of the documentation: ``python docs/generate``.
 
-The cards of the games, the page on the command line, the table of mixed-integer programs,
-the picture of the tutorial (where a browser is installed), and on every page the outputs
-that it shows.
+The cards of the games, the page on the command line, the page of sources, the table of
+mixed-integer programs, the picture of the tutorial (where a browser is installed), and on every
+page the outputs that it shows.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import cards
 import command_line
 import links
 import milp
+import sources
 
 from rollwise.games import available
 
@@ -37,6 +38,7 @@ def main() -> None:
             methods.read_text(encoding="utf-8"), milp.MEASURED.read_text(encoding="utf-8")
         ),
     )
+    _write(sources.PAGE, sources.page(sources.BIBLIOGRAPHY.read_text(encoding="utf-8")))
     _picture(DOCS / "images" / "dragon.png")
     for page in links.pages(ROOT):
         if any(block.shown for block in blocks.blocks_of(page.read_text(encoding="utf-8"))):

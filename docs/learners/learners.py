@@ -125,8 +125,8 @@ def chapter(page: Page, found: dict[str, Any], goal: str) -> None:
     for name, lines, title, what in drawn:
         figure = draw_lines(
             lines,
-            title="",
-            notes=[],
+            title=f"Pig to {goal}: {what[0].lower()}{what[1:]}",
+            notes=["Seeds differ in their dashes."] if len(exact) > 2 else [],
             x_title="steps",
             y_title=title,
             baseline=name == "loss",

@@ -87,6 +87,9 @@ class Game:
         total of the rewards of a solitaire game.
     action_names : sequence or mapping
         Names of the actions; an action without one is shown as its number.
+    action_unit : (str, str)
+        What the number of an action counts, of one and of several, as in ``("die", "dice")``:
+        for the legends of pictures.
     endless : {"forbidden", "draw", "lose"}
         What play is worth that never ends, in a game that is won or lost: the rules are
         refused where players could go round for ever, or such play is a draw, or whoever
@@ -103,6 +106,7 @@ class Game:
     players: ClassVar[int] = 2
     objective: ClassVar[str] = "win"
     action_names: ClassVar[Sequence[str] | Mapping[int, str]] = ()
+    action_unit: ClassVar[Sequence[str]] = ()
     endless: ClassVar[str] = "forbidden"
     play_columns: ClassVar[Sequence[str]] = ()
     face_points: ClassVar[Sequence[int]] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from rollwise import dice as throws
 from rollwise.errors import ParameterError
@@ -23,6 +23,8 @@ class DiceBlackjack(Game):
     The players throw in turns, and the action is the number of dice. Every
     position below `low` is covered, also those that no play reaches.
     """
+
+    action_unit: ClassVar = ("die", "dice")
 
     sides: int = parameter(6, at_least=1, at_most=1000, about="sides of each die")
     low: int = parameter(15, at_least=1, at_most=2000, about="the least total that wins")

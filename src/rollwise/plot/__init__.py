@@ -140,7 +140,7 @@ def plot(solution: Solution, kind: str, **choices: Any) -> Figure:
     -------
     plotly.graph_objects.Figure
         Its ``layout.meta["narrow"]`` is what changes on a narrow screen
-        (see `rollwise.plot.pages`).
+        (see `rollwise.plot.pages`), and ``layout.meta["alt"]`` says in words what can be seen.
 
     Raises
     ------

@@ -210,7 +210,8 @@ def view(
     notes = [f"Everywhere here {' and '.join(fixed)}."] if fixed and len(fixed) <= 3 else []
     rest = [f for f in varying if f not in axes]
     if not rest:
-        return View(axes, [Panel("", states)], notes)
+        panels = [Panel("", states)]
+        return View(axes, panels, notes + empty_cells(solution, axes, panels))
     combinations, belongs, sizes = np.unique(
         table[:, rest], axis=0, return_inverse=True, return_counts=True
     )
@@ -237,7 +238,55 @@ def view(
             pairs = [pair for pair in pairs if pair[1]] or [("others", 0)]
         title = ", ".join(f"{name} = {v}" for name, v in pairs)
         panels.append(Panel(title, states[belongs == c]))
-    return View(axes, panels, notes)
+    return View(axes, panels, notes + empty_cells(solution, axes, panels))
+
+
+def places(values: NDArray[np.int32]) -> list[int] | list[str]:
+    """The places along an axis: all whole numbers between, or, where few are used, those."""
+    used = np.unique(values)
+    low, high = int(used[0]), int(used[-1])
+    if high - low + 1 <= 2 * len(used) + 2:
+        return list(range(low, high + 1))
+    return [str(v) for v in used.tolist()]
+
+
+def empty_cells(solution: Solution, axes: tuple[int, ...], panels: list[Panel]) -> list[str]:
+    """A note where maps have empty cells: why no position is drawn there.
+
+    No play comes to it, or it is left out of the picture. Whole columns and rows of the first
+    kind are named: nobody banks a single point in Pig, which leaves a white cross.
+    """
+    if len(axes) < 2:
+        return []
+    graph = solution.graph
+    table = graph.states
+    drawn = np.concatenate([panel.states for panel in panels])
+    along = [np.array(places(table[drawn, axis])).astype(np.int64) for axis in axes]
+    others = [f for f in range(table.shape[1]) if f not in axes]
+    inside = np.isin(table[:, axes[0]], along[0]) & np.isin(table[:, axes[1]], along[1])
+    missing = np.zeros((len(along[0]), len(along[1])), np.int64)  # in how many panels
+    left_out = np.zeros(len(table), np.bool_)
+    for panel in panels:
+        here = inside & np.all(table[:, others] == table[panel.states[0], others], axis=1)
+        known = np.zeros(missing.shape, np.bool_)
+        known[tuple(np.searchsorted(along[d], table[here, axes[d]]) for d in (0, 1))] = True
+        missing += ~known
+        left_out |= here
+    left_out[drawn] = False
+    reasons = []
+    if missing.any():
+        gone = [
+            f"{graph.field_names[axes[d]]} = {along[d][place]}"
+            for d in (0, 1)
+            for place in np.flatnonzero((missing == len(panels)).all(axis=1 - d)).tolist()
+        ]
+        such = f" (so with {' or '.join(gone)})" if 0 < len(gone) <= 2 else ""
+        reasons.append(f"no play comes to the position{such}")
+    if left_out.any():
+        choice = has_choice(graph)
+        forced = choice[drawn].all() and not choice[left_out].any()
+        reasons.append("there is no choice in it" if forced else "it is left out")
+    return [f"Empty cells: {', or '.join(reasons)}."] if reasons else []
 
 
 def _visits(solution: Solution) -> NDArray[np.float64]:

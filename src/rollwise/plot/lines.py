@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from rollwise.plot.notebook import Picture
-from rollwise.plot.style import Sheet, axis, step
+from rollwise.plot.style import GREY, Sheet, axis, step
 
 Floats = NDArray[np.float64]
 
@@ -48,8 +49,15 @@ def draw_lines(
     log: bool = False,
     markers: bool = True,
     baseline: bool = False,
+    dashes: Sequence[tuple[str, str]] = (),
 ) -> go.Figure:
-    """Draw lines over one axis of whole numbers."""
+    """Draw lines over one axis of whole numbers.
+
+    Parameters
+    ----------
+    dashes : sequence of (str, str)
+        What a kind of line means, and its dash: entries of the legend, in grey.
+    """
     figure = Picture()
     keys = list(dict.fromkeys(line.key for line in lines))
     for line in lines:
@@ -71,15 +79,17 @@ def draw_lines(
                 showlegend=line.key == line.name,
             )
         )
-    for line in {line.key: line for line in lines if line.key != line.name}.values():
+    shared = {line.key: line for line in lines if line.key != line.name}.values()
+    samples = [(line.key, line.colour, "solid") for line in shared]
+    for name, colour, dash in [*samples, *((name, GREY, dash) for name, dash in dashes)]:
         figure.add_trace(
             go.Scatter(
                 x=[None],
                 y=[None],
                 mode="lines",
-                line={"color": line.colour, "width": 2},
-                name=line.key,
-                legendgroup=line.key,
+                line={"color": colour, "width": 2, "dash": dash},
+                name=name,
+                legendgroup=name,
             )
         )
     low = min((min(line.x) for line in lines if line.x), default=0)
@@ -87,15 +97,17 @@ def draw_lines(
     y_axis = axis(type="log", exponentformat="power", tickfont={"size": 11}) if log else axis()
     if baseline:
         y_axis["rangemode"] = "tozero"
-    figure.update_layout(yaxis=y_axis, showlegend=len(keys) > 1)
+    key = [*keys, *(name for name, _ in dashes)] if len(keys) > 1 or dashes else []
+    figure.update_layout(yaxis=y_axis, showlegend=bool(key))
     sheet = Sheet(
         figure,
         title,
         list(notes),
-        key=keys if len(keys) > 1 else [],
+        key=key,
         x_title=x_title,
         y_title=y_title,
         left=82,
+        seen=_seen(lines, dashes, x_title, y_title, log),
     )
     room = 0.04 * max(high - low, 1)
     layouts = []
@@ -103,3 +115,24 @@ def draw_lines(
         across = axis(range=[low - room, high + room], dtick=step(low, high, ticks), tick0=0)
         layouts.append({"xaxis": across, "annotations": sheet.axis_titles(0, width)})
     return sheet.finish(*layouts)
+
+
+def _seen(
+    lines: Sequence[Line],
+    dashes: Sequence[tuple[str, str]],
+    x_title: str,
+    y_title: str,
+    log: bool,
+) -> str:
+    """What is drawn, in words: the axes, and where each line begins and ends."""
+    scale = ", on a logarithmic scale" if log else ""
+    words = [f"Lines: {y_title} (upwards{scale}) over {x_title} (across)."]
+    words += [f"{name}: {dash} lines." for name, dash in dashes]
+    for line in lines:
+        points = [(x, y) for x, y in zip(line.x, line.y, strict=True) if math.isfinite(y)]
+        if not points:
+            continue
+        name = "" if len(lines) == 1 else f"{line.name}: "
+        ends = [f"{y:.3g} at {x:g}" for x, y in (points[0], points[-1])]
+        words.append(f"{name}{' to '.join(dict.fromkeys(ends))}.")
+    return " ".join(words)

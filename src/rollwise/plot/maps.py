@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from rollwise.answer.solution import Solution
-from rollwise.plot.fields import Panel, View
+from rollwise.plot.fields import Panel, View, places
 from rollwise.plot.notebook import Picture
 from rollwise.plot.style import NARROW, WIDE, Sheet, axis, step, step_scale
 
@@ -67,8 +67,8 @@ def draw_maps(
     table = solution.graph.states
     x_field, y_field = view.axes
     every = np.concatenate([panel.states for panel in view.panels])
-    xs = _ticks(table[every, x_field])
-    ys = _ticks(table[every, y_field])
+    xs = places(table[every, x_field])
+    ys = places(table[every, y_field])
     count = len(view.panels)
     grids = (_Grid.wide(count, len(xs), len(ys)), _Grid.narrow(count, len(xs), len(ys)))
     labels_fit = label is not None and grids[0].cell_fits(len(xs), len(ys))
@@ -111,6 +111,7 @@ def draw_maps(
         y_title=names[y_field],
         panel_titles=bool(view.panels[0].title),
         wide_notes=[] if labels_fit_narrow else about_labels,
+        seen=_seen(view, names, scale),
     )
     layouts = []
     for grid, width in zip(grids, (WIDE, NARROW), strict=True):
@@ -122,17 +123,23 @@ def draw_maps(
     return finished
 
 
+def _seen(view: View, names: Sequence[str], scale: Classes | Amounts) -> str:
+    """What is drawn, in words: the axes, the panels and the colours."""
+    x_field, y_field = view.axes
+    titles = [panel.title for panel in view.panels if panel.title]
+    maps = f"{len(titles)} maps" if len(titles) > 1 else "A map"
+    words = [f"{maps} of {names[y_field]} (upwards) by {names[x_field]} (across)."]
+    if titles:
+        words.append(f"{'One each for' if len(titles) > 1 else 'For'} {'; '.join(titles)}.")
+    if isinstance(scale, Classes):
+        words.append(f"Colours: {'; '.join(scale.names)}.")
+    else:
+        words.append(f"Colours: {scale.title}.")
+    return " ".join(words)
+
+
 def _name(letter: str, number: int) -> str:
     return letter if number == 0 else f"{letter}{number + 1}"
-
-
-def _ticks(values: NDArray[np.int32]) -> list[int] | list[str]:
-    """The places along an axis: all whole numbers between, or, where few are used, those."""
-    used = np.unique(values)
-    low, high = int(used[0]), int(used[-1])
-    if high - low + 1 <= 2 * len(used) + 2:
-        return list(range(low, high + 1))
-    return [str(v) for v in used.tolist()]
 
 
 def _matrices(
@@ -243,7 +250,7 @@ class _Grid:
             across = [left, min(1.0, left + self.panel_width / self.width)]
             down = [max(0.0, top - self.panel_height / self.height), top]
             first_column = number % self.columns == 0
-            for letter, places, domain, shown, room in (
+            for letter, ticks, domain, shown, room in (
                 ("x", xs, across, True, self.most_ticks),
                 ("y", ys, down, first_column, max(2, self.panel_height // 26)),
             ):
@@ -258,12 +265,12 @@ class _Grid:
                 )
                 if number:
                     spec["matches"] = letter
-                if isinstance(places[0], str):
+                if isinstance(ticks[0], str):
                     spec["type"] = "category"
-                    spec["categoryarray"] = places
+                    spec["categoryarray"] = ticks
                 else:
-                    spec["range"] = [places[0] - 0.5, places[-1] + 0.5]
-                    spec["dtick"] = step(places[0], places[-1], room)
+                    spec["range"] = [ticks[0] - 0.5, ticks[-1] + 0.5]
+                    spec["dtick"] = step(ticks[0], ticks[-1], room)
                     spec["tick0"] = 0
                 layout[f"{letter}axis{number + 1 if number else ''}"] = spec
         return layout

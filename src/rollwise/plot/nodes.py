@@ -107,12 +107,22 @@ def picture(
         key=[name for name, _ in key],
         left=16,
         bottom=12,
+        seen=_seen(nodes),
     )
     figure.update_layout(showlegend=bool(key))
     beyond = 0.95 if given_rows else 0.9
     return sheet.finish(
         _layout(nodes, wide, 12, (-0.3, beyond)), _layout(nodes, narrow, 9, (-0.15, beyond))
     )
+
+
+def _seen(nodes: list[Node]) -> str:
+    """What is drawn, in words: the texts column by column."""
+    words = []
+    for column in sorted({node.column for node in nodes}):
+        texts = [node.text for node in nodes if node.column == column]
+        words.append(f"Column {column + 1}: {'; '.join(texts)}.")
+    return " ".join(words)
 
 
 def _lines(nodes: list[Node], edges: list[Edge]) -> list[go.Scatter]:

@@ -28,7 +28,7 @@ class Picture(go.Figure):  # type: ignore[misc]
         meta = self.layout.meta
         if not meta or "wide" not in meta:  # not one that rollwise drew
             return str(self.to_html(full_html=False))
-        title = (self.layout.title.text or "figure").partition("<")[0]
+        title = meta["title"]
         height = meta["wide"]["height"] + 20
         return (
             f'<iframe srcdoc="{html.escape(page(self, title))}" title="{html.escape(title)}" '

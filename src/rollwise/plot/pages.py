@@ -12,6 +12,7 @@ import gzip
 import html
 import importlib.resources
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,7 +55,8 @@ def embed(figure: Figure, name: str) -> str:
     # Its place is kept free while it is unpacked, so that nothing below it moves.
     heights = f"--wide: {meta['wide']['height']:.0f}px; --narrow: {meta['narrow']['height']:.0f}px"
     return (
-        f'<div class="figure" id="{html.escape(name)}" style="{heights}"></div>\n'
+        f'<div class="figure" id="{html.escape(name)}" style="{heights}" role="figure" '
+        f'aria-label="{html.escape(meta["alt"])}"></div>\n'
         f"{packed(figure.to_json(), f'{name}-data')}\n"
         f"<script>rollwiseFigure({json.dumps(name)});</script>"
     )
@@ -116,4 +118,14 @@ def write_figure(figure: Figure, path: Path, title: str, width: int = 1100) -> N
     from rollwise.plot.browser import picture
 
     content = picture(text, path.suffix[1:], width)
+    if path.suffix == ".svg":
+        content = _told(content.decode(), title, figure.layout.meta["alt"]).encode()
     write_atomically(path, lambda place: place.write_bytes(content))
+
+
+def _told(svg: str, title: str, alt: str) -> str:
+    """A drawing that says what it is and what can be seen."""
+    words = f"<title>{html.escape(title)}</title><desc>{html.escape(alt)}</desc>"
+    return re.sub(r"<svg\b[^>]*", lambda head: f'{head[0]} role="img"', svg, count=1).replace(
+        ">", f">{words}", 1
+    )

@@ -4,11 +4,14 @@ Colours are those of Okabe and Ito (2008), which people with any colour vision t
 apart, and cividis (Nuñez, Anderton and Renslow 2018) for amounts; both keep their
 order in grey print. Plotly breaks no lines and moves no panels by itself, so each
 figure carries two layouts: the wide one, and in ``layout.meta["narrow"]`` what is
-different on a screen of 400 pixels.
+different on a screen of 400 pixels. ``layout.meta["alt"]`` says in words what can be
+seen, for those who don't see it.
 """
 
 from __future__ import annotations
 
+import html
+import re
 import textwrap
 from dataclasses import dataclass, field
 from typing import Any
@@ -59,6 +62,8 @@ class Sheet:
         Entries of the legend, for which room is made; `bar` is a colour bar's room.
     x_title, y_title : str
         Of all panels together.
+    seen : str
+        What is drawn, in a sentence: with title and notes the alternative text of the figure.
     panel_titles : bool
         Whether there is lettering just above the plotting area.
     """
@@ -75,6 +80,7 @@ class Sheet:
     panel_titles: bool = False
     left: int = 64
     bottom: int = 56
+    seen: str = ""
 
     def finish(
         self, wide: dict[str, Any] | None = None, narrow: dict[str, Any] | None = None
@@ -87,7 +93,14 @@ class Sheet:
             layouts.append({**layout, **(more or {}), "annotations": lettering})
         self.figure.update_layout(layouts[0])
         self.figure.update_layout(
-            meta={"narrow": layouts[1], "wide": layouts[0]},
+            meta={
+                "narrow": layouts[1],
+                "wide": layouts[0],
+                "title": plain(self.title),
+                "alt": plain(
+                    " ".join([f"{self.title}.", self.seen, *self.notes, *self.wide_notes])
+                ),
+            },
             font={"family": FONT, "size": 13, "color": "#222222"},
             paper_bgcolor="white",
             plot_bgcolor="white",
@@ -181,6 +194,12 @@ class Sheet:
                 )
             )
         return found
+
+
+def plain(markup: str) -> str:
+    """A text without the marks that Plotly reads: bold, raised and broken lines."""
+    text = re.sub("<sup>", "^", markup.replace("<br>", " "))
+    return " ".join(html.unescape(re.sub("<[^>]*>", "", text)).split())
 
 
 def lettering(text: str, x: float, y: float, **more: Any) -> dict[str, Any]:

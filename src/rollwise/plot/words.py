@@ -33,6 +33,15 @@ def cost_name(solution: Solution) -> str:
     return "cost in points" if solution.is_score else "cost in chance to win (percentage points)"
 
 
+def action_name(solution: Solution, label: int) -> str:
+    """What an action is called in a legend, where a mere number says nothing: "1 die"."""
+    vocabulary = solution.graph.vocabulary
+    if label in vocabulary.names:
+        return vocabulary.text(label)
+    unit = () if solution.game is None else solution.game.action_unit
+    return f"{label} {unit[label != 1]}" if unit else f"action {label}"
+
+
 def value_text(solution: Solution, value: float) -> str:
     """One value in words."""
     return f"{value:.4f}" if solution.is_score else f"{100 * win_probability(value):.3f} %"

@@ -59,20 +59,24 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         what = str(found.result.details["history"])
         changes |= what == CHANGE
         bounds |= what != CHANGE
+        key = name
+        if not found.result.converged:
+            key += f" (stopped after {len(sweeps)})"
+            notes.append(f"{name} had not come to rest after {len(sweeps)}: {found.result.status}.")
         for words, numbers, dash in (
             ("change" if what == CHANGE else what, found.watched, "dot"),
             ("true error", found.errors, "solid"),
         ):
             shown = [scale * number if number > 0 else float("nan") for number in numbers]
-            lines.append(Line(f"{name}: {words}", sweeps, shown, colour, dash=dash, key=name))
+            lines.append(Line(f"{name}: {words}", sweeps, shown, colour, dash=dash, key=key))
         counted.add(str(found.result.details.get("sweeps", "sweeps")))
-        if not found.result.converged:
-            notes.append(f"{name}: {found.result.status} after {len(sweeps)}.")
-    dotted = []
+    dotted, dashes = [], []
     if changes:
         dotted.append("the largest change of a sweep, which is no bound on the error")
+        dashes.append("largest change of a sweep")
     if bounds:
         dotted.append("half the widest bounds, which is one")
+        dashes.append("half the widest bounds")
     return draw_lines(
         lines,
         title=f"{graph.title}: sweep by sweep",
@@ -85,6 +89,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         y_title=f"largest over all positions ({unit})",
         log=True,
         markers=max(len(line.x) for line in lines) <= 40,
+        dashes=[(" or ".join(dashes), "dot"), ("largest true error", "solid")],
     )
 
 

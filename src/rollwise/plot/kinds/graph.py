@@ -15,7 +15,7 @@ from rollwise.graph.choices import has_choice
 from rollwise.plot import Choices
 from rollwise.plot.nodes import Edge, Node, arrange, picture
 from rollwise.plot.style import BLUE, COLOURS, GREY
-from rollwise.plot.words import Hover, cost_text, value_text
+from rollwise.plot.words import Hover, action_name, cost_text, value_text
 
 MOST_STATES = 64
 MOST_MOVES = 200
@@ -80,7 +80,7 @@ def _whole(solution: Solution) -> go.Figure:
             for t in sorted(targets - {state.index}):
                 edges.append((state.index, t, colour, bool(solution.is_best[action])))
     arrange(nodes, edges)
-    names = [graph.vocabulary.text(label) for label in labels]
+    names = [action_name(solution, label) for label in labels]
     fields = "·".join(graph.field_names)
     notes = [
         f"A position is {fields}."

@@ -50,10 +50,12 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     notes = [
         f"After {learned.games:,} games with itself (explore {learned.explore:g}, seed "
         f"{learned.seed}) the learner is right in {right:.1f} % of the positions drawn, and in "
-        f"{right_seen:.1f} % of those it has seen. Costs are in {unit}."
+        f"{right_seen:.1f} % of those it has seen."
     ]
-    small = f"costs at most {small_cost(solution):.2g}"
-    names = ("never seen", "right", f"wrong, {small}", "wrong, costs more")
+    most = small_cost(solution)
+    one = unit.removesuffix("s") if most == 1 else unit
+    small = f"wrong, costs up to {most:.2g} {one}"
+    names = ("never seen", "right", small, "wrong, costs more")
     title = f"{graph.title}: learned against exact"
     loss = f"loss ({unit})"
     if graph.players == 2:

@@ -70,6 +70,8 @@ def draw_lengths(solution: Solution, found: Lengths, name: str) -> go.Figure:
         x_title=found.unit + (" (both players' together)" if graph.players == 2 else ""),
         y_title="games (%)",
         left=70,
+        seen=f"Bars: games (%) over {found.unit}, from {least} to {last}; the most common is "
+        f"{int(chance.argmax())} with {100 * float(chance.max()):.3g} %.",
     )
     figure.update_layout(showlegend=len(parts) > 1)
     layouts = []

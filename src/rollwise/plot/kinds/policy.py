@@ -16,7 +16,7 @@ from rollwise.plot.fields import require_choice, select, view
 from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.maps import Classes, draw_maps
 from rollwise.plot.style import action_colours
-from rollwise.plot.words import Hover, shown_values, value_name
+from rollwise.plot.words import Hover, action_name, shown_values, value_name
 
 EITHER = "either"
 
@@ -35,7 +35,7 @@ def best_classes(
     known = sorted(set(graph.action_label[_actions_of(solution, states)].tolist()))
     classes = np.searchsorted(known, labels)
     classes[ties] = len(known)
-    names = [html.escape(graph.vocabulary.text(label)) for label in known]
+    names = [html.escape(action_name(solution, label)) for label in known]
     used = np.unique(classes)
     names = [name for i, name in enumerate([*names, EITHER]) if i in used]
     return names, np.searchsorted(used, classes)
@@ -101,7 +101,7 @@ def _lines(
         of = graph.action_state[some]
         lines.append(
             Line(
-                html.escape(graph.vocabulary.text(label)),
+                html.escape(action_name(solution, label)),
                 place[of].tolist(),
                 values[some].tolist(),
                 colour,

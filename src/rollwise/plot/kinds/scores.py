@@ -69,6 +69,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         x_title="final score (points)",
         y_title="games (%)",
         left=70,
+        seen=f"Bars and marks: games (%) over the final score, from {low:g} to {high:g} points.",
     )
     layouts = []
     for width, ticks in ((0, 30), (400, 8)):

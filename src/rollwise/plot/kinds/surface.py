@@ -23,6 +23,7 @@ from rollwise.plot.fields import changes_along, field_index, require_choice, sel
 from rollwise.plot.notebook import Picture
 from rollwise.plot.style import BLUE, GREY, ORANGE, Sheet, lettering, step, step_scale
 from rollwise.plot.thresholds import find_threshold
+from rollwise.plot.words import action_name
 
 Ints = NDArray[np.int64]
 
@@ -39,7 +40,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     fixed, states = _one_slice(solution, states, fields, label[states] == target)
     x_field, y_field, z_field = fields
     table = graph.states
-    name = html.escape(graph.vocabulary.text(target))
+    name = html.escape(action_name(solution, target))
     xs = np.arange(table[states, x_field].min(), table[states, x_field].max() + 1)
     ys = np.arange(table[states, y_field].min(), table[states, y_field].max() + 1)
     place = (table[states, y_field] - ys[0], table[states, x_field] - xs[0])
@@ -66,7 +67,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         )
     )
     notes = [
-        f"Above the surface the best action is {name}. Drag to turn it.",
+        f"Above the surface the best action is {name}.",
         *([f"Drawn for {fixed}."] if fixed else []),
     ]
     if never.any():
@@ -325,7 +326,11 @@ def _finish(
         "title": {"text": names[2]},
         "tickvals": list(range((low // apart + 1) * apart, high + 1, apart)),
     }
-    sheet = Sheet(figure, title, notes, heights=(560, 340), left=24, bottom=16)
+    seen = (
+        f"A surface in space: {names[2]} (upwards), from {low} to {high}, over {names[0]} and "
+        f"{names[1]}."
+    )
+    sheet = Sheet(figure, title, notes, heights=(560, 340), left=24, bottom=16, seen=seen)
     layouts: list[dict[str, Any]] = []
     for zoom, ticks in ((1.05, 6), (1.3, 4)):
         scene: dict[str, Any] = {

@@ -1,0 +1,192 @@
+"""Figures that stand on their own: alternative texts, legends with units, empty cells explained."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import struct
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import links
+import numpy as np
+import pytest
+
+import rollwise
+from rollwise.errors import UsageError
+from rollwise.game import LOSE, PASS, WIN, Game
+from rollwise.games.dice_blackjack import DiceBlackjack, Totals
+from rollwise.games.pig import Pig, Piglet
+from rollwise.games.super_six import SuperSix
+from rollwise.games.threes import Threes
+from rollwise.plot import KINDS, plot
+from rollwise.plot.fields import empty_cells, view
+from rollwise.plot.pages import _told, page
+from rollwise.plot.words import action_name
+
+pytest.importorskip("plotly")
+
+ROOT = Path(__file__).parent.parent
+GAMES = (Pig(target=15), SuperSix(sticks=7), Threes(dice=2), Piglet(target=3))
+
+
+@dataclass(frozen=True)
+class Steps(Game):
+    """Reach ten in steps of one or two; actions without names."""
+
+    def start(self):
+        return Totals(0, 0)
+
+    def actions(self, s):
+        yield 1
+        yield 2
+
+    def outcomes(self, s, action):
+        for step in (action, action + 1):
+            if s.mine + step >= 10:
+                yield 1, (WIN if s.mine + step == 10 else LOSE), s
+            else:
+                yield 1, PASS, Totals(s.theirs, s.mine + step)
+
+
+@cache
+def solved(game: Game) -> rollwise.Solution:
+    return rollwise.solve(game)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_figure_says_in_words_what_it_shows(kind):
+    drawn = 0
+    for game in GAMES:
+        try:
+            choices = {"games": 200} if kind == "learning" else {}
+            figure = plot(solved(game), kind, **choices)
+        except UsageError:
+            continue  # it makes no sense for this game
+        drawn += 1
+        meta = figure.layout.meta
+        alt = meta["alt"]
+        assert alt.startswith(f"{meta['title']}. ")
+        assert len(alt) > len(meta["title"]) + 40
+        assert not re.search(r"<\w|&\w+;|\bnan\b|  ", alt)
+        shown = figure.layout.annotations[0].text.replace("<br>", " ")
+        notes = re.sub("<[^>]*>", "", shown.partition("</b>")[2]).split(". ")
+        assert all(note.split("<sup>")[0].strip(" .")[:30] in alt for note in notes)
+        assert f'role="figure" aria-label="{html.escape(alt)}"' in page(figure, "x")
+        assert json.loads(figure.to_json())["layout"]["meta"]["alt"] == alt
+    assert drawn >= 1
+
+
+def test_a_drawing_says_what_it_is():
+    svg = '<svg class="main-svg" width="8"><g/></svg>'
+    told = _told(svg, "a < b", 'c & "d"')
+    assert told == (
+        '<svg class="main-svg" width="8" role="img"><title>a &lt; b</title>'
+        "<desc>c &amp; &quot;d&quot;</desc><g/></svg>"
+    )
+
+
+def pictures() -> list[tuple[Path, str, Path]]:
+    """Every picture on a page: the page, its alternative text, and its file."""
+    return [
+        (path, alt, path.parent / target)
+        for path in links.pages(ROOT)
+        for alt, target in re.findall(r"!\[([^]]*)\]\(([^)]+)\)", path.read_text())
+        if (path.parent / target).exists()
+    ]
+
+
+def test_every_picture_on_a_page_has_an_alternative_text():
+    found = pictures()
+    assert len(found) >= 28
+    for path, alt, file in found:
+        where = f"{path.relative_to(ROOT)}: {file.name}"
+        assert len(alt.split()) >= 5, where
+        if file.suffix == ".png":
+            width, height = struct.unpack(">II", file.read_bytes()[16:24])
+            assert min(width, height) > 300, where
+
+
+def test_empty_cells_are_explained():
+    """Nobody banks a single point in Pig: a column and a row of every map are empty."""
+    figure = plot(solved(Pig(target=15)), "value", x="banked", y="rival", where="turn > 6")
+    assert "Empty cells: no play comes to the position" in figure.layout.meta["alt"]
+    figure = plot(solved(Pig(target=15)), "value", x="banked", y="rival", where="turn == 0")
+    assert (
+        "Empty cells: no play comes to the position (so with banked = 1 or rival = 1)."
+        in figure.layout.meta["alt"]
+    )
+    # All totals of dice blackjack are covered, and everywhere there is a choice.
+    assert "Empty cells" not in plot(solved(DiceBlackjack()), "policy").layout.meta["alt"]
+
+
+@pytest.mark.parametrize("game", [*GAMES[:3], DiceBlackjack(), Steps()], ids=lambda g: g.name)
+@pytest.mark.parametrize("chosen", ["all", "choice", "some"])
+def test_the_note_on_empty_cells_is_right(game, chosen):
+    """Held against a look at every cell of every map."""
+    solution = solved(game)
+    graph = solution.graph
+    states = np.arange(graph.n_states)
+    choice = np.diff(graph.action_indptr) > 1
+    if chosen == "choice":
+        states = np.flatnonzero(choice)
+    if chosen == "some":
+        states = states[::3]
+    layout = view(solution, states, solution.values[states], rollwise.plot.Choices())
+    if len(layout.axes) < 2:
+        pytest.skip("lines")
+    known = {tuple(fields) for fields in graph.states.tolist()}
+    drawn = {tuple(graph.states[s].tolist()) for panel in layout.panels for s in panel.states}
+    never = left_out = 0
+    along = [sorted({fields[axis] for fields in drawn}) for axis in layout.axes]
+    ends = [range(line[0], line[-1] + 1) for line in along]
+    # where few places along an axis are used, only those are drawn
+    lines = [
+        end if len(end) <= 2 * len(line) + 2 else line
+        for end, line in zip(ends, along, strict=True)
+    ]
+    for panel in layout.panels:
+        fields = graph.states[panel.states[0]].tolist()
+        for x in lines[0]:
+            for y in lines[1]:
+                fields[layout.axes[0]], fields[layout.axes[1]] = x, y
+                never += tuple(fields) not in known
+                left_out += tuple(fields) in known and tuple(fields) not in drawn
+    (note,) = empty_cells(solution, layout.axes, layout.panels) or [""]
+    assert ("no play comes to the position" in note) == (never > 0)
+    assert ("there is no choice in it" in note or "it is left out" in note) == (left_out > 0)
+    if chosen == "choice" and left_out:
+        assert "there is no choice in it" in note
+
+
+def legend(figure) -> list[str]:
+    return [trace.name for trace in figure.data if trace.showlegend is not False and trace.name]
+
+
+def test_legends_say_what_and_in_which_unit():
+    blackjack = solved(DiceBlackjack())
+    named = [trace.name for trace in plot(blackjack, "policy").data if trace.type == "scatter"]
+    assert named == ["1 die", "2 dice", "either"]
+    learned = plot(blackjack, "learning", games=300)
+    assert "wrong, costs up to 1 percentage point" in [trace.name for trace in learned.data]
+    steps = plot(solved(Steps()), "policy")
+    assert {"action 1", "action 2"} <= {trace.name for trace in steps.data}
+    assert action_name(solved(Pig(target=15)), 1) == "hold"
+
+
+def test_the_figure_of_convergence_says_what_is_dotted_and_what_stops(monkeypatch):
+    monkeypatch.setattr("rollwise.plot.kinds.convergence.MOST_SWEEPS", 12)
+    figure = plot(solved(SuperSix(sticks=7)), "convergence")
+    names = legend(figure)
+    assert "largest change of a sweep" in names
+    assert "largest true error" in names
+    assert "value-iteration (stopped after 12)" in names
+    dotted = next(trace for trace in figure.data if trace.name == "largest change of a sweep")
+    assert dotted.line.dash == "dot"
+    assert dotted.showlegend is not False
+    assert "value-iteration had not come to rest after 12" in figure.layout.meta["alt"]
+    sound = plot(solved(Piglet(target=3)), "convergence", methods=("value-iteration:sound",))
+    assert "half the widest bounds" in legend(sound)
+    assert "largest change of a sweep" not in legend(sound)
