@@ -71,7 +71,7 @@ COMMANDS = [
     "respond pig target=10 --to hold-at-20",
     "review pig pig.game target=10",
     "scores threes scores.txt --policy take-one dice=2",
-    "scores threes scores.txt dice=4",
+    "scores threes more.txt dice=4",
     "simulate pig target=10 --policy optimal --against random --games 500 --seed 5",
     "simulate pig target=10 --policy hold-at-20 --tell --seed 5",
     "simulate threes dice=2 --policy optimal --games 300 --seed 5 --no-exact",
@@ -93,6 +93,7 @@ COMMANDS = [
 
 def lay_files(folder: Path) -> None:
     (folder / "scores.txt").write_text(SCORES)
+    (folder / "more.txt").write_text(SCORES * 6)
     (folder / "one.csv").write_text(JUDGED)
     (folder / "pig.game").write_text(GAMES)
     solution = solve(Pig(target=5))
@@ -157,7 +158,7 @@ def test_python_has_the_documents_that_commands_print(tmp_path):
             solution, solution.advise(graph.states[place].tolist())
         ),
         "evaluate pig target=10 --policy hold-at-20": evaluation_document(graph, found, 0, None),
-    "respond pig target=10 --to hold-at-20": response_document(graph, response, 0),
+        "respond pig target=10 --to hold-at-20": response_document(graph, response, 0),
     }
     for command, document in pairs.items():
         told = printed(command, tmp_path)

@@ -365,7 +365,8 @@ def second_aims_of_the_first(page: Page, solution: Solution) -> None:
 def ranges_of(found: SecondAims, solution: Solution) -> str:
     """The second player's chance against the policies that second aims left."""
     if not found.aims:
-        return "any of these"
+        contest = Contest(solution.game, 2, "win-or-tie")
+        return percent(float(solve_contest(contest, {0: solution.policy}).probabilities[1]), 3)
     wins = ranges_in(found.policies, solution, ["win"], ties="win-or-tie")[0]
     low, high = 1 - wins.most, 1 - wins.least
     return percent(low, 3) if high - low < 5e-6 else span(low, high, 3)
@@ -376,6 +377,13 @@ def mean_against_chance(page: Page, solution: Solution) -> None:
     found = frontier(solution, "win", ties="win-or-tie", tolerance=1e-6)
     corners = found.corners
     first, last = corners[0], corners[-1]
+    if len(corners) == 1:
+        page.text("""
+            ## The mean against the chance to win
+
+            With so few dice a policy has both: the least mean and the best chance to win.
+        """)
+        return
     shown = [corners[round(i * (len(corners) - 1) / 7)] for i in range(8)]
     rows = [
         [f"{corner.mean:.4f}", percent(corner.chance, 3), percent(1 - corner.chance, 3)]
