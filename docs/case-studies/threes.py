@@ -374,7 +374,7 @@ def ranges_of(found: SecondAims, solution: Solution) -> str:
 
 def mean_against_chance(page: Page, solution: Solution) -> None:
     """The frontier of the mean score against the chance to win."""
-    found = frontier(solution, "win", ties="win-or-tie", tolerance=1e-6)
+    found = frontier(solution, "win", ties="win-or-tie", tolerance=0.0)
     corners = found.corners
     first, last = corners[0], corners[-1]
     if len(corners) == 1:
@@ -384,7 +384,8 @@ def mean_against_chance(page: Page, solution: Solution) -> None:
             With so few dice a policy has both: the least mean and the best chance to win.
         """)
         return
-    shown = [corners[round(i * (len(corners) - 1) / 7)] for i in range(8)]
+    wanted = np.linspace(first.mean, last.mean, 8)
+    shown = [min(corners, key=lambda corner: abs(corner.mean - mean)) for mean in wanted]
     rows = [
         [f"{corner.mean:.4f}", percent(corner.chance, 3), percent(1 - corner.chance, 3)]
         for corner in dict.fromkeys(shown)

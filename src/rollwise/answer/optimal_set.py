@@ -3,7 +3,7 @@
 In some states several actions are equally good. Then many policies are optimal. They have one
 value, but not one chance to end with a given score, and not one length of play. All of them
 together are the policies of a smaller game: the one with only its optimal actions (conserving
-actions; Puterman 1994, section 7.2.3). A policy may look at the points made so far, which is
+actions; Puterman 1994, chapter 7). A policy may look at the points made so far, which is
 another state of the same game.
 
 - What is linear in the policy (how likely a score is, how often an action is taken) has its
