@@ -33,6 +33,7 @@ ALL = "(all tricks)"
 SOLVING = ("large-pages", "prefetch", "second-core", "listers")
 STARTING = ("garbage",)
 COMPILING = ("first-use", "kernel-cache")
+SMALL = ("plain-kernels",)
 
 
 def rows(settings: Settings, quick: bool, report: Callable[[str], None]) -> list[dict[str, Any]]:
@@ -101,20 +102,26 @@ def whole(
 
 def empty_caches(settings: Settings) -> list[dict[str, Any]]:
     """The first use ever, and without a cache of compiled code the second one as well."""
-    limit = max(20 * settings.limit, commands.LEAST_LIMIT)
-    command = [*commands.ROLLWISE, "solve", "pig"]
     found = []
-    for trick in (ALL, *COMPILING):
-        with tempfile.TemporaryDirectory() as empty:
-            caches = {
-                "NUMBA_CACHE_DIR": os.path.join(empty, "numba"),
-                "XDG_CACHE_HOME": os.path.join(empty, "cache"),
-            }
-            told = commands.measure(command, {**without(trick), **caches}, limit)
-            found.append(row("pig", "first use ever", trick, [told]))
-            told = commands.measure(command, {**without(trick), **caches}, limit)
-            found.append(row("pig", "second use", trick, [told]))
-    return sorted(found, key=lambda one: one["what"])  # by what was measured, in order
+    for game, tricks in (("pig", COMPILING), ("craps", SMALL)):
+        for trick in (ALL, *tricks):
+            found += first_and_second(game, trick, settings)
+    return sorted(found, key=lambda one: (one["game"], one["what"]))  # by what was measured
+
+
+def first_and_second(game: str, trick: str, settings: Settings) -> list[dict[str, Any]]:
+    """A command that finds empty caches, and again."""
+    limit = max(20 * settings.limit, commands.LEAST_LIMIT)
+    command = [*commands.ROLLWISE, "solve", game]
+    with tempfile.TemporaryDirectory() as empty:
+        caches = {
+            "NUMBA_CACHE_DIR": os.path.join(empty, "numba"),
+            "XDG_CACHE_HOME": os.path.join(empty, "cache"),
+        }
+        return [
+            row(game, what, trick, [commands.measure(command, {**without(trick), **caches}, limit)])
+            for what in ("first use ever", "second use")
+        ]
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ def nothing_compiled() -> bool:
     from rollwise.kernels.recursion import sweep
     from rollwise.machine.kernel_cache import is_compiled
 
-    return not is_compiled(sweep)
+    return not is_compiled(sweep.compiled)
 
 
 def compile_beside() -> None:
@@ -29,7 +29,7 @@ def compile_beside() -> None:
     from rollwise.machine.kernel_cache import is_kept
 
     two_cores = (os.cpu_count() or 1) > 1
-    if switches.is_on("first-use") and two_cores and nothing_compiled() and is_kept(sweep):
+    if switches.is_on("first-use") and two_cores and nothing_compiled() and is_kept(sweep.compiled):
         second_process.begin(__name__)
 
 
@@ -37,10 +37,12 @@ def compile_what_solves() -> None:
     """What the second process does."""
     from rollwise.builders import build
     from rollwise.games.pig import Piglet, TwoDicePig
+    from rollwise.kernels.jit import compile_all
     from rollwise.methods import run_method
     from rollwise.proofs.bounds import Bounding
     from rollwise.recursion.order import Recursion
 
+    compile_all()
     graph = build(Piglet(2), mode="interpreted")
     values = run_method(graph, "strategy-iteration").values
     print("ready", flush=True)

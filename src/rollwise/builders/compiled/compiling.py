@@ -21,7 +21,7 @@ from rollwise.builders.compiled.adapter import (
 )
 from rollwise.builders.compiled.adapter_source import question_source, roots_source
 from rollwise.builders.compiled.cache_key import Key
-from rollwise.builders.compiled.disk import Note
+from rollwise.builders.compiled.notes import Note
 from rollwise.builders.compiled.reads import Reads, what_is_read
 from rollwise.builders.compiled.reasons import NotCompilable, reasons_told
 from rollwise.builders.compiled.record import new_call
@@ -165,20 +165,6 @@ def _tried_once(reads: Reads) -> Iterator[None]:
         raise
 
 
-def is_compiled(rules: Rules) -> bool:
+def is_in_process(rules: Rules) -> bool:
     """Whether this process has compiled these rules already."""
     return rules.reads.key.text in _COMPILED
-
-
-def was_large(rules: Rules, outcomes: int) -> bool:
-    """Whether these rules and parameters were noted to give more outcomes than that."""
-    return _large_note(rules, outcomes).exists()
-
-
-def note_large(rules: Rules, outcomes: int) -> None:
-    """Note on disk that a game has more outcomes than that."""
-    _large_note(rules, outcomes).write()
-
-
-def _large_note(rules: Rules, outcomes: int) -> Note:
-    return Note(rules.reads.key_with(tuple(rules.reads.values.items()), outcomes), "large")
