@@ -38,6 +38,7 @@ def compile_inner() -> None:
         function = INNER.pop()
         compiled = CPUDispatcher(function, targetoptions={**OPTIONS, **BARE})
         keep_on_disk(compiled, function)
+        function.compiled = compiled  # Numba's type doesn't keep it alive
         function._numba_type_ = types.Dispatcher(compiled)
 
 
