@@ -34,6 +34,8 @@ ROLLWISE = [sys.executable, "-m", "rollwise"]
 LEAST_LIMIT = 120.0  # of a command: the first use ever compiles everything
 SAVED = "FILE"  # in the words of a command: Pig, saved
 YARDSTICK = "python -c 'import numba, numpy'"
+
+
 def _python(code: str) -> tuple[str, list[str]]:
     return f"python -c '{code}'", [sys.executable, "-c", code]
 

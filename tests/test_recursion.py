@@ -22,6 +22,7 @@ from rollwise.games.super_six import SuperSix
 from rollwise.graph import StateGraph
 from rollwise.kernels import evaluating, solving
 from rollwise.kernels import recursion as kernels
+from rollwise.kernels.jit import INNER
 from rollwise.machine.switches import jit_disabled
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.proofs.bounds import certify
@@ -38,8 +39,9 @@ def called(inner):
     """An inner kernel, to be called from here."""
     if jit_disabled():
         return inner
-    import rollwise.kernels.compiling  # noqa: F401 (tells Numba of inner kernels)
+    from rollwise.kernels.compiling import compile_inner
 
+    compile_inner(INNER)
     return numba.njit(lambda *arguments: inner(*arguments))
 
 

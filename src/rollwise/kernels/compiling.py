@@ -16,7 +16,7 @@ from numba.core import cgutils
 from numba.core.registry import CPUDispatcher
 from numba.extending import lower_builtin, type_callable, typeof_impl
 
-from rollwise.kernels.jit import INNER, Index
+from rollwise.kernels.indices import Index
 from rollwise.kernels.prefetch import prefetch
 from rollwise.machine import switches
 from rollwise.machine.kernel_cache import keep_on_disk
@@ -32,10 +32,10 @@ def compiled_kernel(function: Callable[..., object]) -> Any:
     return compiled
 
 
-def compile_inner() -> None:
-    """Tell Numba what to take inner kernels for."""
-    while INNER:
-        function = INNER.pop()
+def compile_inner(functions: list[Any]) -> None:
+    """Tell Numba what to take inner kernels for, and empty the list of them."""
+    while functions:
+        function = functions.pop()
         compiled = CPUDispatcher(function, targetoptions={**OPTIONS, **BARE})
         keep_on_disk(compiled, function)
         function.compiled = compiled  # Numba's type doesn't keep it alive
@@ -90,6 +90,3 @@ def _prefetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any
         # to be read, kept close, data
         builder.call(ask, [builder.bitcast(address, byte), number(0), number(3), number(1)])
     return context.get_dummy_value()
-
-
-compile_inner()

@@ -10,7 +10,6 @@ Division by zero gives an infinity or a NaN, as in NumPy; kernels that could mee
 from __future__ import annotations
 
 import functools
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -18,13 +17,18 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
+from rollwise.kernels.indices import ONE, index
 from rollwise.machine import switches
 from rollwise.machine.switches import jit_disabled
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
+__all__ = ["ONE", "Kernel", "compile_all", "index", "inner_kernel", "kernel"]
+
 SMALL = 60_000  # numbers in the arrays of a kernel that may be interpreted
 PATIENCE = 0.3  # seconds of interpreting after which a kernel is compiled
+
+INNER: list[Any] = []  # inner kernels that Numba doesn't know yet
 
 _thread = threading.local()
 _interprets = switches.is_on("plain-kernels")
@@ -34,20 +38,6 @@ def compile_all() -> None:
     """From now on, compile every kernel that is called."""
     global _interprets
     _interprets = False
-
-
-class Index(int):
-    """A whole number that is an index in a kernel, in compiled code one without a sign.
-
-    Python counts negative indices from the end, so compiled code asks of every signed one
-    whether it is negative.
-    """
-
-    __slots__ = ()
-
-
-index = Index
-ONE = index(1)
 
 
 def size_of(arguments: tuple[Any, ...]) -> int:
@@ -103,8 +93,9 @@ class Kernel:
     def compiled(self) -> Any:
         """The loop as Numba compiles it."""
         if self._compiled is None:
-            from rollwise.kernels.compiling import compiled_kernel
+            from rollwise.kernels.compiling import compile_inner, compiled_kernel
 
+            compile_inner(INNER)
             self._compiled = compiled_kernel(self.function)
         return self._compiled
 
@@ -132,11 +123,4 @@ def inner_kernel(function: Function) -> Function:
     objects into arrays and back.
     """
     INNER.append(function)
-    if "rollwise.kernels.compiling" in sys.modules:
-        from rollwise.kernels.compiling import compile_inner
-
-        compile_inner()
     return function
-
-
-INNER: list[Any] = []  # inner kernels that Numba doesn't know yet
