@@ -201,6 +201,7 @@ METHODS += [
     "value-iteration,exact",
     "strategy-iteration,",
     "mixed-integer",
+    "sampled",
 ]
 KINDS = [
     "policy",
@@ -270,6 +271,7 @@ VALUES: dict[str, list[str]] = {
     "y": ["rival", "turn", "nowhere"],
 }
 COUNTS = {"games", "simulate", "most", "workers", "checkpoints", "players", "explore", "tighten"}
+COUNTS |= {"samples"}
 
 RULES = '''
 from dataclasses import dataclass

@@ -9,6 +9,8 @@ from fractions import Fraction
 import pytest
 from cli_runner import output, refusal, run
 
+from rollwise.methods import METHODS
+
 SEVEN = ("super-six", "sticks=7")
 
 
@@ -164,7 +166,10 @@ def test_bounds_that_close():
         (("advise", *SEVEN, "--state", "lid=3", "--method", "magic"), "no method 'magic'"),
         (("evaluate", *SEVEN, "--policy", "magic"), "no policy 'magic'"),
         (("evaluate", *SEVEN, "--policy", "random", "--method", "magic"), "exact or iterative"),
-        (("evaluate", *SEVEN, "--policy", "random", "--theta", "1"), "--method iterative"),
+        (
+            ("evaluate", *SEVEN, "--policy", "random", "--method", "exact", "--theta", "1"),
+            "--method iterative",
+        ),
         (("evaluate", *SEVEN, "--policy", "random", "--state", "lid=9"), "is missing"),
         (("evaluate", "craps", "--policy", "random", "--against", "random"), "for one"),
         (("respond", "craps", "--to", "random"), "for one"),
@@ -215,6 +220,46 @@ def test_evaluate_by_sweeps(tmp_path):
     short = run("evaluate", "pig", "target=25", *options, "--max-sweeps", "2")
     assert short.returncode == 1
     assert json.loads(short.stdout)["win_probability"] is None
+    assert "ended without an answer" in short.stderr
+
+
+def test_one_sweep_of_the_source():
+    """Seed 002: (50, 50, 10) has 1/6 after one sweep, which is an iterate and no answer."""
+    options = ("--policy", "hold-at-20", "--max-sweeps", "1", "--order", "synchronous")
+    at = ("--state", "banked=20,rival=20,turn=10")
+    for place in ((), at):
+        document = json.loads(output("evaluate", "pig", "target=40", *options, *place, "--json"))
+        assert document["status"] == "sweep limit reached"
+        assert document["win_probability"] is None
+        assert document["error_bound"] is None
+        assert document["iterate"]["win_probability"] == pytest.approx(1 / 6, abs=1e-15)
+        assert document["iterate"]["win_probability_second"] == pytest.approx(5 / 6, abs=1e-15)
+        assert document["iterate"]["last_change"] == 1
+    text = output("evaluate", "pig", "target=40", *options, *at)
+    assert "after 1 sweep (synchronous) from a win probability of 0 everywhere: 0.1666" in text
+    assert "an iterate and not an answer" in text
+    assert "certified" not in text
+    points = ("--policy", "take-one", "--max-sweeps", "2")
+    assert "from an expected score of 0" in output("evaluate", "threes", "dice=2", *points)
+
+
+@pytest.mark.slow
+@pytest.mark.needs_jit
+def test_one_sweep_of_the_source_at_its_own_position():
+    options = ("--policy", "hold-at-20", "--max-sweeps", "1", "--order", "synchronous", "--json")
+    at = ("--state", "banked=50,rival=50,turn=10")
+    document = json.loads(output("evaluate", "pig", *options, *at))
+    assert document["iterate"]["win_probability"] == pytest.approx(1 / 6, abs=1e-15)
+
+
+def test_options_of_sweeps_ask_for_them(tmp_path):
+    game = ("evaluate", "pig", "target=10", "--policy", "hold-at-20", "--json")
+    for options in (("--theta", "1e-3"), ("--order", "forward"), ("--history", "h.csv")):
+        document = json.loads(output(*game, *options, cwd=tmp_path))
+        assert document["method"] == "iterative"
+        assert document["status"] == "converged"
+        assert "iterate" not in document
+    assert json.loads(output(*game))["method"] == "exact"
 
 
 def test_a_policy_from_a_file(tmp_path):
@@ -260,7 +305,10 @@ def test_compare():
     rows = {row["method"]: row for row in document["rows"]}
     keys = ["method", "status", "sweeps", "seconds", "error", "claimed_error", "optimal_policy"]
     assert all(list(row) == keys for row in rows.values())
-    assert len(rows) == 7
+    assert list(rows) == list(METHODS)
+    assert rows.pop("sampled")["status"].startswith(
+        "not run: super-six sticks=7: sampled goes back"
+    )
     assert all(row["error"] < 1e-6 and row["optimal_policy"] for row in rows.values())
     assert rows["value-iteration"]["claimed_error"] == 1e-10
     two = json.loads(

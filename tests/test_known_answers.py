@@ -22,9 +22,11 @@ from rollwise.methods import run_method
 ANSWERS = tomllib.loads((Path(__file__).parent / "answers.toml").read_text())
 GAMES = {**available(), "gambler": Gambler}
 
-# Every method of the table, but for linear programming: with two players it is wrong, and says
-# so (see test_methods.py).
-METHODS = [name for name in TABLE if name != "linear-programming"]
+# Every method of the table that doesn't estimate, but for linear programming: with two players it
+# is wrong, and says so (see test_methods.py).
+METHODS = [
+    name for name, method in TABLE.items() if name != "linear-programming" and not method.estimates
+]
 # Those that are also tried on games of many states; the others would take minutes.
 FOR_LARGE_GAMES = ("strategy-iteration", "value-iteration")
 

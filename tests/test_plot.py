@@ -21,7 +21,7 @@ from little_games import Ladder
 import rollwise
 from rollwise.analysis.lengths import lengths
 from rollwise.answer.references import Policies
-from rollwise.errors import MissingExtra, UsageError
+from rollwise.errors import MissingExtra, RollwiseError, UsageError
 from rollwise.game import AGAIN, WIN, Game
 from rollwise.games import create, find
 from rollwise.games.craps import Craps
@@ -493,6 +493,63 @@ def test_convergence_is_the_methods_own_history(text, method, options, limit):
     assert np.nanmin(error.y) < 1e-13
 
 
+def sweeps_of_the_source(target, sweeps):
+    """Seed 002 in plain Python: hold at 20 or at the goal, chances from 0, backwards in place."""
+    graph = solved(Pig(target=target)).graph
+    chance = dict.fromkeys(map(tuple, graph.states.tolist()), 0.0)
+    seen = []
+    for _ in range(sweeps):
+        change = 0.0
+        for i, j, k in sorted(chance, reverse=True):
+            before = chance[i, j, k]
+            if k >= 20 or i + k >= target:
+                now = 1.0 if i + k >= target else 1 - chance[j, i + k, 0]
+            else:
+                won = [1.0 if i + k + d >= target else chance[i, j, k + d] for d in range(2, 7)]
+                now = (1 - chance[j, i, 0] + sum(won)) / 6
+            chance[i, j, k] = now
+            change = max(change, abs(now - before))
+        seen.append((change, dict(chance)))
+    return graph, seen
+
+
+@pytest.mark.needs_jit
+def test_convergence_of_an_evaluation_is_the_sources():
+    solution = solved(Pig(target=24))
+    figure = plot(solution, "convergence", policy="hold-at-20", theta=1e-4, methods=("reversed",))
+    change, error, theta = figure.data[:3]
+    assert [trace.name for trace in figure.data if trace.showlegend is not False] == [
+        "θ = 0.0001",
+        "reversed",
+    ]
+    assert theta.y == (1e-4, 1e-4)
+    graph, seen = sweeps_of_the_source(24, len(change.y))
+    assert change.y == pytest.approx([step for step, _ in seen], abs=1e-14)
+    assert change.y[-1] <= 1e-4 < change.y[-2]
+    exact = rollwise.evaluate(solution, "hold-at-20").win_probability
+    for sweep, (_, chance) in enumerate(seen):
+        found = np.array([chance[tuple(state)] for state in graph.states.tolist()])
+        assert error.y[sweep] == pytest.approx(np.max(np.abs(found - exact)), abs=1e-13)
+    notes = " ".join(str(note.text) for note in figure.layout.annotations)
+    assert f"reversed: stopped after {len(change.y)} sweeps" in notes.replace("<br>", " ")
+
+
+@pytest.mark.parametrize(
+    ("game", "policy", "unit"),
+    [
+        (Threes(dice=2), "take-one", "points"),
+        (SuperSix(sticks=6), "throw-until-4", "win probability"),
+        (Piglet(target=4), "0.5*optimal+0.5*random", "win probability"),
+    ],
+)
+def test_convergence_of_an_evaluation_goes_on_to_rounding(game, policy, unit):
+    figure = plot(solved(game), "convergence", policy=policy)
+    errors = {trace.name: trace.y for trace in figure.data}
+    for order in ("reversed", "forward"):
+        assert np.nan_to_num(errors[f"{order}: true error"][-1]) < 1e-12
+    assert f"({unit})" in " ".join(str(note.text) for note in figure.layout.annotations)
+
+
 def test_convergence_of_several_methods_has_one_entry_each():
     methods = ("value-iteration", "policy-iteration", "value-iteration:components:sound")
     figure = plot(solved(Piglet(target=4)), "convergence", methods=methods)
@@ -517,6 +574,20 @@ def test_convergence_of_several_methods_has_one_entry_each():
 def test_why_a_method_has_no_convergence(text, words):
     with pytest.raises(UsageError, match=words):
         plot(solved(Piglet(target=3)), "convergence", methods=(text,))
+
+
+@pytest.mark.parametrize(
+    ("choices", "words"),
+    [
+        ({"theta": 1e-3}, "name the policy"),
+        ({"policy": "hold-at-2", "theta": -1.0}, "less than 0"),
+        ({"policy": "hold-at-2", "methods": ("exact",)}, "orders of sweeping"),
+        ({"policy": "nobody"}, "no policy 'nobody'"),
+    ],
+)
+def test_why_an_evaluation_has_no_convergence(choices, words):
+    with pytest.raises(RollwiseError, match=words):
+        plot(solved(Piglet(target=3)), "convergence", **choices)
 
 
 def test_error_shows_that_linear_programming_is_wrong():

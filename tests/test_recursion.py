@@ -22,8 +22,7 @@ from rollwise.games.super_six import SuperSix
 from rollwise.graph import StateGraph
 from rollwise.kernels import evaluating, solving
 from rollwise.kernels import recursion as kernels
-from rollwise.kernels.jit import INNER
-from rollwise.machine.switches import jit_disabled
+from rollwise.kernels.jit import JIT_DISABLED
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.proofs.bounds import certify
 from rollwise.recursion import search as recursion
@@ -37,12 +36,7 @@ CLOSE = 1e-12
 
 def called(inner):
     """An inner kernel, to be called from here."""
-    if jit_disabled():
-        return inner
-    from rollwise.kernels.compiling import compile_inner
-
-    compile_inner(INNER)
-    return numba.njit(lambda *arguments: inner(*arguments))
+    return inner if JIT_DISABLED else numba.njit(lambda *arguments: inner(*arguments))
 
 
 improve, condense = called(solving.improve), called(evaluating.condense)

@@ -9,9 +9,9 @@ import pytest
 from rollwise import build
 from rollwise.builders import CompileWarning
 from rollwise.games import find
-from rollwise.machine.switches import jit_disabled
+from rollwise.kernels.jit import JIT_DISABLED
 
-if not jit_disabled():
+if not JIT_DISABLED:
     from rollwise.builders.compiled import compiling, disk
 
 pytestmark = pytest.mark.needs_jit

@@ -148,7 +148,10 @@ def _in_time(
     """Bounds on what a method found, in as much time again as it was given.
 
     A method that gave up leaves values that are no answer: a tenth of its time must do.
+    Of estimates nothing is proved.
     """
+    if found.estimated:
+        return Certificate(np.full(len(found.values), np.inf), np.inf)
     limit = options.get("time_limit")
     share = 1.0 if found.converged else 0.1
     clock = Clock(None if limit is None else max(share * limit, LEAST_SECONDS))

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.references import AnyPolicy, Policies, Subject
-from rollwise.derive.seats import take_seats
+from rollwise.derive.seats import Seats, take_seats
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.choices import are_best, costs, first_best
@@ -66,7 +66,7 @@ class Evaluation:
     history : sequence of float
         The largest change in each sweep: of a win probability, or of the points.
     theta : float, optional
-        The stopping threshold of the iterative method.
+        The stopping threshold of the iterative method, which is no bound on the error.
     n_solved : int
         Number of positions that were solved for this, the seats counted apart.
     """
@@ -167,9 +167,9 @@ def evaluate(
         (or a value) of 0 everywhere.
     **iterative
         Of the iterative method. ``theta``: it stops after a sweep that changes no win
-        probability (or value) by more (1e-10). ``order``: of its sweeps; see
-        `rollwise.methods.sweeping.sweep_order`. ``max_sweeps`` and ``time_limit``: where it
-        gives up. ``on_sweep``: called as ``on_sweep(sweep, change)``.
+        probability (or value) by more (1e-10). ``order``: see
+        `rollwise.methods.sweeping.sweep_order`. ``max_sweeps``, ``time_limit``: where it gives up.
+        ``on_sweep(sweep, change)`` and ``on_values(win probabilities or values)`` are called.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def evaluate(
         found, certificate, _ = solve_and_certify(seats.graph)
     else:
         theta = iterative.setdefault("theta", THETA)
-        found, history = _swept(graph, seats.graph, **iterative)
+        found, history = _swept(graph, seats, **iterative)
     values = seats.spread(found.values)
     spread = [None] if certificate is None else seats.spread(certificate.bounds)
     # one seat is both: who moves next plays the same policy
@@ -224,15 +224,17 @@ def evaluate(
 
 def _swept(
     graph: StateGraph,
-    played: StateGraph,
+    seats: Seats,
     *,
     theta: float,
     order: str = "reversed",
     max_sweeps: int = 1_000_000,
     time_limit: float | None = None,
     on_sweep: Callable[[int, float], None] | None = None,
+    on_values: Callable[[NDArray[np.float64]], None] | None = None,
 ) -> tuple[MethodResult, list[float]]:
     """The values of a graph on which policies are played, by sweeps, and their changes."""
+    played = seats.graph
     # The chance to win is (1 + value) / 2: its 0 is -1, its changes are half as large.
     scale = 2.0 if graph.objective == "win" else 1.0
 
@@ -243,6 +245,13 @@ def _swept(
     # where the rules forbid endless play, sweeps go on to their limit, as in the textbooks
     worthless = graph.objective == "win" and graph.endless == "forbidden"
     settling = None if worthless else settled(played)
+
+    def lend(values: NDArray[np.float64]) -> None:
+        spread = values if settling is None else settling.spread(values)
+        mine = seats.spread(spread)[0]
+        if on_values is not None:
+            on_values(mine if scale == 1.0 else win_probability(mine))
+
     found = value_iteration(
         played if settling is None else settling.graph,
         epsilon=scale * theta,
@@ -251,6 +260,7 @@ def _swept(
         max_sweeps=max_sweeps,
         time_limit=time_limit,
         on_sweep=report,
+        on_values=None if on_values is None else lend,
     )
     return (
         found if settling is None else found.spread(settling),

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.worth import Worth
+from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import are_best, costs, first_best
 from rollwise.graph.lookahead import action_gaps
 from rollwise.methods.result import MethodResult, Status, best_bounds
-from rollwise.numbers.printed import as_text, certified, chance
+from rollwise.numbers.printed import Printed, as_text, certified, chance, estimated
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution(Worth):
+class Solution:
     """The values of a game, certified.
 
     Attributes
@@ -75,12 +75,16 @@ class Solution(Worth):
     proved: bool = True
     kept_from: str | None = None
 
-    start = 0
-
     @property
     def gave_up(self) -> bool:
         """Whether the method gave up, so that its values are no answer."""
-        return self.status not in ("certified", "as saved", "tolerance missed", "not certified")
+        answers = ("certified", "as saved", "tolerance missed", "not certified", "estimated")
+        return self.status not in answers
+
+    @property
+    def estimated(self) -> bool:
+        """Whether the values are estimates, with standard errors and no bounds."""
+        return self.run is not None and self.run.estimated
 
     @classmethod
     def of_graph(cls, graph: StateGraph, game: Game | None = None) -> Solution:
@@ -101,8 +105,9 @@ class Solution(Worth):
         )
 
     @property
-    def objective(self) -> str:
-        return self.graph.objective
+    def error_bound(self) -> float:
+        """The largest error of any value, proved."""
+        return float(self.error_bounds.max())
 
     @property
     def status(self) -> str:
@@ -110,9 +115,10 @@ class Solution(Worth):
 
         ``certified``; ``as saved`` where nobody has proved the error bounds since they were
         read from a file; ``tolerance missed`` where the error bound is larger than was
-        asked for; ``not certified`` where no bound could be proved; or, where the
-        method gave up, how (see `rollwise.methods.result.Status`): its values are
-        then no answer, and `bounds` are what is known.
+        asked for; ``not certified`` where no bound could be proved; ``estimated`` where the
+        method estimates, and says how well; or, where the method gave up, how (see
+        `rollwise.methods.result.Status`): its values are then no answer, and `bounds` are
+        what is known.
         """
         if not self.converged and self.run is not None and self.run.status is not Status.STALLED:
             return str(self.run.status)
@@ -129,6 +135,21 @@ class Solution(Worth):
         """The best lower and upper bounds on the values: two arrays (n_states,) float64."""
         farthest = np.inf if self.is_score else 1.0
         return best_bounds(self.values, self.error_bounds, farthest, self.run)
+
+    @property
+    def is_score(self) -> bool:
+        """Whether values are expected scores, and not chances to win."""
+        return self.graph.objective != "win"
+
+    @property
+    def value(self) -> float:
+        """The value of the start."""
+        return float(self.values[0])
+
+    @property
+    def win_probability(self) -> float | None:
+        """The probability that who moves first wins (a draw is half a win); None for a score."""
+        return self.graph.view.win_probability(self.value)
 
     @property
     def win_probabilities(self) -> NDArray[np.float64] | None:
@@ -166,7 +187,8 @@ class Solution(Worth):
         """The optimal policy: the first of the best actions everywhere."""
         from rollwise.graph.policies import Policy
 
-        return Policy.of_actions(self.graph, "optimal", self.best_actions, self.is_best)
+        name = "best by estimates" if self.estimated else "optimal"
+        return Policy.of_actions(self.graph, name, self.best_actions, self.is_best)
 
     @cached_property
     def policies(self) -> Policies:
@@ -188,8 +210,8 @@ class Solution(Worth):
         -------
         polars.DataFrame
             A column for each field of the state, then ``action``, ``value``,
-            ``win_probability`` (null for a score) and ``error_bound``; then what the
-            method says of each state, fractions as text.
+            ``win_probability`` (null for a score) and ``error_bound`` (null for estimates);
+            then what the method says of each state, fractions as text.
 
         Raises
         ------
@@ -209,7 +231,9 @@ class Solution(Worth):
             pl.Series("win_probability", self.win_probabilities, dtype=pl.Float64)
             if not self.is_score
             else pl.lit(None, dtype=pl.Float64).alias("win_probability"),
-            pl.Series("error_bound", self.error_bounds),
+            pl.Series("error_bound", self.error_bounds)
+            if not self.estimated
+            else pl.lit(None, dtype=pl.Float64).alias("error_bound"),
             *(pl.Series(name, column) for name, column in self._said_of_states.items()),
         )
         if where is not None:
@@ -247,6 +271,7 @@ class Solution(Worth):
         """
         from rollwise.answer.advice import advise
 
+        self._require_answer("advice")
         return advise(self, state)
 
     def plot(self, kind: str = "policy", **choices: Any) -> Figure:
@@ -269,6 +294,7 @@ class Solution(Worth):
         """
         from rollwise.plot import plot
 
+        self._require_answer("pictures")
         return plot(self, kind, **choices)
 
     def report(self, path: str | Path | None = None) -> ReportPage:
@@ -288,6 +314,7 @@ class Solution(Worth):
         """
         from rollwise.report import ReportPage, report
 
+        self._require_answer("a report")
         page = ReportPage(self.graph.title, report(self))
         if path is not None:
             page.save(path)
@@ -297,7 +324,21 @@ class Solution(Worth):
         """Write the solution to a Parquet file, all at once or not at all (see `load`)."""
         from rollwise.answer.storage import save
 
+        self._require_answer("a saved solution")
         save(self, Path(path))
+
+    def _require_answer(self, what: str) -> None:
+        """Make sure that what is asked for isn't made of estimates.
+
+        Raises
+        ------
+        UsageError
+        """
+        if self.estimated:
+            raise UsageError(
+                f"{self.graph.title}: {what} can't be had of estimates by {self.method}; their "
+                "table has all that they say"
+            )
 
     def _repr_html_(self) -> str:
         """How a notebook shows it: what it is worth, and the beginning of the table."""
@@ -318,9 +359,15 @@ class Solution(Worth):
         )
 
     def __repr__(self) -> str:
-        worth = (
-            f"expected score {certified(self.value, self.error_bound)}"
-            if self.is_score
-            else f"the first player wins with probability {chance(self.value, self.error_bound)}"
-        )
+        number: Printed
+        if self.estimated and self.run is not None:
+            error = float(self.run.columns["standard_error"][0])
+            wins = self.win_probability
+            number = estimated(self.value, error) if wins is None else estimated(wins, error / 2)
+        elif self.is_score:
+            number = certified(self.value, self.error_bound)
+        else:
+            number = chance(self.value, self.error_bound)
+        what = "expected score" if self.is_score else "the first player wins with probability"
+        worth = f"{what} {number}"
         return f"<Solution of {self.graph.title}: {worth} ({self.status})>"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rollwise.answer.certified import solve_and_certify
+from rollwise.answer.estimates import beside_truth
 from rollwise.answer.first_use import compile_beside
 from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress, build_with_report
@@ -27,7 +28,7 @@ def solve(
     max_states: int | None = None,
     progress: Progress | None = None,
 ) -> Solution:
-    """Solve a game and certify the answer.
+    """Solve a game and certify the answer; of estimates, put the certified values beside them.
 
     Parameters
     ----------
@@ -73,6 +74,7 @@ def solve(
     found, certificate, certifying = solve_and_certify(
         graph, method=method, options=options, progress=progress
     )
+    found = beside_truth(graph, found) if found.estimated else found
     if np.isinf(found.values[0]):
         raise EndlessPlay(f"{graph.title}: {NO_END}")
     return Solution(

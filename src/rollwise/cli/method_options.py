@@ -58,6 +58,13 @@ StartOption = Annotated[
     str | None,
     typer.Option("--start-from", metavar="METHOD", help="Mixed-integer: start from its answer."),
 ]
+SamplesOption = Annotated[
+    int | None, typer.Option(metavar="N", help="Sampled: draws of each chance (300,000).")
+]
+SampleSeedOption = Annotated[
+    int | None,
+    typer.Option("--seed", help="Sampled: of the draws; a fresh one unless given."),
+]
 PrintSweepsOption = Annotated[
     bool, typer.Option("--print-sweeps", help="Print the change of every sweep as it runs.")
 ]

@@ -55,6 +55,8 @@ def solution_document(solution: Solution, check: Sequence[str] | None = None) ->
     if solution.kept_from is not None:
         document["kept_from"] = solution.kept_from
     document |= _run_document(solution)
+    if solution.estimated and not gave_up:
+        document["estimate"] = _estimate(solution)
     return document if check is None else {**document, "check": list(check)}
 
 
@@ -82,6 +84,28 @@ def _run_document(solution: Solution) -> Document:
     if run.fractions is not None:
         document |= _exactly(solution, run.fractions[0])
     return document
+
+
+def _estimate(solution: Solution) -> Document:
+    """How well the value of the start was estimated, the truth, and how good the errors are."""
+    from rollwise.answer.estimates import Calibration
+
+    assert solution.run is not None
+    start = {name: float(column[0]) for name, column in solution.run.columns.items()}
+    calibration = Calibration.of(solution)
+    return {
+        "samples": solution.run.details["samples"],
+        "seed": solution.run.details["seed"],
+        "entries": solution.run.details["entries"],
+        **{name: number_or_none(number) for name, number in start.items()},
+        "in_standard_errors": {
+            "states": calibration.states,
+            "mean": calibration.mean,
+            "root_mean_square": calibration.root_mean_square,
+            "within_one": calibration.within_one,
+            "within_two": calibration.within_two,
+        },
+    }
 
 
 def _exactly(solution: Solution, value: Fraction) -> dict[str, str]:
@@ -164,7 +188,9 @@ def table_json(solution: Solution, rows: pl.DataFrame) -> str:
 def evaluation_document(
     graph: StateGraph, found: Evaluation, state: int, ties: Ties | None
 ) -> Document:
-    """What a policy is worth at a state; what never ended is worth null.
+    """What a policy is worth at a state; what didn't come to an end is worth null.
+
+    Then ``iterate`` has the values after the last sweep, of which nothing is proved.
 
     Parameters
     ----------
@@ -174,7 +200,11 @@ def evaluation_document(
     document = {**_worth(graph, found, state), "equally_good": ties_document(ties)}
     if found.status != "converged":
         names = ("value", "value_second", "win_probability", "win_probability_second")
-        document.update({name: None for name in names if name in document})
+        so_far = {name: document[name] for name in names if name in document}
+        document.update(dict.fromkeys(so_far))
+        if found.history:
+            last = number_or_none(float(found.history[-1]))
+            document["iterate"] = {**so_far, "last_change": last}
     return document
 
 

@@ -17,7 +17,6 @@ from rollwise.documents.parts import (
 )
 
 if TYPE_CHECKING:
-    from rollwise.analysis.best_fit import BestFit
     from rollwise.analysis.betting import DoublingSolution, Edge
     from rollwise.analysis.contest import ContestSolution
     from rollwise.analysis.distributions import Distribution
@@ -116,19 +115,9 @@ def _simulated_document(simulated: SimulatedScores) -> Document:
 
 
 def tested_scores_document(
-    graph: StateGraph,
-    policy: str,
-    fit: GoodnessOfFit,
-    ties: Ties | None,
-    best: BestFit | None,
+    graph: StateGraph, policy: str, fit: GoodnessOfFit, ties: Ties | None
 ) -> Document:
-    """Scores that were made, tested against the distribution of a policy.
-
-    Parameters
-    ----------
-    best : BestFit, optional
-        The test against all optimal policies together, where there are several.
-    """
+    """Scores that were made, tested against the distribution of a policy."""
     facts = {
         name: None if isinstance(value, float) and math.isnan(value) else value
         for name, value in asdict(fit).items()
@@ -138,7 +127,6 @@ def tested_scores_document(
         "policy": policy,
         **facts,
         "equally_good": ties_document(ties),
-        **({} if best is None else {"best_fit": best._asdict()}),
     }
 
 

@@ -33,10 +33,13 @@ class Method:
         As on the command line; its module has underscores for dashes.
     about : str
         One line.
+    estimates : bool
+        Whether its values are estimates, which nothing is proved of.
     """
 
     name: str
     about: str
+    estimates: bool = False
 
     def load(self) -> Callable[..., MethodResult]:
         """The function; its module is imported when it is first asked for."""
@@ -61,6 +64,7 @@ METHODS: dict[str, Method] = {
         Method("linear-programming", "right for one player, wrong for two; HiGHS"),
         Method("mixed-integer", "a binary a choice, whole or by component; SCIP or HiGHS"),
         Method("exact", "rational numbers, for small games with whole weights; FLINT"),
+        Method("sampled", "backward induction on random draws, an estimate", estimates=True),
     )
 }
 

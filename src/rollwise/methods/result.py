@@ -24,6 +24,7 @@ class Status(StrEnum):
     STALLED = "stalled"  # rounding, or the method's own nature, lets it get no closer
     NOT_A_FIXED_POINT = "not a fixed point"  # its numbers break the game's recursion
     SOLVER_FAILED = "solver failed"
+    ESTIMATED = "estimated"  # it ended as it was to, and its values have standard errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,8 @@ class MethodResult:
         Bounds that hold on the true values.
     claimed_error : float, optional
         What the method itself would have one believe of its error: a stopping
-        threshold, a solver's tolerance, or half the distance of bounds that hold.
+        threshold, a solver's tolerance, the largest standard error, or half the distance
+        of bounds that hold.
         See `claim_is_bound`.
     claim_is_bound : bool
         Whether `claimed_error` is a bound that was proved.
@@ -81,6 +83,11 @@ class MethodResult:
     def converged(self) -> bool:
         """Whether the method reached its own criterion."""
         return self.status is Status.CONVERGED
+
+    @property
+    def estimated(self) -> bool:
+        """Whether the values are estimates; `columns` then has their ``standard_error``."""
+        return self.status is Status.ESTIMATED
 
     def spread(self, settled: Settled) -> MethodResult:
         """What was said of a settled graph, said of the states before it was settled."""

@@ -99,9 +99,12 @@ def as_text(frame: pl.DataFrame) -> dict[str, list[str]]:
     """The columns of a strategy's table as text.
 
     `value`, `win_probability` and `error_bound` have the digits that the bounds of the rows
-    earn; a bound is that of its row's value as it is printed.
+    earn; a bound is that of its row's value as it is printed. Estimates end where their standard
+    errors do.
     """
     shown = {name: [str(cell) for cell in frame[name].to_list()] for name in frame.columns}
+    if "standard_error" in frame.columns:
+        return shown | _estimates_as_text(frame)
     if "error_bound" in frame.columns:
         values, bounds = frame["value"].to_list(), frame["error_bound"].to_list()
         rows = list(map(certified, values, bounds))
@@ -111,6 +114,24 @@ def as_text(frame: pl.DataFrame) -> dict[str, list[str]]:
             shown["win_probability"] = [
                 chance(value, bound).number for value, bound in zip(values, bounds, strict=True)
             ]
+    return shown
+
+
+def _estimates_as_text(frame: pl.DataFrame) -> dict[str, list[str]]:
+    """The columns that hold estimates, their errors and the truth."""
+    columns = {name: frame[name].to_list() for name in frame.columns}
+    errors = columns["standard_error"]
+    rows = list(map(estimated, columns["value"], errors))
+    shown = {"value": [row.number for row in rows], "standard_error": [row.bound for row in rows]}
+    if not frame["win_probability"].is_null().all():
+        chances = zip(columns["win_probability"], errors, strict=True)
+        shown["win_probability"] = [estimated(p, e / 2).number for p, e in chances]
+    for name in ("own_error", "inherited_error"):
+        shown[name] = [estimated(0.0, error).bound for error in columns[name]]
+    truth = list(map(certified, columns["true_value"], columns["true_bound"]))
+    shown["true_value"] = [row.number for row in truth]
+    shown["true_bound"] = [row.bound for row in truth]
+    shown["true_error"] = [f"{error:+.1e}" if error else "0" for error in columns["true_error"]]
     return shown
 
 

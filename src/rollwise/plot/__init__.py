@@ -44,7 +44,7 @@ KINDS = {
     "surface": Kind("the boundary between two actions, in space", ("x", "y", "where", "policy")),
     "graph": Kind("the positions and moves of a tiny game, or one decision", ("state",)),
     "length": Kind("how many turns a game takes", ("policy",)),
-    "convergence": Kind("changes and true errors, sweep by sweep", ("methods",)),
+    "convergence": Kind("changes and true errors, sweep by sweep", ("methods", "policy", "theta")),
     "error": Kind("the relative error of a method, where it is", ("x", "y", "where", "methods")),
     "scores": Kind("how final scores are distributed", ("policy",)),
     "learning": Kind("a learner's progress, and where it still differs", ("x", "y", "games")),
@@ -62,13 +62,15 @@ class Choices:
     where : str
         A condition on the rows of `Solution.table`: which states are drawn.
     policy : str
-        A policy by its name, to compare with.
+        A policy by its name, to compare with or to evaluate.
     state : mapping of str to int
         A position.
     methods : tuple of str
         Names of methods.
     games : int
         How many games a learner plays.
+    theta : float
+        Where the sweeps of a policy's evaluation stop.
     """
 
     x: str | None = None
@@ -78,6 +80,7 @@ class Choices:
     state: Any = None
     methods: tuple[str, ...] | None = None
     games: int | None = None
+    theta: float | None = None
 
 
 def require_plotly() -> None:

@@ -37,6 +37,8 @@ from rollwise.cli.method_options import (
     tell_unfinished,
 )
 from rollwise.documents.answers import advice_document
+from rollwise.errors import UsageError
+from rollwise.methods import find_method
 
 
 @app.command("advise")
@@ -63,6 +65,8 @@ def advise(
     options = method_options(
         method or DEFAULT, epsilon=epsilon, time_limit=time_limit, solver=solver
     )
+    if find_method(method or DEFAULT).estimates:
+        raise UsageError(f"--method {method} estimates; `rollwise table` has its estimates")
     chosen = as_played(read_game(game, parameters), Form(chase, None, contest, ties))
     position = read_state(state)
     solution = solve_or_load(chosen, load, max_states, method=method, options=options)

@@ -32,7 +32,6 @@ from rollwise.cli.forms import (
 )
 from rollwise.cli.method_options import (
     HistoryOption,
-    MaxSweepsOption,
     PrintSweepsOption,
     TimeLimitOption,
     check_history_path,
@@ -47,12 +46,24 @@ from rollwise.numbers.printed import chances, column, in_common
 if TYPE_CHECKING:
     from rollwise.answer.evaluation import Evaluation
 
-THETA = 1e-10
+THETA, ORDER = 1e-10, "reversed"
 AgainstOption = Annotated[
     str | None, typer.Option(metavar="Q", help="What the opponent plays; P unless given.")
 ]
 EvaluationOption = Annotated[
-    str, typer.Option(help="exact (linear systems, certified) or iterative (sweeps).")
+    str | None,
+    typer.Option(
+        help="exact (linear systems, certified; the default) or iterative (sweeps; so where an "
+        "option of it is given)."
+    ),
+]
+SweepsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-sweeps",
+        min=1,
+        help="Iterative: the values after so many sweeps; with --theta, give up after them.",
+    ),
 ]
 ThetaOption = Annotated[
     float | None,
@@ -74,10 +85,10 @@ def evaluate(
     parameters: ParametersArgument = None,
     policy: PolicyOption = ...,  # type: ignore[assignment]
     against: AgainstOption = None,
-    method: EvaluationOption = "exact",
+    method: EvaluationOption = None,
     theta: ThetaOption = None,
     order: SweepsOrderOption = None,
-    max_sweeps: MaxSweepsOption = None,
+    max_sweeps: SweepsOption = None,
     time_limit: TimeLimitOption = None,
     history: HistoryOption = None,
     print_sweeps: PrintSweepsOption = False,
@@ -94,12 +105,12 @@ def evaluate(
     from rollwise.answer import kept
     from rollwise.answer.evaluation import evaluate as evaluate_policy
     from rollwise.graph.policies import ties_in_play
+    from rollwise.methods.result import Status
 
-    options = _options(
-        method, theta=theta, order=order, max_sweeps=max_sweeps, time_limit=time_limit
+    told = {"history": history, "print_sweeps": print_sweeps or None}
+    method, options = _options(
+        method, told, theta=theta, order=order, max_sweeps=max_sweeps, time_limit=time_limit
     )
-    if method == "exact":
-        refuse("is for --method iterative", history=history, print_sweeps=print_sweeps)
     if print_sweeps:
         options["on_sweep"] = printing_sweeps(json)
     check_history_path(history)
@@ -125,7 +136,9 @@ def evaluate(
         )
     if history is not None:
         write_history(history, found.history)
-    finished = found.status == "converged"
+    finished = found.status is Status.CONVERGED
+    # so many sweeps and no more were asked for, and not a threshold
+    iterate = found.status is Status.SWEEP_LIMIT and max_sweeps is not None and theta is None
     # against itself an optimal policy has the value of the game, whichever it is
     resting = None if theirs is None else ties_in_play(graph, mine, theirs, start=s)
     document = evaluation_document(graph, found, s, resting)
@@ -134,15 +147,30 @@ def evaluate(
     elif finished:
         _print(document, graph.has_draws)
         tell_ties(document["equally_good"])
-    if not finished:
+    elif iterate:
+        _print_iterate(document, found, options.get("order", ORDER))
+    if not (finished or iterate):
         _tell_unfinished(found)
         raise typer.Exit(1)
 
 
-def _options(method: str, **iterative: Any) -> dict[str, Any]:
-    """What is told to the iterative method."""
+def _options(
+    method: str | None, told: dict[str, Any], **iterative: Any
+) -> tuple[str, dict[str, Any]]:
+    """The method, which is iterative where something of it is asked for, and what it is told.
+
+    Parameters
+    ----------
+    told : dict
+        What is to be told of its sweeps.
+    **iterative
+        Its options.
+    """
     from rollwise.answer.evaluation import METHODS
 
+    if method is None:
+        asked = any(value is not None for value in (iterative | told).values())
+        method = "iterative" if asked else "exact"
     if method not in METHODS:
         raise UsageError(f"--method is {method!r}; it must be {' or '.join(METHODS)}")
     for name in ("theta", "time_limit"):
@@ -151,8 +179,8 @@ def _options(method: str, **iterative: Any) -> dict[str, Any]:
             flag = name.replace("_", "-")
             raise UsageError(f"--{flag} is {value}; it can't be less than 0")
     if method == "exact":
-        refuse("is for --method iterative", **iterative)
-    return {name: value for name, value in iterative.items() if value is not None}
+        refuse("is for --method iterative", **iterative, **told)
+    return method, {name: value for name, value in iterative.items() if value is not None}
 
 
 def _tell_unfinished(found: Evaluation) -> None:
@@ -170,6 +198,27 @@ def _print(document: dict[str, Any], has_draws: bool) -> None:
     where = ", ".join(f"{name}={value}" for name, value in document["state"].items())
     typer.echo(f"{document['policy']}{versus}, at {where}")
     print_worth(document, has_draws)
+
+
+def _print_iterate(document: dict[str, Any], found: Evaluation, order: str) -> None:
+    """What the values are after some sweeps, and that this is no answer."""
+    where = ", ".join(f"{name}={value}" for name, value in document["state"].items())
+    versus = "" if document["against"] is None else f" against {document['against']}"
+    typer.echo(f"{document['policy']}{versus}, at {where}")
+    told = document["iterate"]
+    sweeps = f"{found.sweeps:,} sweep{'s' if found.sweeps > 1 else ''} ({order})"
+    if "win_probability" in told:
+        what, first = "a win probability", f"{told['win_probability']:.12f} moving first"
+        second = told.get("win_probability_second")
+        if second is not None:
+            first += f", {second:.12f} moving second"
+    else:
+        what, first = "an expected score", f"{told['value']:.12g}"
+    typer.echo(f"  after {sweeps} from {what} of 0 everywhere: {first}")
+    typer.echo(
+        f"  an iterate and not an answer: the last sweep changed some position by "
+        f"{told['last_change']:.3g}, and nothing is proved of the error"
+    )
 
 
 def print_worth(document: dict[str, Any], has_draws: bool) -> None:

@@ -35,6 +35,14 @@ KindArgument = Annotated[
         metavar="KIND", help="; ".join(f"{name}: {kind.about}" for name, kind in KINDS.items())
     ),
 ]
+PolicyToDrawOption = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="A policy to compare with; to evaluate, for `convergence`."),
+]
+ThetaOption = Annotated[
+    float | None,
+    typer.Option(help="For `convergence` of a policy: stop after a sweep that changes no more."),
+]
 
 
 @app.command("plot")
@@ -55,9 +63,8 @@ def plot(
     where: Annotated[
         str | None, typer.Option(metavar="EXPR", help='Which states, as in "rival == 50".')
     ] = None,
-    policy: Annotated[
-        str | None, typer.Option(metavar="NAME", help="A policy to compare with.")
-    ] = None,
+    policy: PolicyToDrawOption = None,
+    theta: ThetaOption = None,
     state: Annotated[
         str | None, typer.Option(metavar="FIELD=N,...", help="One position, for `graph`.")
     ] = None,
@@ -67,7 +74,7 @@ def plot(
             "--method",
             metavar="A,B,...",
             help="Methods, for `convergence` (value-iteration:components:sound has an order and "
-            "bounds); one for `error`.",
+            "bounds; orders alone with --policy); one for `error`.",
         ),
     ] = None,
     games: Annotated[
@@ -102,6 +109,7 @@ def plot(
         "state": None if state is None else read_state(state),
         "methods": tuple(name.strip() for text in method or () for name in text.split(",")) or None,
         "games": games,
+        "theta": theta,
     }
     check_choices(kind, **choices)
     chosen = as_played(read_game(game, words), Form(chase, target, contest, ties))

@@ -31,6 +31,8 @@ from rollwise.cli.method_options import (
     ObjectiveOption,
     OrderOption,
     PrintSweepsOption,
+    SampleSeedOption,
+    SamplesOption,
     SolverOption,
     SoundOption,
     StartOption,
@@ -48,6 +50,7 @@ from rollwise.cli.streams import say
 from rollwise.documents.answers import solution_document
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import check_place
+from rollwise.methods import find_method
 from rollwise.numbers.printed import rounded_up
 
 if TYPE_CHECKING:
@@ -100,6 +103,8 @@ def solve(
     objective: ObjectiveOption = None,
     tighten: TightenOption = None,
     start_from: StartOption = None,
+    samples: SamplesOption = None,
+    seed: SampleSeedOption = None,
     mode: ModeOption = "auto",
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
@@ -126,8 +131,11 @@ def solve(
         objective=objective,
         tighten=tighten,
         start=start_from,
+        samples=samples,
+        seed=seed,
         on_sweep=printing_sweeps(json) if print_sweeps else None,
     )
+    _check_estimate(method, save=save, tolerance=tolerance, history=history)
     elsewhere = {
         "chase": chase,
         "method": None if method == DEFAULT else method,
@@ -159,6 +167,12 @@ def solve(
     _tell(solution, game, save, json=json)
 
 
+def _check_estimate(method: str, **proved: Any) -> None:
+    """Refuse what estimates can't have."""
+    if find_method(method).estimates:
+        refuse("is for answers that are proved, and not for estimates", **proved)
+
+
 def _solved(game: Game, tolerance: float | None, **how: Any) -> Solution:
     from rollwise.answer.kept import solve as solve_game
 
@@ -185,7 +199,7 @@ def _tell(solution: Solution, game: str, save: Path | None, *, json: bool) -> No
         raise typer.Exit(1)
     if odd:
         say(f"check has something to say: {odd[0]} (rollwise check {game})")
-    if solution.status != "certified":
+    if solution.status not in ("certified", "estimated"):
         typer.echo(
             f"rollwise: {solution.status}: the error bound is {rounded_up(solution.error_bound)}",
             err=True,
@@ -206,7 +220,11 @@ def _print(document: dict[str, Any], graph: StateGraph) -> None:
     start = ", ".join(f"{name}={value}" for name, value in document["start"].items())
     bound = document["error_bound"]
     typer.echo(graph.title)
-    if bound is None:
+    if "estimate" in document:
+        from rollwise.cli.estimates import print_estimate
+
+        print_estimate(start, document, graph)
+    elif bound is None:
         typer.echo(f"  value of the start ({start}): {document['value']}, without an error bound")
     else:
         is_score = graph.objective != "win"

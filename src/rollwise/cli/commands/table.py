@@ -33,6 +33,8 @@ from rollwise.cli.method_options import (
     EpsilonOption,
     MaybeMethodOption,
     OrderOption,
+    SampleSeedOption,
+    SamplesOption,
     SolverOption,
     SoundOption,
     TimeLimitOption,
@@ -81,6 +83,8 @@ def table(
     time_limit: TimeLimitOption = None,
     solver: SolverOption = None,
     whole: WholeOption = None,
+    samples: SamplesOption = None,
+    seed: SampleSeedOption = None,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
 ) -> None:
@@ -101,6 +105,8 @@ def table(
         time_limit=time_limit,
         solver=solver,
         whole=whole,
+        samples=samples,
+        seed=seed,
     )
     chosen = as_played(read_game(game, parameters), Form(chase, target, contest, ties))
     solution = solve_or_load(chosen, load, max_states, method=method, options=options)

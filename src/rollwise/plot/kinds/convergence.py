@@ -1,4 +1,8 @@
-"""Changes and true errors, sweep by sweep: how little a stopping threshold says."""
+"""Changes and true errors, sweep by sweep: how little a stopping threshold says.
+
+The sweeps are those of methods that find values. Where a policy is named, they are those of its
+iterative evaluation.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,20 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
+from rollwise.answer.evaluation import Evaluation, evaluate
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
+from rollwise.graph.policies import Policy
 from rollwise.methods import METHODS, find_method, run_method
-from rollwise.methods.result import MethodResult
+from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.sweeping import ORDERS
 from rollwise.numbers.printed import rounded_up
 from rollwise.plot import Choices
 from rollwise.plot.lines import Line, draw_lines
-from rollwise.plot.style import LINE_COLOURS
+from rollwise.plot.style import GREY, LINE_COLOURS
 
 USUAL = ("value-iteration", "value-iteration:components")
+USUAL_ORDERS = ("reversed", "forward")
 MOST_SWEEPS = 400
 SECONDS = 20.0  # for each method
 STOP = 1e-14
@@ -46,6 +53,10 @@ class Trace:
 
 def draw(solution: Solution, choices: Choices) -> go.Figure:
     """A line for what each method watches, and one for its true error."""
+    if choices.policy is not None:
+        return _draw_evaluation(solution, choices.policy, choices.methods, choices.theta)
+    if choices.theta is not None:
+        raise UsageError("theta is where the evaluation of a policy stops: name the policy too")
     graph = solution.graph
     runs = [(name, *read_method(name)) for name in choices.methods or USUAL]
     # Of win probabilities, which are half as far apart as values are.
@@ -91,6 +102,90 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         markers=max(len(line.x) for line in lines) <= 40,
         dashes=[(" or ".join(dashes), "dot"), ("largest true error", "solid")],
     )
+
+
+def _draw_evaluation(
+    solution: Solution, name: str, orders: tuple[str, ...] | None, theta: float | None
+) -> go.Figure:
+    """A line for the changes of each order of sweeping, and one for its true error."""
+    graph = solution.graph
+    for order in orders or ():
+        if order not in ORDERS:
+            raise UsageError(
+                f"with a policy, the methods are orders of sweeping ({', '.join(ORDERS)}), and "
+                f"{order!r} is none"
+            )
+    if theta is not None and not theta >= 0:
+        raise UsageError(f"theta is {theta}; it can't be less than 0")
+    policy = solution.policies.find(name)
+    exact = evaluate(solution, policy)
+    assert exact.bounds is not None
+    unit = "points" if solution.is_score else "win probability"
+    scale = 1.0 if solution.is_score else 0.5
+    lines, notes, most = [], [], 1
+    for order, colour in zip(orders or USUAL_ORDERS, LINE_COLOURS, strict=False):
+        found, errors = trace_evaluation(solution, policy, exact, order, theta)
+        sweeps = list(range(1, len(errors) + 1))
+        most = max(most, len(sweeps))
+        for words, numbers, dash in (
+            ("change", found.history, "dot"),
+            ("true error", errors, "solid"),
+        ):
+            shown = [number if number > 0 else float("nan") for number in numbers]
+            lines.append(Line(f"{order}: {words}", sweeps, shown, colour, dash=dash, key=order))
+        ended = "stopped" if found.status is Status.CONVERGED else str(found.status)
+        notes.append(
+            f"{order}: {ended} after {len(sweeps)} sweeps, the last change {found.history[-1]:.2g} "
+            f"and the error {errors[-1]:.2g}."
+        )
+    if theta:
+        lines.append(Line(f"θ = {theta:g}", [1, most], [theta, theta], GREY, dash="dash"))
+    bound = rounded_up(scale * float(np.nanmax(exact.bounds)))
+    return draw_lines(
+        lines,
+        title=f"{graph.title}: evaluation of {policy.name}, sweep by sweep",
+        notes=[
+            "Dotted: the largest change of a sweep, at which the evaluation stops; it is no bound "
+            f"on the error. Full: the largest true error, against certified values (± {bound}).",
+            *notes,
+        ],
+        x_title="sweeps",
+        y_title=f"largest over all positions ({unit})",
+        log=True,
+        markers=most <= 40,
+    )
+
+
+def trace_evaluation(
+    solution: Solution, policy: Policy, exact: Evaluation, order: str, theta: float | None
+) -> tuple[Evaluation, list[float]]:
+    """Evaluate a policy by sweeps, and keep the true error after each of them.
+
+    Returns
+    -------
+    found : Evaluation
+        After sweeps to `theta`; unless given, as far as doubles carry.
+    errors : list of float
+        The largest distance of a win probability (or value) from the exact ones, by sweep.
+    """
+    truth = exact.values if solution.is_score else exact.win_probability
+    errors: list[float] = []
+
+    def keep(worth: NDArray[np.float64]) -> None:
+        with np.errstate(invalid="ignore"):  # where play never ends, both are infinite
+            errors.append(float(np.nanmax(np.abs(worth - truth))))
+
+    found = evaluate(
+        solution,
+        policy,
+        method="iterative",
+        theta=STOP if theta is None else theta,
+        order=order,
+        max_sweeps=MOST_SWEEPS,
+        time_limit=SECONDS,
+        on_values=keep,
+    )
+    return found, errors
 
 
 def read_method(text: str) -> tuple[str, dict[str, Any]]:

@@ -1,0 +1,324 @@
+"""Simulated backward induction: its draws, values and standard errors, and what it is called."""
+
+from __future__ import annotations
+
+import json
+
+import naive_methods
+import numpy as np
+import pytest
+from cli_runner import output, refusal, run
+from graphs import assemble
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rollwise
+from rollwise import RollwiseError, build
+from rollwise.answer.estimates import Calibration
+from rollwise.errors import UsageError
+from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN
+from rollwise.games.dice_blackjack import DiceBlackjack
+from rollwise.games.pig import Pig
+from rollwise.games.threes import Threes
+from rollwise.graph.choices import chances
+from rollwise.machine.deadlines import Clock
+from rollwise.methods import sampled as module
+from rollwise.methods.result import Status
+from rollwise.methods.sampled import _draw as draw
+from rollwise.methods.sampled import sampled
+from rollwise.methods.strategy_iteration import strategy_iteration
+
+kernels = pytest.mark.kernels
+COLUMNS = {"standard_error", "own_error", "inherited_error"}
+
+
+@st.composite
+def ordered_graphs(draw):
+    """Graphs in which every outcome leads to a state of a higher number, or to the end."""
+    players, objective = draw(st.sampled_from([(2, "win"), (1, "maximize"), (1, "minimize")]))
+    n = draw(st.integers(1, 6))
+    over = [WIN, LOSE, DRAW] if objective == "win" else [END]
+    points = st.just(0.0) if objective == "win" else st.integers(-8, 8).map(float)
+    weights = draw(st.sampled_from([st.integers(1, 9), st.floats(0.25, 4)]))
+    table = []
+    for s in range(n):
+        ends = st.tuples(weights, st.sampled_from(over), st.none())
+        onward = [AGAIN, PASS] if players == 2 else [AGAIN]
+        later = st.integers(s + 1, n - 1)
+        goes = st.tuples(weights, st.sampled_from(onward), later) if s + 1 < n else ends
+        ways = st.lists(st.one_of(goes, goes, ends), min_size=1, max_size=4)
+        table.append(draw(st.lists(st.tuples(points, ways), min_size=1, max_size=3)))
+    return assemble(table, objective=objective, players=players)
+
+
+def counted(graph, samples, seed):
+    return draw(graph, samples, seed, Clock(None), None)
+
+
+@kernels
+@given(graph=ordered_graphs(), samples=st.integers(2, 40), seed=st.integers(0, 99))
+def test_values_and_errors_are_those_of_the_naive_twin(graph, samples, seed):
+    found = sampled(graph, samples=samples, seed=seed)
+    counts = counted(graph, samples, seed)
+    values, own, whole = naive_methods.sampled(graph, counts, samples, found.chosen)
+    assert found.status is Status.ESTIMATED
+    assert found.values == pytest.approx(values, abs=1e-12)
+    columns = found.columns
+    assert set(columns) == COLUMNS
+    assert columns["own_error"] == pytest.approx(own, abs=1e-7)
+    assert columns["standard_error"] == pytest.approx(whole, abs=1e-7)
+    squares = columns["own_error"] ** 2 + columns["inherited_error"] ** 2
+    assert columns["standard_error"] ** 2 == pytest.approx(squares, abs=1e-12)
+    assert found.claimed_error == max(columns["standard_error"])
+    assert not found.claim_is_bound
+
+
+@kernels
+@given(graph=ordered_graphs(), seed=st.integers(0, 99))
+def test_what_is_certain_is_not_drawn(graph, seed):
+    counts = counted(graph, 7, seed)
+    starts = graph.outcome_indptr[:-1]
+    assert np.all(np.add.reduceat(counts, starts) == 7)
+    sizes = np.diff(graph.outcome_indptr)
+    assert np.all(counts[starts[sizes == 1]] == 7)
+    found = sampled(graph, samples=7, seed=seed)
+    assert found.details["entries"] == np.sum(sizes > 1)
+    if not found.details["entries"]:
+        assert found.values == pytest.approx(strategy_iteration(graph).values, abs=1e-12)
+        assert not found.columns["standard_error"].any()
+
+
+@pytest.mark.needs_jit
+def test_draws_come_as_often_as_they_should():
+    """Pearson's statistic over all entries has the mean and the spread of its distribution."""
+    graph = build(DiceBlackjack(low=8, high=9, dice=3), mode="interpreted")
+    samples = 20_000
+    expected = samples * chances(graph)
+    off = (counted(graph, samples, 3) - expected) ** 2 / expected
+    degrees = int((np.diff(graph.outcome_indptr) - 1).sum())
+    assert abs(off.sum() - degrees) < 4 * np.sqrt(2 * degrees)
+    first, again, other = (counted(graph, samples, seed) for seed in (3, 3, 4))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+OWN = [[(0.0, [(1, AGAIN, t) for t in (1, 2, 3)])], *[
+    [(0.0, [(2, WIN, None), (3, LOSE, None)]), (0.0, [(1, PASS, 3), (1, AGAIN, 3)])]
+    for _ in (1, 2)
+], [(0.0, [(5, WIN, None), (1, LOSE, None), (1, DRAW, None)])]]  # fmt: skip
+SHAPES = {
+    "a solitaire game": lambda: build(Threes(dice=3)),
+    "two players": lambda: build(DiceBlackjack(low=9, high=10)),
+    "a chase": lambda: rollwise.solve(rollwise.Chase(Threes(dice=2))).graph,
+    "by hand": lambda: assemble(OWN),
+}
+
+
+@pytest.mark.needs_jit
+@pytest.mark.parametrize("shape", SHAPES)
+def test_standard_errors_say_how_far_off_the_estimates_are(shape):
+    """Over many seeds: true errors, in standard errors, spread as normal numbers do."""
+    graph = SHAPES[shape]()
+    truth = strategy_iteration(graph).values
+    off = []
+    for seed in range(60):
+        found = sampled(graph, samples=4_000, seed=seed)
+        uncertain = found.columns["own_error"] > 0
+        error = found.values - truth
+        off.append(error[uncertain] / found.columns["standard_error"][uncertain])
+    pooled = np.concatenate(off)
+    assert 0.85 < np.sqrt(np.mean(pooled**2)) < 1.15
+    assert 0.9 < np.mean(np.abs(pooled) <= 2) < 0.99
+    # and own errors alone would say too little, where errors are inherited
+    start = [sampled(graph, samples=4_000, seed=seed) for seed in range(60)]
+    share = [found.columns["own_error"][0] / found.columns["standard_error"][0] for found in start]
+    assert max(share) < 0.999
+
+
+@kernels
+def test_errors_along_a_chain_add_up_by_hand():
+    """A coin decides whether the other player throws the coin that decides the game."""
+    coin = [(0.0, [(1, WIN, None), (1, LOSE, None)])]
+    through = [(0.0, [(1, PASS, 1), (1, LOSE, None)])]
+    graph = assemble([through, coin])
+    found = sampled(graph, samples=400, seed=5)
+    heads, past = (counted(graph, 400, 5)[k] / 400 for k in (2, 0))
+    value = 2 * heads - 1
+    own = np.sqrt((1 - value**2) / 399)
+    assert found.values[1] == pytest.approx(value)
+    assert found.columns["own_error"][1] == pytest.approx(own)
+    assert found.columns["inherited_error"][1] == 0
+    assert found.values[0] == pytest.approx(-past * value - (1 - past))
+    assert found.columns["inherited_error"][0] == pytest.approx(past * own)
+
+
+@pytest.mark.needs_jit
+def test_random_signs_stand_for_the_entries_of_large_games(monkeypatch):
+    graph = build(DiceBlackjack())
+    exactly = sampled(graph, samples=1000, seed=2)
+    assert exactly.details["errors_carried"] == "entry by entry"
+    monkeypatch.setattr(module, "MOST_WORK", 0)
+    by_signs = sampled(graph, samples=1000, seed=2)
+    assert by_signs.details["errors_carried"] == "by 256 random signs"
+    assert np.array_equal(by_signs.values, exactly.values)
+    ratio = by_signs.columns["standard_error"] / exactly.columns["standard_error"]
+    assert np.mean(np.abs(ratio - 1) < 0.1) > 0.95
+    assert np.all(np.abs(ratio - 1) < 0.3)
+
+
+@pytest.mark.needs_jit
+def test_the_best_of_several_estimates_is_too_good():
+    """Eight coins that are all worth 0: the best looks worth more, by the mean of a maximum."""
+    coin = (0.0, [(1, WIN, None), (1, LOSE, None)])
+    graph = assemble([[coin] * 8])
+    seen = np.array([sampled(graph, samples=100, seed=seed).values[0] for seed in range(300)])
+    best_of_eight = 1.4236 * 0.1  # the mean of the largest of eight standard normal numbers
+    assert seen.mean() == pytest.approx(best_of_eight, rel=0.1)
+
+
+@pytest.mark.needs_jit
+def test_the_same_seed_gives_the_same_answer_in_both_modes():
+    found = [
+        rollwise.solve(
+            Threes(dice=3), method="sampled", options={"samples": 500, "seed": 7}, mode=mode
+        )
+        for mode in ("interpreted", "compiled", "interpreted")
+    ]
+    for other in found[1:]:
+        assert np.array_equal(found[0].values, other.values)
+        for name in COLUMNS:
+            assert np.array_equal(found[0].run.columns[name], other.run.columns[name])
+    fresh = [rollwise.solve(Threes(dice=2), method="sampled") for _ in range(2)]
+    assert fresh[0].run.details["seed"] != fresh[1].run.details["seed"]
+
+
+@kernels
+def test_games_without_an_order_are_refused():
+    with pytest.raises(UsageError, match=r"come back to a state, such as .*turn=0"):
+        sampled(build(Pig(target=8), mode="interpreted"))
+    stays = assemble([[(0.0, [(1, AGAIN, 0), (1, WIN, None)])]])
+    with pytest.raises(UsageError, match="come back to a state"):
+        sampled(stays)
+    ends = assemble([[(0.0, [(1, LOSE, None), (1, WIN, None)])]])
+    for options in ({"samples": 1}, {"samples": 10**10}, {"seed": -1}, {"seed": 1.5}):
+        with pytest.raises(UsageError):
+            sampled(ends, **options)
+    late = sampled(ends, time_limit=0.0)
+    assert late.status is Status.OUT_OF_TIME
+    assert np.isnan(late.values).all()
+
+
+@pytest.mark.needs_jit
+def test_an_estimate_is_never_called_certified():
+    solution = rollwise.solve(
+        Threes(dice=3), method="sampled", options={"samples": 1000, "seed": 1}
+    )
+    assert solution.status == "estimated"
+    assert not solution.gave_up
+    assert solution.estimated
+    assert np.isinf(solution.error_bounds).all()
+    assert "certified" not in repr(solution)
+    assert "(estimated)" in repr(solution)
+    truth = rollwise.solve(Threes(dice=3))
+    columns = solution.run.columns
+    assert np.array_equal(columns["true_value"], truth.values)
+    assert np.array_equal(columns["true_bound"], truth.error_bounds)
+    assert columns["true_error"] == pytest.approx(solution.values - truth.values)
+    table = solution.table("to_roll > 0")
+    assert table["error_bound"].is_null().all()
+    assert set(COLUMNS | {"true_value", "true_error"}) < set(table.columns)
+    assert len(table) == 5
+    found = Calibration.of(solution)
+    off = (solution.values - truth.values)[columns["own_error"] > 0]
+    off = off / columns["standard_error"][columns["own_error"] > 0]
+    assert found.states == len(off) == 5
+    assert found.mean == pytest.approx(off.mean())
+    assert found.within_two == np.mean(np.abs(off) <= 2)
+    for use in (
+        lambda: solution.save("x.parquet"),
+        lambda: solution.plot("value"),
+        lambda: solution.report(),
+        lambda: solution.advise(truth.graph.states[0].tolist()),
+    ):
+        with pytest.raises(RollwiseError, match="of estimates by sampled"):
+            use()
+    assert solution.policy.name == "best by estimates"
+
+
+SMALL = ("threes", "dice=3", "--method", "sampled", "--samples", "2000", "--seed", "1")
+
+
+@pytest.mark.needs_jit
+def test_commands_show_estimates_beside_the_truth():
+    text = output("solve", *SMALL)
+    assert "estimated ±" in text
+    assert "inherited from other estimates" in text
+    assert "the truth is 4." in text
+    assert "each drawn 2,000 times, seed 1" in text
+    document = json.loads(output("solve", *SMALL, "--json"))
+    assert document["status"] == "estimated"
+    assert document["error_bound"] is None
+    told = document["estimate"]
+    truth = json.loads(output("solve", "threes", "dice=3", "--json"))
+    assert told["true_value"] == truth["value"]
+    assert told["true_error"] == pytest.approx(document["value"] - truth["value"])
+    assert abs(told["true_error"]) < 4 * told["standard_error"]
+    squares = told["own_error"] ** 2 + told["inherited_error"] ** 2
+    assert told["standard_error"] ** 2 == pytest.approx(squares)
+    assert told["entries"] == 5
+    rows = json.loads(output("table", *SMALL, "--where", "to_roll > 0", "--json"))["rows"]
+    assert {row["error_bound"] for row in rows} == {None}
+    shown = output("table", *SMALL, "--where", "to_roll > 0").splitlines()
+    assert "inherited_error" in shown[0]
+    assert "true_error" in shown[0]
+    assert "error_bound" not in shown[0]
+    assert len(shown) == 6
+
+
+@pytest.mark.needs_jit
+def test_chances_to_win_are_estimated_too():
+    game = ("dice-blackjack", "--method", "sampled", "--samples", "2000", "--seed", "3")
+    text = output("solve", *game)
+    assert "wins with probability 0." in text
+    document = json.loads(output("solve", *game, "--json"))
+    shown = float(text.split("wins with probability ")[1].split(" ")[0])
+    assert shown == pytest.approx(document["win_probability"], abs=1e-3)
+    chase = ("threes", "dice=2", "--chase", "--target", "3", "--method", "sampled")
+    assert "estimated ±" in output("solve", *chase, "--samples", "500", "--seed", "3")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("solve", "super-six", "sticks=6", "--method", "sampled"), "come back to a state"),
+        (("solve", *SMALL, "--save", "x.parquet"), "not for estimates"),
+        (("solve", *SMALL, "--tolerance", "1"), "not for estimates"),
+        (("solve", "threes", "dice=2", "--samples", "9"), "strategy-iteration has no --samples"),
+        (("solve", "threes", "dice=2", "--method", "sampled", "--samples", "1"), "from 2"),
+        (("solve", "threes", "dice=2", "--method", "sampled", "--seed=-1"), "seed"),
+        (("table", "threes", "dice=2", "--seed", "1"), "has no --seed"),
+        (("advise", "threes", "dice=2", "--state", "x=1", "--method", "sampled"), "estimates"),
+        (("plot", "threes", "convergence", "dice=2", "--method", "sampled"), "nothing to draw"),
+    ],
+)
+def test_wrong_use(arguments, says, tmp_path):
+    assert says in refusal(*arguments, cwd=tmp_path)
+
+
+@pytest.mark.needs_jit
+def test_compare_says_what_an_estimate_is_made_of():
+    options = ("--methods", "sampled,exact", "--json")
+    rows = json.loads(output("compare", "threes", "dice=2", *options))["rows"]
+    assert rows[0]["status"].startswith("estimated: 3 entries, each drawn 300,000 times, seed 1")
+    assert 0 < rows[0]["error"] < 6 * rows[0]["claimed_error"]
+    lines = output("compare", "threes", "dice=2", *options[:2]).splitlines()
+    assert lines[1].split()[:2] == ["sampled", "estimated"]
+    assert any(line.startswith("sampled: estimated: 3 entries") for line in lines)
+
+
+@pytest.mark.needs_jit
+def test_too_little_time_is_no_estimate():
+    done = run("solve", *SMALL, "--time-limit", "0", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["value"] is None
+    assert "out of time" in done.stderr
