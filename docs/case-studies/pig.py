@@ -11,11 +11,9 @@ from study import Page, certified, percent, points, power, printed, run, where
 import rollwise
 from rollwise import Policy, Solution
 from rollwise.answer.evaluation import BestResponse, Evaluation
-from rollwise.derive.seats import with_policy
 from rollwise.games.pig import HOLD, ROLL, Pig
-from rollwise.methods.sweeping import Sweeper
 from rollwise.plot.lines import Line, draw_lines
-from rollwise.plot.style import BLUE, ORANGE
+from rollwise.plot.style import BLUE
 from rollwise.simulate import simulate
 
 TITLE = "Pig: from hold-at-20 to optimal"
@@ -115,31 +113,20 @@ def evaluation(page: Page, solution: Solution, holds: Policy, itself: Evaluation
             The notebook prints {source["one_sweep"][:6]} for {place}, after a single update from
             zero, as in our first row; that is the chance to roll a 1, after which the other
             player's chance, still 0, counts as a sure win. The true chance is
-            {percent(itself.win_probability[s])}.
+            {percent(itself.win_probability[s])}. The first row is an iterate and no estimate:
+            another beginning gives another number. The notebook's environment pays 1 for a win and
+            −1 for a loss; counted so, 0 everywhere means an even chance, and one sweep leaves 0.5.
+            (`rollwise evaluate pig --policy hold-at-20 --max-sweeps 1 --order synchronous --state
+            banked=50,rival=50,turn=10`)
         """)
-    lines = []
-    for order, colour in zip(orders, (BLUE, ORANGE), strict=True):
-        changes, errors = trace(solution, holds, itself, order)
-        sweeps = list(range(1, len(changes) + 1))
-        lines += [
-            Line(f"{order}: change", sweeps, changes, colour, dash="dot"),
-            Line(f"{order}: true error", sweeps, errors, colour),
-        ]
-    figure = draw_lines(
-        lines,
-        title="Policy evaluation",
-        notes=[],
-        x_title="sweep",
-        y_title="largest over all positions (win probability)",
-        log=True,
-        markers=False,
-    )
+    figure = solution.plot("convergence", policy=holds, theta=theta)
     off = [float(np.max(np.abs(swept[o].win_probability - itself.win_probability))) for o in orders]
     page.text(f"""
-        The notebook's figure of the largest change in each sweep, here with the true error beside
-        it. When the change has fallen below θ, the error is {off[0] / theta:.2g} θ after sweeping
+        The notebook's only figure has the largest change of each sweep (dotted here). The true
+        error stands beside it (`rollwise plot pig convergence --policy hold-at-20 --theta 1e-5`).
+        When the change has fallen below θ, the error is {off[0] / theta:.2g} θ after sweeping
         backwards and {off[1] / theta:.2g} θ after sweeping forwards; the change alone tells
-        neither.
+        neither. A stopping threshold isn't a bound on the error.
     """)
     page.figure("evaluation", figure, f"Change and true error by sweep, {holds.name}")
     shown = replace(solution, values=itself.values, error_bounds=itself.bounds)
@@ -149,20 +136,6 @@ def evaluation(page: Page, solution: Solution, holds: Policy, itself: Evaluation
         points at risk:
     """)
     page.figure("value", figure, f"Chance to win in each position if both play {holds.name}")
-
-
-def trace(
-    solution: Solution, policy: Policy, exact: Evaluation, order: str
-) -> tuple[list[float], list[float]]:
-    """Changes and true errors, sweep by sweep, of chances that begin at 0."""
-    sweeper = Sweeper(with_policy(solution.graph, policy), order, start=-1.0)
-    changes: list[float] = []
-    errors: list[float] = []
-    while len(changes) < 60:
-        change, _ = sweeper.sweep()
-        changes.append(change / 2)
-        errors.append(float(np.max(np.abs(sweeper.values - exact.values))) / 2)
-    return changes, errors
 
 
 def two_agents(page: Page) -> None:
