@@ -22,7 +22,14 @@ from rollwise.games.threes import Threes
 pytest.importorskip("plotly")
 
 STUDIES = Path(__file__).parent.parent / "docs" / "case-studies"
-NAMES = ("super_six_value_iteration", "dice_blackjack", "pig", "super_six_programming", "threes")
+NAMES = (
+    "super_six_value_iteration",
+    "super_six_family",
+    "dice_blackjack",
+    "pig",
+    "super_six_programming",
+    "threes",
+)
 
 
 @pytest.fixture
@@ -84,6 +91,21 @@ def test_super_six_by_value_iteration(small):
         }
         assert bool(stops) == (sticks == turn)
     assert all("/".join(map(str, s[:3])) in page for s in stops)
+
+
+@pytest.mark.slow
+@pytest.mark.needs_jit
+def test_the_family_of_super_six(small):
+    whole = small("super_six_family")
+    page = " ".join(whole.split())
+    assert "15 of his 15 codes are ours" in page
+    assert "agree in 2 of 2" in page
+    published = rows_of(whole, "version")["as published"]
+    for cell, sticks in zip(published[1:3], (6, 10), strict=True):
+        values = nearly(moves_of_game(SuperSix(sticks=sticks)))
+        assert chance(cell) == pytest.approx((1 + values[SuperSix(sticks).start()]) / 2, abs=1e-4)
+    assert "5 from 7, 4 from 7, 3 from 13" in page
+    assert "0.2389481" in page
 
 
 @pytest.mark.slow

@@ -166,6 +166,32 @@ def test_super_six_with_40_sticks(method):
     assert {(lid, theirs, mine) for lid, mine, theirs in stopped} == stopped
 
 
+@pytest.mark.parametrize("method", FOR_LARGE_GAMES)
+def test_super_six_by_the_codes_of_jehn(method):
+    """The strategy for each number of sticks up to 15, a bit for each situation with a choice."""
+    graph = build(SuperSix(15))
+    values, _ = certified(method, graph)
+    codes = ANSWERS["super-six-codes"]["codes"]
+    assert len(codes) == 15
+    for sticks, code in enumerate(codes, 1):
+        bits = f"{code:b}"[::-1] if code else ""
+        for lid in range(5, 0, -1):
+            for mine in range(sticks - lid - 1, 0, -1):
+                bit, bits = bits[:1] or "0", bits[1:]
+                thrown = throws(graph, values, (lid, mine, sticks - lid - mine, 0))
+                assert thrown is (bit == "1")
+        assert bits == ""
+
+
+def test_super_six_by_the_fractions_of_jehn():
+    """Numerators of the chance with three sticks in the lid and n in each hand."""
+    graph = build(SuperSix(11))
+    found = run_method(graph, "exact").fractions
+    for n, numerator in enumerate(ANSWERS["super-six-codes"]["numerators"], 1):
+        chance = (1 + found[graph.find((3, n, n, 1))]) / 2
+        assert str(chance.numerator) == numerator
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_pig_with_a_goal_of_7_by_exact_fractions(method):
     """A twin that shares nothing with the package but the rules: see naive.py."""

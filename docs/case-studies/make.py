@@ -7,7 +7,14 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-STUDIES = ("super_six_value_iteration", "dice_blackjack", "pig", "super_six_programming", "threes")
+STUDIES = (
+    "super_six_value_iteration",
+    "super_six_family",
+    "dice_blackjack",
+    "pig",
+    "super_six_programming",
+    "threes",
+)
 
 
 def main() -> None:

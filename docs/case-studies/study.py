@@ -164,16 +164,27 @@ def certified(value: float, bound: float) -> str:
 
 def log_axes(figure: go.Figure, *letters: str) -> go.Figure:
     """Give axes a logarithmic scale, in both layouts of a figure."""
-    meta, layouts = _layouts(figure)
     spec = {"type": "log", "dtick": 1, "exponentformat": "power"}
     for letter in letters:
-        key = f"{letter}axis"
-        for layout in layouts:
-            kept = {k: v for k, v in layout.get(key, {}).items() if k not in ("range", "tick0")}
-            layout[key] = {**kept, **spec}
-        figure.update_layout({key: {**spec, "range": None, "tick0": None}})
-    figure.update_layout(meta=meta)
+        _set_axis(figure, letter, spec, ("range", "tick0"))
     return figure
+
+
+def named_ticks(figure: go.Figure, letter: str, names: Sequence[str]) -> go.Figure:
+    """Write names in the place of the numbers 0, 1, 2 ... on an axis, in both layouts."""
+    spec = {"tickvals": list(range(len(names))), "ticktext": list(names)}
+    _set_axis(figure, letter, spec, ("dtick", "tick0"))
+    return figure
+
+
+def _set_axis(figure: go.Figure, letter: str, spec: dict[str, Any], gone: Sequence[str]) -> None:
+    """Change an axis in both layouts of a figure; what is gone is left to Plotly."""
+    meta, layouts = _layouts(figure)
+    key = f"{letter}axis"
+    for layout in layouts:
+        kept = {k: v for k, v in layout.get(key, {}).items() if k not in gone}
+        layout[key] = {**kept, **spec}
+    figure.update_layout({key: {**spec, **dict.fromkeys(gone)}}, meta=meta)
 
 
 def _settle_names(file: Path) -> None:

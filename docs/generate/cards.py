@@ -34,7 +34,7 @@ def index() -> str:
     """The page that lists the cards."""
     rows = []
     for name, cls in available().items():
-        given = _given({spec.name: spec.default for spec in parameter_specs(cls)})
+        given = _given(cls().parameters)
         about = (inspect.getdoc(cls) or "").partition("\n")[0]
         players = "two" if cls.players == 2 else "one"
         rows.append(f"| [{title(name)}]({name}.md) | {players} | {given} | {about} |")

@@ -223,8 +223,13 @@ class Game:
 
     @property
     def parameters(self) -> dict[str, Value]:
-        """The parameters of this game, by name."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        """The parameters of this game, by name; without variants that have their default."""
+        named = ((field, getattr(self, field.name)) for field in dataclasses.fields(self))
+        return {
+            field.name: value
+            for field, value in named
+            if not field.metadata.get("variant") or value != field.default
+        }
 
     def validate(self) -> None:
         """Check every parameter against its type and range.
@@ -256,7 +261,8 @@ class Game:
         from html import escape
 
         about = self.description.partition("\n")[0]
-        values = self.parameters
+        given = self.parameters
+        values = {spec.name: given.get(spec.name, spec.default) for spec in self.specs}
         rows = "".join(
             f"<tr><th>{escape(spec.name)}</th><td>{escape(str(values[spec.name]))}</td>"
             f"<td>{escape(spec.about)}</td></tr>"

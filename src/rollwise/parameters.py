@@ -21,12 +21,15 @@ def parameter(
     at_least: float | None = None,
     at_most: float | None = None,
     about: str = "",
+    variant: bool = False,
 ) -> Any:
     """A parameter of a game with its range and a word on what it means.
 
-    Use it as a field's default: ``target: int = parameter(100, at_least=1)``.
+    Use it as a field's default: ``target: int = parameter(100, at_least=1)``. A `variant` is
+    another version of the rules. Titles and files name it only where it isn't the default, so
+    that a game may get versions and its files stay good.
     """
-    metadata = {"at_least": at_least, "at_most": at_most, "about": about}
+    metadata = {"at_least": at_least, "at_most": at_most, "about": about, "variant": variant}
     return dataclasses.field(default=default, metadata=metadata)
 
 

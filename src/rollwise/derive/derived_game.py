@@ -106,8 +106,8 @@ class DerivedGame(Game):
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters of the inner game, and its own."""
-        inner = self.inner.parameters
-        return inner | {s.name: s.default for s in self.specs if s.name not in inner}
+        own = self.specs[len(self.inner.specs) :]
+        return self.inner.parameters | {spec.name: spec.default for spec in own}
 
     def policies(self) -> dict[str, Callable[[Any, Any], int]]:  # type: ignore[override]
         """The inner game's policies, which don't see the fields that were added."""

@@ -9,14 +9,14 @@ from typing import ClassVar, NamedTuple
 from rollwise.game import AGAIN, PASS, WIN, Game, parameter, policy
 
 THROW, STOP = range(2)
-HOLES = 5  # a sixth hole has no bottom
+NEVER, AFTER_A_THROW, ALWAYS = range(3)  # when one may stop
 
 
 class Sticks(NamedTuple):
-    lid: int  # sticks standing in the lid, in holes 1 to 5
+    lid: int  # sticks standing in the lid
     mine: int  # the mover's
     theirs: int  # the other player's
-    forced: int  # 1 at the beginning of a turn, when the mover must throw
+    forced: int  # 0 after a throw, 1 at the beginning of a turn; 2 and 3 before turns of one throw
 
 
 @dataclass(frozen=True)
@@ -25,16 +25,40 @@ class SuperSix(Game):
 
     A six swallows the stick. Who takes a stick, or stops, passes the die; each
     turn begins with a throw. The first to have no sticks wins.
+
+    Versions: the lid has another number of `holes`, and the die as many sides; only
+    the last hole swallows, or none if it has a `bottom`. One may stop never, after a
+    throw, or always, where two players who stop for ever draw (`may_stop` 0, 1, 2).
+    Who hits a full hole takes all sticks in the lid (`take_all`). In the first round
+    each player throws once (`one_each`).
     """
 
     sticks: int = parameter(10, at_least=2, at_most=60_000, about="sticks in the game")
+    holes: int = parameter(6, at_least=2, at_most=100, variant=True, about="holes in the lid")
+    bottom: bool = parameter(False, variant=True, about="the last hole has a bottom too")
+    may_stop: int = parameter(
+        AFTER_A_THROW,
+        at_least=NEVER,
+        at_most=ALWAYS,
+        variant=True,
+        about="when one may stop: 0 never, 1 after a throw, 2 before the first throw too",
+    )
+    take_all: bool = parameter(False, variant=True, about="a full hole costs all sticks in the lid")
+    one_each: bool = parameter(False, variant=True, about="one throw each in the first round")
     action_names: ClassVar = ("throw", "stop")
 
+    @property
+    def endless(self) -> str:  # type: ignore[override]
+        """Players who never throw draw."""
+        return "draw" if self.may_stop == ALWAYS else "forbidden"
+
     def start(self) -> Sticks:
-        return Sticks(0, self.sticks // 2, self.sticks - self.sticks // 2, 1)
+        forced = 2 if self.one_each else 1
+        return Sticks(0, self.sticks // 2, self.sticks - self.sticks // 2, forced)
 
     def roots(self) -> Iterator[Sticks]:
-        for lid in range(HOLES + 1):
+        pits = self.holes if self.bottom else self.holes - 1
+        for lid in range(pits + 1):
             for mine in range(1, self.sticks - lid):
                 for theirs in range(1, self.sticks - lid - mine + 1):
                     yield Sticks(lid, mine, theirs, 0)
@@ -42,36 +66,50 @@ class SuperSix(Game):
 
     def actions(self, s: Sticks) -> Iterator[int]:
         yield THROW
-        if s.forced == 0:
+        if s.forced < self.may_stop:
             yield STOP
 
     def outcomes(self, s: Sticks, action: int) -> Iterator[tuple[int, int, Sticks]]:
+        turn = 3 if s.forced == 2 else 1  # how the other player's turn begins
         if action == STOP:
-            yield 1, PASS, Sticks(s.lid, s.theirs, s.mine, 1)
+            yield 1, PASS, Sticks(s.lid, s.theirs, s.mine, turn)
         else:
-            yield s.lid, PASS, Sticks(s.lid - 1, s.theirs, s.mine + 1, 1)
+            pits = self.holes if self.bottom else self.holes - 1
+            taken = s.lid if self.take_all else 1
+            yield s.lid, PASS, Sticks(s.lid - taken, s.theirs, s.mine + taken, turn)
             if s.mine == 1:
-                yield HOLES + 1 - s.lid, WIN, s
+                yield self.holes - s.lid, WIN, s
+            elif s.forced > 1:
+                yield pits - s.lid, PASS, Sticks(s.lid + 1, s.theirs, s.mine - 1, turn)
+                yield self.holes - pits, PASS, Sticks(s.lid, s.theirs, s.mine - 1, turn)
             else:
-                yield HOLES - s.lid, AGAIN, Sticks(s.lid + 1, s.mine - 1, s.theirs, 0)
-                yield 1, AGAIN, Sticks(s.lid, s.mine - 1, s.theirs, 0)
+                yield pits - s.lid, AGAIN, Sticks(s.lid + 1, s.mine - 1, s.theirs, 0)
+                yield self.holes - pits, AGAIN, Sticks(s.lid, s.mine - 1, s.theirs, 0)
 
     def progress(self, s: Sticks) -> int:
         return self.sticks - s.lid - s.mine - s.theirs
 
     def describe(self, s: Sticks) -> str:
-        return f"{s.lid} of {HOLES} holes in the lid are full; {s.mine} sticks to {s.theirs}"
+        pits = self.holes if self.bottom else self.holes - 1
+        return f"{s.lid} of {pits} holes in the lid are full; {s.mine} sticks to {s.theirs}"
 
     def told(self, s: Sticks, action: int, then: int, after: Sticks) -> str:
         if action == STOP:
             return "the die passes"
-        if then == PASS:
-            return "the hole was full: a stick comes back, and the die passes"
-        if then == AGAIN and after.lid > s.lid:
-            return "a stick goes into the lid"
-        return "the last stick is gone" if then == WIN else "a six: the stick is gone"
+        fewer = after.mine if then == AGAIN else after.theirs
+        if then == PASS and fewer > s.mine:
+            back = "a stick comes" if fewer == s.mine + 1 else f"{fewer - s.mine} sticks come"
+            return f"the hole was full: {back} back, and the die passes"
+        if then == WIN:
+            return "the last stick is gone"
+        passes = ", and the die passes" if then == PASS else ""
+        if after.lid > s.lid:
+            return f"a stick goes into the lid{passes}"
+        six = "a six" if self.holes == 6 else f"a {self.holes}"
+        return f"{six}: the stick is gone{passes}"
 
     @policy
     def throw_until_4(self, s: Sticks) -> int:
         """Throw until four sticks stand in the lid."""
-        return THROW if s.forced == 1 or s.lid < 4 else STOP
+        stop = s.lid >= 4 and s.forced == 0 and self.may_stop > NEVER
+        return STOP if stop else THROW

@@ -1,0 +1,452 @@
+"""The family of Super Six: other rules, other lids, and what it is worth to begin."""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from typing import Any
+
+import numpy as np
+import super_six_edges
+from study import HERE, Page, best_labels, has_choice, log_axes, named_ticks, percent, power, run
+from super_six_limit import Limit, limit_of
+
+import rollwise
+from rollwise import Solution
+from rollwise.games.super_six import STOP, THROW, SuperSix
+from rollwise.methods import run_method
+from rollwise.methods.exact import fraction_text
+from rollwise.plot.lines import Line, draw_lines
+from rollwise.plot.style import BLUE, GREY, ORANGE
+from rollwise.simulate.lengths import expected_lengths
+
+TITLE = "The family of Super Six"
+VERSIONS: dict[str, dict[str, Any]] = {
+    "as published": {},
+    "one throw each in the first round": {"one_each": True},
+    "one may never stop": {"may_stop": 0},
+    "one may always stop": {"may_stop": 2},
+    "a full hole costs all sticks in the lid": {"take_all": True},
+    "the sixth hole has a bottom": {"bottom": True},
+}
+
+
+def study(page: Page) -> None:
+    page.text(f"# {TITLE}")
+    page.text("""
+        **A step further than the source: the versions of the rules are parameters, Jehn's codes
+        are held against ours, and the first player's edge is followed to thousands of sticks,
+        with its limit and the reason for it.**
+    """)
+    page.text("""
+        After M. Höhle, *Dynamic Programming for Super Six Gameplay* (2023), *Solving Super Six*
+        (2024), and R. Jehn, *Optimum Strategies for the Game Super Six* (2021), whom both cite.
+        [The first study](super_six_value_iteration.md) has the rules.
+    """)
+    versions(page)
+    jehn(page)
+    lids(page)
+    edge(page)
+    page.text("""
+        ## What is left
+
+        Three and four players: a state has two hands so far, and rollwise solves games for one
+        player and for two.
+    """)
+
+
+def versions(page: Page) -> None:
+    """The versions of the rules."""
+    few, many = (6, 10) if page.small else (10, 40)
+    rows = []
+    for name, given in VERSIONS.items():
+        small, large = (rollwise.solve(SuperSix(sticks=n, **given)) for n in (few, many))
+        assert isinstance(large.game, SuperSix)
+        assert max(small.error_bound, large.error_bound) < 1e-9
+        typed = " ".join(f"{key}={str(value).lower()}" for key, value in given.items())
+        chances = [percent(chance_of(solution)) for solution in (small, large)]
+        rows.append(
+            [name, f"`{typed}`" if typed else "", *chances, turns(large), stopping(large)]
+        )
+    page.text("""
+        ## Versions of the rules
+
+        The source *Solving Super Six* says that there are a few versions of the rules. These are
+        parameters of the rule sheet, and go together as one likes
+        (`rollwise solve super-six sticks=40 take_all=true`). One throw each in the first round is
+        how Höhle describes the game in an earlier post, and what makers of the game print. To
+        take all sticks from the lid is the riskier version in the German Wikipedia. With a bottom
+        in the sixth hole no stick ever leaves. Where one may always stop, two players may stop
+        for ever; that is a draw, which counts as half a win.
+    """)
+    head = ["version", "", *[f"first player, {n} sticks" for n in (few, many)]]
+    page.table([*head, "turns", f"stops at ({many} sticks)"], rows, words=2)
+    page.text(f"""
+        The chances are certified. Turns are the mean of a game with {many} sticks, played best.
+        The last column has the numbers of sticks in the lid with which it is right to stop
+        somewhere.
+    """)
+
+
+def chance_of(solution: Solution) -> float:
+    """The first player's chance to win."""
+    assert solution.win_probability is not None
+    return solution.win_probability
+
+
+def turns(solution: Solution) -> str:
+    """How long a game is."""
+    assert isinstance(solution.game, SuperSix)
+    if solution.game.endless != "forbidden":
+        return "may never end"
+    return f"{expected_lengths(solution.graph, solution.policy)[0][0].value:.1f}"
+
+
+def stopping(solution: Solution) -> str:
+    """With how many sticks in the lid it is right to stop somewhere."""
+    lids = sorted(first_stops(solution))
+    return ", ".join(map(str, lids)) if lids else "never"
+
+
+def first_stops(solution: Solution) -> dict[int, int]:
+    """For each lid with which one should stop somewhere, the fewest sticks in the game."""
+    stops = has_choice(solution) & (best_labels(solution) == STOP)
+    lid, mine, theirs, _ = solution.graph.states[stops].T
+    total = lid + mine + theirs
+    return {int(k): int(total[lid == k].min()) for k in np.unique(lid)}
+
+
+def jehn(page: Page) -> None:
+    """The codes of Jehn's strategy, and the numbers of his figure 4."""
+    known = tomllib.loads((HERE.parent.parent / "tests" / "answers.toml").read_text())
+    codes = known["super-six-codes"]["codes"]
+    solution = rollwise.solve(SuperSix(sticks=len(codes)))
+    same = sum(code(solution, n) == printed for n, printed in enumerate(codes, 1))
+    numerators = known["super-six-codes"]["numerators"][: 2 if page.small else None]
+    exact = run_method(
+        rollwise.solve(SuperSix(sticks=3 + 2 * len(numerators))).graph, "exact"
+    ).fractions
+    graph = rollwise.solve(SuperSix(sticks=3 + 2 * len(numerators))).graph
+    assert exact is not None
+    found = [(1 + exact[graph.find((3, n, n, 1))]) / 2 for n in range(1, len(numerators) + 1)]
+    right = sum(str(x.numerator) == text for x, text in zip(found, numerators, strict=True))
+    page.text(f"""
+        ## Jehn's strategy and his figure 4
+
+        Jehn wrote the strategy for each number of sticks as a binary number, with a digit for each
+        situation: 1 for throwing on ([OEIS A345383](https://oeis.org/A345383), up to 15 sticks).
+        **{same} of his {len(codes)} codes are ours.** His chances to win with three sticks in the
+        lid and equally many in each hand ([A349697](https://oeis.org/A349697), exact fractions)
+        agree in {right} of {len(numerators)}; the second is `{fraction_text(found[1])}`.
+
+        The source says that its numbers can be compared with those in Jehn's figure 4, and doesn't
+        show it. Here are the numbers: all situations with seven sticks, in Jehn's order, and the
+        chance to win of who throws there and of who stops.
+    """)
+    alt = "Chance to win by throwing on and by stopping, in all situations with seven sticks"
+    page.figure("situations", situations(7), alt)
+    turn = first_stops(solution)[3]
+    gains = [f"{name} (by {100 * gain:.3f} points)" for name, gain in first_at_three(solution)]
+    after = ", ".join(map(str, range(turn, len(codes) + 1)))
+    page.text(f"""
+        The larger mark is the better choice. With {turn} sticks it is right for the first time to
+        stop with three in the lid: at {", ".join(gains)}. Jehn's codes for {after} sticks say the
+        same.
+    """)
+
+
+def situations_of(sticks: int) -> list[tuple[int, int, int]]:
+    """The situations with a choice, in Jehn's order."""
+    return [
+        (lid, mine, sticks - lid - mine)
+        for lid in range(min(sticks, 5), 0, -1)
+        for mine in range(sticks - lid - 1, 0, -1)
+    ]
+
+
+def code(solution: Solution, sticks: int) -> int:
+    """Jehn's code of the strategy for so many sticks."""
+    labels = best_labels(solution)
+    throws = (labels[solution.find((*place, 0))] == THROW for place in situations_of(sticks))
+    return sum(2**i for i, throw in enumerate(throws) if throw)
+
+
+def choice_at(solution: Solution, place: tuple[int, int, int]) -> tuple[float, float]:
+    """The chances to win by throwing and by stopping."""
+    begin, end = solution.graph.action_indptr[solution.find((*place, 0)) :][:2]
+    throw, stop = (1 + solution.action_values[begin:end]) / 2
+    assert solution.graph.action_label[begin:end].tolist() == [THROW, STOP]
+    return float(throw), float(stop)
+
+
+def first_at_three(solution: Solution) -> list[tuple[str, float]]:
+    """The situations with three in the lid in which one should first stop, and the gain."""
+    found = []
+    for place in situations_of(first_stops(solution)[3]):
+        throw, stop = choice_at(solution, place)
+        if place[0] == 3 and stop > throw:
+            found.append(("/".join(map(str, place)), stop - throw))
+    return sorted(found)
+
+
+def situations(sticks: int) -> Any:
+    """A picture of both choices in all situations."""
+    solution = rollwise.solve(SuperSix(sticks=sticks))
+    places = situations_of(sticks)
+    lines = []
+    for lid in range(5, 0, -1):
+        some = [(i, choice_at(solution, p)) for i, p in enumerate(places) if p[0] == lid]
+        x = [i for i, _ in some]
+        for k, (key, colour) in enumerate((("throw on", BLUE), ("stop", ORANGE))):
+            y = [100 * both[k] for _, both in some]
+            best = [both[k] == max(both) for _, both in some]
+            lines.append(Line(f"{key}, {lid}", x, y, colour, filled=best, key=key))
+    figure = draw_lines(
+        lines,
+        title=f"{sticks} sticks",
+        notes=[],
+        x_title="lid/mine/theirs",
+        y_title="chance to win (%)",
+    )
+    return named_ticks(figure, "x", ["/".join(map(str, place)) for place in places])
+
+
+def lids(page: Page) -> None:
+    """Other numbers of holes."""
+    most = 16 if page.small else 60
+    measured = 40 if page.small else 400
+    rows = []
+    for holes in (4, 6) if page.small else range(3, 11):
+        far = limit_of(SuperSix(holes=holes))
+        first = first_stops(rollwise.solve(SuperSix(sticks=most, holes=holes)))
+        full = ", ".join(f"{lid} from {first[lid]}" for lid in sorted(first, reverse=True))
+        edge_there = chance_of(rollwise.solve(SuperSix(sticks=measured, holes=holes))) - 0.5
+        shown = f"{float(far.lead):.4f}", f"{far.edge():.4f}"
+        from_lid = str(min(far.stops))
+        rows.append(
+            [str(holes), full, from_lid, *shown, f"{edge_there * math.sqrt(measured):.4f}"]
+        )
+    six = first_stops(rollwise.solve(SuperSix(sticks=most)))
+    kept = edges()
+    low = [lid for lid, sticks in kept["first_stops"].items() if int(lid) < 3 and sticks]
+    page.text(f"""
+        ## Other lids, and when it is first right to stop
+
+        With more holes there are more sides of the die, and still one hole without a bottom. The
+        numbers of sticks in the lid with which it is right to stop, each with the fewest sticks in
+        the game for which that holds somewhere (up to {most} sticks were looked at); from how
+        many in the lid one stops when the sticks are very many; what it is then worth to begin, in
+        sticks; the limit of edge × √sticks (see below); and the same, measured with {measured}
+        sticks:
+    """)
+    head = ["holes", "stop with", "very many", "worth of beginning", "limit"]
+    page.table([*head, f"{measured} sticks"], rows, words=2)
+    page.text(f"""
+        In the published game it is right to stop with five or four in the lid from {six[4]} sticks
+        on, and with three from {six[3]} sticks on. **With fewer than three in the lid
+        it is {"never" if not low else "NOT never"} better to stop, in any position of up to
+        {sticks_of(kept):,} sticks** (by more than the certified error, {power(kept["error_bound"])},
+        can tell). Nor is it when the sticks are very many, as the next section shows.
+    """)
+
+
+def edges() -> dict[str, Any]:
+    """What was found for very many sticks."""
+    found: dict[str, Any] = json.loads(super_six_edges.FILE.read_text(encoding="utf-8"))
+    return found
+
+
+def sticks_of(kept: dict[str, Any]) -> int:
+    """How many sticks the large game had."""
+    return max(row[0] for row in kept["rows"] if row[0] % 2 == 0)
+
+
+def edge(page: Page) -> None:
+    """How the first player's edge falls, and why."""
+    kept = edges()
+    most = sticks_of(kept)
+    checked = hold(kept, 20 if page.small else 400)
+    published = limit_of(SuperSix())
+    page.text(f"""
+        ## How the first player's edge falls
+
+        The edge is the first player's chance to win less a half. `{kept["made_by"]}` solved the
+        game with {most:,} sticks by layers ({kept["states"]:,} states, all values certified to
+        ± {power(kept["error_bound"])}; {kept["seconds"]:,} s and {kept["gigabytes"]} GB), and with
+        it every game with fewer. Its answers are kept in
+        [super_six_edges.json](super_six_edges.json), and agree with {checked} games solved anew
+        for this page. Edge × √sticks:
+    """)
+    even = {n: (value, bound) for n, value, bound in kept["rows"] if n % 2 == 0}
+    shown = [n for n in (10, 40, 100, 400, 1000, 2000, 4000) if n in even] + [most]
+    scaled = {n: (value / 2 * math.sqrt(n), bound / 2 * math.sqrt(n)) for n, (value, bound) in even.items()}
+    rows = [[f"{n:,}" for n in dict.fromkeys(shown)]]
+    page.table(
+        ["sticks", *rows[0]],
+        [
+            ["edge × √sticks", *[f"{scaled[n][0]:.7f}" for n in dict.fromkeys(shown)]],
+            ["certified to ±", *[power(scaled[n][1]) for n in dict.fromkeys(shown)]],
+        ],
+    )
+    page.figure("edge", edge_figure(kept, published), "Edge times the root of the sticks, by sticks")
+    reason(page, published)
+    against(page, scaled, published)
+    others(page)
+
+
+def hold(kept: dict[str, Any], most: int) -> int:
+    """Hold what was kept against games solved anew; how many there were."""
+    solution = rollwise.solve(SuperSix(sticks=most))
+    rows = [row for row in kept["rows"] if row[0] <= most]
+    for n, value, bound in rows:
+        s = solution.find((0, n // 2, n - n // 2, 1))
+        assert abs(solution.values[s] - value) <= bound + solution.error_bounds[s]
+    return len(rows)
+
+
+def edge_figure(kept: dict[str, Any], far: Limit) -> Any:
+    """The edge by the number of sticks, and its limits."""
+    lines = []
+    for odd, colour, name in ((0, BLUE, "even numbers of sticks"), (1, ORANGE, "odd numbers")):
+        rows = [(n, v / 2 * math.sqrt(n)) for n, v, _ in kept["rows"] if n % 2 == odd and n > 5]
+        x, y = zip(*rows, strict=True)
+        lines.append(Line(name, x, y, colour))
+        along = np.geomspace(x[0], x[-1], 200).tolist()  # so many that they get no marks
+        limit = [far.edge(odd)] * len(along)
+        lines.append(Line(f"limit, {name}", along, limit, GREY, dash="dot", key="limit"))
+    figure = draw_lines(
+        lines,
+        title="The first player's edge",
+        notes=[],
+        x_title="sticks in the game",
+        y_title="edge × √sticks",
+        baseline=True,
+    )
+    return log_axes(figure, "x")
+
+
+def reason(page: Page, far: Limit) -> None:
+    """Why there is a limit, and which."""
+    assert far.spread is not None
+    lids = sorted(far.visits)
+    worth = [f"`{fraction_text(far.worth[lid, 1])}`" for lid in lids]
+    numbers = [f"{float(far.worth[lid, 1]):+.4f}" for lid in lids]
+    best = ["stop" if lid in far.stops else "throw on" for lid in lids]
+    page.text("""
+        **There is a limit, and it is known.** While both have very many sticks, only the *lead*
+        counts: the other player's sticks minus mine. Then to be about to throw is worth a number
+        of sticks, w, that depends on the lid alone: the mean of what the throw wins or loses and
+        of what follows, counted negative once the die has passed. Who may choose throws on if w
+        is positive, and stops if it is negative, since to stop gives the other player the same
+        w. These are six equations, solved in fractions:
+    """)
+    page.table(
+        ["sticks in the lid", *map(str, lids)],
+        [["w", *worth], ["", *numbers], ["may choose", *best], ["is met by", *visits(far)]],
+    )
+    turn = first_stops(rollwise.solve(SuperSix(sticks=16)))[3]
+    page.text(f"""
+        With three in the lid w is barely negative. That is why one should stop there, why it takes
+        {turn} sticks until it is right for the first time, and why it costs so little to forget.
+        With one or two in the lid w is clearly positive: so one throws on, however many sticks
+        there are.
+
+        The lead plus w neither rises nor falls on average. Its steps are spread in the same way
+        throughout the game, because the lid changes by the same chances whoever throws and
+        whatever they choose: it is the urn of P. and T. Ehrenfest, and a throw finds each
+        number of sticks in the lid as often as the last line says. The mean square of a step,
+        for each stick that leaves the game, is `{fraction_text(far.spread)}` =
+        {float(far.spread):.5f}. After n sticks have left, the lead is therefore nearly normal, with
+        the variance {float(far.spread):.5f} n (the central limit theorem for martingales, Hall and
+        Heyde 1980). Its mean is w of the empty lid, {float(far.lead):.5f}: that is what it is worth
+        to begin. The race is over when nearly all sticks have left, and who then leads has won:
+
+        chance of who begins − ½ ≈ w / √(2π · {float(far.spread):.5f} · sticks) =
+        **{far.edge():.7f} / √sticks**
+
+        The last few sticks, where the strategy is another, don't change the limit: by then who
+        began is forgotten. With an odd number of sticks the first player is a stick ahead,
+        w + 1, and the limit is {far.edge(1):.7f}. This is an argument and no proof; here it is
+        held against the certified numbers.
+    """)
+
+
+def visits(far: Limit) -> list[str]:
+    """How often each lid is met."""
+    return [f"{fraction_text(share)}" for share in far.visits.values()]
+
+
+def against(page: Page, scaled: dict[int, tuple[float, float]], far: Limit) -> None:
+    """The limit that the numbers have, against the one that the argument says."""
+    most = max(scaled)
+    nodes = [n for n in (most * k // 8 // 100 * 100 for k in (8, 6, 4, 3, 2, 1)) if n in scaled]
+    rows = []
+    for count in range(1, len(nodes) + 1):
+        found, bound = extrapolated({n: scaled[n] for n in nodes[:count]})
+        off = found - far.edge()
+        used = f"{nodes[0]:,}" if count == 1 else f"{nodes[0]:,} to {nodes[count - 1]:,}"
+        rows.append([str(count), used, f"{found:.9f}", power(bound), f"{off:+.1e}"])
+    page.text(f"""
+        Edge × √sticks is fitted by a polynomial in 1/sticks through the numbers for the largest
+        games, and read off at infinitely many sticks. The third column follows from the certified
+        numbers up to the bound beside it; how well a polynomial fits is seen from row to row
+        (estimated, not proved). The argument says {far.edge():.9f}:
+    """)
+    head = ["points", "sticks", "limit of the fit", "± from the values", "off the argument by"]
+    page.table(head, rows, words=2)
+    slope = most * (scaled[most][0] - far.edge())
+    page.text(f"""
+        The numbers and the argument agree, and what is left of the difference at n sticks is about
+        {slope:.2f} / n.
+    """)
+
+
+def extrapolated(points: dict[int, tuple[float, float]]) -> tuple[float, float]:
+    """The value at infinity of the polynomial in 1/n through some points, and its bound."""
+    total = bound = 0.0
+    for n, (value, off) in points.items():
+        weight = math.prod(n / (n - m) for m in points if m != n)
+        total += weight * value
+        bound += abs(weight) * off
+    return total, bound
+
+
+def others(page: Page) -> None:
+    """The same argument for other versions."""
+    many = 40 if page.small else 400
+    rows = []
+    for name, given in VERSIONS.items():
+        game = SuperSix(sticks=many, **given)
+        if game.endless != "forbidden":
+            continue
+        far = limit_of(game)
+        edge_there = chance_of(rollwise.solve(game)) - 0.5
+        power_of = "sticks" if far.spread is None else "√sticks"
+        limit = float(far.lead) / 2 if far.spread is None else far.edge()
+        scale = many if far.spread is None else math.sqrt(many)
+        rows.append(
+            [name, f"{float(far.lead):.4f}", f"edge × {power_of}", f"{limit:.4f}", f"{edge_there * scale:.4f}"]
+        )
+    page.text("""
+        The same argument for the other versions. Where the sixth hole has a bottom, no stick
+        leaves and the game is the gambler's ruin: who has all of the n sticks loses, the lead
+        wanders until then, and the edge falls like 1/sticks. Where one may always stop, a draw
+        ends the argument: it is worth the same to both, and not a number of sticks.
+    """)
+    head = ["version", "worth of beginning", "what", "limit", f"with {many} sticks"]
+    page.table(head, rows)
+    best = VERSIONS["one throw each in the first round"]
+    fair = float(limit_of(SuperSix(**best)).lead / limit_of(SuperSix()).lead)
+    page.text(f"""
+        One throw each in the first round leaves {percent(fair, 0)} of the first player's edge.
+    """)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Make the page."""
+    run("super_six_family", study, arguments)
+
+
+if __name__ == "__main__":
+    main()
