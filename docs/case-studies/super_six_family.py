@@ -66,9 +66,7 @@ def versions(page: Page) -> None:
         assert max(small.error_bound, large.error_bound) < 1e-9
         typed = " ".join(f"{key}={str(value).lower()}" for key, value in given.items())
         chances = [percent(chance_of(solution)) for solution in (small, large)]
-        rows.append(
-            [name, f"`{typed}`" if typed else "", *chances, turns(large), stopping(large)]
-        )
+        rows.append([name, f"`{typed}`" if typed else "", *chances, turns(large), stopping(large)])
     page.text("""
         ## Versions of the rules
 
@@ -224,9 +222,7 @@ def lids(page: Page) -> None:
         edge_there = chance_of(rollwise.solve(SuperSix(sticks=measured, holes=holes))) - 0.5
         shown = f"{float(far.lead):.4f}", f"{far.edge():.4f}"
         from_lid = str(min(far.stops))
-        rows.append(
-            [str(holes), full, from_lid, *shown, f"{edge_there * math.sqrt(measured):.4f}"]
-        )
+        rows.append([str(holes), full, from_lid, *shown, f"{edge_there * math.sqrt(measured):.4f}"])
     six = first_stops(rollwise.solve(SuperSix(sticks=most)))
     kept = edges()
     low = [lid for lid, sticks in kept["first_stops"].items() if int(lid) < 3 and sticks]
@@ -246,8 +242,9 @@ def lids(page: Page) -> None:
         In the published game it is right to stop with five or four in the lid from {six[4]} sticks
         on, and with three from {six[3]} sticks on. **With fewer than three in the lid
         it is {"never" if not low else "NOT never"} better to stop, in any position of up to
-        {sticks_of(kept):,} sticks** (by more than the certified error, {power(kept["error_bound"])},
-        can tell). Nor is it when the sticks are very many, as the next section shows.
+        {sticks_of(kept):,} sticks** (by more than the certified error of
+        {power(kept["error_bound"])} can tell). Nor is it when the sticks are very many, as the next
+        section shows.
     """)
 
 
@@ -280,7 +277,10 @@ def edge(page: Page) -> None:
     """)
     even = {n: (value, bound) for n, value, bound in kept["rows"] if n % 2 == 0}
     shown = [n for n in (10, 40, 100, 400, 1000, 2000, 4000) if n in even] + [most]
-    scaled = {n: (value / 2 * math.sqrt(n), bound / 2 * math.sqrt(n)) for n, (value, bound) in even.items()}
+    scaled = {
+        n: (value / 2 * math.sqrt(n), bound / 2 * math.sqrt(n))
+        for n, (value, bound) in even.items()
+    }
     rows = [[f"{n:,}" for n in dict.fromkeys(shown)]]
     page.table(
         ["sticks", *rows[0]],
@@ -289,7 +289,9 @@ def edge(page: Page) -> None:
             ["certified to ±", *[power(scaled[n][1]) for n in dict.fromkeys(shown)]],
         ],
     )
-    page.figure("edge", edge_figure(kept, published), "Edge times the root of the sticks, by sticks")
+    page.figure(
+        "edge", edge_figure(kept, published), "Edge times the root of the sticks, by sticks"
+    )
     reason(page, published)
     against(page, scaled, published)
     others(page)
@@ -347,10 +349,10 @@ def reason(page: Page, far: Limit) -> None:
     )
     turn = first_stops(rollwise.solve(SuperSix(sticks=16)))[3]
     page.text(f"""
-        With three in the lid w is barely negative. That is why one should stop there, why it takes
-        {turn} sticks until it is right for the first time, and why it costs so little to forget.
-        With one or two in the lid w is clearly positive: so one throws on, however many sticks
-        there are.
+        With three in the lid w is barely negative. So one should stop there, it takes {turn} sticks
+        until that is right for the first time, and to forget it once costs just
+        `{fraction_text(-2 * far.worth[3, 1])}` of a stick. With one or two in
+        the lid w is clearly positive: so one throws on, however many sticks there are.
 
         The lead plus w neither rises nor falls on average. Its steps are spread in the same way
         throughout the game, because the lid changes by the same chances whoever throws and
@@ -380,13 +382,14 @@ def visits(far: Limit) -> list[str]:
 def against(page: Page, scaled: dict[int, tuple[float, float]], far: Limit) -> None:
     """The limit that the numbers have, against the one that the argument says."""
     most = max(scaled)
-    nodes = [n for n in (most * k // 8 // 100 * 100 for k in (8, 6, 4, 3, 2, 1)) if n in scaled]
+    nodes = dict.fromkeys(most * k // 8 // 100 * 100 for k in (8, 6, 4, 3, 2, 1))
+    nodes = [n for n in nodes if n in scaled]
     rows = []
     for count in range(1, len(nodes) + 1):
         found, bound = extrapolated({n: scaled[n] for n in nodes[:count]})
         off = found - far.edge()
         used = f"{nodes[0]:,}" if count == 1 else f"{nodes[0]:,} to {nodes[count - 1]:,}"
-        rows.append([str(count), used, f"{found:.9f}", power(bound), f"{off:+.1e}"])
+        rows.append([str(count), used, f"{found:.9f}", power(bound), signed(off)])
     page.text(f"""
         Edge × √sticks is fitted by a polynomial in 1/sticks through the numbers for the largest
         games, and read off at infinitely many sticks. The third column follows from the certified
@@ -400,6 +403,11 @@ def against(page: Page, scaled: dict[int, tuple[float, float]], far: Limit) -> N
         The numbers and the argument agree, and what is left of the difference at n sticks is about
         {slope:.2f} / n.
     """)
+
+
+def signed(off: float) -> str:
+    """A small difference with its sign."""
+    return ("+" if off > 0 else "−") + power(abs(off), 1)
 
 
 def extrapolated(points: dict[int, tuple[float, float]]) -> tuple[float, float]:
@@ -426,7 +434,13 @@ def others(page: Page) -> None:
         limit = float(far.lead) / 2 if far.spread is None else far.edge()
         scale = many if far.spread is None else math.sqrt(many)
         rows.append(
-            [name, f"{float(far.lead):.4f}", f"edge × {power_of}", f"{limit:.4f}", f"{edge_there * scale:.4f}"]
+            [
+                name,
+                f"{float(far.lead):.4f}",
+                f"edge × {power_of}",
+                f"{limit:.4f}",
+                f"{edge_there * scale:.4f}",
+            ]
         )
     page.text("""
         The same argument for the other versions. Where the sixth hole has a bottom, no stick

@@ -114,12 +114,14 @@ def _moves(game: SuperSix, start: tuple[int, int]) -> dict[tuple[int, int], Ways
         if place not in moves:
             state = Sticks(place[0], MANY, MANY, place[1])
             moves[place] = {a: _ways(game, state, a) for a in game.actions(state)}
-            pending += [way.after for ways in moves[place].values() for way in ways]
+            pending += [(place[0], 1), *(w.after for ways in moves[place].values() for w in ways)]
     return moves
 
 
 def _ways(game: SuperSix, state: Sticks, action: int) -> list[Way]:
-    found = [(weight, then, after) for weight, then, after in game.outcomes(state, action) if weight]
+    found = [
+        (weight, then, after) for weight, then, after in game.outcomes(state, action) if weight
+    ]
     total = sum(weight for weight, _, _ in found)
     ways = []
     for weight, then, after in found:
@@ -142,7 +144,9 @@ def _best_worth(moves: Mapping[tuple[int, int], Ways]) -> dict[tuple[int, int], 
     """The solution of the equation: guessed by sweeps, then found and checked in fractions."""
     rough = dict.fromkeys(moves, 0.0)
     floats = {
-        place: {a: [(float(w.chance), w.gain, w.sign, w.after) for w in ways] for a, ways in m.items()}
+        place: {
+            a: [(float(w.chance), w.gain, w.sign, w.after) for w in ways] for a, ways in m.items()
+        }
         for place, m in moves.items()
     }
 
