@@ -356,8 +356,8 @@ def reason(page: Page, far: Limit) -> None:
 
         The lead plus w neither rises nor falls on average. Its steps are spread in the same way
         throughout the game, because the lid changes by the same chances whoever throws and
-        whatever they choose: it is the urn of P. and T. Ehrenfest, and a throw finds each
-        number of sticks in the lid as often as the last line says. The mean square of a step,
+        whatever they choose: it is the urn of Ehrenfest and Ehrenfest (1907), and a throw finds
+        each number of sticks in the lid as often as the last line says. The mean square of a step,
         for each stick that leaves the game, is `{fraction_text(far.spread)}` =
         {float(far.spread):.5f}. After n sticks have left, the lead is therefore nearly normal, with
         the variance {float(far.spread):.5f} n (the central limit theorem for martingales, Hall and

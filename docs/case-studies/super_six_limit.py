@@ -7,7 +7,7 @@ the mover's. The worth of being at move is a number of sticks that depends on th
 
 with minus the worth of the next lid where the turn passes. It is solved in fractions here, from
 the rule sheet itself. The lead plus the worth is then a martingale. The lid changes by the same
-chances whoever throws (with holes of the usual kind it is the urn of P. and T. Ehrenfest, 1907).
+chances whoever throws (with holes of the usual kind it is the urn of Ehrenfest and Ehrenfest 1907).
 So the mean square of a step, for each stick that leaves the game, is a fixed number, the spread.
 By the central limit theorem for martingales (Hall and Heyde 1980, section 3.2) the lead after n
 sticks have left is nearly normal with the mean worth(start) and the variance spread x n, and who
