@@ -202,7 +202,7 @@ def situations(sticks: int) -> Any:
             lines.append(Line(f"{key}, {lid}", x, y, colour, filled=best, key=key))
     figure = draw_lines(
         lines,
-        title=f"{sticks} sticks",
+        title=f"{sticks} sticks: throw on, or stop",
         notes=[],
         x_title="lid/mine/theirs",
         y_title="chance to win (%)",
