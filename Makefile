@@ -10,7 +10,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --quiet --numprocesse
 
 help:
 	@echo "make demo    set up, then solve Pig and Super Six"
-	@echo "make test    set up, then run all tests, and those of kernels again with the JIT off"
+	@echo "make test    set up, then run all tests, and those of kernels again compiled and with the JIT off"
 	@echo "make check   format, lint, types, fast tests: three minutes on two cores"
 	@echo "make format  put the code in form"
 	@echo "make docs    make the generated pages and figures of the documentation anew"
@@ -33,6 +33,7 @@ demo: $(VENV)/ready
 
 test: $(VENV)/ready
 	ROLLWISE_FILL_FRESH=1 $(PYTEST)
+	ROLLWISE_FILL_FRESH=1 ROLLWISE_OFF=plain-kernels $(PYTEST) --hypothesis-profile=quick -m "kernels and not slow"
 	ROLLWISE_FILL_FRESH=1 NUMBA_DISABLE_JIT=1 $(PYTEST) --hypothesis-profile=quick -m "kernels and not slow"
 
 check: $(VENV)/ready

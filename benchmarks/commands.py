@@ -32,14 +32,33 @@ print(done.returncode, took, used.ru_utime + used.ru_stime, used.ru_maxrss)
 """
 ROLLWISE = [sys.executable, "-m", "rollwise"]
 LEAST_LIMIT = 120.0  # of a command: the first use ever compiles everything
+SAVED = "FILE"  # in the words of a command: Pig, saved
 YARDSTICK = "python -c 'import numba, numpy'"
+
+
+def _python(code: str) -> tuple[str, list[str]]:
+    return f"python -c '{code}'", [sys.executable, "-c", code]
+
+
+def _rollwise(words: str) -> tuple[str, list[str]]:
+    return f"rollwise {words}", [*ROLLWISE, *words.split()]
+
+
 COMMANDS: list[tuple[str, list[str]]] = [
+    _python("pass"),
+    _python("import numpy"),
     (YARDSTICK, [sys.executable, "-c", "import numba, numpy"]),
     ("import rollwise", [sys.executable, "-c", "import rollwise"]),
-    ("rollwise --help", [*ROLLWISE, "--help"]),
-    ("rollwise solve craps", [*ROLLWISE, "solve", "craps"]),
-    ("rollwise solve pig", [*ROLLWISE, "solve", "pig"]),
-    ("rollwise solve super-six sticks=130", [*ROLLWISE, "solve", "super-six", "sticks=130"]),
+    _rollwise("--help"),
+    _rollwise("solve craps"),
+    _rollwise("solve piglet"),
+    _rollwise("solve threes"),
+    _rollwise("solve dice-blackjack"),
+    _rollwise("solve super-six sticks=7"),
+    _rollwise("table pig --load FILE --limit 5"),
+    _rollwise("advise pig --load FILE --state own=0,other=0,turn=20"),
+    _rollwise("solve pig"),
+    _rollwise("solve super-six sticks=130"),
 ]
 
 
@@ -79,7 +98,15 @@ def rows(settings: Settings, quick: bool, report: Callable[[str], None]) -> list
             "NUMBA_CACHE_DIR": os.path.join(empty, "numba"),
             "XDG_CACHE_HOME": os.path.join(empty, "cache"),
         }
-        for name, command in COMMANDS:
+        saved = os.path.join(empty, "pig.parquet")
+        made = measure([*ROLLWISE, "solve", "pig", "--save", saved], caches, limit)
+        if "fault" in made:
+            report(f"  {made['fault']}: there is no saved solution")
+        commands = [
+            (name, [saved if word == SAVED else word for word in command])
+            for name, command in COMMANDS
+        ]
+        for name, command in commands:
             # Each begins with nothing: what Pig compiled would help Super Six.
             for folder in caches.values():
                 shutil.rmtree(folder, ignore_errors=True)
@@ -88,10 +115,10 @@ def rows(settings: Settings, quick: bool, report: Callable[[str], None]) -> list
             report(
                 f"  {name}: {first.get('fault') or format(first['seconds'], '.2f') + ' s at first'}"
             )
-        for _, command in COMMANDS:
+        for _, command in commands:
             measure(command, caches, limit)  # fills what was emptied since
         for _ in range(turns):
-            for row, (_, command) in zip(found, COMMANDS, strict=True):
+            for row, (_, command) in zip(found, commands, strict=True):
                 row["next"].append(measure(command, caches, limit))
     for row in found:
         good = [run for run in row["next"] if "fault" not in run]

@@ -28,11 +28,13 @@ GAMES: list[tuple[str, dict[str, int], int]] = [
     ("pig", {"target": 100}, 15),
     ("super-six", {"sticks": 1000}, 7),
 ]
+SMALLEST = "craps"  # a game that is solved sooner than a command starts
 ALL = "(all tricks)"
 # Each of them is turned off in turn.
 SOLVING = ("large-pages", "prefetch", "second-core", "listers")
 STARTING = ("garbage",)
 COMPILING = ("first-use", "kernel-cache")
+SMALL = ("plain-kernels",)
 
 
 def rows(settings: Settings, quick: bool, report: Callable[[str], None]) -> list[dict[str, Any]]:
@@ -41,8 +43,9 @@ def rows(settings: Settings, quick: bool, report: Callable[[str], None]) -> list
     for game, parameters, turns in GAMES:
         found += warm(game, parameters, settings, 3 if quick else turns)
         report(f"  {game}: in a warm process")
-        found += whole(game, parameters, settings, 2 if quick else 5)
+        found += whole(game, parameters, (*SOLVING, *STARTING), settings, 2 if quick else 5)
         report(f"  {game}: whole commands")
+    found += whole(SMALLEST, {}, (*STARTING, *SMALL), settings, 2 if quick else 15)
     if not quick:
         found += empty_caches(settings)
         report("  with empty caches")
@@ -83,12 +86,12 @@ def warm(
 
 
 def whole(
-    game: str, parameters: dict[str, int], settings: Settings, turns: int
+    game: str, parameters: dict[str, int], tricks: tuple[str, ...], settings: Settings, turns: int
 ) -> list[dict[str, Any]]:
-    """The command `rollwise solve`, without each trick."""
+    """The command `rollwise solve`, without each of some tricks."""
     words = [game, *(f"{name}={value}" for name, value in parameters.items())]
     command = [*commands.ROLLWISE, "solve", *words]
-    tricks = (ALL, *SOLVING, *STARTING)
+    tricks = (ALL, *tricks)
     limit = max(10 * settings.limit, commands.LEAST_LIMIT)
     for trick in tricks:
         commands.measure(command, without(trick), limit)  # compiles what wasn't yet
@@ -101,20 +104,26 @@ def whole(
 
 def empty_caches(settings: Settings) -> list[dict[str, Any]]:
     """The first use ever, and without a cache of compiled code the second one as well."""
-    limit = max(20 * settings.limit, commands.LEAST_LIMIT)
-    command = [*commands.ROLLWISE, "solve", "pig"]
     found = []
-    for trick in (ALL, *COMPILING):
-        with tempfile.TemporaryDirectory() as empty:
-            caches = {
-                "NUMBA_CACHE_DIR": os.path.join(empty, "numba"),
-                "XDG_CACHE_HOME": os.path.join(empty, "cache"),
-            }
-            told = commands.measure(command, {**without(trick), **caches}, limit)
-            found.append(row("pig", "first use ever", trick, [told]))
-            told = commands.measure(command, {**without(trick), **caches}, limit)
-            found.append(row("pig", "second use", trick, [told]))
-    return sorted(found, key=lambda one: one["what"])  # by what was measured, in order
+    for game, tricks in (("pig", COMPILING), (SMALLEST, SMALL)):
+        for trick in (ALL, *tricks):
+            found += first_and_second(game, trick, settings)
+    return sorted(found, key=lambda one: (one["game"], one["what"]))  # by what was measured
+
+
+def first_and_second(game: str, trick: str, settings: Settings) -> list[dict[str, Any]]:
+    """A command that finds empty caches, and again."""
+    limit = max(20 * settings.limit, commands.LEAST_LIMIT)
+    command = [*commands.ROLLWISE, "solve", game]
+    with tempfile.TemporaryDirectory() as empty:
+        caches = {
+            "NUMBA_CACHE_DIR": os.path.join(empty, "numba"),
+            "XDG_CACHE_HOME": os.path.join(empty, "cache"),
+        }
+        return [
+            row(game, what, trick, [commands.measure(command, {**without(trick), **caches}, limit)])
+            for what in ("first use ever", "second use")
+        ]
 
 
 def main() -> None:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from rollwise.kernels.jit import JIT_DISABLED
 from rollwise.machine import large_pages
+from rollwise.machine.switches import jit_disabled
 
 # Every answer is found anew, and compiled rules aren't those of the user's own cache.
 os.environ["ROLLWISE_NO_CACHE"] = "1"
@@ -46,12 +46,12 @@ def fill_whatever_is_empty() -> None:
         setattr(np, name, filled)
 
 
-if large_pages.FILL_FRESH and JIT_DISABLED:
+if large_pages.FILL_FRESH and jit_disabled():
     fill_whatever_is_empty()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if JIT_DISABLED:  # kernels hash with numbers that wrap, of which NumPy's scalars warn
+    if jit_disabled():  # kernels hash with numbers that wrap, of which NumPy's scalars warn
         config.addinivalue_line("filterwarnings", "ignore:overflow encountered:RuntimeWarning")
 
 
@@ -59,7 +59,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     reason = "NUMBA_DISABLE_JIT leaves nothing to compile"
     for item in items:
         if item.get_closest_marker("needs_jit"):
-            item.add_marker(pytest.mark.skipif(JIT_DISABLED, reason=reason))
+            item.add_marker(pytest.mark.skipif(jit_disabled(), reason=reason))
 
 
 @pytest.fixture(params=["interpreted", pytest.param("compiled", marks=pytest.mark.needs_jit)])

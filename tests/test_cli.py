@@ -18,7 +18,7 @@ from rollwise import solve
 from rollwise.cli.figures import Figures
 from rollwise.games.pig import Piglet
 from rollwise.games.threes import Threes
-from rollwise.kernels.jit import JIT_DISABLED
+from rollwise.machine.switches import jit_disabled
 from rollwise.numbers.printed import certified
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "hit_the_mark.py"
@@ -187,7 +187,7 @@ def test_check_passes_and_fails(tmp_path):
     assert document["passed"]
     assert {finding["topic"] for finding in document["findings"]} >= {
         "rules",
-        "compiling" if JIT_DISABLED else "interpreted and compiled",
+        "compiling" if jit_disabled() else "interpreted and compiled",
         "reachable states",
         "endless play",
         "actions that are never right",
@@ -364,7 +364,7 @@ def test_json_is_all_there_is_on_stdout(tmp_path):
     done = run("solve", "slow.py:Useless", "--mode", "compiled", "--json", cwd=tmp_path)
     assert done.returncode == 0
     assert json.loads(done.stdout)["status"] == "certified"
-    if not JIT_DISABLED:
+    if not jit_disabled():
         warned, noticed = done.stderr.splitlines()
         assert "_replace" in warned
         assert "check has something to say" in noticed

@@ -36,7 +36,7 @@ from rollwise.games import available  # noqa: E402
 from rollwise.games.craps import Craps  # noqa: E402
 from rollwise.games.pig import Pig  # noqa: E402
 from rollwise.graph.policies import Policy  # noqa: E402
-from rollwise.kernels.jit import JIT_DISABLED  # noqa: E402
+from rollwise.machine.switches import jit_disabled  # noqa: E402
 
 pytestmark = pytest.mark.kernels
 
@@ -193,7 +193,7 @@ def play_vector(env, table: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("seat", SEATS)
 @pytest.mark.parametrize(("game", "contest"), KINDS)
 def test_in_many_games_at_once(game, contest, seat):
-    env = GameVectorEnv(game, 100 if JIT_DISABLED else 20_000, seat=seat, contest=contest)
+    env = GameVectorEnv(game, 100 if jit_disabled() else 20_000, seat=seat, contest=contest)
     solution = optimum(game, contest)
     returns = play_vector(env, ranks(env.arena, solution.policy))
     assert_near(returns, certified(solution, seat))

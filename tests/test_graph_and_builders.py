@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from little_games import ALL, Crowd, NoState, RandomTable, Rooted, Scattered, Uncompilable, Whole
 
 from rollwise.builders import CompileWarning, build, build_with_report, building, limits
-from rollwise.builders.compiled import compiling, state_table
+from rollwise.builders.compiled import state_table
 from rollwise.builders.compiled.compiling import compiled_rules
 from rollwise.builders.compiled.explorer import Explorer
 from rollwise.builders.compiled.state_table import StateTable
@@ -31,7 +31,7 @@ from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph import ARRAYS, StateGraph
-from rollwise.kernels.jit import JIT_DISABLED
+from rollwise.machine.switches import jit_disabled
 
 SMALLER = {"target": 12, "sticks": 9, "steps": 10}
 
@@ -95,7 +95,7 @@ def assert_describes(graph: StateGraph, game: Game) -> None:
 def test_builders_agree_with_the_rules_and_each_other(game):
     interpreted = build(game, mode="interpreted")
     assert_describes(interpreted, game)
-    if JIT_DISABLED:
+    if jit_disabled():
         return
     with warnings.catch_warnings():
         warnings.simplefilter("error", CompileWarning)
@@ -308,7 +308,7 @@ def test_without_the_jit_compiled_falls_back():
 @pytest.mark.needs_jit
 def test_small_games_are_interpreted_and_large_ones_compiled(monkeypatch):
     assert build_with_report(HareAndTortoise(6), mode="auto")[1].mode in ("interpreted", "compiled")
-    monkeypatch.setattr(building, "_is_compiled", lambda rules: False)
+    monkeypatch.setattr(building, "is_compiled", lambda rules: False)
     small_graph, report = build_with_report(Pig(12))
     assert report.mode == "interpreted"
     monkeypatch.setattr(limits, "SMALL", small_graph.n_outcomes // 2)
@@ -316,9 +316,9 @@ def test_small_games_are_interpreted_and_large_ones_compiled(monkeypatch):
     assert report.mode == "compiled"
     assert_same(small_graph, large_graph)
     monkeypatch.undo()
-    monkeypatch.setattr(building, "_is_compiled", lambda rules: False)
+    monkeypatch.setattr(building, "is_compiled", lambda rules: False)
     monkeypatch.setattr(limits, "PATIENCE", 0.0)
-    monkeypatch.setattr(compiling, "note_large", lambda rules, limit: None)
+    monkeypatch.setattr(building, "note_large", lambda rules, limit: None)
     slow_graph, report = build_with_report(Pig(12))
     assert report.mode == "compiled"
     assert_same(small_graph, slow_graph)

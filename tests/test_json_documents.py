@@ -53,6 +53,7 @@ COMMANDS = [
     "distribution threes dice=2 --policy optimal --policy take-one --simulate 30 --at-most 5",
     "distribution threes dice=2 --exact --count roll",
     "distribution threes dice=2 --target 3",
+    "distribution threes dice=2 --then variance --range",
     "evaluate pig target=10 --policy hold-at-20",
     "evaluate pig target=10 --policy hold-at-20 --against optimal",
     "evaluate pig target=10 --policy optimal --method iterative",
@@ -60,14 +61,17 @@ COMMANDS = [
     "evaluate threes dice=2 --policy take-one",
     "evaluate threes dice=2 --policy optimal --chase --target 4",
     "export pig target=5 --to parquet --out e.parquet",
+    "frontier threes dice=2",
     "games",
     "judge threes one.csv dice=2",
     "learn pig target=6 --games 50 --seed 3",
     "learn super-six sticks=5 --games 2000 --seed 3 --compare --checkpoints 2",
     "many-dice threes --most 20",
+    "optimal threes dice=2 --then variance --range win --range score<=3",
     "respond pig target=10 --to hold-at-20",
     "review pig pig.game target=10",
     "scores threes scores.txt --policy take-one dice=2",
+    "scores threes more.txt dice=4",
     "simulate pig target=10 --policy optimal --against random --games 500 --seed 5",
     "simulate pig target=10 --policy hold-at-20 --tell --seed 5",
     "simulate threes dice=2 --policy optimal --games 300 --seed 5 --no-exact",
@@ -92,6 +96,7 @@ COMMANDS = [
 
 def lay_files(folder: Path) -> None:
     (folder / "scores.txt").write_text(SCORES)
+    (folder / "more.txt").write_text(SCORES * 6)
     (folder / "one.csv").write_text(JUDGED)
     (folder / "pig.game").write_text(GAMES)
     solution = solve(Pig(target=5))

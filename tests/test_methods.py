@@ -21,7 +21,7 @@ from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
-from rollwise.kernels.jit import JIT_DISABLED
+from rollwise.machine.switches import jit_disabled
 from rollwise.methods import METHODS, run_method
 from rollwise.methods.exact import action_fractions, exact, fraction_size, fraction_text
 from rollwise.methods.linear_programming import linear_programming
@@ -393,7 +393,7 @@ def test_long_fractions_can_be_written():
     assert len(fraction_text(long)) == 6003
 
 
-@pytest.mark.skipif(JIT_DISABLED, reason="too slow without the JIT")
+@pytest.mark.skipif(jit_disabled(), reason="too slow without the JIT")
 @pytest.mark.slow
 def test_policy_iteration_on_pig():
     graph = build(Pig(target=60))

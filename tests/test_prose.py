@@ -121,13 +121,16 @@ def test_threes_contests():
         "Of two, {:.1f} percentage points more than to roll first.",
         100 * two["last_minus_first"],
     )
+    shared = told("optimal", "threes", "--range", "win")["ranges"][0]
     says(
         "threes.md",
-        "the first player wins {:.4f} instead of {:.4f} if he plays for the chance and not for the "
-        "mean, and pays for it with {:.3f} points. Of five he wins {:.4f} instead of {:.4f}, at a "
-        "mean of {:.2f} instead of {:.2f}.",
+        "the first player wins {:.4f} instead of {:.4f} to {:.4f} if he plays for the chance and "
+        "not for the mean, and pays for it with {:.3f} points. (Policies of the least mean differ "
+        "in that, [see below](#all-optimal-policies).) Of five he wins {:.4f} instead of {:.4f}, "
+        "at a mean of {:.2f} instead of {:.2f}, where",
         two["first_player"]["probability"],
-        two["first_player"]["probability_playing_for_the_mean"],
+        shared["least"],
+        shared["most"],
         two["first_player"]["mean_score"] - two["first_player"]["mean_score_playing_for_the_mean"],
         five["first_player"]["probability"],
         five["first_player"]["probability_playing_for_the_mean"],
@@ -137,20 +140,52 @@ def test_threes_contests():
     says("threes.md", "these are {} small problems", five["situations"])
 
 
+@cache
+def of_all_optimal(*words: str) -> dict[str, tuple[float, float]]:
+    """The least and the most of quantities of Threes over all optimal policies."""
+    asked = [part for word in words for part in ("--range", word)]
+    ties = ("--ties", "win-or-tie") if "win" in words else ()
+    found = told("optimal", "threes", *asked, *ties)["ranges"]
+    return {one["name"]: (one["least"], one["most"]) for one in found}
+
+
+def spread() -> list[float]:
+    """The least and the largest standard deviation of optimal play in Threes."""
+    return [end**0.5 for end in of_all_optimal("variance")["variance"]]
+
+
+@pytest.mark.needs_jit
+def test_all_optimal_policies_of_threes():
+    found = of_all_optimal("score=0", "score<=5", "win")
+    five = found["score<=5"]
+    says("threes.md", "| {:.3f} to {:.3f} | {:.3f} to {:.3f} |", *spread(), *five)
+    percent = {name: [100 * end for end in ends] for name, ends in found.items()}
+    says("threes.md", "| chance of 0 points | {:.3f} % | {:.3f} % |", *percent["score=0"])
+    says("threes.md", "| chance of 5 points or fewer | {:.2f} % | {:.2f} % |", *percent["score<=5"])
+    says("threes.md", "| standard deviation | {:.3f} | {:.3f} |", *spread())
+    says(
+        "threes.md",
+        "| the second wins or ties, knowing the score | {:.3f} % | {:.3f} % |",
+        *(100 - end for end in reversed(percent["win"])),
+    )
+    assert told("optimal", "threes")["loss_bound"] < 1e-12
+
+
 @pytest.mark.slow
 @pytest.mark.needs_jit
 def test_threes_distributions_and_bets():
     words = ("--policy", "optimal", "--policy", "take-one", "--at-most", "5")
     for entry in told("distribution", "threes", *words)["policies"]:
-        says(
-            "threes.md",
-            "| {} | {:.6f} | {:.6f} | {:.6f} |",
-            entry["policy"],
-            entry["mean"],
-            entry["sd"],
-            entry["at_most"]["probability"],
-        )
+        if entry["policy"] == "take-one":
+            says(
+                "threes.md",
+                "| take-one | {:.6f} | {:.6f} | {:.6f} |",
+                entry["mean"],
+                entry["sd"],
+                entry["at_most"]["probability"],
+            )
         if entry["policy"] == "optimal":
+            says("threes.md", "| optimal | {:.6f} | {:.3f} to {:.3f} |", entry["mean"], *spread())
             says("threes.md", "over 300 games is {:.2f},", entry["sd"] / 300**0.5)
             says("threes.md", "can't be told from {:.2f}.", entry["mean"])
     bet = told("bet", "threes", "--scores", "7", "--against", "take-one")

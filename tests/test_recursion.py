@@ -22,7 +22,8 @@ from rollwise.games.super_six import SuperSix
 from rollwise.graph import StateGraph
 from rollwise.kernels import evaluating, solving
 from rollwise.kernels import recursion as kernels
-from rollwise.kernels.jit import JIT_DISABLED
+from rollwise.kernels.jit import INNER
+from rollwise.machine.switches import jit_disabled
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.proofs.bounds import certify
 from rollwise.recursion import search as recursion
@@ -36,7 +37,12 @@ CLOSE = 1e-12
 
 def called(inner):
     """An inner kernel, to be called from here."""
-    return inner if JIT_DISABLED else numba.njit(lambda *arguments: inner(*arguments))
+    if jit_disabled():
+        return inner
+    from rollwise.kernels.compiling import compile_inner
+
+    compile_inner(INNER)
+    return numba.njit(lambda *arguments: inner(*arguments))
 
 
 improve, condense = called(solving.improve), called(evaluating.condense)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from rollwise.builders import build
-from rollwise.kernels.jit import JIT_DISABLED
+from rollwise.machine.switches import jit_disabled
 
-if not JIT_DISABLED:
+if not jit_disabled():
     from rollwise.builders.compiled import compiling
     from rollwise.builders.compiled import disk as rules_cache
 

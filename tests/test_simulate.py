@@ -33,9 +33,9 @@ def policies(game, *names):
 
 def cheap(games):
     """Fewer games where every one is interpreted."""
-    from rollwise.kernels.jit import JIT_DISABLED
+    from rollwise.machine.switches import jit_disabled
 
-    return games // 20 if JIT_DISABLED else games
+    return games // 20 if jit_disabled() else games
 
 
 def test_every_game_begun_is_played_and_the_result_repeats():

@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,10 +26,10 @@ from rollwise.cli.commands_on_demand import all_functions
 from rollwise.game import Game
 from rollwise.games.pig import Pig, Piglet
 from rollwise.kernels import jit
-from rollwise.kernels.jit import inner_kernel, kernel
+from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.machine import kernel_cache, second_process, switches
 from rollwise.machine.garbage import NEW_OBJECTS, seldom_collected
-from rollwise.machine.kernel_cache import JIT_DISABLED
+from rollwise.machine.switches import jit_disabled
 
 # A game of a few states, and one whose rules are compiled.
 SMALL, LARGE = ["solve", "piglet", "target=3"], ["solve", "pig", "target=30"]
@@ -84,7 +85,7 @@ def test_a_list_of_commands_needs_no_numbers():
 def test_what_is_compiled_already_is_read_without_a_compiler(arguments):
     needless = ["pydantic", "cffi", "scipy.linalg", "numba.core.typing.cffi_utils", "polars"]
     loaded_by(arguments, [])  # compiles what wasn't yet
-    assert loaded_by(arguments, ["numba", *needless]) == ["numba"]
+    assert loaded_by(arguments, ["numba", *needless]) == (["numba"] if arguments == LARGE else [])
 
 
 def test_every_command_is_listed_and_named_like_its_module():
@@ -173,19 +174,61 @@ def _twice(number):
     return 2 * number
 
 
-def test_an_inner_kernel_is_for_kernels():
-    assert doubled(np.array([21])) == 42
-    assert doubled(np.array([1.5])) == 3.0
-    if JIT_DISABLED:
-        assert _twice(4) == 8
-    else:
-        with pytest.raises(TypeError, match="_twice is an inner kernel"):
-            _twice(4)
+def test_an_inner_kernel_is_called_by_kernels_interpreted_and_compiled():
+    for way in (doubled, doubled if jit_disabled() else doubled.compiled):
+        assert way(np.array([21])) == 42
+        assert way(np.array([1.5])) == 3.0
+
+
+@kernel
+def shifted(array, places):
+    for i in range(index(array.shape[0]) - ONE):
+        places[i] = array[i + ONE] - ONE
+    return index(array[ONE]) - index(2)
+
+
+@pytest.mark.needs_jit
+def test_an_index_has_no_sign_in_compiled_code():
+    array = np.array([1, 3, 5])
+    found, said = np.zeros((2, 3)), []
+    for way, places in zip((shifted, shifted.compiled), found, strict=True):
+        said.append(way(array, places))
+    assert said == [1, 1]
+    assert found.tolist() == [[2.0, 4.0, 0.0]] * 2
+    signature = shifted.compiled.nopython_signatures[0]
+    assert str(signature.return_type) == "uint64"
+
+
+@pytest.mark.needs_jit
+def test_a_kernel_is_interpreted_while_it_is_short(monkeypatch):
+    def told(array, seconds):
+        time.sleep(seconds)
+        return array.size
+
+    runs = []
+    monkeypatch.setattr(jit, "_interprets", True)
+    monkeypatch.setattr(jit, "SMALL", 10)
+    monkeypatch.setattr(jit, "PATIENCE", 0.01)
+
+    compiled = property(lambda self: lambda *arguments: runs.append(arguments))
+    monkeypatch.setattr(jit.Kernel, "compiled", compiled)
+    small, large = np.zeros(10), np.zeros(11)
+    work = kernel(told)
+    assert work(small, 0.0) == 10
+    assert not runs
+    work(large, 0.0)
+    work((small[:5], (small[:6],)), 0.0)  # tuples count by what is in them
+    assert len(runs) == 2
+    assert work(small, 0.02) == 10  # which is known only afterwards
+    work(small, 0.0)
+    assert len(runs) == 3
+    kernel(long=True)(told)(small, 0.0)
+    assert len(runs) == 4
 
 
 KERNEL_FILE = """
 import numpy as np
-from rollwise.kernels.jit import inner_kernel, kernel
+from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 
 @inner_kernel
 def twice(number):
@@ -206,10 +249,11 @@ sys.path.insert(0, {folder!r})
 from rollwise.machine import kernel_cache
 {before}
 import numpy as np, work
-print(*work.work(np.arange(4)), *work.work.stats.cache_hits.values(), "|",
+compiled = work.work.compiled
+print(*compiled(np.arange(4)), *compiled.stats.cache_hits.values(), "|",
       *(name in sys.modules for name in ("numba.np.arrayobj", "numba.core.typing.cffi_utils")))
 try:
-    work.work(-np.arange(4))
+    compiled(-np.arange(4))
 except ValueError as error:
     print(error)
 """
@@ -273,7 +317,7 @@ def test_no_import_of_a_kernel_is_overlooked():
             part.module or ""
             if isinstance(part, ast.ImportFrom)
             else " ".join(alias.name for alias in part.names)
-            for part in ast.parse(path.read_text()).body
+            for part in ast.walk(ast.parse(path.read_text()))
             if isinstance(part, ast.Import | ast.ImportFrom)
         ]
         ours = {name for name in imported if name.startswith("rollwise.kernels")}
@@ -359,7 +403,10 @@ def test_a_second_process_is_begun_on_the_first_use_only(monkeypatch):
     begun = []
     monkeypatch.setattr(second_process, "begin", begun.append)
     monkeypatch.setattr(first_use.os, "cpu_count", lambda: 2)
-    python("from rollwise.games.pig import Piglet; import rollwise; rollwise.solve(Piglet(2))")
+    python(
+        "from rollwise.games.pig import Piglet; import rollwise; rollwise.solve(Piglet(2))",
+        ROLLWISE_OFF="plain-kernels",
+    )
     first_use.compile_beside()
     assert begun == []
     monkeypatch.setattr(first_use, "nothing_compiled", lambda: True)
@@ -389,6 +436,9 @@ def noted(self, *arguments):
     return compile(self, *arguments)
 dispatcher._FunctionCompiler.compile = noted
 
+from rollwise.kernels.jit import compile_all
+
+compile_all()
 print(solve(Piglet(3)).status, solve(TwoDicePig(12), mode="interpreted").status)
 print(sorted({name for name in compiled if name.startswith("rollwise")}))
 """

@@ -9,9 +9,9 @@ import pytest
 from rollwise import build
 from rollwise.builders import CompileWarning
 from rollwise.games import find
-from rollwise.kernels.jit import JIT_DISABLED
+from rollwise.machine.switches import jit_disabled
 
-if not JIT_DISABLED:
+if not jit_disabled():
     from rollwise.builders.compiled import compiling, disk
 
 pytestmark = pytest.mark.needs_jit

@@ -10,7 +10,7 @@ import numba
 import pytest
 from numba.core.caching import NullCache
 
-from rollwise.kernels import jit
+from rollwise.kernels.compiling import compiled_kernel
 from rollwise.machine import kernel_cache, user_cache
 from rollwise.machine.user_cache import make_room, place, private_folder
 
@@ -103,16 +103,16 @@ def double(x):
 def test_without_a_place_kernels_are_compiled_in_memory(monkeypatch):
     monkeypatch.setattr(kernel_cache._OnDisk, "_locator_classes", [])
     with pytest.warns(UserWarning, match="no folder to keep compiled code in"):
-        compiled = jit.kernel(double)
+        compiled = compiled_kernel(double)
     assert compiled(4) == 8
-    assert isinstance(jit.inner_kernel(double)._cache, NullCache)
+    assert isinstance(compiled._cache, NullCache)
 
 
 @pytest.mark.needs_jit
 @pytest.mark.filterwarnings("ignore:there is no folder")
 def test_compiled_code_that_others_may_have_planted_is_not_read(monkeypatch, tmp_path):
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    compiled = jit.kernel(double)
+    compiled = compiled_kernel(double)
     assert compiled(4) == 8
     assert compiled._cache.cache_path.startswith(str(tmp_path))
     (folder,) = tmp_path.iterdir()
@@ -120,4 +120,4 @@ def test_compiled_code_that_others_may_have_planted_is_not_read(monkeypatch, tmp
     assert len(list(folder.iterdir())) == 2
     folder.chmod(0o777)
     with pytest.warns(UserWarning, match="others may have written to"):
-        assert isinstance(jit.kernel(double)._cache, NullCache)
+        assert isinstance(compiled_kernel(double)._cache, NullCache)

@@ -11,9 +11,17 @@ from study import Page, certified, percent, points, power, printed, run
 import rollwise
 from rollwise import Chase, Contest, Policy, Solution, solve_contest
 from rollwise.analysis.betting import edge_against, fair_stakes, solve_doubling
+from rollwise.analysis.frontier import frontier
 from rollwise.analysis.judge import judge, read_plays
+from rollwise.analysis.second_aims import (
+    SecondAims,
+    ranges,
+    ranges_in,
+    score_ranges,
+    second_aims,
+)
+from rollwise.answer.optimal_set import OptimalSet
 from rollwise.games.threes import Threes
-from rollwise.graph.policies import ties_in_play
 from rollwise.methods import run_method
 from rollwise.methods.exact import fraction_text
 from rollwise.numbers.printed import estimated
@@ -122,9 +130,25 @@ def scores(page: Page, solution: Solution) -> None:
     source = printed("threes")
     graph = solution.graph
     take_one = solution.policies.find("take-one")
-    rows = []
     best = rollwise.distributions(graph, solution.policy).of(0)
-    for policy in (solution.policy, take_one, Policy.uniform(graph)):
+    every, policies = score_ranges(solution), OptimalSet.of(solution)
+    spread = [math.sqrt(end) for end in (every.variance.least, every.variance.most)]
+    five = min(5, max(every.at_most))
+    medians = [
+        str(min(score for score, row in every.at_most.items() if getattr(row, end) >= 0.5))
+        for end in ("most", "least")
+    ]
+    rows = [
+        [
+            "optimal",
+            f"{best.mean:.6f}",
+            " to ".join(f"{sd:.3f}" for sd in spread),
+            span(every.rows[0].least, every.rows[0].most),
+            span(every.at_most[five].least, every.at_most[five].most),
+            " or ".join(dict.fromkeys(medians)),
+        ]
+    ]
+    for policy in (take_one, Policy.uniform(graph)):
         found = rollwise.distributions(graph, policy).of(0)
         rows.append(
             [
@@ -146,13 +170,13 @@ def scores(page: Page, solution: Solution) -> None:
     if not page.small:
         page.figure("scores", solution.plot("scores"), "Threes: final scores, exact and simulated")
     page.table(["policy", "mean", "standard deviation", "0 points", "5 or less", "median"], rows)
-    ties = ties_in_play(graph, solution.policy)
-    if ties is not None:
-        page.text(f"""
-            In {ties.states} of the {ties.reached} positions that optimal play comes to, several
-            actions are equally good, and here the first of them is taken. Another optimal policy
-            has the same mean, but needn't have the same distribution.
-        """)
+    page.text(f"""
+        *Optimal* isn't one policy. In {policies.n_ties} of the {policies.graph.n_states} positions
+        that optimal play comes to, several actions are equally good. All policies that take such
+        actions have the same mean, within {power(policies.loss)} as proved, and what else they do
+        is a range. The figure shows the policy that takes the first of them.
+        (`rollwise distribution threes --range`)
+    """)
     if page.small:
         return
     error = best.sd / math.sqrt(source["human_games"])
@@ -164,6 +188,11 @@ def scores(page: Page, solution: Solution) -> None:
         plays well enough that his games can't tell him from perfect. (`rollwise scores` does this
         for a file of scores, with the whole histogram.)
     """)
+
+
+def span(least: float, most: float, digits: int = 2) -> str:
+    """A range in percent."""
+    return f"{100 * least:.{digits}f} to {percent(most, digits)}"
 
 
 def second(page: Page, solution: Solution, chase: Solution) -> None:
@@ -396,12 +425,19 @@ def against_the_first(page: Page, solution: Solution) -> None:
     for name, policy in policies:
         row = [name]
         for ties, contest in contests.items():
+            if policy is solution.policy:
+                first_wins = ranges(solution, ["win"], ties=ties)[0]
+                bound = max(bound, first_wins.error_bound)
+                gained[name, ties] = first_wins
+                row.append(span(1 - first_wins.most, 1 - first_wins.least, 3))
+                continue
             found = solve_contest(contest, None if policy is None else {0: policy})
             bound = max(bound, found.error_bound)
-            row.append(percent(float(found.probabilities[1]), 4))
+            row.append(percent(float(found.probabilities[1]), 3))
             gained[name, ties] = float(found.probabilities[0])
         rows.append(row)
-    more = gained["plays to win", "win-or-tie"] - gained["least expected score", "win-or-tie"]
+    best = gained["plays to win", "win-or-tie"]
+    plain = gained["least expected score", "win-or-tie"]
     page.text(f"""
         ## Who rolls first
 
@@ -414,9 +450,101 @@ def against_the_first(page: Page, solution: Solution) -> None:
     page.table(head, rows)
     page.text(f"""
         To play for the least expected score is not quite the best that the first player can do:
-        playing to win gains {points(more)} percentage points. The edge of the second lies in
-        knowing the score.
+        playing to win gains {points(best - plain.most, 2)} to {points(best - plain.least, 2)}
+        percentage points. How much depends on which of several equally good actions he takes. The
+        edge of the second lies in knowing the score.
     """)
+    second_aims_of_the_first(page, solution)
+    mean_against_chance(page, solution)
+
+
+def second_aims_of_the_first(page: Page, solution: Solution) -> None:
+    """Policies of the least mean that are best for something else."""
+    aims = [
+        ("the first of equal actions", []),
+        ("least variance", ["variance"]),
+        ("most variance", ["most:variance"]),
+        ("most plays without a point", ["score=0"]),
+        ("most plays of at most 5", ["score<=5"]),
+        ("wins most often", ["win"]),
+        ("wins least often", ["least:win"]),
+    ]
+    rows = []
+    for name, wanted in aims:
+        found = second_aims(solution, wanted, ties="win-or-tie")
+        row = found.distribution() if wanted else rollwise.distribution(solution, "optimal")
+        chance = ranges_of(found, solution)
+        rows.append(
+            [name, f"{row.sd:.4f}", percent(row.at_most(0)), percent(row.at_most(5)), chance]
+        )
+    page.text("""
+        ## Second aims
+
+        Among the policies of least mean one may choose by a second aim. Each row is such a policy,
+        the last column the second's chance to win or to tie against it.
+        (`rollwise optimal threes --then variance --range win --ties win-or-tie`)
+    """)
+    page.table(["second aim", "standard deviation", "0 points", "5 or less", "second"], rows)
+    page.text("""
+        These policies may look at the points made so far. To have the least variance, they needn't.
+    """)
+
+
+def ranges_of(found: SecondAims, solution: Solution) -> str:
+    """The second player's chance against the policies that second aims left."""
+    if not found.aims:
+        contest = Contest(solution.game, 2, "win-or-tie")
+        return percent(float(solve_contest(contest, {0: solution.policy}).probabilities[1]), 3)
+    wins = ranges_in(found.policies, solution, ["win"], ties="win-or-tie")[0]
+    low, high = 1 - wins.most, 1 - wins.least
+    return percent(low, 3) if high - low < 5e-6 else span(low, high, 3)
+
+
+def mean_against_chance(page: Page, solution: Solution) -> None:
+    """The frontier of the mean score against the chance to win."""
+    found = frontier(solution, "win", ties="win-or-tie", tolerance=0.0)
+    corners = found.corners
+    first, last = corners[0], corners[-1]
+    if len(corners) == 1:
+        page.text("""
+            ## The mean against the chance to win
+
+            With so few dice a policy has both: the least mean and the best chance to win.
+        """)
+        return
+    wanted = np.linspace(first.mean, last.mean, 8)
+    shown = [min(corners, key=lambda corner: abs(corner.mean - mean)) for mean in wanted]
+    rows = [
+        [f"{corner.mean:.4f}", percent(corner.chance, 3), percent(1 - corner.chance, 3)]
+        for corner in dict.fromkeys(shown)
+    ]
+    page.text(f"""
+        ## The mean against the chance to win
+
+        What the least mean costs in chances, and the chances in the mean: no policy of the first
+        player has a better mean and a better chance than one on this frontier. It has
+        {len(corners)} corners, found with a proof that no policy lies more than
+        {power(found.gap)} beyond the lines between them. The best chance costs
+        {last.mean - first.mean:.4f} points of the mean, and gains
+        {points(last.chance - first.chance, 3)} percentage points.
+        (`rollwise frontier threes --ties win-or-tie`)
+    """)
+    page.table(["mean score", "first wins", "second wins or ties"], rows, words=0)
+    line = Line(
+        "best chance to win for the mean",
+        [1000 * (corner.mean - first.mean) for corner in corners],
+        [100 * corner.chance for corner in corners],
+        BLUE,
+    )
+    figure = draw_lines(
+        [line],
+        title="Mean score against chance to win",
+        notes=[],
+        x_title="mean score above the least (thousandths of a point)",
+        y_title="the first player wins (%)",
+    )
+    alt = "Threes: the best chance of the first player to win, for every mean score"
+    page.figure("frontier", figure, alt)
 
 
 def example(page: Page, solution: Solution) -> None:

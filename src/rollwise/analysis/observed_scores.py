@@ -127,18 +127,23 @@ def pooled(
     observed: NDArray[np.float64], expected: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Neighbouring cells put together until each expects at least 5."""
-    counts, hopes = [0.0], [0.0]
-    for count, hope in zip(observed, expected, strict=True):
-        if hopes[-1] >= LEAST_EXPECTED:
-            counts.append(0.0)
-            hopes.append(0.0)
-        counts[-1] += count
-        hopes[-1] += hope
-    if hopes[-1] < LEAST_EXPECTED and len(hopes) > 1:
-        last, hope = counts.pop(), hopes.pop()
-        counts[-1] += last
-        hopes[-1] += hope
-    return np.array(counts), np.array(hopes)
+    cells = cells_of(expected)
+    counts, hopes = (np.bincount(cells, numbers) for numbers in (observed, expected))
+    return counts.astype(np.float64), hopes.astype(np.float64)
+
+
+def cells_of(expected: NDArray[np.float64]) -> Ints:
+    """The cell that each number is put into, so that each cell expects at least 5: (n,) int64."""
+    cells = np.empty(len(expected), np.int64)
+    cell, hope = 0, 0.0
+    for i, expects in enumerate(expected.tolist()):
+        if hope >= LEAST_EXPECTED:
+            cell, hope = cell + 1, 0.0
+        cells[i] = cell
+        hope += expects
+    if hope < LEAST_EXPECTED and cell > 0:
+        cells[cells == cell] = cell - 1
+    return cells
 
 
 class SimulatedScores(NamedTuple):

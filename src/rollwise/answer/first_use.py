@@ -9,6 +9,7 @@ which only some games need. It may outlive the command.
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from rollwise.machine import switches
 from rollwise.machine.garbage import seldom_collected
@@ -19,7 +20,8 @@ def nothing_compiled() -> bool:
     from rollwise.kernels.recursion import sweep
     from rollwise.machine.kernel_cache import is_compiled
 
-    return not is_compiled(sweep)
+    some: Any = sweep
+    return not is_compiled(some.compiled)
 
 
 def compile_beside() -> None:
@@ -28,8 +30,9 @@ def compile_beside() -> None:
     from rollwise.machine import second_process
     from rollwise.machine.kernel_cache import is_kept
 
+    some: Any = sweep
     two_cores = (os.cpu_count() or 1) > 1
-    if switches.is_on("first-use") and two_cores and nothing_compiled() and is_kept(sweep):
+    if switches.is_on("first-use") and two_cores and nothing_compiled() and is_kept(some.compiled):
         second_process.begin(__name__)
 
 
@@ -37,10 +40,12 @@ def compile_what_solves() -> None:
     """What the second process does."""
     from rollwise.builders import build
     from rollwise.games.pig import Piglet, TwoDicePig
+    from rollwise.kernels.jit import compile_all
     from rollwise.methods import run_method
     from rollwise.proofs.bounds import Bounding
     from rollwise.recursion.order import Recursion
 
+    compile_all()
     graph = build(Piglet(2), mode="interpreted")
     values = run_method(graph, "strategy-iteration").values
     print("ready", flush=True)

@@ -27,13 +27,14 @@ import rollwise
 from rollwise.answer import solve as solving
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
-from rollwise.builders import Mode, Progress, build_with_report
+from rollwise.builders import Mode, Progress, build_with_report, is_compiled
 from rollwise.builders.limits import SMALL
 from rollwise.builders.rules import Rules
 from rollwise.errors import OutputError, RollwiseError
 from rollwise.game import Game
 from rollwise.graph import FACTS, HELD, Lotteries, StateGraph
 from rollwise.machine.atomic_files import remove_abandoned, write_atomically
+from rollwise.machine.switches import jit_disabled
 from rollwise.machine.user_cache import MOST_BYTES, answers_folder, make_room
 from rollwise.methods import DEFAULT
 from rollwise.methods.result import MethodResult, Status
@@ -219,7 +220,7 @@ class _Entry:
         """
         if self._rules is None or self._path("graph") is None:
             return
-        if not _is_compiled(self._rules, spent):
+        if not _can_be_kept(self._rules, spent):
             return
         files = {"graph": _parts_of_graph(graph)}
         if solution is not None and self._about is not None and solution.status == "certified":
@@ -359,18 +360,17 @@ def _sources() -> str:
     return digest.hexdigest()
 
 
-def _is_compiled(rules: Rules, spent: float) -> bool:
+def _can_be_kept(rules: Rules, spent: float) -> bool:
     """Whether the rules were compiled, or can be, if finding the answer took long."""
-    from rollwise.builders import jit_disabled
-    from rollwise.builders.compiled.compiling import compiled_rules, is_compiled
-    from rollwise.builders.compiled.reasons import NotCompilable
-
     if jit_disabled():
         return False
     if is_compiled(rules):
         return True
     if spent < WORTH_COMPILING:
         return False
+    from rollwise.builders.compiled.compiling import compiled_rules
+    from rollwise.builders.compiled.reasons import NotCompilable
+
     try:
         compiled_rules(rules)
     except NotCompilable:

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.layer_files import write_layers
+from rollwise.answer.worth import Worth
 from rollwise.game import Game
 from rollwise.graph import StateGraph, find_state, title_of, win_probability
 from rollwise.graph.choices import are_best, costs, first_best
@@ -43,7 +44,7 @@ MOST_AT_ONCE = 6  # layers that are built and not yet certified
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LayeredSolution:
+class LayeredSolution(Worth):
     """The certified values of a game that was solved by layers.
 
     Attributes
@@ -90,24 +91,8 @@ class LayeredSolution:
     seconds: Mapping[str, float]
 
     @property
-    def is_score(self) -> bool:
-        """Whether values are expected scores, and not chances to win."""
-        return self.game.objective != "win"
-
-    @property
-    def value(self) -> float:
-        """The value of the start."""
-        return float(self.values[self.start])
-
-    @property
-    def win_probability(self) -> float | None:
-        """The probability that who moves first wins (a draw is half a win); None for a score."""
-        return None if self.is_score else win_probability(self.value)
-
-    @cached_property
-    def error_bound(self) -> float:
-        """The largest error of any value, proved."""
-        return float(self.error_bounds.max())
+    def objective(self) -> str:
+        return self.game.objective
 
     @property
     def status(self) -> str:

@@ -24,6 +24,7 @@ from rollwise.graph import StateGraph
 from rollwise.graph.choices import has_choice
 from rollwise.graph.policies import Policy
 from rollwise.machine.parquet_files import read_parquet
+from rollwise.machine.switches import jit_disabled
 
 _PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\*(.+)")
 
@@ -196,7 +197,6 @@ def _of_compiled_function(
     graph: StateGraph, game: Game, name: str, function: Callable[[Any, Any], Any]
 ) -> Policy | None:
     """A policy asked in compiled code; None where that isn't worthwhile, or fails."""
-    from rollwise.builders import jit_disabled
     from rollwise.builders.limits import SMALL
 
     choices = np.flatnonzero(has_choice(graph))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.worth import Worth
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution:
+class Solution(Worth):
     """The values of a game, certified.
 
     Attributes
@@ -75,6 +76,8 @@ class Solution:
     proved: bool = True
     kept_from: str | None = None
 
+    start = 0
+
     @property
     def gave_up(self) -> bool:
         """Whether the method gave up, so that its values are no answer."""
@@ -105,9 +108,8 @@ class Solution:
         )
 
     @property
-    def error_bound(self) -> float:
-        """The largest error of any value, proved."""
-        return float(self.error_bounds.max())
+    def objective(self) -> str:
+        return self.graph.objective
 
     @property
     def status(self) -> str:
@@ -135,21 +137,6 @@ class Solution:
         """The best lower and upper bounds on the values: two arrays (n_states,) float64."""
         farthest = np.inf if self.is_score else 1.0
         return best_bounds(self.values, self.error_bounds, farthest, self.run)
-
-    @property
-    def is_score(self) -> bool:
-        """Whether values are expected scores, and not chances to win."""
-        return self.graph.objective != "win"
-
-    @property
-    def value(self) -> float:
-        """The value of the start."""
-        return float(self.values[0])
-
-    @property
-    def win_probability(self) -> float | None:
-        """The probability that who moves first wins (a draw is half a win); None for a score."""
-        return self.graph.view.win_probability(self.value)
 
     @property
     def win_probabilities(self) -> NDArray[np.float64] | None:

@@ -13,7 +13,7 @@ from rollwise.builders.building import (
     Progress,
     build,
     build_with_report,
-    jit_disabled,
+    is_compiled,
 )
 from rollwise.errors import RulesError
 
@@ -25,5 +25,5 @@ __all__ = [
     "RulesError",
     "build",
     "build_with_report",
-    "jit_disabled",
+    "is_compiled",
 ]

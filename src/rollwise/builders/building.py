@@ -7,7 +7,6 @@ be compiled are interpreted to the end.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 import warnings
@@ -21,18 +20,21 @@ from numpy.typing import NDArray
 
 from rollwise.builders import limits
 from rollwise.builders.arrays import Arrays, as_graph
+from rollwise.builders.compiled.notes import note_large, was_large
 from rollwise.builders.interpreted import Interpreter
 from rollwise.builders.rules import Rules, more_states
 from rollwise.errors import TooManyStates
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.machine.second_process import wait_until_ready
+from rollwise.machine.switches import jit_disabled
 
 if TYPE_CHECKING:
     from rollwise.builders.compiled.compiling import CompiledRules
 
 Mode = Literal["auto", "interpreted", "compiled"]
 Progress = Callable[[str, int, int | None], None]
+COMPILING = "compiling the rules"  # a stage of progress
 
 
 class CompileWarning(UserWarning):
@@ -166,7 +168,7 @@ class _Building:
 
     def in_a_trial(self) -> Arrays | None:
         """Interpret the rules up to a limit; None where there is more, or was the last time."""
-        if self.few_roots is None or _is_compiled(self.rules) or _known_as_large(self.rules):
+        if self.few_roots is None or is_compiled(self.rules) or was_large(self.rules, limits.SMALL):
             return None
         most = self.max_states or limits.MAX_STATES_INTERPRETED
         self.trial = Interpreter(self.rules, self.few_roots, most)
@@ -192,7 +194,6 @@ class _Building:
         self.compile_seconds = time.perf_counter() - started
         if compiled is None:
             return None
-        from rollwise.builders.compiled.compiling import note_large
         from rollwise.builders.compiled.explorer import CompiledFails, build_compiled
 
         roots = self.rules.roots(most) if roots is None else roots
@@ -227,7 +228,7 @@ class _Building:
             _warn(f"{name}: NUMBA_DISABLE_JIT is set, so the rules are interpreted")
             return None
         if self.progress is not None:
-            self.progress("compiling the rules", 0, None)
+            self.progress(COMPILING, 0, None)
         from rollwise.builders.compiled.compiling import compiled_rules
         from rollwise.builders.compiled.reasons import NotCompilable
 
@@ -253,28 +254,13 @@ class _Building:
             return None
 
 
-def jit_disabled() -> bool:
-    """Whether nothing is compiled in this process."""
-    # asked of the environment, as Numba does, since importing Numba takes a while
-    return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
-
-
-def _is_compiled(rules: Rules) -> bool:
+def is_compiled(rules: Rules) -> bool:
     """Whether this process has compiled these rules already."""
     if "rollwise.builders.compiled.compiling" not in sys.modules:
         return False
-    from rollwise.builders.compiled.compiling import is_compiled
+    from rollwise.builders.compiled.compiling import is_in_process
 
-    return is_compiled(rules)
-
-
-def _known_as_large(rules: Rules) -> bool:
-    """Whether this very game was too large to interpret, earlier on this machine."""
-    if "numba" not in sys.modules:  # which takes longer to import than a trial
-        return False
-    from rollwise.builders.compiled.compiling import was_large
-
-    return was_large(rules, limits.SMALL)
+    return is_in_process(rules)
 
 
 def _warn(message: str) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rollwise.builders import limits
 from rollwise.builders.arrays import Arrays, as_graph
-from rollwise.builders.building import jit_disabled
+from rollwise.builders.building import COMPILING
 from rollwise.builders.compiled.compiling import compiled_question, compiled_rules
 from rollwise.builders.compiled.explorer import Explorer
 from rollwise.builders.compiled.questions import ask
@@ -22,6 +22,7 @@ from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.kernels.layers import number_in_layer, sort_by_layer
+from rollwise.machine.switches import jit_disabled
 
 
 class Layer(NamedTuple):
@@ -134,7 +135,7 @@ def find_layers(
         )
     try:
         if progress is not None:
-            progress("compiling the rules", 0, None)
+            progress(COMPILING, 0, None)
         compiled = compiled_rules(rules)
         roots = compiled.roots(rules, most)
         compiled_question(rules, type(game).progress)  # before states are looked for

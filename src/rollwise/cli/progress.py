@@ -51,13 +51,17 @@ class Progress:
 
     def __enter__(self) -> Progress:
         if self._terminal:
-            from rollwise.answer.first_use import nothing_compiled
-
-            self._first_use = nothing_compiled()
             self._watch.start()
         return self
 
     def __call__(self, stage: str, done: int, total: int | None) -> None:
+        if self._terminal and stage != self._stage.name:
+            from rollwise.builders.building import COMPILING
+
+            if stage == COMPILING:
+                from rollwise.answer.first_use import nothing_compiled
+
+                self._first_use = nothing_compiled()
         self._stage = _Stage(stage, done, total)
         if self._bar is not None or (self._terminal and self._first_use):
             self._show()

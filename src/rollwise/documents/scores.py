@@ -17,6 +17,7 @@ from rollwise.documents.parts import (
 )
 
 if TYPE_CHECKING:
+    from rollwise.analysis.best_fit import BestFit
     from rollwise.analysis.betting import DoublingSolution, Edge
     from rollwise.analysis.contest import ContestSolution
     from rollwise.analysis.distributions import Distribution
@@ -115,9 +116,19 @@ def _simulated_document(simulated: SimulatedScores) -> Document:
 
 
 def tested_scores_document(
-    graph: StateGraph, policy: str, fit: GoodnessOfFit, ties: Ties | None
+    graph: StateGraph,
+    policy: str,
+    fit: GoodnessOfFit,
+    ties: Ties | None,
+    best: BestFit | None,
 ) -> Document:
-    """Scores that were made, tested against the distribution of a policy."""
+    """Scores that were made, tested against the distribution of a policy.
+
+    Parameters
+    ----------
+    best : BestFit, optional
+        The test against all optimal policies together, where there are several.
+    """
     facts = {
         name: None if isinstance(value, float) and math.isnan(value) else value
         for name, value in asdict(fit).items()
@@ -127,6 +138,7 @@ def tested_scores_document(
         "policy": policy,
         **facts,
         "equally_good": ties_document(ties),
+        **({} if best is None else {"best_fit": best._asdict()}),
     }
 
 

@@ -1,52 +1,126 @@
-"""The decorators of kernels: the one place where they are told how to compile.
+"""The decorators of kernels, and who runs them: Python while they are short, else Numba.
 
-Compiled code is cached on disk (`rollwise.machine.kernel_cache`). ``fastmath`` stays off:
-certificates need every rounding to be the one that IEEE 754 prescribes. Division by zero gives
-an infinity or a NaN, as in NumPy; kernels that could meet one check first.
+Importing Numba takes longer than Python needs to run the kernels of a small game, and compiling
+them takes a hundred times as long. So a kernel is interpreted as long as its arrays are small
+and it has not taken long. Then it is compiled (`rollwise.kernels.compiling`). Both give the same
+bits: neither reorders sums or fuses operations, and both round as IEEE 754 prescribes.
+Division by zero gives an infinity or a NaN, as in NumPy; kernels that could meet one check first.
 """
 
 from __future__ import annotations
 
+import functools
+import threading
+import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
-import numba
 import numpy as np
-from numba.core.registry import CPUDispatcher
 
-from rollwise.machine.kernel_cache import JIT_DISABLED, keep_on_disk
+from rollwise.kernels.indices import ONE, index
+from rollwise.machine import switches
+from rollwise.machine.switches import jit_disabled
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
-# The type of an index in a kernel. Python counts negative indices from the end, so compiled code
-# asks of every signed one whether it is negative. Interpreted code is fastest with Python's own.
-index: Any = int if JIT_DISABLED else np.uint64
-ONE = index(1)
+__all__ = ["ONE", "Kernel", "compile_all", "index", "inner_kernel", "kernel"]
 
-OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
+SMALL = 60_000  # numbers in the arrays of a kernel that may be interpreted
+PATIENCE = 0.3  # seconds of interpreting after which a kernel is compiled
 
+INNER: list[Any] = []  # inner kernels that Numba doesn't know yet
 
-def kernel(function: Function) -> Function:
-    """Compile a loop over arrays: cached, exact, and free of the interpreter's lock."""
-    compiled: Any = numba.njit(**OPTIONS)(function)
-    keep_on_disk(compiled, function)
-    return compiled  # type: ignore[no-any-return]
+_thread = threading.local()
+_interprets = switches.is_on("plain-kernels")
 
 
-class _Inner(CPUDispatcher):  # type: ignore[misc]
+def compile_all() -> None:
+    """From now on, compile every kernel that is called."""
+    global _interprets
+    _interprets = False
+
+
+def size_of(arguments: tuple[Any, ...]) -> int:
+    """How many numbers there are in the arrays of some arguments, and of tuples among them."""
+    size = 0
+    for argument in arguments:
+        if isinstance(argument, np.ndarray):
+            size += argument.size
+        elif isinstance(argument, tuple):
+            size += size_of(argument)
+    return size
+
+
+class Kernel:
+    """A loop over arrays.
+
+    Attributes
+    ----------
+    function : the loop in Python
+    long : bool
+        Whether it takes far longer than its arrays are large, so that it is compiled at once.
+    """
+
+    def __init__(self, function: Callable[..., Any], long: bool) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.long = long
+        self._compiled: Any = None
+        self._spent = 0.0  # seconds of interpreting
+
     def __call__(self, *arguments: Any) -> Any:
-        raise TypeError(f"{self.py_func.__name__} is an inner kernel: only kernels can call it")
+        if getattr(_thread, "interprets", False):  # what an interpreted kernel calls
+            return self.function(*arguments)
+        if self._compiled is not None or not self._may_be_interpreted(arguments):
+            return self.compiled(*arguments)
+        started = time.perf_counter()
+        _thread.interprets = True
+        try:
+            with np.errstate(all="ignore"):  # as in compiled code
+                return self.function(*arguments)
+        finally:
+            _thread.interprets = False
+            self._spent += time.perf_counter() - started
+
+    def _may_be_interpreted(self, arguments: tuple[Any, ...]) -> bool:
+        if jit_disabled():
+            return True
+        if self.long or not _interprets or self._spent > PATIENCE:
+            return False
+        return size_of(arguments) <= SMALL
+
+    @property
+    def compiled(self) -> Any:
+        """The loop as Numba compiles it."""
+        if self._compiled is None:
+            from rollwise.kernels.compiling import compile_inner, compiled_kernel
+
+            compile_inner(INNER)
+            self._compiled = compiled_kernel(self.function)
+        return self._compiled
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba takes it for, where another kernel calls it."""
+        return self.compiled._numba_type_
+
+
+@overload
+def kernel(function: Function) -> Function: ...
+@overload
+def kernel(*, long: bool) -> Callable[[Function], Function]: ...
+def kernel(function: Any = None, *, long: bool = False) -> Any:
+    """Have a loop over arrays compiled where that pays."""
+    if function is None:
+        return functools.partial(Kernel, long=long)
+    return Kernel(function, long)
 
 
 def inner_kernel(function: Function) -> Function:
-    """Compile a function that only kernels call.
+    """Have a function compiled that only kernels call.
 
     It is compiled sooner than a `kernel`, since nothing is needed that turns Python's
     objects into arrays and back.
     """
-    if JIT_DISABLED:
-        return function
-    bare = {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    compiled: Any = _Inner(function, targetoptions={**OPTIONS, **bare})
-    keep_on_disk(compiled, function)
-    return compiled  # type: ignore[no-any-return]
+    INNER.append(function)
+    return function

@@ -20,14 +20,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from numba import config
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.runtime import rtsys
 
 from rollwise.machine import memory_limits, switches
+from rollwise.machine.switches import jit_disabled
 from rollwise.machine.user_cache import is_private, tell_once
 
-JIT_DISABLED: bool = bool(config.DISABLE_JIT)
 PACKAGE = Path(__file__).parents[1]
 # Modules whose sources go into what is compiled.
 IMPORT = re.compile(rb"^\s*from rollwise\.((?:kernels|machine)\.\w+) import", re.MULTILINE)
@@ -55,11 +54,11 @@ def before_compiling() -> None:
     told the answer; code that needs BLAS still imports it (``np.dot`` looks for it itself).
     """
     global _compiling
-    if not _compiling and not JIT_DISABLED:
+    if not _compiling and not jit_disabled():
         memory_limits.require(memory_limits.TO_COMPILE, "compiling (once on a machine)")
         _compiling = True
     wanted = "scipy.linalg.cython_blas"
-    if JIT_DISABLED or wanted in sys.modules or "numba.np.arraymath" in sys.modules:
+    if jit_disabled() or wanted in sys.modules or "numba.np.arraymath" in sys.modules:
         return
     sys.modules[wanted] = None  # type: ignore[assignment]
     try:
@@ -169,7 +168,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
 def keep_on_disk(compiled: Any, function: Callable[..., object]) -> None:
     """Have a kernel kept, and read, if there is a place for it."""
-    if JIT_DISABLED or not switches.is_on("kernel-cache"):
+    if jit_disabled() or not switches.is_on("kernel-cache"):
         return
     try:
         compiled._cache = KernelCache(function)
@@ -187,4 +186,4 @@ def is_kept(compiled: Any) -> bool:
 
 def is_compiled(compiled: Any) -> bool:
     """Whether a kernel is on disk, in a form that can be used."""
-    return JIT_DISABLED or (is_kept(compiled) and not compiled._cache.is_empty())
+    return jit_disabled() or (is_kept(compiled) and not compiled._cache.is_empty())

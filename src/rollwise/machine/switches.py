@@ -13,6 +13,7 @@ from rollwise.errors import UsageError
 
 VARIABLE = "ROLLWISE_OFF"
 TRICKS = {
+    "plain-kernels": "loops over small arrays are interpreted, not compiled",
     "large-pages": "arrays in large pages, whose memory is used again",
     "prefetch": "loops with random access ask for memory ahead",
     "second-core": "pieces of a graph go through the stages of solving on two cores",
@@ -21,6 +22,11 @@ TRICKS = {
     "first-use": "a second process compiles what solves, on the first use on a machine",
     "garbage": "commands put off Python's search for garbage",
 }
+
+
+def jit_disabled() -> bool:
+    """Whether nothing is compiled in this process. Numba asks the same of the environment."""
+    return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 
 @cache

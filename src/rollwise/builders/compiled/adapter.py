@@ -39,7 +39,7 @@ from rollwise.builders.compiled.disk import KeptOnly, NotKept, RulesCache
 from rollwise.builders.compiled.freezing import frozen, renamed
 from rollwise.builders.compiled.listers import Writing, rewritten, running
 from rollwise.builders.compiled.reads import Reads
-from rollwise.builders.compiled.record import array_dtype, numba_type, record_source
+from rollwise.builders.compiled.record import array_dtype, record_source
 from rollwise.builders.rules import LEAST, MOST, Rules
 from rollwise.kernels.calls import EXPAND, QUESTION, ROOTS, RULES_FAILED
 from rollwise.kernels.prefetch import prefetch
@@ -256,6 +256,15 @@ def compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
         before_compiling()
     pointer.compile()
     return pointer
+
+
+def numba_type(value: Any) -> Any:
+    """The type of what rules read from the game, as `record_source` reads it."""
+    if isinstance(value, np.ndarray):
+        return types.Array(numba.from_dtype(array_dtype(value)), value.ndim, "C")
+    if isinstance(value, bool | np.bool_):
+        return types.boolean
+    return types.float64 if isinstance(value, float | np.floating) else types.int64
 
 
 def kept_adapter(name: str, key: Key) -> Any:

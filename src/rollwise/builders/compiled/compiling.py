@@ -21,7 +21,7 @@ from rollwise.builders.compiled.adapter import (
 )
 from rollwise.builders.compiled.adapter_source import question_source, roots_source
 from rollwise.builders.compiled.cache_key import Key
-from rollwise.builders.compiled.disk import Note
+from rollwise.builders.compiled.notes import Note
 from rollwise.builders.compiled.reads import Reads, what_is_read
 from rollwise.builders.compiled.reasons import NotCompilable, reasons_told
 from rollwise.builders.compiled.record import new_call
@@ -29,6 +29,8 @@ from rollwise.builders.rules import Rules
 from rollwise.kernels.calls import ROOTS
 from rollwise.machine import large_pages
 from rollwise.machine.interrupts import heard
+
+ROOTS_LISTED_AT_ONCE = 10_000_000
 
 _COMPILED: dict[str, CompiledRules] = {}  # by their keys
 _QUESTIONS: dict[str, CompiledQuestion] = {}
@@ -63,19 +65,23 @@ class CompiledRules:
         call, alive = new_call(ROOTS, rules.game, self.attributes)
         call["limit"] = most
         start = np.array([rules.checked(rules.start, "start()")], np.int32)
-        rows = start
-        for _ in range(2):  # once to count them, and once to list them
+        # Memory that isn't written to costs nothing. Where there are more, they are counted first.
+        room = min(most, ROOTS_LISTED_AT_ONCE)
+        rows = large_pages.empty((room + 1, len(rules.field_names)), np.int32)
+        rows[0] = start
+        for _ in range(2):
             call["rows"], call["room"] = rows[1:].ctypes.data, len(rows) - 1
             found = heard(_called, listing, call, rows, alive)
             if found < 0:
                 return None
             if found > most:
                 raise rules.too_many_roots(most)
-            if found >= len(rows):
-                rows = large_pages.empty((found + 1, len(rules.field_names)), np.int32)
-                rows[0] = start
+            if found < len(rows):
+                break
+            rows = large_pages.empty((found + 1, len(rules.field_names)), np.int32)
+            rows[0] = start
         del alive
-        return rows
+        return rows[: found + 1]
 
     def _list_roots(self, rules: Rules) -> Any:
         if self._listing is None:
@@ -165,20 +171,6 @@ def _tried_once(reads: Reads) -> Iterator[None]:
         raise
 
 
-def is_compiled(rules: Rules) -> bool:
+def is_in_process(rules: Rules) -> bool:
     """Whether this process has compiled these rules already."""
     return rules.reads.key.text in _COMPILED
-
-
-def was_large(rules: Rules, outcomes: int) -> bool:
-    """Whether these rules and parameters were noted to give more outcomes than that."""
-    return _large_note(rules, outcomes).exists()
-
-
-def note_large(rules: Rules, outcomes: int) -> None:
-    """Note on disk that a game has more outcomes than that."""
-    _large_note(rules, outcomes).write()
-
-
-def _large_note(rules: Rules, outcomes: int) -> Note:
-    return Note(rules.reads.key_with(tuple(rules.reads.values.items()), outcomes), "large")

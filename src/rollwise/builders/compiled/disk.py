@@ -2,30 +2,28 @@
 
 Numba's own cache looks only at the name and date of the file that holds a function. It misses
 changes in what the function calls. Here the key (see `rollwise.builders.compiled.cache_key`)
-holds all that goes into the machine code: the
-code of the rules and of every function that they reach, the constants that they
-read, the adapter, the versions of Python, Numba and rollwise, and the processor.
+holds the code of the rules and of every function that they reach, the constants that they
+read, and the versions of Python, NumPy and rollwise. The name of a file also says what made it:
+the adapter, the version of Numba, and the processor.
 Rules that reach something that has no key aren't kept.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import pickle
-import platform
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import llvmlite
 import numba
-import numpy as np
 from numba.core import serialize
 from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
 
-import rollwise
-from rollwise.builders.compiled.cache_key import Key
+from rollwise.builders.compiled.notes import MOST_FILES, folder
 from rollwise.errors import OutputError
 from rollwise.machine import switches
 from rollwise.machine.atomic_files import write_atomically
@@ -35,65 +33,19 @@ from rollwise.machine.kernel_cache import (
     for_disk,
     source_stamp,
 )
-from rollwise.machine.user_cache import make_room, place, private_folder
-
-MOST_FILES = 300  # the oldest go
+from rollwise.machine.user_cache import make_room
 
 
 @cache
-def versions() -> tuple[Any, ...]:
-    """What else goes into machine code: what compiles it, and for which processor.
+def compiled_by() -> str:
+    """A hash of what else goes into machine code: what compiles it, and for which processor.
 
     Any source of this room may have a part in it, and so may what it takes from kernels.
     """
     sources = sorted(Path(__file__).parent.glob("*.py"))
-    return (
-        rollwise.__version__,
-        numba.__version__,
-        llvmlite.__version__,
-        np.__version__,
-        platform.python_version(),
-        tuple(map(str, cpu_target.target_context.codegen().magic_tuple())),
-        source_stamp(*sources),
-    )
-
-
-def folder() -> Path | None:
-    """Where compiled rules are kept: with Numba's cache if that has a place, else the user's.
-
-    None if there is no private folder for them.
-    """
-    if numba.config.CACHE_DIR:
-        return private_folder(Path(numba.config.CACHE_DIR) / "rollwise-rules")
-    home = place()
-    return None if home is None else private_folder(home / "rules")
-
-
-class Note:
-    """A short text in the cache about what has a key; of a key that doesn't last there is none.
-
-    A place that can't be read or written is no error.
-    """
-
-    def __init__(self, key: Key, kind: str) -> None:
-        place = folder() if key.lasts else None
-        self._path = None if place is None else place / f"{key.text}.{kind}"
-
-    def exists(self) -> bool:
-        return self._path is not None and self._path.exists()
-
-    def read(self) -> str:
-        """The text; an empty one where there is none."""
-        with contextlib.suppress(OSError, UnicodeDecodeError):
-            if self._path is not None:
-                return self._path.read_text(encoding="utf-8")
-        return ""
-
-    def write(self, text: str = "") -> None:
-        with contextlib.suppress(OSError):
-            if self._path is not None:
-                self._path.write_text(text, encoding="utf-8")
-                make_room(self._path.parent, f"*{self._path.suffix}", most_files=MOST_FILES)
+    processor = cpu_target.target_context.codegen().magic_tuple()
+    parts = (numba.__version__, llvmlite.__version__, *map(str, processor), source_stamp(*sources))
+    return hashlib.blake2b(repr(parts).encode(), digest_size=8).hexdigest()
 
 
 class RulesCache:
@@ -101,7 +53,7 @@ class RulesCache:
 
     def __init__(self, key: str) -> None:
         kept = folder() if switches.is_on("kernel-cache") else None
-        name = switches.mark(key, "prefetch", "listers")
+        name = switches.mark(f"{key}-{compiled_by()}", "prefetch", "listers")
         self._path = None if kept is None else kept / f"{name}.rules"
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:

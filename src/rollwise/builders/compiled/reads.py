@@ -8,6 +8,7 @@ that key and further facts: `Reads.key_with`.
 from __future__ import annotations
 
 import inspect
+import platform
 import types as python_types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -16,14 +17,15 @@ from typing import Any
 
 import numpy as np
 
+import rollwise
 from rollwise.builders.compiled.cache_key import Key, key_of, names_in
-from rollwise.builders.compiled.disk import versions
-from rollwise.builders.compiled.record import numba_type
+from rollwise.builders.compiled.record import array_dtype
 from rollwise.builders.rules import Rules
 
 Function = Callable[..., Any]
 
 RULES = ("actions", "outcomes", "reward", "roots")
+VERSIONS = (rollwise.__version__, np.__version__, platform.python_version())
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +53,9 @@ class Reads:
     @cached_property
     def key(self) -> Key:
         """What the functions are known by, compiled: it doesn't depend on the `values`."""
-        kinds = tuple((name, str(numba_type(value))) for name, value in self.values.items())
+        kinds = tuple((name, _kind_of(value)) for name, value in self.values.items())
         of_self = {f"self.{name}": function for name, function in self.methods.items()}
-        facts = (versions(), kinds, self.field_names, self.has_reward)
+        facts = (VERSIONS, kinds, self.field_names, self.has_reward)
         return key_of({**of_self, **self.functions}, *facts)
 
     def key_with(self, *facts: Any) -> Key:
@@ -66,6 +68,13 @@ class Reads:
         """Where the functions begin in their files, as reasons for a failure name it."""
         functions = [*self.functions.values(), *self.methods.values()]
         return tuple(function.__code__.co_firstlineno for function in functions)
+
+
+def _kind_of(value: Any) -> str:
+    """What decides the type of a value in compiled code."""
+    if isinstance(value, np.ndarray):
+        return f"array of {array_dtype(value)}, {value.ndim} dimensions"
+    return type(value).__name__
 
 
 def what_is_read(rules: Rules, functions: dict[str, Function], unread: Iterable[str] = ()) -> Reads:

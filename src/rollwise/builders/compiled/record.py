@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
 
 from rollwise.game import Game
 
@@ -19,14 +17,6 @@ def array_dtype(array: np.ndarray) -> np.dtype[Any]:
     """
     short = array.dtype.kind in "iu" and array.dtype.itemsize < 8
     return np.dtype(np.int64) if short else array.dtype
-
-
-def numba_type(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return types.Array(numba.from_dtype(array_dtype(value)), value.ndim, "C")
-    if isinstance(value, bool | np.bool_):
-        return types.boolean
-    return types.float64 if isinstance(value, float | np.floating) else types.int64
 
 
 def record_source(values: dict[str, Any]) -> tuple[str, int, int]:

@@ -8,6 +8,7 @@ import typer
 
 from rollwise.cli import streams
 from rollwise.cli.app import app
+from rollwise.cli.commands.optimal import ThenOption, WinTiesOption, read_ties, tell_loss
 from rollwise.cli.common import (
     POLICIES,
     GameArgument,
@@ -22,11 +23,13 @@ from rollwise.cli.common import (
     tell_ties,
 )
 from rollwise.cli.progress import Progress
+from rollwise.documents.optimal_set import score_ranges_document
 from rollwise.documents.scores import distribution_document, distributions_document
 from rollwise.errors import UsageError
 from rollwise.numbers.printed import certified, column, estimated, in_common
 
 if TYPE_CHECKING:
+    from rollwise.answer.references import Policies
     from rollwise.graph import StateGraph
 
 
@@ -53,6 +56,10 @@ TargetOption = Annotated[
         help="Also for who plays to reach this score, and not for the mean.",
     ),
 ]
+RangeOption = Annotated[
+    bool,
+    typer.Option("--range", help="Also the least and the most over all optimal policies."),
+]
 AtMostOption = Annotated[
     int | None, typer.Option("--at-most", metavar="N", help="Also P(at most N).")
 ]
@@ -74,6 +81,9 @@ def distribution(
     count: CountOption = None,
     state: StateOption = None,
     target: TargetOption = None,
+    then: ThenOption = None,
+    range_of_all: RangeOption = False,
+    ties: WinTiesOption = None,
     at_most: AtMostOption = None,
     simulate: SimulateOption = 0,
     seed: SeedOption = None,
@@ -87,6 +97,7 @@ def distribution(
     from rollwise.analysis.distributions import exact_distribution
     from rollwise.analysis.observed_scores import simulated_scores
     from rollwise.analysis.one_distribution import distribution as distribution_of
+    from rollwise.analysis.second_aims import score_ranges
     from rollwise.answer import kept
     from rollwise.derive.by_score import require_points
     from rollwise.graph.policies import ties_in_play
@@ -127,13 +138,30 @@ def distribution(
             raise UsageError("--target goes with neither --count, --state, --simulate nor --exact")
         found, resting = distribution_of_chase(graph, target)
         entries.append(distribution_document(f"chase-{target}", found, resting, at_most=at_most))
+    given = {"count": count, "state": state, "simulate": simulate or None, "exact": exact}
+    wins = read_ties(ties, then or [])
+    if then:
+        refuse("doesn't go with --then, which is about final scores", **given)
+        entries.append(_second_aims(policies, then, wins, at_most))
     document = distributions_document(graph, place, count, entries)
+    if range_of_all:
+        refuse("doesn't go with --range, which is about final scores", csv=csv, **given)
+        document["ranges"] = score_ranges_document(score_ranges(policies))
     if json:
         print_json(document)
     elif csv:
         _write_csv(entries)
     else:
         _print(document, at_most)
+        _print_ranges(document)
+
+
+def _second_aims(policies: Policies, then: list[str], ties: str, at_most: int | None) -> Any:
+    """The distribution under an optimal policy that is best for second aims."""
+    from rollwise.analysis.second_aims import second_aims
+
+    found = second_aims(policies, then, ties=ties)
+    return distribution_document(found.name, found.distribution(), None, at_most=at_most)
 
 
 def _place(graph: StateGraph, state: str | None) -> int:
@@ -229,3 +257,33 @@ def _print(document: dict[str, Any], at_most: int | None) -> None:
                 f"  {told['games']:,} simulated games (seed {told['seed']}): mean "
                 f"{estimated(told['mean'], told['standard_error'])} (standard error){p_value}"
             )
+
+
+def _print_ranges(document: dict[str, Any]) -> None:
+    """The least and the most of each probability over all optimal policies."""
+    from rich.table import Table
+
+    ranges = document.get("ranges")
+    if ranges is None:
+        return
+    names = ("least", "most", "at_most_least", "at_most_most")
+    rows = ranges["rows"]
+    cells = []
+    for name in names:
+        bounds = [ranges["error_bound"]] * len(rows)
+        cells.append(column([row[name] for row in rows], bounds))
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for head in ("value", "at least", "at most", "or less: at least", "at most"):
+        table.add_column(head, justify="right")
+    for row, *found in zip(rows, *cells, strict=True):
+        table.add_row(str(row["value"]), *(cell.number for cell in found))
+    typer.echo("\nover all optimal policies, which may look at the points made so far:")
+    print_table(table)
+    bound = max((in_common(one)[1] for one in cells), key=float)
+    spread = ranges["variance"]
+    ends = column([spread["least"], spread["most"]], [spread["error_bound"]] * 2)
+    typer.echo(
+        f"  certified ± {bound}; variance from {ends[0].number} to {ends[1].number} "
+        f"(certified ± {in_common(ends)[1]})"
+    )
+    typer.echo(tell_loss(ranges["loss_bound"]))

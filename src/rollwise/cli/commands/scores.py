@@ -22,6 +22,7 @@ from rollwise.documents.scores import tested_scores_document
 from rollwise.numbers.printed import certified, estimated
 
 if TYPE_CHECKING:
+    from rollwise.analysis.best_fit import BestFit
     from rollwise.analysis.distributions import Distribution
     from rollwise.analysis.observed_scores import GoodnessOfFit
 
@@ -36,9 +37,11 @@ def scores(
     no_cache: NoCacheOption = False,
 ) -> None:
     """Test scores that were really made against the exact distribution of a policy."""
+    from rollwise.analysis.best_fit import best_fit
     from rollwise.analysis.observed_scores import goodness_of_fit, read_scores
     from rollwise.analysis.one_distribution import distribution
     from rollwise.answer import kept
+    from rollwise.answer.optimal_set import OptimalSet
     from rollwise.graph.policies import ties_in_play
 
     asked = split_words(game, file, *(parameters or ()), files=1)
@@ -50,12 +53,16 @@ def scores(
     expected = distribution(graph, plan)
     ties = ties_in_play(graph, plan)
     tested = goodness_of_fit(made, expected)
+    # of several optimal policies the one that fits best is the one to test against
+    best = None
+    if policy == "optimal" and ties is not None:
+        best = best_fit(made, OptimalSet.of(policies.solution), expected)
     if json:
-        print_json(tested_scores_document(graph, policy, tested, ties))
+        print_json(tested_scores_document(graph, policy, tested, ties, best))
         return
     _print(policy, tested, expected)
     tell_ties(ties_document(ties))
-    _tell_verdict(tested)
+    _tell_verdict(tested, best)
 
 
 def _print(policy: str, tested: GoodnessOfFit, expected: Distribution) -> None:
@@ -70,7 +77,7 @@ def _print(policy: str, tested: GoodnessOfFit, expected: Distribution) -> None:
     )
 
 
-def _tell_verdict(tested: GoodnessOfFit) -> None:
+def _tell_verdict(tested: GoodnessOfFit, best: BestFit | None) -> None:
     typer.echo(
         f"mean: {tested.z:+.2f} standard errors off; so far or farther by chance in "
         f"{tested.p_mean:.1%} of cases"
@@ -80,8 +87,15 @@ def _tell_verdict(tested: GoodnessOfFit) -> None:
             f"shape: chi-square {tested.chi_square:.2f} over {tested.cells} cells; so much or more "
             f"by chance in {tested.p_shape:.1%} of cases"
         )
-    differs = tested.p_mean < 0.05 or tested.p_shape < 0.05
+    p_shape, whom = tested.p_shape, "this policy"
+    if best is not None:
+        p_shape, whom = best.p_shape, "optimal play"
+        typer.echo(
+            f"  of all optimal policies the best fit has {best.chi_square:.2f}; none is below "
+            f"{best.least:.2f}, and so much or more comes by chance in {p_shape:.1%} of cases"
+        )
+    differs = tested.p_mean < 0.05 or p_shape < 0.05
     typer.echo(
-        f"The scores {'differ from' if differs else 'are what one expects of'} this policy"
+        f"The scores {'differ from' if differs else 'are what one expects of'} {whom}"
         f"{'' if differs else ', as far as so many games can tell'} (5% level)."
     )

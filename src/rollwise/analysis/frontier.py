@@ -1,0 +1,166 @@
+"""The frontier of the mean score against a chance: what a little of one costs in the other.
+
+No policy has a better mean and a better chance than one on the frontier. What all policies
+together can reach is convex, and its corners are policies that don't mix. The line through two
+known corners is tried by a solution for the mean and the chance together, weighted as the line
+says: it finds a corner beyond the line, or proves that there is none (Aneja and Nair 1979;
+Cohon 1978 for the bound).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.analysis.quantities import Aim, of_scores, read_aim
+from rollwise.analysis.second_aims import distribution_in, solution_of
+from rollwise.answer.optimal_set import OptimalSet
+from rollwise.answer.references import Subject
+from rollwise.derive.by_score import require_points
+from rollwise.errors import UsageError
+from rollwise.graph import sign_of
+
+Reals = NDArray[np.float64]
+
+TOLERANCE = 1e-5
+MOST_CORNERS = 10_000
+
+
+class Corner(NamedTuple):
+    """A policy of the frontier.
+
+    Attributes
+    ----------
+    mean, chance : float
+        The mean score, and what the aim comes to.
+    mean_bound, chance_bound : float
+        How far they can be off, proved.
+    """
+
+    mean: float
+    chance: float
+    mean_bound: float
+    chance_bound: float
+
+
+@dataclass(frozen=True, eq=False)
+class Frontier:
+    """The corners of the frontier that were found, the best mean first.
+
+    Attributes
+    ----------
+    aim : str
+    corners : list of Corner
+    gap : float
+        How much better than the line between two neighbours any policy can be, proved: in
+        units of the aim, at the same mean.
+    """
+
+    aim: str
+    corners: list[Corner]
+    gap: float
+
+
+def frontier(
+    game: Subject, aim: str = "win", *, ties: str = "shared", tolerance: float = TOLERANCE
+) -> Frontier:
+    """The best chances that policies have, for every mean score.
+
+    Parameters
+    ----------
+    game : Game, Solution, StateGraph or Policies
+        Solitaire, played for whole points.
+    aim : str
+        ``win`` or ``score<=N``; see `rollwise.analysis.quantities`.
+    ties : {"shared", "first", "win-or-tie"}
+        For the aim ``win``.
+    tolerance : float
+        Corners that lie less than this beyond the line between their neighbours needn't be found.
+
+    Raises
+    ------
+    UsageError, RulesError
+        The game has no points, or the aim doesn't rest on the score alone.
+    """
+    if not tolerance >= 0:
+        raise UsageError(f"tolerance is {tolerance}; it can't be less than 0")
+    solution = solution_of(game)
+    require_points(solution.graph)
+    wanted = read_aim(solution, aim, ties)
+    if not wanted.quantity.by_score or wanted.quantity.name == "variance":
+        raise UsageError(f"a frontier is for the chance of a score or to win, not for {aim!r}")
+    everything = OptimalSet(solution.graph, np.inf).with_scores
+    search = _Search(everything, wanted, sign_of(solution.graph.objective))
+    _, best_means = OptimalSet.of(solution).then(wanted.quantity, least=wanted.least)
+    _, best_chances = everything.then(wanted.quantity, least=wanted.least)
+    _, best_chances = best_chances.then(search.mean, least=search.sign < 0)
+    first, last = search.corner(best_means), search.corner(best_chances)
+    corners, gap = search.between(first, last, tolerance)
+    found = [first, *corners] if last.mean == first.mean else [first, *corners, last]
+    return Frontier(wanted.text, found, gap)
+
+
+class _Search:
+    """Corners of what all policies can reach."""
+
+    def __init__(self, everything: OptimalSet, aim: Aim, sign: float) -> None:
+        assert everything.scores is not None
+        amounts = aim.quantity.amounts(everything)
+        assert amounts.scores is not None
+        self.everything, self.scores, self.sign = everything, everything.scores, sign
+        n = len(self.scores)
+        self.way = -1.0 if aim.least else 1.0
+        self.payoffs = amounts.scores
+        self.bounds = np.zeros(n) if amounts.score_bounds is None else amounts.score_bounds
+        self.mean = of_scores("mean", self.scores.astype(np.float64), np.zeros(n), self.scores)
+
+    def corner(self, policies: OptimalSet) -> Corner:
+        """The mean and the chance of the first policy of a set."""
+        found = distribution_in(policies, policies.policy("corner"))
+        order = np.argsort(self.scores)
+        place = order[np.searchsorted(self.scores[order], found.values)]
+        payoffs, bounds = self.payoffs[place], self.bounds[place]
+        size = np.abs(payoffs)
+        off = size.sum() * found.error_bound + bounds @ found.probabilities
+        off += 2 * (len(size) + 5) * 2.0**-53 * (size @ found.probabilities)
+        chance = float(payoffs @ found.probabilities)
+        return Corner(found.mean, chance, found.mean_bound, float(off))
+
+    def between(self, first: Corner, last: Corner, tolerance: float) -> tuple[list[Corner], float]:
+        """The corners between two others, in order, and what can still lie beyond their lines."""
+        corners: list[Corner] = []
+        waiting, gap = [(first, last)], 0.0
+        while waiting:
+            near, far = waiting.pop()
+            cost = self.sign * (near.mean - far.mean)  # of the mean, from 0
+            gained = self.way * (far.chance - near.chance)
+            doubt = near.mean_bound + far.mean_bound + near.chance_bound + far.chance_bound
+            if cost <= doubt or gained <= doubt:
+                continue
+            beyond, corner = self._beyond(near, gained / cost)
+            if beyond <= max(tolerance, 4 * doubt) or len(corners) >= MOST_CORNERS:
+                gap = max(gap, beyond)
+            else:
+                corners.append(corner)
+                waiting += [(corner, far), (near, corner)]
+        return sorted(corners, key=lambda c: -self.sign * c.mean), gap
+
+    def _beyond(self, near: Corner, rate: float) -> tuple[float, Corner]:
+        """How far policies get beyond a line through a corner, at most, and one that does.
+
+        Parameters
+        ----------
+        rate : float
+            How much chance a point of the mean is worth on the line.
+        """
+        worth = self.way * self.payoffs + rate * self.sign * self.scores
+        off = self.bounds + 2.0**-51 * (np.abs(worth) + np.abs(self.payoffs))
+        both = of_scores("both", worth, off, self.scores)
+        best, policies = self.everything.then(both)
+        line = self.way * near.chance + rate * self.sign * near.mean
+        unsure = best.error_bound + near.chance_bound + rate * near.mean_bound
+        unsure += 2.0**-50 * (abs(line) + abs(best.value))
+        return max(best.value - line, 0.0) + unsure, self.corner(policies)

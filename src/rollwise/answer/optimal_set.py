@@ -1,0 +1,305 @@
+"""All optimal policies together, and what else can be asked of them.
+
+In some states several actions are equally good. Then many policies are optimal. They have one
+value, but not one chance to end with a given score, and not one length of play. All of them
+together are the policies of a smaller game: the one with only its optimal actions (conserving
+actions; Puterman 1994, chapter 7). A policy may look at the points made so far, which is
+another state of the same game.
+
+- What is linear in the policy (how likely a score is, how often an action is taken) has its
+  least and its largest expectation over the set where that game is solved for it: two solutions,
+  each certified like any other.
+- Policies that reach one of these ends are again the policies of a smaller game. So aims can
+  follow each other (lexicographic order).
+- In a game for two both seats are meant: both play optimally, and what is asked for counts over
+  the moves of both.
+
+Which actions are optimal is told by the rule of tolerance in `rollwise.graph.choices`. Every
+optimal action passes it, so no optimal policy is outside of the range. An action that passes may
+cost as much as the certified error leaves open; `OptimalSet.loss` bounds what a policy of the set
+can lose by that. The method `exact` finds values as fractions; then only actions of equal worth
+are kept, and the loss is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.answer.certified import solve_and_certify
+from rollwise.derive.by_score import by_score, points_of
+from rollwise.errors import UsageError
+from rollwise.graph import StateGraph
+from rollwise.graph.choices import are_best, costs, first_actions, has_choice, has_ties
+from rollwise.graph.endings import describe, regroup, staying_actions
+from rollwise.graph.lookahead import action_gaps
+from rollwise.graph.policies import Policy, reached_by
+from rollwise.recursion.endless import endless_states
+from rollwise.recursion.order import Arranging
+
+if TYPE_CHECKING:
+    from rollwise.answer.solution import Solution
+
+Ints = NDArray[np.int64]
+Reals = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+class Amounts(NamedTuple):
+    """What is added up along a play; where a part is None it counts nothing.
+
+    Attributes
+    ----------
+    actions : (n_actions,) float64
+    endings : (n_outcomes,) float64
+        Where an outcome ends the game.
+    scores, score_bounds : (n_scores,) float64
+        For each final score, and how far that can be off.
+    """
+
+    actions: Reals | None = None
+    endings: Reals | None = None
+    scores: Reals | None = None
+    score_bounds: Reals | None = None
+
+
+class Certified(NamedTuple):
+    """A number, and how far it can be off, proved."""
+
+    value: float
+    error_bound: float
+
+
+def _as_it_is(found: Certified) -> Certified:
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Quantity:
+    """Something whose expectation is linear in the policy.
+
+    Attributes
+    ----------
+    name : str
+    amounts : callable
+        What counts in the graph of a set.
+    by_score : bool
+        Whether it rests on the final score.
+    finish : callable
+        From the expectation to what is asked for, such as the variance.
+    """
+
+    name: str
+    amounts: Callable[[OptimalSet], Amounts]
+    by_score: bool = False
+    finish: Callable[[Certified], Certified] = _as_it_is
+
+
+class Range(NamedTuple):
+    """What a quantity can be under the policies of a set.
+
+    Attributes
+    ----------
+    name : str
+    least, most : float
+    error_bound : float
+        How far either can be off, proved.
+    """
+
+    name: str
+    least: float
+    most: float
+    error_bound: float
+
+
+class Extreme(NamedTuple):
+    """One end of a range, with the values of the solution that found it."""
+
+    found: Certified
+    values: Reals
+    bound: float
+
+
+@dataclass(frozen=True, eq=False)
+class OptimalSet:
+    """Optimal policies, as the policies of a graph that has only their actions.
+
+    Attributes
+    ----------
+    graph : StateGraph
+        The states that play comes to, with the actions of the set. With `scores` it is
+        unrolled by the points made so far, and its border is the final scores.
+    loss : float
+        What any of its policies can lose against the best, proved; infinite where nothing is.
+    scores : (n_scores,) int64 or None
+        Of the border, the best first.
+    points : (n_actions,) int64 or None
+        With `scores`: what each action counts.
+    """
+
+    graph: StateGraph
+    loss: float
+    scores: Ints | None = None
+    points: Ints | None = None
+
+    @classmethod
+    def of(cls, solution: Solution) -> OptimalSet:
+        """All optimal policies of a solved game, from its start.
+
+        Raises
+        ------
+        UsageError
+            The method gave up, or the optimal actions let play go round for ever.
+        """
+        if solution.gave_up:
+            raise UsageError(
+                f"{solution.graph.title}: the method {solution.method} gave up, so that nobody "
+                "knows which policies are optimal"
+            )
+        graph, best = solution.graph, solution.is_best
+        exact = solution.run is not None and solution.run.fractions is not None
+        if exact:
+            best = _equal_in_fractions(solution, best)
+        smaller, _ = _with_only(graph, best)
+        endless = endless_states(smaller)
+        if len(endless):
+            where = describe(smaller, endless, staying_actions(smaller, endless))
+            raise UsageError(
+                f"{graph.title}: optimal actions let play go round for ever: {where}. Not every "
+                "policy made of them is optimal, so there is no range to tell"
+            )
+        found = cls(smaller, 0.0)
+        ties = has_choice(smaller)[smaller.action_state].astype(np.float64)
+        if exact or not ties.any():
+            return found
+        # the best of several by these values costs at most four bounds, and its rounding
+        size = float(np.abs(solution.values[np.isfinite(solution.values)]).max())
+        each = 4 * solution.error_bound + 2.0**-50 * (1 + size)
+        moves = found.extreme(Quantity("moves with a tie", lambda _: Amounts(actions=ties))).found
+        return replace(found, loss=each * (moves.value + moves.error_bound) * (1 + 2.0**-40))
+
+    @cached_property
+    def with_scores(self) -> OptimalSet:
+        """The same with the points made so far in the states.
+
+        Raises
+        ------
+        UsageError, RulesError, TooManyStates
+            See `rollwise.derive.by_score.by_score`.
+        """
+        if self.scores is not None:
+            return self
+        scored = by_score(self.graph)
+        points = points_of(self.graph)[scored.action]
+        return OptimalSet(scored.graph, self.loss, scored.scores, points)
+
+    def for_quantity(self, quantity: Quantity) -> OptimalSet:
+        """The set on the graph that a quantity needs."""
+        return self.with_scores if quantity.by_score else self
+
+    def extreme(self, quantity: Quantity, *, least: bool = False) -> Extreme:
+        """The largest that a quantity can be under a policy of the set, or the least.
+
+        Of a quantity that rests on the score `for_quantity` has to be asked.
+        """
+        amounts = quantity.amounts(self)
+        sign = -1.0 if least else 1.0
+        border: Reals | None = None
+        if self.scores is not None:
+            n = len(self.scores)
+            border = np.zeros(n) if amounts.scores is None else sign * amounts.scores
+        if amounts.actions is None and amounts.endings is None:
+            graph, arranged = self._uncounted
+        else:
+            graph = self._counting(sign, amounts.actions, amounts.endings)
+            arranged = Arranging(graph)
+        solved, certificate, _ = solve_and_certify(
+            graph,
+            border_values=border,
+            border_bounds=amounts.score_bounds,
+            arranged=arranged,
+        )
+        # adding 0 takes the sign off a zero
+        found = Certified(0.0 + sign * float(solved.values[0]), float(certificate.bounds[0]))
+        return Extreme(quantity.finish(found), solved.values, certificate.bound)
+
+    def range(self, quantity: Quantity) -> Range:
+        """The least and the most that a quantity can be."""
+        here = self.for_quantity(quantity)
+        least, most = (here.extreme(quantity, least=end).found for end in (True, False))
+        bound = max(least.error_bound, most.error_bound)
+        return Range(quantity.name, least.value, most.value, bound)
+
+    def then(self, quantity: Quantity, *, least: bool = False) -> tuple[Certified, OptimalSet]:
+        """The best for a second aim, and the policies of the set that reach it."""
+        here = self.for_quantity(quantity)
+        found, values, bound = here.extreme(quantity, least=least)
+        sign = -1.0 if least else 1.0
+        amounts = quantity.amounts(here)
+        graph = here._counting(sign, amounts.actions, amounts.endings)
+        border = np.zeros(graph.n_border)
+        if amounts.scores is not None:
+            border = sign * amounts.scores
+        best = are_best(costs(graph, action_gaps(graph, values, border)), bound)
+        smaller, kept = _with_only(here.graph, best)
+        points = None if here.points is None else here.points[kept]
+        return found, replace(here, graph=smaller, points=points)
+
+    def policy(self, name: str) -> Policy:
+        """The policy of the set that takes the first action of each state."""
+        everywhere = np.ones(self.graph.n_actions, np.bool_)
+        return Policy.of_actions(self.graph, name, first_actions(self.graph), everywhere)
+
+    @cached_property
+    def n_ties(self) -> int:
+        """Number of states in which the set has several actions."""
+        return int(has_ties(self.graph, np.ones(self.graph.n_actions, np.bool_)).sum())
+
+    @cached_property
+    def _uncounted(self) -> tuple[StateGraph, Arranging]:
+        """The graph in which nothing counts but the border, in solving order."""
+        graph = self._counting(1.0, None, None)
+        return graph, Arranging(graph)
+
+    def _counting(self, sign: float, actions: Reals | None, endings: Reals | None) -> StateGraph:
+        """The graph as one for a single chooser, who wants as much as can be."""
+        graph = self.graph
+        nothing, none = np.zeros(graph.n_actions), np.zeros(graph.n_outcomes)
+        return graph.with_arrays(
+            action_reward=nothing if actions is None else sign * actions,
+            outcome_payoff=none if endings is None else sign * endings,
+            outcome_passes=np.zeros(graph.n_outcomes, np.bool_),
+            players=1,
+            objective="maximize",
+            endless="forbidden",
+        )
+
+
+def _with_only(graph: StateGraph, allowed: Mask) -> tuple[StateGraph, Ints]:
+    """The graph from its start with only some actions, and which ones these were."""
+    reached = reached_by(graph, Policy("allowed", allowed.astype(np.float64)))
+    place = np.where(reached, np.cumsum(reached) - 1, -1)
+    kept = np.flatnonzero(allowed & reached[graph.action_state])
+    return regroup(graph, place, kept, place[graph.action_state[kept]]), kept
+
+
+def _equal_in_fractions(solution: Solution, best: Mask) -> Mask:
+    """Of the actions that can't be told apart, those that are really worth the most."""
+    from rollwise.graph.view import sign_of
+    from rollwise.methods.exact import action_fractions
+
+    assert solution.run is not None
+    assert solution.run.fractions is not None
+    graph, fractions = solution.graph, solution.run.fractions
+    sign = int(sign_of(graph.objective))
+    exactly = best.copy()
+    for s in np.flatnonzero(has_ties(graph, best)).tolist():
+        worth = [sign * x for x in action_fractions(graph, fractions, s)]
+        here = slice(graph.view[s].action_range[0], graph.view[s].action_range[-1] + 1)
+        exactly[here] = [x == max(worth) for x in worth]
+    return exactly

@@ -1,0 +1,143 @@
+"""``rollwise optimal``: second aims, and what figures can be under any optimal policy."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from rollwise.cli.app import app
+from rollwise.cli.common import (
+    GameArgument,
+    JsonOption,
+    MaxStatesOption,
+    NoCacheOption,
+    ParametersArgument,
+    print_json,
+    print_worth,
+    read_game,
+)
+from rollwise.cli.forms import ChaseOption, Form, TargetOption, as_played
+from rollwise.cli.progress import Progress
+from rollwise.documents.optimal_set import optimal_document
+from rollwise.errors import UsageError
+from rollwise.numbers.printed import certified, column, in_common, rounded_up
+
+AIMS = "score<=N, variance, win, draw, moves, rolls, or an action."
+ThenOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--then",
+        metavar="AIM",
+        help=f"A second aim among optimal policies: {AIMS} least:AIM asks for the least; give it "
+        "again for a third aim.",
+    ),
+]
+RangeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--range",
+        metavar="QUANTITY",
+        help=f"The least and the most of this under optimal policies: {AIMS}",
+    ),
+]
+WinTiesOption = Annotated[
+    str | None,
+    typer.Option("--ties", help="Of the aim win: shared (the default), first or win-or-tie."),
+]
+ExactTiesOption = Annotated[
+    bool, typer.Option("--exact", help="Tell in fractions which actions are equally good.")
+]
+
+
+@app.command("optimal")
+def optimal(
+    game: GameArgument,
+    parameters: ParametersArgument = None,
+    then: ThenOption = None,
+    range_of: RangeOption = None,
+    ties: WinTiesOption = None,
+    exact: ExactTiesOption = False,
+    chase: ChaseOption = False,
+    target: TargetOption = None,
+    max_states: MaxStatesOption = None,
+    no_cache: NoCacheOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Where optimal policies differ: second aims, and the range of a figure over all of them."""
+    from rollwise.analysis.second_aims import ranges_in, second_aims
+    from rollwise.answer import kept
+    from rollwise.answer.optimal_set import OptimalSet
+
+    chosen = as_played(read_game(game, parameters), Form(chase, target), need_target=True)
+    read = read_ties(ties, [*(then or ()), *(range_of or ())])
+    with Progress() as progress:
+        solution = kept.solve(
+            chosen,
+            method="exact" if exact else "strategy-iteration",
+            max_states=max_states,
+            progress=progress.listener,
+        )
+        progress("the optimal policies", 0, None)
+        every = OptimalSet.of(solution)
+        aims = second_aims(solution, then or (), ties=read)
+        left = aims.policies if then else every
+        found = ranges_in(left, solution, range_of or (), ties=read)
+    document = optimal_document(solution, every, aims, found)
+    if json:
+        print_json(document)
+    else:
+        _print(document, solution.graph)
+
+
+def read_ties(ties: str | None, aims: list[str]) -> str:
+    """What --ties asks for, which only the aim ``win`` needs."""
+    from rollwise.analysis.contest import TIES
+
+    if ties is None:
+        return "shared"
+    if ties not in TIES:
+        raise UsageError(f"--ties is {ties!r}; it must be {', '.join(TIES)}")
+    if not any(aim.split(":")[-1].strip() == "win" for aim in aims):
+        raise UsageError("--ties goes with the aim win")
+    return ties
+
+
+def _print(document: dict[str, Any], graph: Any) -> None:
+    start = ", ".join(f"{name}={value}" for name, value in document["start"].items())
+    is_score = graph.objective != "win"
+    typer.echo(graph.title)
+    print_worth(
+        start, document["value"], document["error_bound"], is_score=is_score, draws=graph.has_draws
+    )
+    typer.echo(
+        f"  several actions are equally good in {document['tied_states']:,} of the "
+        f"{document['reached_states']:,} states that optimal play comes to"
+    )
+    if document["tied_states"]:
+        typer.echo(tell_loss(document["loss_bound"]))
+    for aim in document["then"]:
+        worth = certified(aim["value"], aim["error_bound"])
+        typer.echo(f"  then {aim['aim']}: {worth.number} (certified ± {worth.bound})")
+    print_ranges(document["ranges"], bool(document["then"]))
+
+
+def tell_loss(loss: float | None) -> str:
+    """How far the policies that are counted as optimal can be off the best."""
+    if loss is None:
+        return "  nothing is proved of what these policies can lose"
+    if not loss:
+        return "  all policies that take such actions are optimal (exact)"
+    return (
+        f"  a policy that takes any of these actions loses at most {rounded_up(loss)} (certified)"
+    )
+
+
+def print_ranges(ranges: list[dict[str, Any]], after_aims: bool) -> None:
+    """The least and the most of each quantity, a line each."""
+    if ranges:
+        which = "the policies that are left" if after_aims else "all optimal policies"
+        typer.echo(f"  over {which}:")
+    for one in ranges:
+        ends, bound = in_common(column([one["least"], one["most"]], [one["error_bound"]] * 2))
+        typer.echo(f"    {one['name']}: from {ends[0]} to {ends[1]} (certified ± {bound})")

@@ -1,0 +1,456 @@
+"""All optimal policies together: against every one of them, one after the other, in fractions."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice, product
+from typing import ClassVar, NamedTuple
+
+import naive
+import numpy as np
+import pytest
+from cli_runner import output, refusal
+from graphs import assemble, ending_graphs
+from hypothesis import given
+from hypothesis import strategies as st
+from test_ties import Calls, Fork
+
+from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Chase, Game, Solution, build, solve
+from rollwise.analysis.best_fit import best_fit
+from rollwise.analysis.frontier import frontier
+from rollwise.analysis.one_distribution import distribution
+from rollwise.analysis.second_aims import ranges, score_ranges, second_aims
+from rollwise.answer.optimal_set import OptimalSet
+from rollwise.derive.by_score import by_score
+from rollwise.errors import UsageError
+from rollwise.games.pig import Pig
+from rollwise.games.threes import Threes
+
+MOST_POLICIES = 3000
+
+
+def optimal_moves(graph):
+    """For each state that optimal play comes to, its optimal actions, in fractions."""
+    moves = naive.moves_of_graph(graph)
+    values = naive.exact_values(moves, smallest=graph.objective == "minimize")
+    kept, queue = {}, [0]
+    for s in queue:  # grows while it runs
+        if s in kept:
+            continue
+        kept[s] = [
+            int(graph.action_indptr[s]) + i
+            for i, move in enumerate(moves[s])
+            if naive.worth(move, values) == values[s]
+        ]
+        for a in kept[s]:
+            queue += [t for t in next_states(graph, a) if t >= 0]
+    return kept
+
+
+def next_states(graph, a):
+    return graph.outcome_state[graph.outcome_indptr[a] : graph.outcome_indptr[a + 1]].tolist()
+
+
+def every_policy(kept):
+    """All policies that take optimal actions, or None where there are too many."""
+    count = np.prod([len(actions) for actions in kept.values()], dtype=float)
+    if count > MOST_POLICIES:
+        return None
+    return [dict(zip(kept, chosen, strict=True)) for chosen in product(*kept.values())]
+
+
+def expected(graph, policy, of_action, of_ending):
+    """What a policy brings on average: exact, by linear equations."""
+    moves = {}
+    for s, a in policy.items():
+        ways = range(graph.outcome_indptr[a], graph.outcome_indptr[a + 1])
+        total = sum(int(graph.outcome_weight[k]) for k in ways)
+        constant, coefficients = Fraction(of_action(a)), {}
+        for k in ways:
+            chance, t = Fraction(int(graph.outcome_weight[k]), total), int(graph.outcome_state[k])
+            if t in policy:
+                coefficients[t] = coefficients.get(t, 0) + chance
+            else:
+                constant += chance * of_ending(k)
+        moves[s] = naive.Move(0, constant, coefficients)
+    return naive.evaluate(moves)[0]
+
+
+def restricted_pairs(graph):
+    """Play of optimal actions unrolled by the score, and its policies."""
+    kept = optimal_moves(graph)
+    allowed = {a for actions in kept.values() for a in actions}
+    scored = by_score(graph)
+    pairs, queue = {}, [0]
+    for s in queue:  # grows while it runs
+        if s not in pairs:
+            here = range(scored.graph.action_indptr[s], scored.graph.action_indptr[s + 1])
+            pairs[s] = [a for a in here if int(scored.action[a]) in allowed]
+            for a in pairs[s]:
+                queue += [t for t in next_states(scored.graph, a) if t < scored.graph.n_states]
+    return scored, every_policy(pairs)
+
+
+def check_range(found, exact):
+    assert found.least - found.error_bound <= min(exact) <= found.least + found.error_bound
+    assert found.most - found.error_bound <= max(exact) <= found.most + found.error_bound
+    assert found.error_bound < 1e-9
+
+
+def check_counts(graph):
+    """How often actions are taken, how many moves and draws there are: over every policy."""
+    policies = every_policy(optimal_moves(graph))
+    if policies is None:
+        return
+    solution = Solution.of_graph(graph)
+    label = str(int(graph.action_label[-1]))
+
+    def nothing(k):
+        return 0
+
+    def drawn(k):
+        return int(graph.outcome_payoff[k] == 0)
+
+    asked = {
+        label: (lambda a: int(graph.action_label[a] == int(label)), nothing),
+        "moves": (lambda a: 1, nothing),
+        "rolls": (lambda a: int(len(next_states(graph, a)) > 1), nothing),
+    }
+    if graph.has_draws:
+        asked["draw"] = (nothing, drawn)
+    for name, found in zip(asked, ranges(solution, list(asked)), strict=True):
+        check_range(found, [expected(graph, policy, *asked[name]) for policy in policies])
+
+
+whole = st.integers(-1, 1).map(float)
+
+
+@pytest.mark.kernels
+@given(ending_graphs(max_states=4, weights=st.integers(1, 2), points=whole))
+def test_counts_against_every_optimal_policy(graph):
+    check_counts(graph)
+
+
+@pytest.mark.parametrize("game", [Threes(dice=2), Fork(), Calls()], ids=str)
+def test_counts_in_games(game):
+    check_counts(build(game))
+
+
+class Steps(NamedTuple):
+    place: int
+
+
+@dataclass(frozen=True)
+class Walk(Game):
+    """A point for sure, or nothing or two by a coin, again and again: all play is as good."""
+
+    length: int = 3
+    players: ClassVar[int] = 1
+    objective: ClassVar[str] = "minimize"
+    action_names: ClassVar = ("sure", "coin")
+
+    def start(self):
+        return Steps(0)
+
+    def actions(self, s):
+        yield 0
+        if s.place % 2 == 0:
+            yield 1
+
+    def outcomes(self, s, action):
+        following = s.place + 2 - s.place % 2
+        if s.place % 2 == 0 and action == 1:
+            yield 1, AGAIN, Steps(s.place + 1)
+        yield 1, AGAIN if following < 2 * self.length else END, Steps(following)
+
+    def reward(self, s, action):
+        return 2 if s.place % 2 else 1 - action
+
+
+@pytest.mark.parametrize("game", [Threes(dice=2), Fork(), Walk(2)], ids=str)
+def test_scores_against_every_optimal_policy_that_sees_the_score(game):
+    graph = build(game)
+    scored, policies = restricted_pairs(graph)
+    assert policies is not None
+    scores = scored.scores.tolist()
+    mean = None
+
+    def at(score):
+        return lambda k: int(scores[scored.graph.outcome_state[k] - scored.graph.n_states] == score)
+
+    rows = {}
+    for score in scores:
+        rows[score] = [
+            expected(scored.graph, policy, lambda a: 0, at(score)) for policy in policies
+        ]
+    found = score_ranges(game)
+    for score, exact in rows.items():
+        if score in found.rows:
+            check_range(found.rows[score], exact)
+        else:
+            assert set(exact) == {0}
+    spreads = []
+    for i in range(len(policies)):
+        row = {score: rows[score][i] for score in scores}
+        mean = sum(score * p for score, p in row.items())
+        spreads.append(sum((score - mean) ** 2 * p for score, p in row.items()))
+    check_range(found.variance, spreads)
+    assert solve(game).value == pytest.approx(float(mean))
+
+
+def test_a_policy_that_sees_the_score_reaches_more():
+    """Three rounds of a point for sure or a coin: to end with 4, look at how it goes."""
+    found = score_ranges(Walk(3))
+    assert found.rows[4].most == pytest.approx(0.5 + 0.125)  # coin; after 2 points twice sure
+    assert found.rows[3].least == pytest.approx(0.0)
+    assert found.rows[3].most == pytest.approx(1.0)
+    assert found.variance.most == pytest.approx(3.0)
+    assert found.variance.least == pytest.approx(0.0, abs=1e-12)
+
+
+def test_second_aims_come_one_after_the_other():
+    game = Walk(3)
+    scored, policies = restricted_pairs(build(game))
+    assert policies is not None
+    graph = scored.graph
+    scores = scored.scores.tolist()
+
+    def coins(policy):
+        return expected(graph, policy, lambda a: int(graph.action_label[a]), lambda k: 0)
+
+    def zero(policy):
+        return expected(
+            graph,
+            policy,
+            lambda a: 0,
+            lambda k: int(scores[graph.outcome_state[k] - len(graph.states)] <= 1),
+        )
+
+    both = [(zero(policy), -coins(policy)) for policy in policies]
+    found = second_aims(game, ["score<=1", "least:coin"])
+    assert found.aims == ("most score<=1", "least coin")
+    chance, tosses = max(both)
+    assert found.values[0].value == pytest.approx(float(chance), abs=1e-12)
+    assert found.values[1].value == pytest.approx(float(-tosses), abs=1e-12)
+    row = found.distribution()
+    assert row.at_most(1) == pytest.approx(float(chance), abs=1e-12)
+    other_way = second_aims(game, ["most:coin", "score<=1"])
+    most = max((-tosses, chance) for chance, tosses in both)
+    assert [one.value for one in other_way.values] == pytest.approx([float(x) for x in most])
+
+
+class Duel(NamedTuple):
+    round: int
+
+
+@dataclass(frozen=True)
+class Standoff(Game):
+    """Wait or toss a coin for it: either way is fair, and only waiting leads to a draw."""
+
+    rounds: int = 3
+    action_names: ClassVar = ("wait", "toss")
+
+    def start(self):
+        return Duel(0)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        if action == 1:
+            yield 1, WIN, s
+            yield 1, LOSE, s
+        elif s.round < self.rounds:
+            yield 1, PASS, Duel(s.round + 1)
+        else:
+            yield 1, DRAW, s
+
+
+def test_a_game_for_two():
+    check_counts(build(Standoff()))
+    draw, moves, toss = ranges(Standoff(), ["draw", "moves", "toss"])
+    assert (draw.least, draw.most) == (0.0, 1.0)
+    assert (moves.least, moves.most) == (1.0, 4.0)
+    assert (toss.least, toss.most) == (0.0, 1.0)
+    found = second_aims(Standoff(), ["least:draw", "most:moves"])
+    assert [one.value for one in found.values] == [0.0, 4.0]
+
+
+def test_exact_ties_and_what_may_be_lost():
+    pytest.importorskip("flint")
+    game = Threes(dice=3)
+    rough, exact = OptimalSet.of(solve(game)), OptimalSet.of(solve(game, method="exact"))
+    assert 0 < rough.loss < 1e-10
+    assert exact.loss == 0.0
+    assert rough.graph.content_hash == exact.graph.content_hash
+    one = OptimalSet.of(solve(Fork(better=1)))
+    assert (one.loss, one.n_ties) == (0.0, 0)
+
+
+def test_near_ties_are_kept_apart_in_fractions():
+    """Two actions that differ by less than doubles tell: both within the bound, one is best."""
+    pytest.importorskip("flint")
+    graph = assemble(
+        [
+            [(1.0, [(1, END, None)]), (0.0, [(1, AGAIN, 1)])],
+            [(1.0, [(1, END, None), (10**17, END, None)]), (1.0 + 2.0**-52, [(1, END, None)])],
+        ],
+        objective="maximize",
+        players=1,
+    )
+    solution = Solution.of_graph(graph)
+    assert OptimalSet.of(solution).graph.n_states >= 1
+    from rollwise.answer.certified import solve_and_certify
+
+    found, certificate, _ = solve_and_certify(graph, method="exact")
+    exact = Solution(graph, None, "exact", found.values, certificate.bounds, run=found)
+    assert OptimalSet.of(exact).n_ties == 0
+
+
+@pytest.mark.needs_jit
+def test_the_figures_of_threes():
+    solution = solve(Threes())
+    zero, five = ranges(solution, ["score=0", "score<=5"])
+    win = ranges(solution, ["win"], ties="win-or-tie")[0]
+    assert (round(100 * zero.least, 3), round(100 * zero.most, 3)) == (1.316, 1.663)
+    assert (round(100 * five.least, 2), round(100 * five.most, 2)) == (52.97, 54.75)
+    second = sorted((100 * (1 - win.least), 100 * (1 - win.most)))
+    assert [round(x, 3) for x in second] == [58.857, 59.205]
+
+
+def test_the_frontier_against_every_policy():
+    game = Threes(dice=2)
+    graph = build(game)
+    scored = by_score(graph)
+    choices = {
+        s: list(range(scored.graph.action_indptr[s], scored.graph.action_indptr[s + 1]))
+        for s in range(scored.graph.n_states)
+    }
+    found = frontier(game, "score<=3", tolerance=0.0)
+    assert found.corners[0].mean == pytest.approx(solve(game).value)
+    best = solve(Chase(game, 3))
+    assert found.corners[-1].chance == pytest.approx((1 + best.value) / 2)
+    means = [corner.mean for corner in found.corners]
+    chances = [corner.chance for corner in found.corners]
+    assert means == sorted(means)
+    assert chances == sorted(chances)
+    random = np.random.default_rng(1)
+    scores = scored.scores
+    for _ in range(200):
+        policy = {s: int(random.choice(actions)) for s, actions in choices.items()}
+
+        def ending(k, of):
+            return Fraction(int(of(scores[scored.graph.outcome_state[k] - len(choices)])))
+
+        mean = expected(scored.graph, policy, lambda a: 0, lambda k: ending(k, lambda x: x))
+        chance = expected(scored.graph, policy, lambda a: 0, lambda k: ending(k, lambda x: x <= 3))
+        if float(mean) <= means[-1]:
+            assert float(chance) <= np.interp(float(mean), means, chances) + found.gap + 1e-12
+        assert float(chance) <= chances[-1] + 1e-12
+
+
+def test_a_looser_frontier_says_how_loose():
+    fine, rough = (frontier(Threes(dice=3), "score<=4", tolerance=t) for t in (0.0, 0.01))
+    assert len(rough.corners) < len(fine.corners)
+    assert fine.gap < 1e-9 < rough.gap <= 0.01
+    means, chances = zip(*[corner[:2] for corner in rough.corners], strict=True)
+    for corner in fine.corners:
+        assert corner.chance <= np.interp(corner.mean, means, chances) + rough.gap
+
+
+def test_the_best_fit_over_a_set():
+    game = Walk(2)
+    solution = solve(game)
+    every = OptimalSet.of(solution)
+    plain = distribution(solution, "optimal")  # always 2: sure comes first
+    assert best_fit(np.array([2] * 40), every, plain) is None
+    coin = second_aims(solution, ["variance", "score=2"]).distribution()
+    assert coin.mean == pytest.approx(2.0)
+    mixed = second_aims(solution, ["most:variance"]).distribution()
+    made = np.repeat([0, 2, 4], [10, 20, 10])
+    fit = best_fit(made, every, mixed)
+    assert fit.least == pytest.approx(0.0, abs=1e-3)
+    assert fit.p_shape > 0.99
+    skewed = np.repeat([0, 2, 4], [30, 10, 0])
+    assert best_fit(skewed, every, mixed).p_shape < 1e-4
+
+
+REFUSED = {
+    ("optimal", "pig", "target=10", "--range", "variance"): "is won or lost",
+    ("optimal", "pig", "target=10", "--range", "win"): "first aim",
+    ("optimal", "pig", "target=10", "--range", "draw"): "never drawn",
+    ("optimal", "threes", "dice=2", "--then", "often:roll"): "most:WHAT",
+    ("optimal", "threes", "dice=2", "--then", "luck"): "no quantity 'luck'",
+    ("optimal", "threes", "dice=2", "--then", "variance", "--ties", "first"): "aim win",
+    ("optimal", "threes", "dice=2", "--then", "win", "--ties", "both"): "shared",
+    ("frontier", "threes", "dice=2", "--aim", "variance"): "a frontier is for",
+    ("frontier", "threes", "dice=2", "--aim", "take none"): "a frontier is for",
+    ("frontier", "pig", "target=10"): "has no score",
+    ("distribution", "threes", "dice=2", "--range", "--count", "roll"): "--range",
+    ("distribution", "threes", "dice=2", "--then", "variance", "--exact"): "--then",
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_makes_no_sense_is_refused(words):
+    assert REFUSED[words] in refusal(*words)
+
+
+class Rest(NamedTuple):
+    place: int
+
+
+@dataclass(frozen=True)
+class Waiting(Game):
+    """Go round for nothing as long as you like."""
+
+    endless: ClassVar[str] = "draw"
+
+    def start(self):
+        return Rest(0)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        if action == 0:
+            yield 1, PASS, s
+        else:
+            yield 1, WIN, s
+            yield 1, LOSE, s
+
+
+def test_endless_optimal_play_has_no_range():
+    with pytest.raises(UsageError, match="round for ever"):
+        ranges(Waiting(), ["moves"])
+
+
+def test_the_commands():
+    words = ("optimal", "threes", "dice=3", "--then", "variance", "--range", "score<=5")
+    told = json.loads(output(*words, "--json"))
+    assert [one["aim"] for one in told["then"]] == ["least variance"]
+    text = output(*words)
+    assert "then least variance" in text
+    assert "score<=5: from" in text
+    words = ("distribution", "threes", "dice=3", "--range", "--then", "least:score=0")
+    told = json.loads(output(*words, "--json"))
+    least = told["ranges"]["rows"][0]["least"]
+    assert told["policies"][-1]["policy"] == "optimal, then least score=0"
+    assert told["policies"][-1]["rows"][0]["probability"] == pytest.approx(least, abs=1e-12)
+    assert "over all optimal policies" in output(*words)
+    assert "gained a point" in output("frontier", "threes", "dice=3", "--tolerance", "0.01")
+    assert len(list(islice(output("optimal", "pig", "target=10").splitlines(), 9))) > 3
+
+
+def test_a_chase_of_two_kinds_of_aims():
+    told = json.loads(
+        output(
+            "optimal", "threes", "dice=3", "--chase", "--target", "4", "--range", "rolls", "--json"
+        )
+    )
+    assert told["ranges"][0]["least"] <= told["ranges"][0]["most"]
+    assert ranges(Pig(target=6), ["moves"])[0].most > 1
