@@ -212,6 +212,7 @@ KINDS = [
     "length",
     "convergence",
     "scores",
+    "residual",
     "error",
 ]
 SEVERAL = [
@@ -271,7 +272,7 @@ VALUES: dict[str, list[str]] = {
     "y": ["rival", "turn", "nowhere"],
 }
 COUNTS = {"games", "simulate", "most", "workers", "checkpoints", "players", "explore", "tighten"}
-COUNTS |= {"samples"}
+COUNTS |= {"samples", "rim"}
 
 RULES = '''
 from dataclasses import dataclass

@@ -121,7 +121,7 @@ def test_a_program_that_fails_is_no_answer():
     assert run("solve", "piglet", *options).stdout == ""
     table = run("table", "super-six", "sticks=16", *options, "--json")
     assert table.returncode == 1
-    assert max(row["relative_error"] for row in json.loads(table.stdout)["rows"]) > 1e-3
+    assert max(row["relative_residual"] for row in json.loads(table.stdout)["rows"]) > 1e-3
     advice = run("advise", "piglet", "--state", "banked=0,rival=0,turn=0", *options)
     assert (advice.returncode, advice.stdout) == (1, "")
 

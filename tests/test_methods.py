@@ -281,7 +281,7 @@ def test_linear_program_of_the_source():
     graph = build(SuperSix(sticks=40))
     found = linear_programming(graph)
     assert found.status is Status.NOT_A_FIXED_POINT
-    relative = found.columns["relative_error"]
+    relative = found.columns["relative_residual"]
     worst = int(np.argmax(relative))
     assert relative[worst] > 0.01
     assert graph.states[worst, 0] == 4

@@ -105,7 +105,7 @@ def failing(page: Page, solution: Solution) -> None:
     for n in counts:
         game = rollwise.solve(SuperSix(sticks=n))
         found = run_method(game.graph, "linear-programming")
-        excess = found.columns["relative_error"]
+        excess = found.columns["relative_residual"]
         wrong = np.flatnonzero(excess > 1e-9)
         off = game.graph.states[np.abs(found.values - game.values) > 1e-9]
         assert np.all(game.graph.states[wrong, 0] == 4)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ from rollwise.methods.result import MethodResult
 from rollwise.proofs.bounds import Bounding, Certificate, certify_settled
 from rollwise.recursion.endless import Endings, PlayMayNotEnd
 from rollwise.recursion.order import Arranging
+
+if TYPE_CHECKING:
+    from rollwise.derive.larger import Larger
 
 LEAST_SECONDS = 0.5  # for a certificate, where a method has a time limit
 
@@ -59,6 +62,7 @@ def solve_and_certify(
     arranged: Arranging | None = None,
     method: str = DEFAULT,
     options: Mapping[str, Any] | None = None,
+    larger: Callable[[int], Larger] | None = None,
     progress: Progress | None = None,
 ) -> CertifiedResult:
     """Solve a graph, and bound the error of every state.
@@ -71,6 +75,8 @@ def solve_and_certify(
         The graph in solving order, to be used again; it is written as far as it isn't yet.
     method, options
         One of `rollwise.methods.METHODS`, and its keyword arguments.
+    larger : callable, optional
+        Gives the same game with a parameter larger by so much (`rollwise.derive.larger`).
     progress : callable, optional
         Called now and then as ``progress(stage, states done, states)``.
 
@@ -82,7 +88,11 @@ def solve_and_certify(
     started, options = time.perf_counter(), options or {}
     order = Arranging(graph) if arranged is None else arranged
     endings = Endings(graph, order)
-    at_hand = {"border_values": border_values, "progress": _stage(progress, "solving")}
+    at_hand: dict[str, Any] = {
+        "border_values": border_values,
+        "larger": larger,
+        "progress": _stage(progress, "solving"),
+    }
     solver = begin_method(method, graph, options, arranged=order, **at_hand)
     proof = Bounding(graph, order, border_values, border_bounds)
     stages: list[Stage[int]] = [

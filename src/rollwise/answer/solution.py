@@ -268,7 +268,7 @@ class Solution(Worth):
         ----------
         kind : str
             One of `rollwise.plot.KINDS`: policy, value, regret, surface, graph,
-            length, convergence, error, scores, learning.
+            length, convergence, residual, error, scores, learning.
         **choices
             See `rollwise.plot.Choices`.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from rollwise.answer.estimates import beside_truth
 from rollwise.answer.first_use import compile_beside
 from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress, build_with_report
+from rollwise.derive.larger import larger
 from rollwise.errors import EndlessPlay
 from rollwise.game import Game
 from rollwise.graph.endings import NO_END
@@ -72,7 +74,11 @@ def solve(
     if progress is not None:
         progress("finding components", 0, None)
     found, certificate, certifying = solve_and_certify(
-        graph, method=method, options=options, progress=progress
+        graph,
+        method=method,
+        options=options,
+        larger=partial(larger, game, graph),
+        progress=progress,
     )
     found = beside_truth(graph, found) if found.estimated else found
     if np.isinf(found.values[0]):

@@ -45,7 +45,19 @@ TimeLimitOption = Annotated[
 SolverOption = Annotated[str | None, typer.Option(help="Mixed-integer: scip or highs.")]
 WholeOption = Annotated[
     bool | None,
-    typer.Option("--whole", help="Mixed-integer: one program, and not one a component."),
+    typer.Option(
+        "--whole/--by-component",
+        help="Programs: one for all states (the default of linear-programming), or one a "
+        "component (the default of mixed-integer).",
+    ),
+]
+RimOption = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="Linear programming: solve the game with a parameter larger by so much, and read "
+        "the game itself in it.",
+    ),
 ]
 ObjectiveOption = Annotated[
     str | None, typer.Option(help="Mixed-integer: none, or the sum smallest or largest.")

@@ -18,6 +18,7 @@ from rollwise.errors import UsageError
 from rollwise.machine.deadlines import Clock, OutOfTime
 
 if TYPE_CHECKING:
+    from rollwise.derive.larger import Larger
     from rollwise.graph import StateGraph
     from rollwise.methods.result import MethodResult
     from rollwise.methods.strategy_iteration import Solver
@@ -53,6 +54,15 @@ class Method:
         parameters = inspect.signature(self.load()).parameters.values()
         return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
 
+    def settings(self) -> dict[str, Any]:
+        """Its options that are a text, a number, or yes or no, each with its default."""
+        parameters = inspect.signature(self.load()).parameters.values()
+        return {
+            p.name: p.default
+            for p in parameters
+            if p.kind is p.KEYWORD_ONLY and isinstance(p.default, str | int | float)
+        }
+
 
 METHODS: dict[str, Method] = {
     method.name: method
@@ -61,7 +71,7 @@ METHODS: dict[str, Method] = {
         Method("value-iteration", "sweeps over all states until little changes, or bounds close"),
         Method("policy-iteration", "on the whole graph (Howard; Hoffman and Karp)"),
         Method("modified-policy-iteration", "a few sweeps in place of each linear system"),
-        Method("linear-programming", "right for one player, wrong for two; HiGHS"),
+        Method("linear-programming", "right for one player, with two often wrong; HiGHS"),
         Method("mixed-integer", "a binary a choice, whole or by component; SCIP or HiGHS"),
         Method("exact", "rational numbers, for small games with whole weights; FLINT"),
         Method("sampled", "backward induction on random draws, an estimate", estimates=True),
@@ -120,7 +130,12 @@ class InOneGo:
 
 
 def begin_method(
-    name: str, graph: StateGraph, options: Mapping[str, Any], **at_hand: Any
+    name: str,
+    graph: StateGraph,
+    options: Mapping[str, Any],
+    *,
+    larger: Callable[[int], Larger] | None = None,
+    **at_hand: Any,
 ) -> Solver | InOneGo:
     """A method about to solve a graph in which every play ends.
 
@@ -131,7 +146,7 @@ def begin_method(
         from rollwise.methods.strategy_iteration import Solver
 
         return Solver(graph, **at_hand)
-    return InOneGo(name, graph, options, **at_hand)
+    return InOneGo(name, graph, options, larger=larger, **at_hand)
 
 
 def run_method(graph: StateGraph, name: str, **options: Any) -> MethodResult:

@@ -45,6 +45,8 @@ def solve_with_highs(
 
         solver.cbMipImprovingSolution.subscribe(tell)
         solver.cbMipLogging.subscribe(tell)
+    if program.any_point:
+        solver.setOptionValue("mip_max_improving_sols", 1)
     if clock.limit is not None:
         solver.setOptionValue("time_limit", max(clock.left, 0.01))
     solver.run()
@@ -57,6 +59,7 @@ def solve_with_highs(
         has_point = has_point and np.isfinite(info.mip_gap)
     ended = {
         highspy.HighsModelStatus.kOptimal: Status.CONVERGED,
+        highspy.HighsModelStatus.kSolutionLimit: Status.CONVERGED,
         highspy.HighsModelStatus.kTimeLimit: Status.OUT_OF_TIME,
     }.get(status, Status.SOLVER_FAILED)
     return Answer(

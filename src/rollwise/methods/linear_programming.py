@@ -5,21 +5,37 @@ values are the least point that obeys the rows, in every state at once. So minim
 their sum finds them.
 
 With two players a PASS turns the sign, so a larger value here allows a smaller one
-there, and there is no least point. The smallest sum has values that are above the
-best of their actions. The result is checked for that, and its status says so.
+there, and there is no least point. The smallest sum may have values that are above
+the best of their actions. The result is checked for that, and its status says so.
+
+When it is right all the same is a matter of `net_visits`: let a play start once in each
+state with a choice, and all play well. The smallest sum is at the true values if every
+state with a choice is visited at least as often by the player who began as by the other.
+(Let A be the rows of the best actions and b their right sides, c the costs. The true
+values are x* with A x* = b, and y = c inv(A). If y >= 0 in the rows of choices, then
+c x = y A x >= y b = c x* for every x that obeys the rows. If y < 0 in one, then x* is
+not the smallest where its state has one best action: leave that row some slack.)
+
+Two ways to other visits: one program a component (`whole=False`), to which no plays come
+from outside; and a rim of positions around the game (`rim`), from which more plays come. The
+program is then solved for a larger game, of which the wanted one is a part
+(`rollwise.derive.larger`), and its values are read there. Neither helps in every game.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.derive.larger import Larger
+from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.machine.deadlines import Clock
 from rollwise.methods.highs import solve_with_highs
-from rollwise.methods.programs import FIXED_POINT, TOLERANCE, Model, Program
+from rollwise.methods.programs import FIXED_POINT, TOLERANCE, Model, Program, parts
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.sweeping import with_border
 
@@ -29,6 +45,10 @@ NAME = "linear-programming"
 def linear_programming(
     graph: StateGraph,
     *,
+    whole: bool = True,
+    pieces: Iterable[NDArray[np.int64]] | None = None,
+    rim: int = 0,
+    larger: Callable[[int], Larger] | None = None,
     time_limit: float | None = None,
     border_values: NDArray[np.float64] | None = None,
     on_sweep: Callable[[int, float], None] | None = None,
@@ -38,6 +58,15 @@ def linear_programming(
     Parameters
     ----------
     graph : StateGraph
+    whole : bool
+        One program for the whole graph, or one a component, those that end every
+        play first, with all that follows known.
+    pieces : iterable of (m,) int64, optional
+        What states are solved at a time instead, in this order.
+    rim : int
+        By how much the game is enlarged before it is solved.
+    larger : callable, optional
+        Gives the larger game.
     time_limit : float, optional
         Seconds.
     border_values : (n_border,) float64, optional
@@ -48,51 +77,146 @@ def linear_programming(
     Returns
     -------
     MethodResult
-        The column ``relative_error`` has, for each state, how far its value is
+        The column ``relative_residual`` has, for each state, how far its value is
         above the best of its actions, relative to that: of win probabilities, or
         of totals.
 
     Raises
     ------
+    UsageError
+        A rim was asked for, and there is no larger game.
     MissingExtra
     """
+    if rim < 0:
+        raise UsageError(f"rim is {rim}; it can't be less than 0")
+    if rim and larger is None:
+        raise UsageError(f"{graph.title}: a rim needs the rules of a game in which every play ends")
     clock = Clock(time_limit)
-    states = np.arange(graph.n_states)
-    model = Model.of_states(graph, states, with_border(graph, 0.0, border_values))
-    bound = 1.0 if graph.objective == "win" else np.inf
-    program = Program(
+    wide, place = Larger(graph, np.arange(graph.n_states))
+    if rim and larger is not None:
+        wide, place = larger(rim)
+    if pieces is None:
+        pieces = (states for states, _ in parts(wide, whole))
+    least = _least(wide, pieces, border_values, clock)
+    details = {"solver": least.message, "sweeps": "simplex iterations", "whole": whole, "rim": rim}
+    if least.status is not Status.CONVERGED:
+        unknown = np.full(graph.n_states, np.nan)
+        return MethodResult(NAME, unknown, least.iterations, least.status, details=details)
+    found = _result(graph, least.values[place], least.iterations, border_values, details)
+    if on_sweep is not None:
+        on_sweep(found.sweeps, found.details["largest_excess"])
+    return found
+
+
+def net_visits(
+    graph: StateGraph, actions: NDArray[np.int64], *, whole: bool = True
+) -> NDArray[np.float64]:
+    """How often each state is visited by whoever began, less how often by the other player.
+
+    A play starts once in each state with a choice. In the linear program it is what the
+    least sum grows by for each unit of slack in the row of a state's action.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        In which every play ends.
+    actions : (n_states,) int64
+        What is done in each state.
+    whole : bool
+        Whether plays are followed to other components, as one program for all states needs it.
+
+    Returns
+    -------
+    (n_states,) float64
+        Expected numbers, summed over the starts.
+    """
+    from scipy.sparse.linalg import spsolve
+
+    model = _model(graph, None)
+    into = model.matrix[actions].T.tocsr()
+    starts = model.has_choice.astype(np.float64)
+    visits = np.zeros(graph.n_states)
+    for states, _ in reversed(list(parts(graph, whole=False))):  # plays come to these first
+        rows = into[states]
+        from_outside = rows @ visits if whole else 0.0
+        visits[states] = spsolve(rows[:, states].tocsc(), starts[states] - from_outside)
+    return visits
+
+
+class _Least(NamedTuple):
+    values: NDArray[np.float64]
+    status: Status
+    message: str
+    iterations: int
+
+
+def _least(
+    graph: StateGraph,
+    pieces: Iterable[NDArray[np.int64]],
+    border_values: NDArray[np.float64] | None,
+    clock: Clock,
+) -> _Least:
+    """The values at the smallest sum, and how the solver ended."""
+    known = with_border(graph, 0.0, border_values)
+    message, iterations = "no solver was needed", 0
+    for states in pieces:
+        model = Model.of_states(graph, states, known)
+        if model.looks_ahead:
+            known[states] = model.to_values(model.right.max(keepdims=True))
+            continue
+        answer = solve_with_highs(_program(model), clock)
+        message, iterations = answer.message, iterations + answer.nodes
+        if answer.columns is None or answer.status is not Status.CONVERGED:
+            return _Least(known[: graph.n_states], answer.status, message, iterations)
+        known[states] = model.to_values(answer.columns)
+    return _Least(known[: graph.n_states], Status.CONVERGED, message, iterations)
+
+
+def _result(
+    graph: StateGraph,
+    values: NDArray[np.float64],
+    iterations: int,
+    border_values: NDArray[np.float64] | None,
+    details: dict[str, Any],
+) -> MethodResult:
+    """What was found, held against the best action of each state."""
+    model = _model(graph, border_values)
+    x = model.to_x(values)
+    excess = model.excess(x)
+    best = x - excess
+    relative = excess / np.where(np.abs(best) > TOLERANCE, np.abs(best), 1.0)
+    worst = float(np.max(np.abs(excess)))
+    right = worst <= FIXED_POINT * max(1.0, float(np.max(np.abs(x))))
+    return MethodResult(
+        NAME,
+        values,
+        iterations,
+        Status.CONVERGED if right else Status.NOT_A_FIXED_POINT,
+        claimed_error=model.scale * TOLERANCE,
+        columns={"relative_residual": relative},
+        details={
+            **details,
+            "largest_excess": worst,
+            "largest_relative_residual": float(np.max(np.abs(relative))),
+        },
+    )
+
+
+def _model(graph: StateGraph, border_values: NDArray[np.float64] | None) -> Model:
+    """The rows of all states."""
+    known = with_border(graph, 0.0, border_values)
+    return Model.of_states(graph, np.arange(graph.n_states), known)
+
+
+def _program(model: Model) -> Program:
+    n = len(model.states)
+    wins = model.graph.objective == "win"
+    return Program(
         model.matrix,
         model.right,
         np.where(model.has_choice[model.row_state], np.inf, model.right),
-        np.full(len(states), 0.0 if graph.objective == "win" else -np.inf),
-        np.full(len(states), bound),
+        np.full(n, 0.0 if wins else -np.inf),
+        np.full(n, 1.0 if wins else np.inf),
         model.has_choice.astype(np.float64),
-        np.zeros(len(states), np.bool_),
-    )
-    answer = solve_with_highs(program, clock)
-    status = answer.status
-    if answer.columns is None or status is not Status.CONVERGED:
-        unknown = np.full(graph.n_states, np.nan)
-        return MethodResult(NAME, unknown, answer.nodes, status, details={"solver": answer.message})
-    excess = model.excess(answer.columns)
-    best = answer.columns - excess
-    relative = excess / np.where(np.abs(best) > TOLERANCE, np.abs(best), 1.0)
-    worst = float(np.max(np.abs(excess)))
-    if not worst <= FIXED_POINT * max(1.0, float(np.max(np.abs(answer.columns)))):
-        status = Status.NOT_A_FIXED_POINT
-    if on_sweep is not None:
-        on_sweep(answer.nodes, worst)
-    return MethodResult(
-        NAME,
-        model.to_values(answer.columns),
-        answer.nodes,
-        status,
-        claimed_error=model.scale * TOLERANCE,
-        columns={"relative_error": relative},
-        details={
-            "solver": answer.message,
-            "sweeps": "simplex iterations",
-            "largest_excess": worst,
-            "largest_relative_error": float(np.max(np.abs(relative))),
-        },
+        np.zeros(n, np.bool_),
     )

@@ -17,8 +17,7 @@ at a time: those that end every play first, with all that follows known.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from itertools import pairwise
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,15 @@ from rollwise.graph import StateGraph
 from rollwise.machine.deadlines import Clock
 from rollwise.methods import run_method
 from rollwise.methods.highs import solve_with_highs
-from rollwise.methods.programs import FIXED_POINT, TOLERANCE, Model, OnProgress, Program, Solver
+from rollwise.methods.programs import (
+    FIXED_POINT,
+    TOLERANCE,
+    Model,
+    OnProgress,
+    Program,
+    Solver,
+    parts,
+)
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.scip import solve_with_scip
 from rollwise.methods.value_iteration import Bounds
@@ -101,7 +108,7 @@ def mixed_integer(
     bounds = Bounds(graph, "components", border_values, clock=clock)
     run = _Run(graph, bounds, SOLVERS[solver], OBJECTIVES[objective], start, clock, on_sweep)
     done, status = 0, Status.CONVERGED
-    for states, order in _parts(graph, whole):
+    for states, order in parts(graph, whole):
         status = run.solve(states, order, tighten)
         if status is not Status.CONVERGED:
             break
@@ -127,16 +134,6 @@ def mixed_integer(
 def _require(name: str, asked: str, choices: Collection[str]) -> None:
     if asked not in choices:
         raise UsageError(f"there is no {name} {asked!r} (there are {', '.join(choices)})")
-
-
-def _parts(graph: StateGraph, whole: bool) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """What is solved at a time: the states, and the order in which they are swept."""
-    order = graph.components.order.astype(np.int64)
-    if whole:
-        yield np.sort(order), order
-    else:
-        for low, high in pairwise(graph.components.indptr.tolist()):
-            yield order[low:high], order[low:high]
 
 
 def _proved_bounds(
@@ -237,8 +234,7 @@ class _Run:
 
     def _find(self, model: Model) -> Status:
         states = model.states
-        if len(states) == 1 and np.all(model.matrix.data == 1.0):
-            # one look ahead, for which nobody needs a solver
+        if model.looks_ahead:
             best = int(np.argmax(model.right))
             self.values[states] = model.to_values(model.right[best : best + 1])
             self.chosen[states] = model.actions[best]
@@ -313,6 +309,7 @@ def _program(
         np.concatenate([high + ROOM, np.where(never, 0.0, 1.0)]),
         np.concatenate([cost * model.has_choice, np.zeros(m)]),
         np.arange(n + m) >= n,
+        any_point=True,
     )
     return program, rows
 

@@ -16,8 +16,9 @@ counted (its negative where few are wanted).
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -45,6 +46,8 @@ class Program:
     cost : (n_columns,) float64
         To be minimised.
     whole : (n_columns,) bool
+    any_point : bool
+        Whether the first point that obeys the rows will do: the cost only guides the search.
     """
 
     matrix: Any
@@ -54,6 +57,7 @@ class Program:
     upper: NDArray[np.float64]
     cost: NDArray[np.float64]
     whole: NDArray[np.bool_]
+    any_point: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,6 +188,11 @@ class Model:
         np.maximum.at(best, self.row_state, self.worth(x))
         return np.asarray(x - best)
 
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether it is one state, all of whose outcomes are known: nobody needs a solver then."""
+        return len(self.states) == 1 and bool(np.all(self.matrix.data == 1.0))
+
     @classmethod
     def of_states(
         cls, graph: StateGraph, states: NDArray[np.int64], values: NDArray[np.float64]
@@ -231,3 +240,16 @@ class Model:
         )
         right = (sign * constant + (scale - 1) * (1 - slopes)) / scale
         return cls(graph, states, actions, row_state, matrix, right, n_choices > 1)
+
+
+def parts(graph: StateGraph, whole: bool) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """What is solved at a time: the states, and the order in which they are swept.
+
+    All of them, or one component after the other, those that end every play first.
+    """
+    order = graph.components.order.astype(np.int64)
+    if whole:
+        yield np.sort(order), order
+    else:
+        for low, high in pairwise(graph.components.indptr.tolist()):
+            yield order[low:high], order[low:high]

@@ -45,6 +45,8 @@ def solve_with_scip(
         _add_rows(pyscipopt, solver, program, variables, clock)
     except OutOfTime:
         return Answer(None, Status.OUT_OF_TIME, "the program took all the time", np.inf, 0, [])
+    if program.any_point:
+        solver.setParam("limits/solutions", 1)
     if clock.limit is not None:
         solver.setParam("limits/time", min(max(clock.left, 0.01), INFINITY))
     if start is not None:
@@ -59,9 +61,11 @@ def solve_with_scip(
     solver.optimize()
     has_point = solver.getNSols() > 0
     said = solver.getStatus()
-    ended = {"optimal": Status.CONVERGED, "timelimit": Status.OUT_OF_TIME}.get(
-        said, Status.SOLVER_FAILED
-    )
+    ended = {
+        "optimal": Status.CONVERGED,
+        "sollimit": Status.CONVERGED,
+        "timelimit": Status.OUT_OF_TIME,
+    }.get(said, Status.SOLVER_FAILED)
     columns = None
     if has_point:
         best = solver.getBestSol()

@@ -45,7 +45,13 @@ KINDS = {
     "graph": Kind("the positions and moves of a tiny game, or one decision", ("state",)),
     "length": Kind("how many turns a game takes", ("policy",)),
     "convergence": Kind("changes and true errors, sweep by sweep", ("methods", "policy", "theta")),
-    "error": Kind("the relative error of a method, where it is", ("x", "y", "where", "methods")),
+    "residual": Kind(
+        "how far a method's values are from the best of their own actions",
+        ("x", "y", "where", "methods"),
+    ),
+    "error": Kind(
+        "how far a method's values are from the certified ones", ("x", "y", "where", "methods")
+    ),
     "scores": Kind("how final scores are distributed", ("policy",)),
     "learning": Kind("a learner's progress, and where it still differs", ("x", "y", "games")),
 }

@@ -31,6 +31,7 @@ from rollwise.cli.method_options import (
     DEFAULT,
     EpsilonOption,
     MaybeMethodOption,
+    RimOption,
     SolverOption,
     TimeLimitOption,
     method_options,
@@ -58,12 +59,13 @@ def advise(
     epsilon: EpsilonOption = None,
     time_limit: TimeLimitOption = None,
     solver: SolverOption = None,
+    rim: RimOption = None,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
 ) -> None:
     """Say what each action is worth in a position, and what a wrong one costs."""
     options = method_options(
-        method or DEFAULT, epsilon=epsilon, time_limit=time_limit, solver=solver
+        method or DEFAULT, epsilon=epsilon, time_limit=time_limit, solver=solver, rim=rim
     )
     if find_method(method or DEFAULT).estimates:
         raise UsageError(f"--method {method} estimates; `rollwise table` has its estimates")

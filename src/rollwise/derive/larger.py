@@ -1,0 +1,114 @@
+"""A game within a larger one: the same states, with the same actions and outcomes.
+
+Super Six with 40 sticks is what is left of the game with 41 when a stick is gone. A race of
+30 steps is the end of one of 31. What is worth something in the larger game is worth the same
+in the smaller one. No rule sheet has to say so: it is checked on the two graphs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.builders import build
+from rollwise.errors import ParameterError, UsageError
+from rollwise.game import Game
+from rollwise.graph import StateGraph
+from rollwise.graph.choices import actions_of, chances, outcomes_of
+
+ROUNDING = 1e-12  # of chances that were added up in another order
+
+
+class Larger(NamedTuple):
+    """A larger game, and where a smaller one lies in it.
+
+    Attributes
+    ----------
+    graph : StateGraph
+        Of the larger game.
+    place : (n,) int64
+        For each state of the smaller game, which state of the larger one it is.
+    """
+
+    graph: StateGraph
+    place: NDArray[np.int64]
+
+
+def larger(game: Game, graph: StateGraph, by: int) -> Larger:
+    """The same game with one of its whole numbers enlarged, if it holds the game itself.
+
+    Parameters
+    ----------
+    game : Game
+    graph : StateGraph
+        Of this game.
+    by : int
+        How much is added to the parameter: the first for which it works.
+
+    Raises
+    ------
+    UsageError
+        The states of the game are no part of any such larger one.
+    """
+    named = [spec.name for spec in game.specs if spec.type is int and game.base_game is game]
+    for name in named:
+        try:
+            wide_game = dataclasses.replace(game, **{name: getattr(game, name) + by})
+        except ParameterError:
+            continue
+        wide = build(wide_game)
+        place = place_of(graph, wide)
+        if place is not None:
+            return Larger(wide, place)
+    tried = f" (tried: {', '.join(named)})" if named else ""
+    raise UsageError(
+        f"{graph.title} has no rim to add: it isn't a part of the same game with a whole-number "
+        f"parameter larger by {by}{tried}"
+    )
+
+
+def place_of(graph: StateGraph, wide: StateGraph) -> NDArray[np.int64] | None:
+    """Where the states of one graph stand in another one: (n_states,) int64.
+
+    None unless all of them do, with the same actions and outcomes.
+    """
+    if graph.field_names != wide.field_names or graph.objective != wide.objective:
+        return None
+    states = np.concatenate([wide.states, graph.states])
+    number = np.unique(states, axis=0, return_inverse=True)[1].reshape(-1)
+    where = np.full(len(states), -1)
+    where[number[: wide.n_states]] = np.arange(wide.n_states)
+    place = where[number[wide.n_states :]]
+    if np.any(place < 0):
+        return None
+    actions, n_actions = actions_of(wide, place)
+    if not np.array_equal(n_actions, np.diff(graph.action_indptr)):
+        return None
+    if not np.array_equal(wide.action_label[actions], graph.action_label):
+        return None
+    ours = _worth(graph, np.arange(graph.n_actions), place, wide.n_states)
+    theirs = _worth(wide, actions, np.arange(wide.n_states), wide.n_states)
+    same = all(abs(one - other).max() <= ROUNDING for one, other in zip(ours, theirs, strict=True))
+    return place if same else None
+
+
+def _worth(
+    graph: StateGraph, actions: NDArray[np.int64], place: NDArray[np.int64], n: int
+) -> tuple[Any, NDArray[np.float64]]:
+    """What actions are worth, as numbers times the values of n states, and a constant.
+
+    State s of the graph counts as the state ``place[s]``.
+    """
+    from scipy.sparse import csr_matrix
+
+    outcomes, counts = outcomes_of(graph, actions)
+    action = np.repeat(np.arange(len(actions)), counts)
+    chance, after = chances(graph)[outcomes], graph.outcome_state[outcomes]
+    on = after >= 0
+    slope = np.where(graph.outcome_passes[outcomes], -chance, chance)
+    slopes = csr_matrix((slope[on], (action[on], place[after[on]])), shape=(len(actions), n))
+    paid = np.where(on, 0.0, chance * graph.outcome_payoff[outcomes])
+    return slopes, graph.action_reward[actions] + np.bincount(action, paid, len(actions))

@@ -1,0 +1,273 @@
+"""When the linear program of two players is right: net visits, a rim, and components."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import naive
+import numpy as np
+import pytest
+from cli_runner import output, refusal, run
+from graphs import ending_graphs
+from hypothesis import assume, given
+
+import rollwise
+from rollwise.builders import build
+from rollwise.derive.larger import larger, place_of
+from rollwise.errors import UsageError
+from rollwise.game import AGAIN, LOSE, PASS, WIN, Game
+from rollwise.games.hare_and_tortoise import HareAndTortoise
+from rollwise.games.pig import Pig
+from rollwise.games.super_six import SuperSix
+from rollwise.games.threes import Threes
+from rollwise.graph.choices import has_choice
+from rollwise.methods.linear_programming import linear_programming, net_visits
+from rollwise.methods.result import Status
+
+pytest.importorskip("highspy")
+
+FOR_TWO = ((2, "win"),)
+
+
+class Place(NamedTuple):
+    left: int
+    lamps: int
+
+
+@dataclass(frozen=True)
+class Lanterns(Game):
+    """A game of our own that counts down: light a lamp, or run for the gate with what is lit."""
+
+    steps: int = 6
+    lamps: int = 2
+    action_names: ClassVar = {0: "light", 1: "run"}
+
+    def start(self):
+        return Place(self.steps, 0)
+
+    def actions(self, s):
+        if s.lamps < self.lamps:
+            yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        if action == 0:
+            yield 2, AGAIN, Place(s.left, s.lamps + 1)
+            yield 1, PASS, Place(s.left, 0)
+        else:
+            after = s.left - 1 - s.lamps
+            if after > 0:
+                yield 3, PASS, Place(after, 0)
+            else:
+                yield 3, WIN, s
+            yield 1, LOSE, s
+
+
+def naive_visits(graph, actions) -> np.ndarray:
+    """Net visits, added up step by step."""
+    moves = naive.moves_of_graph(graph)
+    choice = has_choice(graph)
+    here = {s: float(choice[s]) for s in moves}
+    total = dict.fromkeys(moves, 0.0)
+    for _ in range(4000):
+        after = dict.fromkeys(moves, 0.0)
+        for s, amount in here.items():
+            total[s] += amount
+            move = moves[s][actions[s] - graph.action_indptr[s]]
+            for t, coefficient in move.coefficients.items():
+                after[t] += amount * float(coefficient)
+        here = after
+        if max(map(abs, here.values())) < 1e-14:
+            break
+    return np.array([total[s] for s in range(graph.n_states)])
+
+
+@pytest.mark.parametrize("game", [SuperSix(sticks=5), Pig(target=5), Lanterns()])
+def test_net_visits_are_those_of_the_naive_twin(game):
+    solution = rollwise.solve(game)
+    found = net_visits(solution.graph, solution.best_actions)
+    assert found == pytest.approx(naive_visits(solution.graph, solution.best_actions), abs=1e-9)
+
+
+@given(graph=ending_graphs(kinds=FOR_TWO))
+def test_the_program_is_right_where_net_visits_are_not_negative(graph):
+    """The theorem at the head of the module, both ways, on any graph of two players."""
+    moves = naive.moves_of_graph(graph)
+    exact = naive.exact_values(moves)
+    values = np.array([float(exact[s]) for s in range(graph.n_states)])
+    worths = [sorted(naive.worth(m, exact) for m in moves[s]) for s in range(graph.n_states)]
+    best = np.array(
+        [
+            graph.action_indptr[s]
+            + max(range(len(moves[s])), key=lambda i, s=s: naive.worth(moves[s][i], exact))
+            for s in range(graph.n_states)
+        ]
+    )
+    choice = has_choice(graph)
+    assume(choice.any())
+    visits = net_visits(graph, best)[choice]
+    found = linear_programming(graph)
+    sums = [float(np.sum(x[choice])) for x in (found.values, values)]
+    assert sums[0] <= sums[1] + 1e-6  # the true values obey the rows
+    if np.all(visits >= 0):
+        assert sums[0] == pytest.approx(sums[1], abs=1e-6)
+    distinct = all(w[-1] - w[-2] > 1e-3 for w in worths if len(w) > 1)
+    if distinct and np.any(visits < -1e-3) and np.all(np.abs(values) < 1 - 1e-3):
+        assert found.status is Status.NOT_A_FIXED_POINT
+        assert sums[0] < sums[1] - 1e-9
+
+
+@pytest.mark.parametrize("sticks", [14, 16, 20])
+def test_one_stick_more_makes_it_right(sticks):
+    """The source's program, wrong from 14 sticks on, is right within a larger game."""
+    truth = rollwise.solve(SuperSix(sticks=sticks))
+    visits = net_visits(truth.graph, truth.best_actions)
+    choice = has_choice(truth.graph)
+    negative = choice & (visits < 0)
+    assert negative.any()
+    assert np.all(truth.graph.states[negative][:, :3].sum(axis=1) == sticks)  # the rim
+    wrong = rollwise.solve(SuperSix(sticks=sticks), method="linear-programming")
+    assert wrong.status == "not a fixed point"
+    found = rollwise.solve(SuperSix(sticks=sticks), method="linear-programming", options={"rim": 1})
+    assert found.status == "certified"
+    assert found.error_bound < 1e-8
+    assert np.max(np.abs(found.values - truth.values)) < 1e-9
+    assert found.run.details["rim"] == 1
+
+
+def test_a_rim_that_is_misread_is_told():
+    """The certificate has the last word: values read wrongly are no answer."""
+    game = SuperSix(sticks=16)
+    graph = build(game)
+    wide, place = larger(game, graph, 1)
+    mixed = place.copy()
+    mixed[:40] = place[40:80]
+    found = linear_programming(graph, rim=1, larger=lambda by: (wide, mixed))
+    assert found.status is Status.NOT_A_FIXED_POINT
+
+
+def test_one_number_of_pegs_after_the_other():
+    """The cells of the figure in 'Solving Super Six': position and relative residual."""
+    graph = build(SuperSix(sticks=16))
+    sticks = graph.states[:, :3].sum(axis=1)
+    pieces = [np.flatnonzero(sticks == n) for n in range(2, 17)]
+    found = linear_programming(graph, pieces=pieces)
+    residual = found.columns["relative_residual"]
+    assert found.status is Status.NOT_A_FIXED_POINT
+    for place, published in {
+        (4, 5, 5): 0.0016193683860666161,
+        (4, 6, 5): 0.002428497358289632,
+        (4, 5, 6): 0.0011974032697303282,
+        (4, 6, 6): 0.0029366665832220827,
+        (3, 7, 6): 0.0,
+    }.items():
+        here = residual[graph.find((*place, 0))]
+        assert here / (1 + here) == pytest.approx(published, abs=1e-9)  # relative to P_choice
+    assert set(sticks[residual > 1e-6].tolist()) == {14, 15, 16}
+
+
+@pytest.mark.parametrize(
+    ("game", "right"),
+    [(SuperSix(sticks=20), True), (HareAndTortoise(steps=12), True), (Pig(target=25), False)],
+    ids=str,
+)
+def test_a_program_for_each_component(game, right):
+    truth = rollwise.solve(game)
+    choice = has_choice(truth.graph)
+    visits = net_visits(truth.graph, truth.best_actions, whole=False)
+    assert bool(np.all(visits[choice] > 0)) == right
+    found = linear_programming(truth.graph, whole=False)
+    assert found.converged == right
+    if right:
+        assert np.max(np.abs(found.values - truth.values)) < 1e-9
+
+
+def naive_place(graph, wide):
+    where = {tuple(s): i for i, s in enumerate(wide.states.tolist())}
+    place = [where.get(tuple(s)) for s in graph.states.tolist()]
+    if None in place:
+        return None
+    ours, theirs = naive.moves_of_graph(graph), naive.moves_of_graph(wide)
+    for s, t in enumerate(place):
+        moved = [
+            m._replace(coefficients={place[k]: c for k, c in m.coefficients.items()})
+            for m in ours[s]
+        ]
+        if moved != theirs[t]:
+            return None
+    return place
+
+
+@pytest.mark.parametrize(
+    ("game", "more"),
+    [
+        (SuperSix(sticks=7), SuperSix(sticks=9)),
+        (HareAndTortoise(steps=5), HareAndTortoise(steps=6)),
+        (Lanterns(), Lanterns(steps=7)),
+        (Lanterns(), Lanterns(lamps=3)),
+        (Pig(target=5), Pig(target=6)),
+        (Pig(target=5), SuperSix(sticks=6)),
+        (SuperSix(sticks=7), SuperSix(sticks=6)),
+    ],
+    ids=str,
+)
+def test_a_game_within_another(game, more):
+    graph, wide = build(game), build(more)
+    found = place_of(graph, wide)
+    if graph.field_names != wide.field_names:
+        assert found is None
+        return
+    expected = naive_place(graph, wide)
+    assert (found is None) == (expected is None)
+    if expected is not None:
+        assert found.tolist() == expected
+        assert rollwise.Solution.of_graph(wide).values[found] == pytest.approx(
+            rollwise.Solution.of_graph(graph).values, abs=1e-12
+        )
+
+
+@pytest.mark.parametrize(
+    "game", [HareAndTortoise(steps=6), Lanterns(), SuperSix(sticks=9), Threes(dice=2)]
+)
+def test_a_rim_on_games_of_other_shapes(game):
+    """Right or called wrong, and never a wrong answer that is called right."""
+    truth = rollwise.solve(game)
+    for rim in (0, 1, 3):
+        found = rollwise.solve(game, method="linear-programming", options={"rim": rim})
+        error = np.max(np.abs(found.values - truth.values))
+        assert found.status in ("certified", "not a fixed point")
+        assert (found.status == "certified") == (error < 1e-6)
+
+
+@pytest.mark.parametrize("game", [Pig(target=8), rollwise.Chase(Threes(dice=2), 3)])
+def test_games_without_a_rim_are_refused(game):
+    with pytest.raises(UsageError, match="has no rim to add"):
+        rollwise.solve(game, method="linear-programming", options={"rim": 1})
+
+
+def test_a_graph_has_no_rules():
+    graph = build(SuperSix(sticks=5))
+    with pytest.raises(UsageError, match="needs the rules"):
+        linear_programming(graph, rim=1)
+    with pytest.raises(UsageError, match="can't be less than 0"):
+        linear_programming(graph, rim=-1)
+
+
+def test_the_commands():
+    game = ("super-six", "sticks=14", "--method", "linear-programming")
+    assert run("solve", *game).returncode == 1
+    found = json.loads(output("solve", *game, "--rim", "1", "--json"))
+    assert found["status"] == "certified"
+    usual = json.loads(output("solve", "super-six", "sticks=14", "--json"))
+    assert found["value"] == pytest.approx(usual["value"], abs=1e-9)
+    rows = json.loads(output("table", *game, "--rim", "1", "--json"))["rows"]
+    assert max(abs(row["relative_residual"]) for row in rows) < 1e-9
+    place = ("--state", "lid=4,mine=5,theirs=5,forced=0")
+    assert "stop" in output("advise", *game, "--rim", "1", *place)
+    assert json.loads(output("solve", *game, "--by-component", "--json"))["status"] == "certified"
+    assert "has no rim to add" in refusal(
+        "solve", "piglet", "--method", "linear-programming", "--rim", "1"
+    )
+    assert "has no --rim" in refusal("solve", "piglet", "--rim", "1")
