@@ -165,9 +165,7 @@ def solve(
         return
     building = {"mode": read_mode(mode), "max_states": max_states}
     solution = _solved(chosen, tolerance, method=method, options=options, **building)
-    if history is not None:
-        write_history(history, solution.run.history if solution.run is not None else ())
-    _tell(solution, game, save, json=json)
+    _tell(solution, game, save, history, json=json)
 
 
 def _check_estimate(method: str, **proved: Any) -> None:
@@ -185,8 +183,12 @@ def _solved(game: Game, tolerance: float | None, **how: Any) -> Solution:
         return solve_game(game, tolerance=tolerance, progress=progress.listener, **how)
 
 
-def _tell(solution: Solution, game: str, save: Path | None, *, json: bool) -> None:
+def _tell(
+    solution: Solution, game: str, save: Path | None, history: Path | None, *, json: bool
+) -> None:
     """Print and save a solution, and say what is wrong with it, if anything is."""
+    if history is not None:
+        write_history(history, solution.run.history if solution.run is not None else ())
     if save is not None and not solution.gave_up:
         solution.save(save)
     odd = _oddities(solution.graph)
