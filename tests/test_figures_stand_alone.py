@@ -182,11 +182,11 @@ def test_the_figure_of_convergence_says_what_is_dotted_and_what_stops(monkeypatc
     names = legend(figure)
     assert "largest change of a sweep" in names
     assert "largest true error" in names
-    assert "value-iteration (stopped after 12)" in names
+    assert "value-iteration (stopped after 12 sweeps)" in names
     dotted = next(trace for trace in figure.data if trace.name == "largest change of a sweep")
     assert dotted.line.dash == "dot"
     assert dotted.showlegend is not False
-    assert "value-iteration had not come to rest after 12" in figure.layout.meta["alt"]
+    assert "value-iteration had not come to rest after 12 sweeps" in figure.layout.meta["alt"]
     sound = plot(solved(Piglet(target=3)), "convergence", methods=("value-iteration:sound",))
     assert "half the widest bounds" in legend(sound)
     assert "largest change of a sweep" not in legend(sound)

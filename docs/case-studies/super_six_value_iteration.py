@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,7 +140,12 @@ def thresholds(page: Page, seven: Solution, large: Solution) -> None:
             for epsilon in (1e-4, 1e-10):
                 found = run_method(solution.graph, "value-iteration", epsilon=epsilon, order=order)
                 error = float(np.max(np.abs(found.values - solution.values)))
-                row = [str(solution.game.sticks), name, power(epsilon), f"{found.sweeps:,}"]
+                row = [
+                    str(solution.game.sticks),
+                    name,
+                    power(Decimal(repr(epsilon))),
+                    f"{found.sweeps:,}",
+                ]
                 rows.append([*row, power(error, 1), f"{error / epsilon:.2g}"])
     head = ["sticks", "sweeps", "threshold", "how many", "true error", "error / threshold"]
     page.table(head, rows, words=2)

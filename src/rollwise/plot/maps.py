@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rollwise.answer.solution import Solution
 from rollwise.plot.fields import Panel, View, places
 from rollwise.plot.notebook import Picture
-from rollwise.plot.style import NARROW, WIDE, Sheet, axis, step, step_scale
+from rollwise.plot.style import NARROW, SWITCH, WIDE, Sheet, axis, step, step_scale
 
 Floats = NDArray[np.float64]
 GAP_ABOVE, GAP_BESIDE = 54, 26
@@ -70,8 +70,7 @@ def draw_maps(
     ys = places(table[every, y_field])
     count = len(view.panels)
     grids = (_Grid.wide(count, len(xs), len(ys)), _Grid.narrow(count, len(xs), len(ys)))
-    labels_fit = label is not None and grids[0].cell_fits(len(xs), len(ys))
-    labels_fit_narrow = labels_fit and grids[1].cell_fits(len(xs), len(ys))
+    labels_fit, labels_fit_narrow = _labels_fit(grids, len(xs), len(ys), label, every)
 
     figure = Picture()
     for number, panel in enumerate(view.panels):
@@ -120,6 +119,21 @@ def draw_maps(
     finished = sheet.finish(*layouts)
     finished.layout.meta["narrow_labels"] = labels_fit_narrow
     return finished
+
+
+def _labels_fit(
+    grids: tuple[_Grid, _Grid],
+    nx: int,
+    ny: int,
+    label: Callable[[int], str] | None,
+    states: NDArray[np.int64],
+) -> tuple[bool, bool]:
+    """Whether the cells have room for their labels, on a wide and on a narrow screen."""
+    if label is None or not grids[0].cell_fits(nx, ny, 1):
+        return False, False
+    letters = max(len(label(s)) for s in states.tolist())
+    wide = grids[0].cell_fits(nx, ny, letters)
+    return wide, wide and grids[1].cell_fits(nx, ny, letters)
 
 
 def _seen(view: View, names: Sequence[str], scale: Classes | Amounts) -> str:
@@ -206,19 +220,22 @@ class _Grid:
     columns: int
     panel_height: int
     width: int
+    least_width: int  # on the narrowest screen for which the layout is
     most_ticks: int
 
     @classmethod
     def wide(cls, count: int, nx: int, ny: int) -> _Grid:
         columns = {1: 1, 2: 2, 3: 3, 4: 4, 5: 3, 6: 3, 7: 4, 8: 4, 9: 3}.get(count, 4)
         tall = {1: 500, 2: 420, 3: 320}.get(columns, 240)
-        return cls(count, columns, min(tall, max(34 * ny, 90)), WIDE - 64 - 24, 40 // columns)
+        tall = min(tall, max(34 * ny, 90))
+        return cls(count, columns, tall, WIDE - 88, SWITCH - 88, 40 // columns)
 
     @classmethod
     def narrow(cls, count: int, nx: int, ny: int) -> _Grid:
         columns = 1 if count <= 2 else 2
         tall = 300 if columns == 1 else 150
-        return cls(count, columns, min(tall, max(30 * ny, 80)), NARROW - 54 - 14, 12 // columns)
+        tall = min(tall, max(30 * ny, 80))
+        return cls(count, columns, tall, NARROW - 68, NARROW - 68, 12 // columns)
 
     @property
     def rows(self) -> int:
@@ -232,8 +249,9 @@ class _Grid:
     def panel_width(self) -> float:
         return (self.width - (self.columns - 1) * GAP_BESIDE) / self.columns
 
-    def cell_fits(self, nx: int, ny: int) -> bool:
-        return self.panel_width / nx >= 27 and self.panel_height / ny >= 15
+    def cell_fits(self, nx: int, ny: int, letters: int) -> bool:
+        across = (self.least_width - (self.columns - 1) * GAP_BESIDE) / self.columns / nx
+        return across >= 6.4 * letters + 3 and self.panel_height / ny >= 15
 
     def corner(self, number: int) -> tuple[float, float]:
         """Left and top of a panel as shares of the plotting area."""
@@ -258,6 +276,7 @@ class _Grid:
                     domain=domain,
                     anchor=_name(other, number),
                     showticklabels=shown,
+                    ticks="outside" if shown else "",
                     showgrid=False,
                     tickfont={"size": 11},
                     tickangle=0,

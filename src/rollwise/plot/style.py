@@ -124,8 +124,9 @@ class Sheet:
         layout: dict[str, Any] = {}
         if self.key:
             room = width - left - right
-            widest = max(len(name) for name in self.key) * 7.4 + 46
-            rows = -(-len(self.key) // max(int(room // widest), 1))
+            widths = [len(name) * 7.4 + 46 for name in self.key]
+            columns = len(widths) if sum(widths) <= room else max(int(room // max(widths)), 1)
+            rows = -(-len(widths) // columns)
             key_height = 24 * rows + 6
             layout["showlegend"] = True  # Plotly leaves out the legend of a single entry
             layout["legend"] = {

@@ -70,17 +70,19 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         what = str(found.result.details["history"])
         changes |= what == CHANGE
         bounds |= what != CHANGE
+        step = str(found.result.details.get("sweeps", "sweeps"))
+        counted.add(step)
         key = name
         if not found.result.converged:
-            key += f" (stopped after {len(sweeps)})"
-            notes.append(f"{name} had not come to rest after {len(sweeps)}: {found.result.status}.")
+            done = f"{len(sweeps)} {step}"
+            key += f" (stopped after {done})"
+            notes.append(f"{name} had not come to rest after {done}: {found.result.status}.")
         for words, numbers, dash in (
             ("change" if what == CHANGE else what, found.watched, "dot"),
             ("true error", found.errors, "solid"),
         ):
             shown = [scale * number if number > 0 else float("nan") for number in numbers]
             lines.append(Line(f"{name}: {words}", sweeps, shown, colour, dash=dash, key=key))
-        counted.add(str(found.result.details.get("sweeps", "sweeps")))
     dotted, dashes = [], []
     if changes:
         dotted.append("the largest change of a sweep, which is no bound on the error")

@@ -12,6 +12,7 @@ from rollwise.plot.notebook import Picture
 from rollwise.plot.style import BLUE, GREY, ORANGE, Sheet, axis, step
 
 SHOWN = 0.999
+EDGE = 0.54  # beyond the outer bars, and before those that aren't shown
 
 
 def draw(solution: Solution, choices: Choices) -> go.Figure:
@@ -77,7 +78,10 @@ def draw_lengths(solution: Solution, found: Lengths, name: str) -> go.Figure:
     layouts = []
     for width, ticks in ((0, 25), (400, 8)):
         across = axis(
-            range=[least - 0.7, last + 0.7], dtick=step(least, last, ticks), showgrid=False, tick0=0
+            range=[least - EDGE, last + EDGE],
+            dtick=step(least, last, ticks),
+            showgrid=False,
+            tick0=0,
         )
         layouts.append({"xaxis": across, "annotations": sheet.axis_titles(0, width)})
     return sheet.finish(*layouts)

@@ -21,6 +21,7 @@ from rollwise.simulate.match import simulate
 GAMES = 30_000  # as many as the experiments of "Solving Threes"
 SEED = 1
 LEAST = 1e-4
+EDGE = 0.57  # beyond the outer bars, and before those that aren't shown
 
 
 def draw(solution: Solution, choices: Choices) -> go.Figure:
@@ -74,7 +75,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     layouts = []
     for width, ticks in ((0, 30), (400, 8)):
         across = axis(
-            range=[low - 0.7, high + 0.7], dtick=step(low, high, ticks), tick0=0, showgrid=False
+            range=[low - EDGE, high + EDGE], dtick=step(low, high, ticks), tick0=0, showgrid=False
         )
         layouts.append({"xaxis": across, "annotations": sheet.axis_titles(0, width)})
     return sheet.finish(*layouts)
