@@ -382,7 +382,7 @@ def _domains(layout):
 
 
 def test_numbers_are_spoken_of_only_where_they_are_shown():
-    figure = plot(solved(SuperSix(sticks=10)), "regret")
+    figure = plot(solved(SuperSix(sticks=6)), "regret")
     meta = figure.layout.meta
     words = "The numbers are"
     assert words in meta["wide"]["annotations"][0]["text"].replace("<br>", " ")

@@ -90,9 +90,9 @@ def evaluation(page: Page, solution: Solution, holds: Policy, itself: Evaluation
         ## What {holds.name} wins against itself
 
         The notebook sweeps over all positions, beginning from a chance of 0 everywhere, until
-        none changes by more than θ = {power(Decimal(repr(theta)))}, going backwards through the positions
-        ("backward induction"; but the game has circles, since a turn can bring nothing, so that it
-        remains an iteration). We do the same, and then solve the equations:
+        none changes by more than θ = {power(Decimal(repr(theta)))}, going backwards through the
+        positions ("backward induction"; but the game has circles, since a turn can bring nothing,
+        so that it remains an iteration). We do the same, and then solve the equations:
     """)
     place = "({}, {}, {})".format(*state)
     rows = []
