@@ -543,7 +543,10 @@ def mean_against_chance(page: Page, solution: Solution) -> None:
         x_title="mean score above the least (thousandths of a point)",
         y_title="the first player wins (%)",
     )
-    alt = "Threes: the best chance of the first player to win, for every mean score"
+    alt = (
+        "Threes: the best chance of the first player to win, for every mean score: rising fast at "
+        "first, then hardly"
+    )
     page.figure("frontier", figure, alt)
 
 
