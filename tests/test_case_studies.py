@@ -178,6 +178,13 @@ def test_threes(small):
     assert [Fraction(text) for text in rows] == [start] == [Fraction(115, 24)]
     assert "wins 0.1667 (the source: 0.166)" in page
     assert rows_of(page, "players")["2"][:2] != rows_of(page, "players")["3"][:2]
+    zero, five = rows_of(page, "policy")["optimal"][2:4]
+    aims = rows_of(page, "second aim").values()  # each is one of the optimal policies
+    for ends, place in ((zero, 1), (five, 2)):
+        least, most = (float(end) for end in ends.removesuffix(" %").split(" to "))
+        found = [float(row[place].removesuffix(" %")) for row in aims]
+        assert least <= min(found)
+        assert max(found) == most
 
 
 @pytest.mark.parametrize("name", NAMES)
