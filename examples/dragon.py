@@ -40,6 +40,14 @@ class Dragon(Game):
     def throw(self, s, action):
         return (6,)
 
+    def deed(self, s, action):
+        return f"grab {self.action_names[action]}, throwing {{}}"
+
+    def told(self, s, action, then, after, faces):
+        if then == WIN:
+            return "the hoard is full"
+        return f"{after.theirs} coins" if after.theirs else "the dragon wakes"
+
     @policy
     def bold_when_poor(self, s):
         """Take three while you have fewer than 3, two while fewer than 7, then one."""

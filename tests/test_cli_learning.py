@@ -127,7 +127,8 @@ def test_simulate_for_people_and_programs():
 
 def test_a_game_told():
     text = output("simulate", *SMALL, "--policy", "optimal", "--tell", "--seed", "2")
-    assert text.splitlines()[1].startswith("Turn 1, player 1 (optimal) at mine=0, theirs=0: ")
+    assert text.splitlines()[0].endswith("seed 2: A plays optimal, B plays optimal")
+    assert text.splitlines()[1].startswith("  A throws ")
     assert text.rstrip().endswith(("wins", "loses"))
     document = json.loads(
         output("simulate", *SMALL, "--policy", "optimal", "--tell", "--seed", "2", "--json")

@@ -292,7 +292,7 @@ def test_a_game_that_ends_before_the_agent_moves_is_seen_to_its_end():
         payoff = env.arena.early_payoffs[info["state"] - n]
         assert (observation < lowest).all()
         assert info["action_mask"].tolist() == [1, 0] == env.action_masks().tolist()
-        assert env.render().startswith("opponent: ")
+        assert env.render().startswith("opponent ")
         assert f"over before the agent has moved: any action collects {payoff:+g}" in env.render()
         row = env.P[info["state"]]
         assert row == {0: [(1.0, n + 3, payoff, True)], 1: [(1.0, info["state"], -3.0, False)]}

@@ -14,7 +14,6 @@ from play_games import Capture, Odd
 from rollwise.analysis.contest import Contest, solve_contest
 from rollwise.coach import Session, Table, read_records, replay, written
 from rollwise.coach.agreed_game import agreed_form, agreed_game
-from rollwise.coach.changes import as_other_sees
 from rollwise.coach.game_record import RecordError
 from rollwise.coach.grades import grade, stake
 from rollwise.coach.review import review
@@ -22,6 +21,7 @@ from rollwise.derive.contest import Duel
 from rollwise.documents.played import ledger_document
 from rollwise.errors import UsageError
 from rollwise.games import available
+from rollwise.words.changes import as_other_sees
 
 SMALL = {
     "pig": {"target": 20},

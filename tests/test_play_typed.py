@@ -49,14 +49,14 @@ def test_forced_throws_are_made_and_captures_are_told(tmp_path):
     """Nobody is asked to choose the one thing there is; and captures are told by fields."""
     shown = play(tmp_path, CAPTURE, "--against", "human", "--seed", "1", typed="3 / 3").stdout
     assert shown.count("player 1> ") + shown.count("player 2> ") == 3
-    assert "3: mine 0 → 3, theirs 3 → 0, thrown 3 → 0; the turn passes" in shown
+    assert "plays 3: mine 0 → 3, theirs 3 → 0, thrown 3 → 0" in shown
 
 
 def test_wrong_input_is_told_once_with_what_can_be_typed(tmp_path):
     shown = play(tmp_path, *PIG, typed="fly / 3 / r").stdout
     assert shown.count("'fly' can't be done here; the choices are roll, hold; or hint, undo") == 1
     assert shown.count("'3' can't be done here") == 1
-    assert "→ roll" in shown
+    assert "→ you roll" in shown
 
 
 def test_a_game_that_goes_on_for_ever_can_be_stopped(tmp_path):
@@ -82,10 +82,10 @@ def test_a_game_that_goes_on_for_ever_can_be_stopped(tmp_path):
 
 def test_choices_come_before_commands_of_the_same_name(tmp_path):
     shown = play(tmp_path, ODD, "--seed", "1", typed="undo / :undo / :fly / 7 / undo 2").stdout
-    assert "→ undo: " in shown
+    assert "→ you play undo: " in shown
     assert "Taken back." in shown
     assert "there is no command 'fly'; type hint, undo" in shown
-    assert "→ 7: " in shown
+    assert "→ you play 7: " in shown
     assert "'undo 2' can't be done here" in shown
     assert moves(tmp_path / "odd.game").startswith("you: 7 #")
 
@@ -117,7 +117,7 @@ def test_the_coach_warns_before_the_dice_fall(tmp_path):
     assert moves(tmp_path / "pig.game").count("roll") == 4
     stands = play(tmp_path, *asked, typed="h / ").stdout
     assert "Enter lets it stand" in stands
-    assert "→ hold: banked 0 → 5, turn 5 → 0; the turn passes" in stands
+    assert "→ you hold: 5 to 0" in stands
 
 
 def test_points_are_points(tmp_path):

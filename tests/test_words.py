@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rollwise import AGAIN, END, Chase, Game, check, dice
-from rollwise.analysis.words import Words, outcome_of_total, ways_of_totals
 from rollwise.coach import Table
 from rollwise.errors import ParameterError, RulesError
 from rollwise.games.pig import Pig, Turn
 from rollwise.games.threes import Threes
+from rollwise.words.game_words import Words, outcome_of_total, ways_of_totals
 
 PAGE = Path(__file__).parent.parent / "CONTRIBUTING.md"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from study import (
@@ -21,6 +22,8 @@ from study import (
 import rollwise
 from rollwise import Solution, dice
 from rollwise.analysis.learning import Assessment, Reference, assess
+from rollwise.coach import Table, read_records, replay
+from rollwise.coach.review import review
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.learn import Learner, choice_probabilities
 from rollwise.plot.lines import Line, draw_lines
@@ -31,6 +34,7 @@ STEP = (
     "the exact answer stands beside what was learned, so that one sees how much a learned player "
     "can lose to somebody who knows his habits, and why he is wrong where he is"
 )
+GAMES = Path(__file__).parent / "dice_blackjack.game"
 EXPLORE = 100.0
 SEEDS = (1, 2, 3, 4, 5)
 
@@ -50,6 +54,7 @@ def study(page: Page) -> None:
         source's example. It has no solution and no figures of its own beyond those below.)
     """)
     worked_examples(page, solution)
+    sample_games(page, solution)
     exact_answer(page, solution)
     learned = learning(page, solution, reference)
     what_is_wrong(page, solution, learned)
@@ -103,6 +108,62 @@ def worked_examples(page: Page, solution: Solution) -> None:
     seen = (0, 10, 100, 1_000, 10_000, 100_000)
     rows = [percent(better(n)) for n in seen]
     page.table(["games", *[f"{n:,}" for n in seen]], [["the better one", *rows]])
+
+
+def sample_games(page: Page, solution: Solution) -> None:
+    """The source's three games, told and reviewed."""
+    table = Table(solution, DiceBlackjack())
+    sessions = [replay(record, table) for record in read_records(GAMES)]
+    rows = []
+    for number, session in enumerate(sessions, start=1):
+        for entry in session.accounts:
+            best = solution.graph.view.action(entry.best).name
+            rows.append(
+                [
+                    f"{number}",
+                    session.told(entry),
+                    percent(1 / 2 + solution.values[entry.state] / 2),
+                    points(entry.cost / 2, 2) if entry.is_mistake else "–",
+                    best,
+                ]
+            )
+    throws = [entry for session in sessions for entry in session.accounts]
+    (wrong,) = [entry for entry in throws if entry.is_mistake]
+    here = solution.graph.view[wrong.state].named
+    page.text("""
+        *Playing.* The players of the source's three sample games keep to the rules, and needn't
+        play well. Their games are written down in [dice_blackjack.game](dice_blackjack.game), and
+        `rollwise review dice-blackjack dice_blackjack.game` reviews them. Each throw, the mover's
+        chance to win before it if both play their best from there on, what the number of dice cost
+        in percentage points of that chance, and the best number:
+    """)
+    page.table(["game", "told", "chance", "cost", "best"], rows, words=2)
+    one, two = (solution.action_values[a] for a in solution.graph.view[wrong.state].action_range)
+    page.text(f"""
+        Of {len(throws)} throws, {len(throws) - 1} were right. The one mistake is to throw two dice
+        at {here["mine"]} to {here["theirs"]}: that wins with {percent(1 / 2 + two / 2)}, where
+        one die wins with {percent(1 / 2 + one / 2)}. It cost {points(wrong.cost / 2, 2)}
+        percentage points of the chance to win.
+    """)
+    reviews = review(sessions)
+    page.table(
+        ["player", "games", "throws", "mistakes", "luck a game", "against the optimal player"],
+        [
+            [
+                one.player,
+                str(one.games),
+                str(one.decisions),
+                str(sum(kind.times for kind in one.mistakes)),
+                f"{50 * one.luck:+.2f}",
+                f"{percent(1 / 2 + one.score / 2)} ± {50 * (one.standard_error or 0):.2f}",
+            ]
+            for one in reviews
+        ],
+    )
+    page.text("""
+        (Luck in percentage points; the last column is what such choices would win against somebody
+        who makes no mistake, estimated from these games, ± a standard error.)
+    """)
 
 
 def raised(learner: Learner) -> list[str]:

@@ -11,8 +11,10 @@ from study import Page, certified, percent, points, power, printed, run
 import rollwise
 from rollwise import Chase, Contest, Policy, Solution, solve_contest
 from rollwise.analysis.betting import edge_against, fair_stakes, solve_doubling
+from rollwise.analysis.distributions import Distribution
 from rollwise.analysis.frontier import frontier
 from rollwise.analysis.judge import judge, read_plays
+from rollwise.analysis.observed_scores import goodness_of_fit, simulated_scores
 from rollwise.analysis.second_aims import (
     SecondAims,
     ranges,
@@ -34,6 +36,7 @@ STEP = (
     "readers are answered: thousands of dice, betting, and more than two players"
 )
 FACES = ("threes", "ones", "twos", "fours", "fives", "sixes")
+STAND_IN = "0.9*optimal+0.1*random"
 TREE = 920  # pixels: its labels are long
 SAMPLES, SEED, RUNS = 300_000, 1, 2_000  # of the source; and of the tries of its method
 EXAMPLE = Path(__file__).parents[2] / "examples" / "threes_game.csv"
@@ -185,8 +188,33 @@ def scores(page: Page, solution: Solution) -> None:
         The source's author scored {source["human_mean"]} on average in {source["human_games"]}
         games of his own. The standard error of the optimal policy's mean over so many games is
         {error:.2f}, so {source["human_mean"]} is {off:.1f} standard errors from {best.mean:.2f}: he
-        plays well enough that his games can't tell him from perfect. (`rollwise scores` does this
-        for a file of scores, with the whole histogram.)
+        plays well enough that his games can't tell him from perfect.
+    """)
+    people(page, solution, best)
+
+
+def people(page: Page, solution: Solution, best: Distribution) -> None:
+    """The histogram of a person's scores over the exact distribution."""
+    games = printed("threes")["human_games"]
+    player = solution.policies.find(STAND_IN)
+    own = rollwise.distributions(solution.graph, player).of(0)
+    made = simulated_scores(solution.graph, player, own, games=games, seed=1).totals
+    fit = goodness_of_fit(made, best)
+    page.text(f"""
+        The source draws its author's scores over the optimal ones. The scores themselves aren't in
+        it. A stand-in makes {games} others here (simulated, seed 1): at each of his decisions he
+        does what is optimal nine times of ten, and anything otherwise. He expects {own.mean:.4f}
+        points, and scored {fit.mean:.2f} ± {fit.standard_error:.2f} (standard error), which is
+        {abs(fit.z):.1f} standard errors from the optimal mean. So {games} games
+        {"tell" if fit.p_mean < 0.05 else "can't tell"} him from perfect at the 5 % level:
+    """)
+    figure = solution.plot("scores", made=tuple(made.tolist()))
+    alt = f"Threes: {games} final scores of a stand-in player over the exact optimal distribution"
+    page.figure("people", figure, alt)
+    page.text("""
+        `rollwise play threes --games 300 --save mine.game` plays 300 games, in as many sittings as
+        one likes. `rollwise scores threes mine.game --out mine.png` tests the scores, and draws
+        them so. A file with a score a line will do as well.
     """)
 
 
@@ -452,7 +480,9 @@ def against_the_first(page: Page, solution: Solution) -> None:
         To play for the least expected score is not quite the best that the first player can do:
         playing to win gains {points(best - plain.most, 2)} to {points(best - plain.least, 2)}
         percentage points. How much depends on which of several equally good actions he takes. The
-        edge of the second lies in knowing the score.
+        edge of the second lies in knowing the score. `rollwise play threes --contest --games 20` is
+        the source's experiment: one rolls first against the best second player, and the tally tells
+        wins and scores from what one's own choices lost.
     """)
     second_aims_of_the_first(page, solution)
     mean_against_chance(page, solution)

@@ -73,7 +73,7 @@ def _section(name: str, function: Any) -> list[str]:
             words.append(str(info.metavar))
             rows.append(f"| `{info.metavar}` | {text} | |")
             continue
-        flag = ", ".join(info.param_decls) or "--" + key.replace("_", "-")
+        flag = ", ".join(info.param_decls) or "--" + key.rstrip("_").replace("_", "-")
         takes = _takes(kind, info)
         rows.append(f"| `{flag}{takes}` | {text} | {_default(parameter.default)} |")
     about = (inspect.getdoc(function) or "").strip()

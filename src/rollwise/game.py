@@ -72,8 +72,8 @@ class Game:
 
     Write `start`, `actions` and `outcomes`; a state is a NamedTuple of whole
     numbers, whose type is that of whatever `start` returns. All else has a default.
-    `roots`, `reward` and `progress` are rules too. `describe`, `told`, `throw`,
-    `fallen`, `read_play` and `face_points` are words: they never change the answer.
+    `roots`, `reward` and `progress` are rules too. `describe`, `deed`, `told`, `face_name`,
+    `throw`, `fallen`, `read_play` and `face_points` are words: they never change the answer.
 
     Attributes
     ----------
@@ -162,13 +162,27 @@ class Game:
             return text
         return f"{text}, all else 0" if text else "all 0"
 
-    def told(self, s: Any, action: int, then: int, after: Any) -> str:
-        """What came of an action, in words, as the player saw it who took the action.
+    def deed(self, s: Any, action: int) -> str:
+        """What a player does who takes an action, beginning with its verb: ``throw {}``.
 
-        `after` is the next state; it means nothing where the game is over. By default
-        empty: play tells which fields changed.
+        Where dice are thrown ``{}`` stands for what they show. Play tells it as "A throws 5 and
+        6", or as "you throw 2 dice" where nobody knows their faces. By default empty: play says
+        "A plays" and the name of the action.
         """
         return ""
+
+    def told(self, s: Any, action: int, then: int, after: Any, faces: Sequence[int] = ()) -> str:
+        """What came of an action, in words, as the player saw it who took the action.
+
+        `after` is the next state; it means nothing where the game is over. `faces` are those
+        of the dice, and empty where nobody knows them; a rule sheet that doesn't need them may
+        leave them out. By default empty: play tells which fields changed.
+        """
+        return ""
+
+    def face_name(self, face: int) -> str:
+        """What a face of a die is called, such as a head of a coin; by default its number."""
+        return str(face)
 
     def throw(self, s: Any, action: int) -> Sequence[int]:
         """The sides of each die that an action throws, for people with dice of their own.

@@ -10,7 +10,6 @@ from typing import Literal
 import numpy as np
 
 from rollwise.analysis.oddities import oddities
-from rollwise.analysis.words import word_faults
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.builders import CompileWarning, Progress, build
@@ -21,6 +20,7 @@ from rollwise.graph import StateGraph
 from rollwise.graph.choices import actions_of, has_choice, outcome_action, outcomes_of
 from rollwise.graph.endings import NO_END, describe, settle, staying_actions
 from rollwise.recursion.endless import endless_states
+from rollwise.words import word_faults
 
 Level = Literal["error", "warning", "note", "ok"]
 

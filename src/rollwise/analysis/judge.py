@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rollwise.analysis.contest import Contest, ContestSolution, solve_contest
-from rollwise.analysis.words import Words
 from rollwise.answer.solution import Solution
 from rollwise.derive.by_score import whole_points
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
+from rollwise.words import Words
 
 
 class Move(NamedTuple):

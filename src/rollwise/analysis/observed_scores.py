@@ -15,6 +15,7 @@ from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy
 
+LEAST_SCORES = 2  # for a test
 LEAST_EXPECTED = 5.0  # of a cell of the chi-square test (Cochran 1954)
 
 
@@ -41,8 +42,8 @@ def read_scores(path: Path) -> Ints:
             scores.append(int(np.int64(int(text))))
         except (ValueError, OverflowError):
             raise UsageError(f"{path}, line {number}: {line!r} isn't a whole number") from None
-    if len(scores) < 2:
-        raise UsageError(f"{path} holds {len(scores)} scores; a test needs at least 2")
+    if len(scores) < LEAST_SCORES:
+        raise UsageError(f"{path} holds {len(scores)} scores; a test needs at least {LEAST_SCORES}")
     return np.array(scores, np.int64)
 
 
@@ -95,12 +96,7 @@ def goodness_of_fit(scores: Ints, expected: Distribution) -> GoodnessOfFit:
     """
     from scipy.stats import chi2, norm
 
-    possible = expected.values[expected.probabilities > 0]
-    outside = scores[(scores < possible.min()) | (scores > possible.max())]
-    if len(outside):
-        raise UsageError(
-            f"the score {outside[0]} can't be: scores go from {possible.min()} to {possible.max()}"
-        )
+    require_possible(scores, expected)
     n = len(scores)
     observed = np.array([(scores == value).sum() for value in expected.values], np.float64)
     counts, hopes = pooled(observed, n * expected.probabilities)
@@ -121,6 +117,22 @@ def goodness_of_fit(scores: Ints, expected: Distribution) -> GoodnessOfFit:
         len(hopes),
         float(chi2.sf(statistic, len(hopes) - 1)) if len(hopes) > 1 else float("nan"),
     )
+
+
+def require_possible(scores: Ints, expected: Distribution) -> None:
+    """Make sure that all scores are such as a play can end with.
+
+    Raises
+    ------
+    UsageError
+        Names one that isn't.
+    """
+    possible = expected.values[expected.probabilities > 0]
+    outside = scores[(scores < possible.min()) | (scores > possible.max())]
+    if len(outside):
+        raise UsageError(
+            f"the score {outside[0]} can't be: scores go from {possible.min()} to {possible.max()}"
+        )
 
 
 def pooled(

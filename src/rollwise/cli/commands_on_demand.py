@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
@@ -27,8 +28,8 @@ class Interrupted(RollwiseError):
     exit_code = 130
 
 
-# Options that may stand alone: what they mean then, and the values that may follow them.
-ALONE = {"--coach": ("always", ("always", "mistakes", "ask", "off"))}
+# Options that may stand alone: what they mean then, and what their values look like.
+ALONE = {"--coach": ("always", "always|mistakes|ask|off"), "--tell": ("1", r"-?\d+")}
 
 
 class _Conversion:
@@ -76,8 +77,9 @@ class _Command(_ConvertsLittle, typer.core.TyperCommand):
         given = [*args, ""]
         whole = []
         for word, following in pairwise(given):
-            alone, values = ALONE.get(word, ("", ()))
-            whole.append(f"{word}={alone}" if alone and following not in values else word)
+            alone, values = ALONE.get(word, ("", ""))
+            valued = re.fullmatch(values, following)
+            whole.append(f"{word}={alone}" if alone and not valued else word)
         rest: list[str] = super().parse_args(ctx, whole)
         return rest
 

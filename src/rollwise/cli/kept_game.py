@@ -1,4 +1,4 @@
-"""A game that is kept in a file while it is played, so that nothing stops it for good."""
+"""Games that are kept in a file while they are played, so that nothing stops them for good."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from rollwise.machine.atomic_files import check_place, write_text
 
 
 class KeptGame:
-    """Writes a session down, after every move if it has a place.
+    """Writes sessions down, one game after the other, after every move if there is a place.
 
     Parameters
     ----------
     session : Session
+        The game under way.
     headers : mapping
         What the file says of the game besides what the session knows.
     place : Path, optional
@@ -31,6 +32,12 @@ class KeptGame:
         self.headers = headers
         self.place = place
         self._failed = ""
+        self._finished = ""
+
+    def begin(self, session: Session) -> None:
+        """Keep another game, behind those before it."""
+        self._finished = f"{self._text}\n"
+        self.session = session
 
     def keep(self) -> str:
         """Write the game, if it has a place; what there is to say of it, once."""
@@ -70,7 +77,7 @@ class KeptGame:
 
     @property
     def _text(self) -> str:
-        return written(self.session, self.headers)
+        return self._finished + written(self.session, self.headers)
 
 
 def require_new(place: Path) -> None:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from rollwise.cli.figures import Figures
 from rollwise.cli.kept_game import KeptGame
-from rollwise.cli.terminal_ledger import show_balance, show_ledger
+from rollwise.cli.terminal_ledger import show_balance
 from rollwise.coach.coach import Coach, Remark
 from rollwise.coach.ledger import Account
 from rollwise.coach.session import Choice, Session
@@ -75,6 +75,13 @@ class TerminalGame:
         self._unasked = 0
         self.people = [i for i, policy in enumerate(session.policies) if policy is None]
 
+    def greet(self) -> None:
+        """Say what is played, and how to type."""
+        self.tell((self.table.graph.title, "bold"), (f"  (seed {self.session.seed})", ""))
+        self.tell((f"Values are {self.figures.certainty}.", "dim"))
+        self.tell((self._how_to_type, "dim"))
+        self.tell((f"You can also type {', '.join(COMMANDS)}.", "dim"))
+
     def play(self) -> None:
         """Play to the end.
 
@@ -83,10 +90,6 @@ class TerminalGame:
         Stopped
             The player asked to stop, or the input has ended.
         """
-        self.tell((self.table.graph.title, "bold"), (f"  (seed {self.session.seed})", ""))
-        self.tell((f"Values are {self.figures.certainty}.", "dim"))
-        self.tell((self._how_to_type, "dim"))
-        self.tell((f"You can also type {', '.join(COMMANDS)}.", "dim"))
         self._keep()
         shown = -1
         while not self.session.is_over:
@@ -106,10 +109,6 @@ class TerminalGame:
     def tell(self, *parts: tuple[str, str]) -> None:
         """Print a line of words with their styles; nothing in them is markup."""
         self.console.print(Text.assemble(*parts), highlight=False)
-
-    def show_ledger(self) -> None:
-        """Luck and skill, the mistakes, and the game told again."""
-        show_ledger(self.console, self.session, self._seat)
 
     @property
     def _seat(self) -> int:
@@ -142,11 +141,8 @@ class TerminalGame:
             self._show_menu()
             self._choose()
         entry = self._let_fall()
-        name = self.table.graph.view.action(entry.action).name
-        dice = f" {' '.join(map(str, entry.faces))}" if entry.faces else ""
-        came = self.table.outcome_text(entry.action, entry.outcome)
-        who = (mover, "bold cyan") if forced else (" ", "")
-        self.tell(who, (" → ", "green"), (name, "bold"), (dice, "bold yellow"), (f": {came}", ""))
+        told = session.told(entry)
+        self.tell(("→ ", "green"), (mover, "bold cyan"), (told.removeprefix(mover), ""))
         verdict = self.coach.verdict()
         if verdict is not None:
             self._say(verdict)

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from rollwise.cli.figures import Figures
 from rollwise.coach.session import Session
+from rollwise.coach.tally import Tally
 from rollwise.documents.played import ledger_document
 
 
@@ -84,3 +85,43 @@ def _retell(console: Console, figures: Figures, moves: list[dict[str, Any]]) -> 
             figures.change(move["luck"]),
         )
     console.print(grid)
+
+
+def standing(found: Tally, figures: Figures) -> str:
+    """How a series goes for a player, in a few words."""
+    rate = found.win_rate
+    if rate is not None and rate.wins is not None:
+        lost = found.games - rate.wins - rate.draws
+        return f"{found.player} won {rate.wins}, drew {rate.draws}, lost {lost}"
+    return f"{found.player} scored {figures.level(found.score.mean)} a game" if found.score else ""
+
+
+def show_tally(console: Console, session: Session, found: Tally) -> None:
+    """A series of games, added up for a player."""
+    figures = Figures(session.table.solution)
+    console.print()
+    games = f"{found.games} game{'' if found.games == 1 else 's'}"
+    console.print(Text(f"{games}: {standing(found, figures)}", style="bold"))
+    grid = Grid(box=None, padding=(0, 2, 0, 2), show_header=False)
+    grid.add_column("")
+    grid.add_column("", justify="right")
+    grid.add_row(f"with best play ({figures.unit})", figures.level(found.start))
+    if found.win_rate is not None:
+        rate = found.win_rate
+        spread = f"{100 * rate.standard_error:.2f}"
+        grid.add_row("wins, a draw half a win", _around(f"{100 * rate.mean:.2f} %", spread))
+    if found.score is not None:
+        spread = f"{found.score.standard_error:.3f}"
+        grid.add_row("points a game", _around(f"{found.score.mean:.3f}", spread))
+    loss = found.loss
+    lost = _around(figures.cost(loss.mean), figures.spread(loss.standard_error))
+    grid.add_row(f"lost by choice a game ({figures.points})", lost)
+    grid.add_row(f"luck a game ({figures.points})", figures.change(found.luck))
+    console.print(grid)
+    if found.games > 1:
+        console.print(Text("  ± one standard error over the games (estimated)", style="dim"))
+
+
+def _around(mean: str, spread: str) -> str:
+    """A mean and its standard error, which a single game doesn't have."""
+    return mean if spread == "nan" else f"{mean} ± {spread}"

@@ -7,6 +7,7 @@ where a machine is to move it calls `machine_choice` first.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -227,6 +228,27 @@ class Session:
         self.points = 0.0
         for before in self.accounts:
             self.points += float(rewards[before.action])
+
+    def score(self, seat: int = 0, before: int | None = None) -> float:
+        """The points of a player, in a game for points or a contest at one.
+
+        Parameters
+        ----------
+        before : int, optional
+            Only those of the moves before this one.
+        """
+        mine = [entry.action for entry in self.accounts[:before] if entry.seat == seat]
+        return math.fsum(map(self.table.narrator.points_of, mine))
+
+    def told(self, entry: Account) -> str:
+        """A move in words: who did what, what the dice showed and what came of it."""
+        return self.table.narrator.sentence(
+            self.names[entry.seat],
+            entry.action,
+            entry.outcome,
+            entry.faces,
+            points=self.score(entry.seat, entry.number),
+        )
 
     def ledger(self, seat: int = 0) -> Ledger:
         """Luck and skill so far, in the eyes of a seat."""

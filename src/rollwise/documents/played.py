@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 from rollwise.coach.grades import grade, grade_counts
 from rollwise.documents.parts import Document, game_head
+from rollwise.documents.simulated import estimate_document
 
 if TYPE_CHECKING:
     from rollwise.coach.ledger import Account
     from rollwise.coach.review import PlayerReview
     from rollwise.coach.session import Session
     from rollwise.coach.table import Table
+    from rollwise.coach.tally import Tally
 
 
 def ledger_document(session: Session, seat: int = 0) -> Document:
@@ -67,6 +69,37 @@ def move_document(session: Session, entry: Account, seat: int = 0) -> Document:
         "grade": grade(table.solution, entry.cost),
         "skill": sign * entry.skill,
         "luck": sign * entry.luck,
+    }
+
+
+def series_document(sessions: Sequence[Session], asked: int, tallies: Sequence[Tally]) -> Document:
+    """Games that were played one after the other: the tally of each player, and the ledgers."""
+    table = sessions[0].table
+    return {
+        **game_head(table.graph),
+        "games_asked": asked,
+        "games": sum(session.is_over for session in sessions),
+        "error_bound": table.solution.error_bound,
+        "players": [_tally(one) for one in tallies],
+        "ledgers": [ledger_document(session) for session in sessions],
+    }
+
+
+def _tally(found: Tally) -> Document:
+    rate = found.win_rate
+    counted: Document = {"wins": None, "draws": None, "losses": None}
+    if rate is not None and rate.wins is not None:
+        losses = found.games - rate.wins - rate.draws
+        counted = {"wins": rate.wins, "draws": rate.draws, "losses": losses}
+    return {
+        "player": found.player,
+        "games": found.games,
+        **counted,
+        "win_rate": estimate_document(rate),
+        "score": estimate_document(found.score),
+        "start": found.start,
+        "loss": estimate_document(found.loss),
+        "luck": found.luck,
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ def match_document(graph: StateGraph, match: Match, ties: Ties | None) -> Docume
         "games": match.games,
         "games_asked": match.asked,
         "seed": match.seed,
-        "win_rate": _estimate(match.win_rate),
+        "win_rate": estimate_document(match.win_rate),
         "sides": [_side(side) for side in match.sides],
         "disagreements": match.disagreements(),
         "notes": list(match.notes),
@@ -32,9 +32,12 @@ def match_document(graph: StateGraph, match: Match, ties: Ties | None) -> Docume
     }
 
 
-def told_game_document(graph: StateGraph, seed: int, moves: Sequence[ToldMove]) -> Document:
-    """One game, move by move."""
-    return {**game_head(graph), "seed": seed, "moves": [asdict(move) for move in moves]}
+def told_games_document(graph: StateGraph, games: Mapping[int, Sequence[ToldMove]]) -> Document:
+    """Games move by move, by their seeds: all of them as `plays`, and the first one besides."""
+    plays = [
+        {"seed": seed, "moves": [asdict(move) for move in moves]} for seed, moves in games.items()
+    ]
+    return {**game_head(graph), **plays[0], "plays": plays}
 
 
 def tournament_document(graph: StateGraph, found: Tournament, ties: Ties | None) -> Document:
@@ -60,7 +63,8 @@ def _matrix(values: Any) -> list[list[float | None]] | None:
     return None if values is None else [[number_or_none(v) for v in row] for row in values]
 
 
-def _estimate(estimate: Estimate | None) -> Document | None:
+def estimate_document(estimate: Estimate | None) -> Document | None:
+    """A mean over games, its interval, and the exact value where that is known."""
     if estimate is None:
         return None
     low, high = estimate.interval
@@ -76,7 +80,7 @@ def _estimate(estimate: Estimate | None) -> Document | None:
 
 def _length(length: Length) -> Document:
     return {
-        **(_estimate(length.estimate) or {}),
+        **(estimate_document(length.estimate) or {}),
         "standard_deviation": length.deviation,
         "shortest": length.shortest,
         "median": length.median,
@@ -93,8 +97,8 @@ def _side(side: Side) -> Document:
         "wins": side.wins,
         "draws": side.draws,
         "losses": side.losses,
-        "win_rate": _estimate(side.win_rate),
-        "score": _estimate(side.score),
+        "win_rate": estimate_document(side.win_rate),
+        "score": estimate_document(side.score),
         "scores": None if scores is None else [[score, n] for score, n in scores.items()],
         "turns": _length(side.turns),
         "moves": _length(side.moves),

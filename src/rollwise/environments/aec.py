@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from rollwise.environments import need
-from rollwise.environments.arena import Arena, arena_of
+from rollwise.environments.arena import Arena, Telling, arena_of
 from rollwise.game import Game
 
 gymnasium = need("gymnasium")
@@ -83,6 +83,7 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         self.action_spaces = {agent: spaces.Discrete(n) for agent in self.possible_agents}
         self.action_names = self.arena.action_names
         self._random = np.random.default_rng()
+        self._telling = Telling(self.arena)
         self._begin()
 
     def observation_space(self, agent: str) -> Any:
@@ -108,7 +109,8 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self.agent_selection = self.agents[0]
         self._state = 0
-        self._told = ""
+        if self.render_mode is not None:
+            self._telling.begin(self._random)
 
     def observe(self, agent: str) -> dict[str, Any]:
         """What an agent sees."""
@@ -129,7 +131,9 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
             raise ValueError(f"{self.action_names[int(action)]} isn't legal here")
         taken = self.graph.view.action(a)
         outcome = self.arena.outcome(taken, self._random)
-        self._told = f"{mover}: {taken}"
+        if self.render_mode is not None:
+            self._telling.lines = []
+            self._telling.tell(mover, outcome)
         self._cumulative_rewards[mover] = 0.0
         self._clear_rewards()
         self.rewards[mover] = self.arena.reward_sign * taken.reward
@@ -152,9 +156,9 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         if self.render_mode is None:
             return None
         over = any(self.terminations.values())
-        here = "game over" if over else f"{self.agent_selection} at "
-        here += "" if over else self.graph.state_text(self._state)
-        return "\n".join(part for part in (self._told, here) if part)
+        position = self.arena.state_text(self._state)
+        here = "game over" if over else f"{self.agent_selection} to move: {position}"
+        return "\n".join([*self._telling.lines, here])
 
     def close(self) -> None:
         """Nothing to close."""

@@ -22,6 +22,7 @@ from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import EITHER, FIRST, SECOND, legal_actions
 from rollwise.kernels.sampling import outcome_codes
 from rollwise.parameters import parameter_specs
+from rollwise.words import Narrator
 
 SEATS = {"first": FIRST, "second": SECOND, "either": EITHER}
 
@@ -56,10 +57,18 @@ class Arena:
     graph : StateGraph
     opponent : Policy or None
         None in a game for one, and where both seats are agents.
+    game : Game or None
+        The rules, whose words tell what happens.
     """
 
     graph: StateGraph
     opponent: Policy | None = None
+    game: Game | None = None
+
+    @cached_property
+    def narrator(self) -> Narrator:
+        """What tells of play."""
+        return Narrator(self.graph, self.game)
 
     @cached_property
     def labels(self) -> NDArray[np.int32]:
@@ -89,9 +98,9 @@ class Arena:
         return self.graph.n_states + int(np.flatnonzero(self.early_payoffs == payoff)[0])
 
     def state_text(self, state: int) -> str:
-        """A state as people read it."""
+        """A position in words."""
         if state < self.graph.n_states:
-            return self.graph.state_text(state)
+            return self.narrator.position(state)
         payoff = self.early_payoffs[state - self.graph.n_states]
         return f"over before the agent has moved: any action collects {payoff:+g}"
 
@@ -211,7 +220,7 @@ def arena_of(
     if opponent is None or policies.graph.players == 1:
         return _arena(policies, None)
     if isinstance(opponent, Policy):
-        return Arena(policies.graph, opponent)
+        return Arena(policies.graph, opponent, policies.game)
     return _arena(policies, opponent)
 
 
@@ -237,4 +246,34 @@ def _policies(game: Game, contest: str | None) -> Policies:
 
 @lru_cache(maxsize=16)
 def _arena(policies: Policies, opponent: str | None) -> Arena:
-    return Arena(policies.graph, None if opponent is None else policies.find(opponent))
+    found = None if opponent is None else policies.find(opponent)
+    return Arena(policies.graph, found, policies.game)
+
+
+class Telling:
+    """What happened since it was last asked to begin, in the words of the game.
+
+    Parameters
+    ----------
+    arena : Arena
+    """
+
+    def __init__(self, arena: Arena) -> None:
+        self.narrator = arena.narrator
+        self.lines: list[str] = []
+        self._points: dict[str, float] = {}
+        self._random = np.random.default_rng()
+
+    def begin(self, random: np.random.Generator) -> None:
+        """Begin a game whose outcomes are drawn from `random`; drawing faces leaves that alone."""
+        (self._random,) = random.spawn(1)
+        self._points, self.lines = {}, []
+
+    def tell(self, who: str, outcome: Outcome) -> None:
+        """Add what a player did."""
+        narrator, action = self.narrator, outcome.action.index
+        faces = narrator.faces_of(action, outcome.number, self._random)
+        points = self._points.get(who, 0.0)
+        line = narrator.sentence(who, action, outcome.number, faces, points=points)
+        self.lines.append(line)
+        self._points[who] = points + narrator.points_of(action)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.environments import need
-from rollwise.environments.arena import arena_of, seat_by_name
+from rollwise.environments.arena import Telling, arena_of, seat_by_name
 from rollwise.environments.planning import Transitions
 from rollwise.errors import UsageError
 from rollwise.game import Game
@@ -78,7 +78,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         self.action_names = self.arena.action_names
         self._state = 0
         self._over = True
-        self._told: list[str] = []
+        self._telling = Telling(self.arena)
 
     @property
     def P(self) -> Transitions:
@@ -104,7 +104,8 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
     ) -> tuple[Observation, dict[str, Any]]:
         """Begin a game; the opponent has moved if it moves first."""
         super().reset(seed=seed)
-        self._told = []
+        if self.render_mode is not None:
+            self._telling.begin(self.np_random)
         first = self.seat == FIRST
         if self.seat == EITHER:
             first = bool(self.np_random.integers(2))
@@ -121,7 +122,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         if not self.action_space.contains(action):
             raise UsageError(f"{action!r} isn't an action; there are {self.action_space}")
         a = int(self.arena.action_of[self._state, int(action)])
-        self._told = []
+        self._telling.lines = []
         if a < 0:
             observation, info = self._observe()
             return observation, float(self.illegal_reward), False, False, info
@@ -163,16 +164,12 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         return self.arena.observations[self._state].copy(), info
 
     def _tell(self, who: str, outcome: Outcome) -> None:
-        if self.render_mode == "ansi":
-            came = f"game over ({outcome.payoff:+g})"
-            if not outcome.is_over:
-                came = str(outcome.next_state)
-                came += " (the turn passes)" if outcome.passes else ""
-            self._told.append(f"{who}: {outcome.action} -> {came}")
+        if self.render_mode is not None:
+            self._telling.tell(who, outcome)
 
     def render(self) -> str | None:
         """What happened in the last step, and where the game stands."""
         if self.render_mode is None:
             return None
-        here = "game over" if self._over else self.arena.state_text(self._state)
-        return "\n".join([*self._told, here])
+        here = f"agent to move: {self.arena.state_text(self._state)}"
+        return "\n".join([*self._telling.lines, "game over" if self._over else here])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -45,6 +45,18 @@ class Craps(Game):
 
     def describe(self, s: Point) -> str:
         return f"the point is {s.point}" if s.point else "the come-out roll"
+
+    def deed(self, s: Point, action: int) -> str:
+        return "roll {}"
+
+    def told(
+        self, s: Point, action: int, then: int, after: Point, faces: Sequence[int] = ()
+    ) -> str:
+        if then == AGAIN:
+            return f"the point stays {s.point}" if s.point else f"{after.point} is the point"
+        if then == WIN:
+            return "the point is made" if s.point else "a natural"
+        return "a seven before the point" if s.point else "craps"
 
     def throw(self, s: Point, action: int) -> tuple[int, ...]:
         return (6, 6)

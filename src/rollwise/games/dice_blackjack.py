@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -67,6 +67,16 @@ class DiceBlackjack(Game):
 
     def describe(self, s: Totals) -> str:
         return f"{s.mine} to {s.theirs}; {self.low} to {self.high} wins"
+
+    def deed(self, s: Totals, action: int) -> str:
+        return "throw {}"
+
+    def told(
+        self, s: Totals, action: int, then: int, after: Totals, faces: Sequence[int] = ()
+    ) -> str:
+        if then == PASS:
+            return f"{after.theirs} to {s.theirs}"
+        return f"{s.mine + sum(faces)} to {s.theirs}" if faces else ""
 
     def throw(self, s: Totals, action: int) -> tuple[int, ...]:
         return (self.sides,) * action

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -52,6 +52,17 @@ class HareAndTortoise(Game):
     def describe(self, s: Race) -> str:
         who = "the hare" if s.mover == HARE else "the tortoise"
         return f"{who} has {s.mine} steps to go, the other {s.theirs}"
+
+    def deed(self, s: Race, action: int) -> str:
+        return "dash, throwing {}" if action == DASH else "go steady, throwing {}"
+
+    def told(self, s: Race, action: int, then: int, after: Race, faces: Sequence[int] = ()) -> str:
+        who = "the hare" if s.mover == HARE else "the tortoise"
+        if then == WIN:
+            return f"{who} is there, the other has {s.theirs} steps to go"
+        if after.theirs == s.mine:
+            return f"{who} {'falls asleep' if s.mover == HARE else 'stays where it is'}"
+        return f"{who} has {after.theirs} steps to go, the other {s.theirs}"
 
     def throw(self, s: Race, action: int) -> tuple[int, ...]:
         return (6 if s.mover == HARE else 4,)

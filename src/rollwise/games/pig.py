@@ -20,6 +20,21 @@ class Turn(NamedTuple):
 Outcomes = Iterator[tuple[int, int, Turn]]
 
 
+def what_came(s: Turn, action: int, then: int, after: Turn, points: int) -> str:
+    """What came of a roll that shows so many points (0 where nobody knows), or of holding."""
+    if action == HOLD:
+        return f"{s.banked + s.turn} to {s.rival}"
+    if then == AGAIN:
+        total = f", {s.banked + after.turn} with the bank" if s.banked else ""
+        return f"{after.turn} at risk{total}"
+    if then == WIN:
+        return f"{s.banked + s.turn + points} to {s.rival}" if points else ""
+    lost = "the turn's points are lost" if s.turn else "nothing gained"
+    if after.rival < s.banked:
+        lost = "all points are lost"
+    return f"{lost}; {after.rival} to {s.rival}"
+
+
 @dataclass(frozen=True)
 class Pig(Game):
     """Roll for points or bank them; a 1 loses the turn's points.
@@ -62,6 +77,12 @@ class Pig(Game):
 
     def describe(self, s: Turn) -> str:
         return f"{s.banked} in the bank and {s.turn} at risk; the other has {s.rival}"
+
+    def deed(self, s: Turn, action: int) -> str:
+        return "roll {}" if action == ROLL else "hold"
+
+    def told(self, s: Turn, action: int, then: int, after: Turn, faces: Sequence[int] = ()) -> str:
+        return what_came(s, action, then, after, sum(faces))
 
     def throw(self, s: Turn, action: int) -> tuple[int, ...]:
         return (self.sides,) if action == ROLL else ()
@@ -108,8 +129,17 @@ class Piglet(Game):
     def describe(self, s: Turn) -> str:
         return f"{s.banked} in the bank and {s.turn} at risk; the other has {s.rival}"
 
+    def deed(self, s: Turn, action: int) -> str:
+        return "flip {}" if action == ROLL else "hold"
+
+    def told(self, s: Turn, action: int, then: int, after: Turn, faces: Sequence[int] = ()) -> str:
+        return what_came(s, action, then, after, 1)
+
     def throw(self, s: Turn, action: int) -> tuple[int, ...]:
         return (2,) if action == ROLL else ()
+
+    def face_name(self, face: int) -> str:
+        return "a tail" if face == 1 else "a head"
 
     @policy
     def hold_at_2(self, s: Turn) -> int:
@@ -149,6 +179,12 @@ class TwoDicePig(Game):
 
     def describe(self, s: Turn) -> str:
         return f"{s.banked} in the bank and {s.turn} at risk; the other has {s.rival}"
+
+    def deed(self, s: Turn, action: int) -> str:
+        return "roll {}" if action == ROLL else "hold"
+
+    def told(self, s: Turn, action: int, then: int, after: Turn, faces: Sequence[int] = ()) -> str:
+        return what_came(s, action, then, after, sum(faces))
 
     def throw(self, s: Turn, action: int) -> tuple[int, ...]:
         return (self.sides, self.sides) if action == ROLL else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -93,20 +93,25 @@ class SuperSix(Game):
         pits = self.holes if self.bottom else self.holes - 1
         return f"{s.lid} of {pits} holes in the lid are full; {s.mine} sticks to {s.theirs}"
 
-    def told(self, s: Sticks, action: int, then: int, after: Sticks) -> str:
+    def deed(self, s: Sticks, action: int) -> str:
+        return self.action_names[action]
+
+    def told(
+        self, s: Sticks, action: int, then: int, after: Sticks, faces: Sequence[int] = ()
+    ) -> str:
         if action == STOP:
             return "the die passes"
-        fewer = after.mine if then == AGAIN else after.theirs
-        if then == PASS and fewer > s.mine:
-            back = "a stick comes" if fewer == s.mine + 1 else f"{fewer - s.mine} sticks come"
-            return f"the hole was full: {back} back, and the die passes"
         if then == WIN:
             return "the last stick is gone"
+        mine = after.mine if then == AGAIN else after.theirs
+        if mine > s.mine:
+            back = "a stick comes" if mine == s.mine + 1 else f"{mine - s.mine} sticks come"
+            return f"the hole was full, {back} back; {mine} to {s.theirs}"
+        came = "a stick goes into the lid"
+        if after.lid == s.lid:
+            came = f"a {'six' if self.holes == 6 else self.holes}, the stick is gone"
         passes = ", and the die passes" if then == PASS else ""
-        if after.lid > s.lid:
-            return f"a stick goes into the lid{passes}"
-        six = "a six" if self.holes == 6 else f"a {self.holes}"
-        return f"{six}: the stick is gone{passes}"
+        return f"{came}{passes}; {mine} to {s.theirs}"
 
     @policy
     def throw_until_4(self, s: Sticks) -> int:

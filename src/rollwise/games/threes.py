@@ -97,15 +97,21 @@ class Threes(Game):
         must = ", at least two of which must be taken" if s.take_two else ""
         if s.to_roll > 0:
             return f"{s.to_roll} dice to roll{must}"
-        shown = [3] * s.threes + [1] * s.ones + [2] * s.twos
-        shown += [4] * s.fours + [5] * s.fives + [6] * s.sixes
-        return f"{' '.join(map(str, shown))} on the table{must}"
+        return f"{' '.join(map(str, _shown(s)))} on the table{must}"
 
-    def told(self, s: Hand, action: int, then: int, after: Hand) -> str:
+    def deed(self, s: Hand, action: int) -> str:
         if action == ROLL:
-            return self.describe(after)
-        taken = action - TAKE
-        return f"{taken} taken for {points_of_lowest(s, taken)}" if taken else "none taken"
+            return "roll {}"
+        taken = _shown(s)[: action - TAKE]
+        return f"take {dice.spoken(taken) if taken else 'none'}"
+
+    def told(self, s: Hand, action: int, then: int, after: Hand, faces: Sequence[int] = ()) -> str:
+        if action == ROLL:
+            return "" if faces else self.describe(after)
+        if action == TAKE:
+            return "at least two of the next roll"
+        points = points_of_lowest(s, action - TAKE)
+        return f"{points} point{'' if points == 1 else 's'}"
 
     def throw(self, s: Hand, action: int) -> tuple[int, ...]:
         return (6,) * s.to_roll if action == ROLL else ()
@@ -141,6 +147,12 @@ class Threes(Game):
             moves.append((Hand(0, take_two, n[3], n[1], n[2], n[4], n[5], n[6]), TAKE + len(taken)))
             take_two = 0 if taken else 1
         return moves
+
+
+def _shown(s: Hand) -> list[int]:
+    """The faces on the table, those with the fewest points first."""
+    shown = [3] * s.threes + [1] * s.ones + [2] * s.twos
+    return shown + [4] * s.fours + [5] * s.fives + [6] * s.sixes
 
 
 def _points(face: int) -> int:

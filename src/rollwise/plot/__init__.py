@@ -52,7 +52,7 @@ KINDS = {
     "error": Kind(
         "how far a method's values are from the certified ones", ("x", "y", "where", "methods")
     ),
-    "scores": Kind("how final scores are distributed", ("policy",)),
+    "scores": Kind("how final scores are distributed", ("policy", "made")),
     "learning": Kind("a learner's progress, and where it still differs", ("x", "y", "games")),
 }
 
@@ -77,6 +77,8 @@ class Choices:
         How many games a learner plays.
     theta : float
         Where the sweeps of a policy's evaluation stop.
+    made : tuple of int
+        Final scores that people made.
     """
 
     x: str | None = None
@@ -87,6 +89,7 @@ class Choices:
     methods: tuple[str, ...] | None = None
     games: int | None = None
     theta: float | None = None
+    made: tuple[int, ...] | None = None
 
 
 def require_plotly() -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.errors import EndlessPlay, UsageError
+from rollwise.graph import Outcome, StateGraph
+from rollwise.graph.policies import Policy
 from rollwise.numbers.randomness import check_seed
+from rollwise.words import Narrator
 
 MOST_TOLD = 100_000  # moves
+PLAYERS = ("A", "B")
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,10 @@ class ToldMove:
         As the next mover sees it; None where the game is over.
     reward : float
         Points for the action.
+    dice : tuple of int
+        What they showed, where the rules say which dice are thrown.
+    text : str
+        The move in words; A moved first, the other is B.
     """
 
     turn: int
@@ -43,19 +52,8 @@ class ToldMove:
     outcome: str
     next_state: dict[str, int] | None
     reward: float
-
-    @property
-    def text(self) -> str:
-        """The move in words."""
-        seen = ", ".join(f"{name}={value}" for name, value in self.state.items())
-        line = f"Turn {self.turn}, player {self.seat} ({self.policy}) at {seen}: {self.action}"
-        if self.reward:
-            line += f" for {self.reward:g} points"
-        if self.next_state is None:
-            endings = {"win": "wins", "lose": "loses", "draw": "a draw", "end": "the end"}
-            return f"{line}: {endings[self.outcome]}"
-        leads = ", ".join(f"{name}={value}" for name, value in self.next_state.items())
-        return f"{line} -> {leads}" + (", and the turn passes" if self.outcome == "pass" else "")
+    dice: tuple[int, ...] = ()
+    text: str = ""
 
 
 def tell(
@@ -66,6 +64,7 @@ def tell(
     Parameters
     ----------
     game : Game, Solution, StateGraph or Policies
+        Without its rules a game is told by the names of its fields and actions.
     policy : str, callable or Policy
         As `rollwise.evaluate` takes it.
     against : optional
@@ -86,28 +85,49 @@ def tell(
         raise UsageError(f"{graph.game} is a game for one: there is no opponent")
     seats = (mine, mine if against is None else policies.find(against))
     random = np.random.default_rng(check_seed(seed))
+    (dice,) = random.spawn(1)  # which faces brought an outcome changes nothing about the game
+    narrator = Narrator(graph, policies.game)
+    points = [0.0, 0.0]
     moves: list[ToldMove] = []
-    state, seat, turn = graph.view[0], 0, 1
-    for _ in range(MOST_TOLD):
-        chances = seats[seat].probability[state.action_range]
-        action = state.actions[int(random.choice(len(chances), p=chances / chances.sum()))]
-        outcome = action.outcome(int(random.choice(len(action.chances), p=action.chances)))
-        after = outcome.next_state
+    seat, turn = 0, 1
+    for outcome in _played(graph, seats, random):
+        action, after = outcome.action, outcome.next_state
+        faces = narrator.faces_of(action.index, outcome.number, dice)
+        said = (PLAYERS[seat], action.index, outcome.number, faces)
         moves.append(
             ToldMove(
                 turn,
                 seat + 1,
                 seats[seat].name,
-                state.named,
+                action.state.named,
                 action.name,
                 outcome.ending or ("pass" if outcome.passes else "again"),
                 None if after is None else after.named,
                 action.reward,
+                faces,
+                narrator.sentence(*said, points=points[seat]),
             )
         )
-        if after is None:
-            return moves
+        points[seat] += narrator.points_of(action.index)
         seat ^= outcome.passes
         turn += outcome.passes
+    return moves
+
+
+def _played(
+    graph: StateGraph, seats: Sequence[Policy], random: np.random.Generator
+) -> list[Outcome]:
+    """What came of each move of a game."""
+    found: list[Outcome] = []
+    state, seat = graph.view[0], 0
+    for _ in range(MOST_TOLD):
+        chances = seats[seat].probability[state.action_range]
+        action = state.actions[int(random.choice(len(chances), p=chances / chances.sum()))]
+        outcome = action.outcome(int(random.choice(len(action.chances), p=action.chances)))
+        found.append(outcome)
+        after = outcome.next_state
+        if after is None:
+            return found
+        seat ^= outcome.passes
         state = after
     raise EndlessPlay(f"{graph.game}: the game goes on for more than {MOST_TOLD:,} moves")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,8 +31,6 @@ from rollwise.cli.forms import (
 from rollwise.errors import UsageError
 
 if TYPE_CHECKING:
-    from rollwise.cli.kept_game import KeptGame
-    from rollwise.cli.terminal_game import TerminalGame
     from rollwise.coach.game_record import Record
     from rollwise.coach.session import Session
     from rollwise.coach.table import Table
@@ -64,7 +60,12 @@ CoachOption = Annotated[
     ),
 ]
 SeatOption = Annotated[
-    str | None, typer.Option(help="Your seat: first (which moves first) or second.")
+    str | None,
+    typer.Option(help="Your seat: first (which moves first), second, or, with --games, alternate."),
+]
+GamesOption = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Play N games, one after the other, and add them up."),
 ]
 SeedOption = Annotated[int | None, typer.Option(min=0, help="Of the dice.")]
 DiceOption = Annotated[
@@ -75,10 +76,11 @@ DiceOption = Annotated[
 
 SaveOption = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Keep the game in this new file, after every move."),
+    typer.Option(metavar="FILE", help="Keep the game, or all games, in this new file."),
 ]
 ResumeOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Take up a game that was kept.")
+    Path | None,
+    typer.Option(metavar="FILE", help="Take up a game that was kept, or games with --games."),
 ]
 
 
@@ -91,6 +93,7 @@ def play(
     seat: SeatOption = None,
     seed: SeedOption = None,
     dice: DiceOption = None,
+    games: GamesOption = None,
     chase: ChaseOption = False,
     target: TargetOption = None,
     contest: ContestOption = False,
@@ -106,13 +109,11 @@ def play(
     from rich.console import Console
 
     from rollwise.cli.kept_game import KeptGame, require_new
-    from rollwise.cli.terminal_game import TerminalGame
+    from rollwise.cli.series import Series
     from rollwise.coach.agreed_game import agreed_form, agreed_game
-    from rollwise.coach.coach import Coach, Speaks
     from rollwise.coach.replay import replay
-    from rollwise.documents.played import ledger_document
 
-    _check_choices(coach=coach, seat=seat, dice=dice)
+    _check_choices(coach=coach, seat=seat, dice=dice, games=games)
     asked = split_words(game, *(parameters or ()), files=0)
     if save is not None and save != resume:
         require_new(save)
@@ -120,47 +121,44 @@ def play(
     if resume is None:
         played = as_played(asked.make_game(), form, need_target=True)
         table = lay_table(played, load, max_states)
-        session = _new_session(table, against, seat, seed)
+        sessions = [_new_session(table, against, seat, seed)]
     else:
         refuse(
             "doesn't go with --resume: the file says how the game goes on",
             against=against,
-            seat=seat,
+            seat=None if seat == "alternate" else seat,
             seed=seed,
             dice=dice,
         )
-        record = _read_kept(resume)
-        chosen = agreed_game([record], asked.kind, asked.values)
-        form = Form(**agreed_form([record], **form._asdict()))
+        records = _read_kept(resume, games)
+        chosen = agreed_game(records, asked.kind, asked.values)
+        form = Form(**agreed_form(records, **form._asdict()))
         table = lay_table(as_played(chosen, form, need_target=True), load, max_states)
-        session = replay(record, table, policies=_kept_policies(table, record))
-        if session.is_over:
-            raise UsageError(f"the game in {resume} is over; `rollwise review` goes through it")
-        dice = record.headers.get("dice")
-    kept = KeptGame(session, _headers(table, dice), save or resume)
-    front = TerminalGame(
-        session,
-        Console(stderr=json),
-        Coach(session, Speaks(coach)),
-        kept,
-        by_hand=dice == "by-hand",
-    )
-    code = _sit_down(front, kept, asked.games, coach)
+        sessions = [replay(one, table, policies=_kept_policies(table, one)) for one in records]
+        dice = records[-1].headers.get("dice")
+    kept = KeptGame(sessions[0], _headers(table, dice), save or resume)
+    series = Series(sessions, kept, games, alternate=seat == "alternate")
+    if series.is_over:
+        what = "the game" if games is None else f"the last of {len(sessions)} games"
+        raise UsageError(f"{what} in {resume} is over; `rollwise review` goes through it")
+    console = Console(stderr=json)
+    code = series.sit_down(console, coach, by_hand=dice == "by-hand", again=asked.games)
     if json:
-        print_json(ledger_document(session, front.people[0] if front.people else 0))
-    elif session.is_over:
-        front.show_ledger()
+        print_json(series.document())
+    else:
+        series.show(console)
     if code:
         raise typer.Exit(code)
 
 
-def _check_choices(*, coach: str, seat: str | None, dice: str | None) -> None:
+def _check_choices(*, coach: str, seat: str | None, dice: str | None, games: int | None) -> None:
     from rollwise.coach.coach import Speaks
 
     if dice not in (None, "here", "by-hand"):
         raise UsageError(f"--dice is {dice!r}; it must be here or by-hand")
-    if seat not in (None, "first", "second"):
-        raise UsageError(f"--seat is {seat!r}; it must be first or second")
+    seats = ("first", "second") if games is None else ("first", "second", "alternate")
+    if seat is not None and seat not in seats:
+        raise UsageError(f"--seat is {seat!r}; it must be {' or '.join(seats)}")
     if coach not in list(Speaks):
         raise UsageError(f"--coach is {coach!r}; it must be {', '.join(Speaks)}")
 
@@ -170,35 +168,6 @@ def _headers(table: Table, dice: str | None) -> dict[str, str]:
     said = {"dice": dice or "here"}
     form = table.game.form
     return said | {name: str(form[name]) for name in ("target", "ties") if name in form}
-
-
-def _sit_down(front: TerminalGame, kept: KeptGame, games: list[str], coach: str) -> int:
-    """Play until the game is over or stopped; then it is kept, and how to go on is said.
-
-    Returns
-    -------
-    int
-        The exit code.
-    """
-    from rollwise.cli.terminal_game import Stopped
-    from rollwise.machine.interrupts import endings_interrupt, held_back
-
-    try:
-        with endings_interrupt():
-            front.play()
-    except (Stopped, KeyboardInterrupt) as ending:
-        with held_back():
-            place = kept.keep_somewhere()
-            front.tell()
-            if place is not None:
-                command = ["rollwise", "play", *games, "--resume", str(place)]
-                command += ["--coach", coach] if coach != "ask" else []
-                print(
-                    f"rollwise: stopped; the game is kept, go on with: {shlex.join(command)}",
-                    file=sys.stderr,
-                )
-        return 130 if isinstance(ending, KeyboardInterrupt) else 0
-    return 0
 
 
 def lay_table(game: Game, load: str | None, max_states: int | None) -> Table:
@@ -237,18 +206,22 @@ def _new_session(table: Table, against: str | None, seat: str | None, seed: int 
     return Session(table, names, policies, seed=seed)
 
 
-def _read_kept(path: Path) -> Record:
+def _read_kept(path: Path, games: int | None) -> list[Record]:
     from rollwise.coach.game_record import RecordError, read_records
 
     records = read_records(path)
-    if len(records) > 1:
-        raise RecordError(f"{path} holds {len(records)} games; `rollwise review` reads such files")
-    for key in ("format", "rules", "seed", "players"):
-        if key not in records[0].headers:
-            raise RecordError(
-                f"{path} isn't a game that `rollwise play` kept: it has no line @{key}"
-            )
-    return records[0]
+    if len(records) > 1 and games is None:
+        raise RecordError(
+            f"{path} holds {len(records)} games; `rollwise review` reads such files, and --games N "
+            "goes on with a series"
+        )
+    for record in records:
+        for key in ("format", "rules", "seed", "players"):
+            if key not in record.headers:
+                raise RecordError(
+                    f"{record.where}: this isn't a game that `rollwise play` kept: it has no line "
+                )
+    return records
 
 
 def _kept_policies(table: Table, record: Record) -> list[Policy | None]:

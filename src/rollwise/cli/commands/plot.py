@@ -43,6 +43,26 @@ ThetaOption = Annotated[
     float | None,
     typer.Option(help="For `convergence` of a policy: stop after a sweep that changes no more."),
 ]
+WithOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--with",
+        metavar="FILE",
+        help="Scores that people made, or games that `play` kept, for `scores`.",
+    ),
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="A .html file (interactive), or .png or .svg where a browser is installed; "
+        "GAME-KIND.html unless given.",
+    ),
+]
+WidthOption = Annotated[
+    int | None,
+    typer.Option(min=200, max=4000, help="Of a .png or .svg, in pixels; 1,100 unless given."),
+]
 
 
 @app.command("plot")
@@ -50,14 +70,7 @@ def plot(
     game: GameArgument,
     kind: KindArgument,
     parameters: ParametersArgument = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="A .html file (interactive), or .png or .svg where a browser is installed; "
-            "GAME-KIND.html unless given.",
-        ),
-    ] = None,
+    out: OutOption = None,
     x: Annotated[str | None, typer.Option(metavar="FIELD", help="The field along x.")] = None,
     y: Annotated[str | None, typer.Option(metavar="FIELD", help="The field along y.")] = None,
     where: Annotated[
@@ -80,10 +93,8 @@ def plot(
     games: Annotated[
         int | None, typer.Option(min=1, help="How many games a learner plays, for `learning`.")
     ] = None,
-    width: Annotated[
-        int | None,
-        typer.Option(min=200, max=4000, help="Of a .png or .svg, in pixels; 1,100 unless given."),
-    ] = None,
+    with_: WithOption = None,
+    width: WidthOption = None,
     chase: ChaseOption = False,
     target: TargetOption = None,
     contest: ContestOption = False,
@@ -110,6 +121,7 @@ def plot(
         "methods": tuple(name.strip() for text in method or () for name in text.split(",")) or None,
         "games": games,
         "theta": theta,
+        "made": None if with_ is None else (),
     }
     check_choices(kind, **choices)
     chosen = as_played(read_game(game, words), Form(chase, target, contest, ties))
@@ -119,6 +131,10 @@ def plot(
         refuse("is for .png and .svg: a page is as wide as its window", width=width)
     require_plotly()
     solution = solve_or_load(chosen, load, max_states)
+    if with_ is not None:
+        from rollwise.coach.made_scores import made_scores
+
+        choices["made"] = tuple(made_scores(with_, solution.policies).tolist())
     figure = draw(solution, kind, **choices)
     write_figure(figure, place, f"{solution.graph.title}: {kind}", 1100 if width is None else width)
     typer.echo(f"wrote {place}")

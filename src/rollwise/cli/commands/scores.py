@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -30,24 +31,41 @@ if TYPE_CHECKING:
 @app.command("scores")
 def scores(
     game: GameArgument,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="One score a line.")],
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="One score a line, or games that `play` kept."),
+    ],
     parameters: ParametersArgument = None,
     policy: Annotated[str, typer.Option(metavar="POLICY", help=POLICIES)] = "optimal",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw them over the exact distribution: a .html, .png or .svg file.",
+        ),
+    ] = None,
     json: JsonOption = False,
     no_cache: NoCacheOption = False,
 ) -> None:
     """Test scores that were really made against the exact distribution of a policy."""
     from rollwise.analysis.best_fit import best_fit
-    from rollwise.analysis.observed_scores import goodness_of_fit, read_scores
+    from rollwise.analysis.observed_scores import goodness_of_fit
     from rollwise.analysis.one_distribution import distribution
     from rollwise.answer import kept
     from rollwise.answer.optimal_set import OptimalSet
+    from rollwise.coach.made_scores import made_scores
     from rollwise.graph.policies import ties_in_play
+    from rollwise.plot import plot as draw
+    from rollwise.plot import require_plotly
+    from rollwise.plot.pages import check_target, write_figure
 
     asked = split_words(game, file, *(parameters or ()), files=1)
     chosen = asked.make_game()
-    made = read_scores(asked.files[0])
+    if out is not None:
+        require_plotly()
+        check_target(out)
     policies = kept.policies(chosen)
+    made = made_scores(asked.files[0], policies)
     graph = policies.graph
     plan = policies.find(policy)
     expected = distribution(graph, plan)
@@ -57,12 +75,17 @@ def scores(
     best = None
     if policy == "optimal" and ties is not None:
         best = best_fit(made, OptimalSet.of(policies.solution), expected)
+    if out is not None:
+        drawn = draw(policies.solution, "scores", policy=policy, made=tuple(made.tolist()))
+        write_figure(drawn, out, f"{graph.title}: scores")
     if json:
         print_json(tested_scores_document(graph, policy, tested, ties, best))
         return
     _print(policy, tested, expected)
     tell_ties(ties_document(ties))
     _tell_verdict(tested, best)
+    if out is not None:
+        typer.echo(f"wrote {out}")
 
 
 def _print(policy: str, tested: GoodnessOfFit, expected: Distribution) -> None:

@@ -31,11 +31,12 @@ from rollwise.cli.forms import (
 )
 from rollwise.cli.progress import Progress
 from rollwise.documents.parts import ties_document
-from rollwise.documents.simulated import match_document, told_game_document
+from rollwise.documents.simulated import match_document, told_games_document
 from rollwise.errors import UsageError
 from rollwise.numbers.printed import certified, estimated
 
 if TYPE_CHECKING:
+    from rollwise.answer.references import Policies
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Policy
     from rollwise.simulate import Estimate, Match, Side
@@ -58,7 +59,12 @@ WorkersOption = Annotated[
 ExactOption = Annotated[
     bool, typer.Option("--exact/--no-exact", help="Compute the exact figures too.")
 ]
-TellOption = Annotated[bool, typer.Option("--tell", help="Tell one game move by move instead.")]
+TellOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="[N]", min=1, help="Tell one game move by move instead, or N of them, in words."
+    ),
+]
 
 
 @app.command("simulate")
@@ -71,7 +77,7 @@ def simulate(
     seed: SeedOption = None,
     workers: WorkersOption = None,
     exact: ExactOption = True,
-    tell: TellOption = False,
+    tell: TellOption = None,
     chase: ChaseOption = False,
     target: TargetOption = None,
     contest: ContestOption = False,
@@ -107,7 +113,7 @@ def simulate(
             raise UsageError(f"{graph.game} is a game for one: there is no opponent")
         first = policies.find(policy)
         second = None if against is None else policies.find(against)
-        if not tell:
+        if tell is None:
             match = _played(
                 graph,
                 first,
@@ -118,8 +124,8 @@ def simulate(
                 exact=exact,
                 progress=progress,
             )
-    if tell:
-        _tell(graph, first, second, seed, json=json)
+    if tell is not None:
+        _tell(policies, first, second, tell, seed, json=json)
         return
     resting = ties_in_play(graph, first, second)
     if json:
@@ -143,20 +149,31 @@ def _played(
 
 
 def _tell(
-    graph: StateGraph, first: Policy, second: Policy | None, seed: int | None, *, json: bool
+    policies: Policies,
+    first: Policy,
+    second: Policy | None,
+    games: int,
+    seed: int | None,
+    *,
+    json: bool,
 ) -> None:
-    """One game, move by move."""
-    from rollwise.numbers.randomness import fresh_seed
+    """Games, move by move."""
+    from rollwise.numbers.randomness import check_seed, fresh_seed
     from rollwise.simulate import tell
+    from rollwise.simulate.tell import PLAYERS
 
-    number = fresh_seed() if seed is None else seed
-    moves = tell(graph, first, second, seed=number)
+    graph = policies.graph
+    start = fresh_seed() if seed is None else check_seed(seed)
+    told = ((n, tell(policies, first, second, seed=n)) for n in range(start, start + games))
     if json:
-        print_json(told_game_document(graph, number, moves))
+        print_json(told_games_document(graph, dict(told)))
         return
-    typer.echo(f"{graph.title}, seed {number}")
-    for move in moves:
-        typer.echo(move.text)
+    seats = (first, second or first)[: graph.players]
+    playing = ", ".join(f"{n} plays {p.name}" for n, p in zip(PLAYERS, seats, strict=False))
+    for number, moves in told:
+        typer.echo(f"{'' if number == start else chr(10)}{graph.title}, seed {number}: {playing}")
+        for move in moves:
+            typer.echo(f"  {move.text}")
 
 
 def _print(match: Match) -> None:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from rollwise.analysis.distributions import Distribution
+from rollwise.analysis.observed_scores import require_possible
 from rollwise.analysis.one_distribution import distribution
 from rollwise.answer.solution import Solution
 from rollwise.derive.by_score import require_points
+from rollwise.errors import UsageError
 from rollwise.graph.policies import ties_in_play
 from rollwise.numbers.intervals import of_share
 from rollwise.plot import Choices
 from rollwise.plot.notebook import Picture
-from rollwise.plot.style import COLOURS, Sheet, axis, step
+from rollwise.plot.style import BLUE, COLOURS, ORANGE, Sheet, axis, step
 from rollwise.simulate.match import simulate
 
 GAMES = 30_000  # as many as the experiments of "Solving Threes"
@@ -29,6 +33,8 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     graph, game = solution.graph, solution.game
     require_points(graph)
     beside_rules = () if game is None else game.policies()
+    if choices.made is not None:
+        return _over_exact(solution, choices)
     names = list(beside_rules) if choices.policy is None else [choices.policy]
     policies = [solution.policy]
     policies += [solution.policies.find(name) for name in names[: len(COLOURS) - 1]]
@@ -53,7 +59,6 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     notes.append(
         f"Simulated: {GAMES:,} games each, seed {SEED} and on, with 95 % confidence intervals."
     )
-    low, high = (min(shown), max(shown)) if shown else (0, 1)
     figure.update_layout(
         barmode="group",
         bargap=0.15,
@@ -61,9 +66,57 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         scattergap=0.15,
         yaxis=axis(rangemode="tozero"),
     )
+    return _finished(figure, f"{graph.title}: final scores", notes, key, shown)
+
+
+def _over_exact(solution: Solution, choices: Choices) -> go.Figure:
+    """Scores that people made, over the exact distribution of one policy."""
+    graph = solution.graph
+    policy = solution.policies.find("optimal" if choices.policy is None else choices.policy)
+    exact = distribution(graph, policy)
+    made = np.array(choices.made, np.int64)
+    n = len(made)
+    if not n:
+        raise UsageError("there are no scores to draw")
+    require_possible(made, exact)
+    values, count = np.unique(made, return_counts=True)
+    low, high = of_share(count, n)
+    below = _bars(policy.name, exact, BLUE)
+    below.update(width=0.9, marker={"color": BLUE, "opacity": 0.45})
+    label = f"made, {n:,} games"
+    above = go.Bar(
+        x=values,
+        y=100 * count / n,
+        name=label,
+        width=0.45,
+        marker={"color": ORANGE},
+        error_y=_whiskers(count / n, low, high),
+        hovertemplate=f"{label}: %{{x}} points in %{{y:.2f}} % of games<extra></extra>",
+    )
+    figure = Picture([below, above])
+    error = made.std(ddof=1) / np.sqrt(n) if n > 1 else float("nan")
+    notes = [
+        f"{policy.name}: mean {exact.mean:.4f}, standard deviation {exact.sd:.3f}.",
+        f"Made: {n:,} games, mean {made.mean():.4f} ± {error:.4f} (standard error), with 95 % "
+        "confidence intervals.",
+    ]
+    ties = ties_in_play(graph, policy)
+    if ties is not None:
+        notes.insert(0, f"{policy.name}: {ties.text}.")
+    figure.update_layout(barmode="overlay", yaxis=axis(rangemode="tozero"))
+    shown = [*exact.values[exact.probabilities > LEAST].tolist(), *values.tolist()]
+    key = [below.name, above.name]
+    return _finished(figure, f"{graph.title}: scores that were made", notes, key, shown)
+
+
+def _finished(
+    figure: go.Figure, title: str, notes: list[str], key: list[str], shown: list[int]
+) -> go.Figure:
+    """The figure with its lettering, and room for all scores that are shown."""
+    low, high = (min(shown), max(shown)) if shown else (0, 1)
     sheet = Sheet(
         figure,
-        f"{graph.title}: final scores",
+        title,
         notes,
         heights=(400, 300),
         key=key,
@@ -79,6 +132,19 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         )
         layouts.append({"xaxis": across, "annotations": sheet.axis_titles(0, width)})
     return sheet.finish(*layouts)
+
+
+def _whiskers(
+    rate: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]
+) -> dict[str, Any]:
+    """Confidence intervals, in percent."""
+    return {
+        "array": 100 * (high - rate),
+        "arrayminus": 100 * (rate - low),
+        "thickness": 1,
+        "width": 2,
+        "color": "#777777",
+    }
 
 
 def _bars(policy: str, exact: Distribution, colour: str) -> go.Bar:
@@ -105,13 +171,7 @@ def _marks(policy: str, played: Mapping[float, int], colour: str) -> go.Scatter:
         name=label,
         mode="markers",
         offsetgroup=policy,
-        error_y={
-            "array": 100 * (high - rate),
-            "arrayminus": 100 * (rate - low),
-            "thickness": 1,
-            "width": 2,
-            "color": "#777777",
-        },
+        error_y=_whiskers(rate, low, high),
         marker={
             "symbol": "diamond",
             "size": 6,

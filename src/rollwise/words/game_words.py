@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import accumulate, product
 from math import prod
 from operator import index
@@ -38,9 +40,28 @@ class Words:
         """A position in words."""
         return self._text("describe", state)
 
-    def told(self, state: Any, action: int, then: int, after: Any) -> str:
+    def deed(self, state: Any, action: int) -> str:
+        """What a player does; empty where the game has no words for it."""
+        return self._text("deed", state, action)
+
+    def told(
+        self, state: Any, action: int, then: int, after: Any, faces: Sequence[int] = ()
+    ) -> str:
         """What came of an action; empty where the game has no words for it."""
-        return self._text("told", state, action, then, after)
+        given = (state, action, then, after, tuple(faces))
+        return self._text("told", *(given if self._told_takes_faces else given[:-1]))
+
+    @cached_property
+    def _told_takes_faces(self) -> bool:
+        try:
+            inspect.signature(self.game.told).bind(*range(5))
+        except (TypeError, ValueError):  # it may leave them out
+            return False
+        return True
+
+    def face_name(self, face: int) -> str:
+        """What a face of a die is called."""
+        return self._text("face_name", face)
 
     def throw(self, state: Any, action: int) -> tuple[int, ...]:
         """The sides of each die."""
@@ -128,6 +149,7 @@ def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
         try:
             words.describe(state)
             for action in game.actions(state):
+                words.deed(state, action)
                 outcomes = list(game.outcomes(state, action))
                 for _, then, after in outcomes[:MOST_THROWS]:
                     words.told(state, action, then, after)
@@ -149,10 +171,13 @@ def _unfair(words: Words, outcomes: Outcomes, state: Any, action: int) -> str:
     throws = prod(sides)
     if not sides or throws > MOST_THROWS:
         return ""
-    fallen = Counter(
-        key(*words.chosen(outcomes, state, action, faces))
-        for faces in product(*(range(1, most + 1) for most in sides))
-    )
+    for face in range(1, max(sides) + 1):
+        words.face_name(face)
+    fallen: Counter[tuple[int, Any]] = Counter()
+    for faces in product(*(range(1, most + 1) for most in sides)):
+        then, after = words.chosen(outcomes, state, action, faces)
+        words.told(state, action, then, after, faces)
+        fallen[key(then, after)] += 1
     weights: Counter[tuple[int, Any]] = Counter()
     for weight, then, after in outcomes:
         weights[key(then, after)] += weight

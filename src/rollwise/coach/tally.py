@@ -1,0 +1,91 @@
+"""A series of games added up: wins and scores, and what the choices lost against optimal play.
+
+Wins and scores hold the luck of the dice. What the choices lost doesn't: it is what each took from
+the value of its position, if all is played right afterwards (see `rollwise.coach.ledger`). So a few
+games say more of it than of wins.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rollwise.coach.session import Session
+from rollwise.errors import UsageError
+from rollwise.graph import win_probability
+from rollwise.simulate.results import Estimate
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Finished games of a player.
+
+    Attributes
+    ----------
+    player : str
+    games : int
+    win_rate : Estimate or None
+        With its wins and draws, a draw being half a win; None in a game for points.
+    score : Estimate or None
+        The player's final points, in a game for points or a contest at one.
+    start : float
+        What the games were worth to the player before they began, with optimal play of all: the
+        mean over the games, in units of value.
+    loss : Estimate
+        What the player's choices lost in a game, in units of value.
+    luck : float
+        What the dice did to the player in a game, in units of value.
+    """
+
+    player: str
+    games: int
+    win_rate: Estimate | None
+    score: Estimate | None
+    start: float
+    loss: Estimate
+    luck: float
+
+
+def tally(sessions: Sequence[Session], player: str) -> Tally:
+    """Add up the finished games of a player.
+
+    Raises
+    ------
+    UsageError
+        There is none.
+    """
+    played = [(s, s.names.index(player)) for s in sessions if s.is_over and player in s.names]
+    if not played:
+        raise UsageError(f"{player} has finished no game")
+    ledgers = [session.ledger(seat) for session, seat in played]
+    n, table = len(played), played[0][0].table
+    results = [ledger.result for ledger in ledgers]
+    scores = [session.score(seat) for session, seat in played]
+    costs = [
+        math.fsum(entry.cost for entry in session.accounts if entry.seat == seat)
+        for session, seat in played
+    ]
+    return Tally(
+        player,
+        n,
+        None if table.solution.is_score else _win_rate(results),
+        _mean(scores) if table.narrator.source.view.is_score else None,
+        math.fsum(ledger.start for ledger in ledgers) / n,
+        _mean(costs),
+        math.fsum(ledger.total_luck for ledger in ledgers) / n,
+    )
+
+
+def _win_rate(results: Sequence[float]) -> Estimate:
+    rate = _mean([win_probability(result) for result in results])
+    wins, draws = results.count(1.0), results.count(0.0)
+    return Estimate(rate.mean, rate.standard_error, rate.games, wins=wins, draws=draws)
+
+
+def _mean(values: Sequence[float]) -> Estimate:
+    """The mean, and its standard error (nan of a single value)."""
+    n = len(values)
+    mean = math.fsum(values) / n
+    spread = math.fsum((value - mean) ** 2 for value in values)
+    return Estimate(mean, math.sqrt(spread / (n - 1) / n) if n > 1 else math.nan, n)

@@ -1,0 +1,280 @@
+"""What happens in a game, told in its own words: ``A throws 5 and 6: 11 to 7``.
+
+This is the one place that tells of play. The terminal, reviews, environments and told games show
+what it says. A rule sheet has words for it (see `rollwise.game.Game`); where it has none, the names
+of actions and fields take their place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise import dice
+from rollwise.derive.derived_game import base_actions
+from rollwise.errors import UsageError
+from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN, Game
+from rollwise.graph import Outcome, StateGraph
+from rollwise.words.changes import as_other_sees, changes
+from rollwise.words.game_words import Words
+
+YOU = "you"  # a player who is spoken to
+MOST_TRIES = 10_000  # throws, to find one that brings an outcome
+TRIES_AT_ONCE = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Narrator:
+    """Tells what happens on a graph.
+
+    Attributes
+    ----------
+    graph : StateGraph
+    game : Game or None
+        Its rules. What happens is told, and dice are thrown, as in its base game. Without rules
+        the names of the graph are all the words there are.
+    """
+
+    graph: StateGraph
+    game: Game | None = None
+
+    @cached_property
+    def rules(self) -> Game:
+        """The rules that have words for what happens."""
+        return Game() if self.game is None else self.game.base_game
+
+    @cached_property
+    def source(self) -> StateGraph:
+        """The graph of these rules."""
+        return self.graph if self.game is None else self.game.base_graph(self.graph)
+
+    @cached_property
+    def _words(self) -> Words:
+        return Words(self.rules)
+
+    @cached_property
+    def _kind(self) -> Any:
+        """The type of the states, as `rules` knows them."""
+        return tuple if self.game is None else type(self.rules.start())._make
+
+    @cached_property
+    def _source_action(self) -> NDArray[np.int64]:
+        """The action of `source` that each action stands for."""
+        if self.source is self.graph:
+            return np.arange(self.graph.n_actions)
+        return base_actions(self.graph, self.source)
+
+    @cached_property
+    def _seen_by_other(self) -> tuple[int, ...]:
+        return as_other_sees(self.graph)
+
+    def _state(self, action: int) -> Any:
+        """The state of an action, as the rules know it."""
+        return self._kind(self.source.view.action(self._source_action[action]).state.fields)
+
+    # ---- positions and outcomes
+
+    def position(self, state: int) -> str:
+        """A position in words, as the mover sees it."""
+        here = self.graph.view[state]
+        if self.game is None:
+            return str(here)
+        return Words(self.game).describe(type(self.game.start())(*here.fields))
+
+    def outcome_text(self, action: int, number: int) -> str:
+        """What came of an action, in words, whoever did it."""
+        outcome = self.graph.view.action(action).outcome(number)
+        told = self._told(action, number)
+        if outcome.ending is not None:
+            then = {"win": "wins", "lose": "loses", "draw": "a draw"}.get(outcome.ending, "")
+            return "; ".join(part for part in (told, then) if part) or "the end"
+        if told:
+            return told
+        made = self._changed(outcome)
+        if not outcome.passes:
+            return made or "nothing changes"
+        return f"{made}; the turn passes" if made else "the turn passes"
+
+    def _changed(self, outcome: Outcome) -> str:
+        """Which fields an outcome that goes on has changed, as the mover sees it."""
+        s, t = outcome.action.state.index, outcome.target
+        if not outcome.passes:
+            return changes(self.graph, s, t)
+        if self.source is not self.graph:  # the points of the other player stand elsewhere
+            return ""
+        return changes(self.graph, s, t, self._seen_by_other)
+
+    def _told(self, action: int, number: int, faces: Sequence[int] = ()) -> str:
+        thrown = self.source.view.action(self._source_action[action])
+        outcome = thrown.outcome(number)
+        here, follows = self._state(action), outcome.next_state
+        after = here if follows is None else self._kind(follows.fields)
+        return self._words.told(here, thrown.label, _then(outcome), after, faces)
+
+    # ---- a move as a sentence
+
+    def sentence(
+        self,
+        who: str,
+        action: int,
+        number: int,
+        faces: Sequence[int] = (),
+        *,
+        points: float = 0.0,
+    ) -> str:
+        """A move: what a player did, what the dice showed and what came of it.
+
+        Parameters
+        ----------
+        who : str
+            The player's name; "you" is spoken to.
+        action : int
+            Index into the graph's arrays.
+        number : int
+            Of the outcome, among those of the action.
+        faces : sequence of int
+            Of the dice, where they are known.
+        points : float
+            What the player's earlier moves brought (see `points_of`).
+        """
+        taken = self.graph.view.action(action)
+        outcome = taken.outcome(number)
+        deed = self._words.deed(self._state(action), taken.label)
+        came = [self._told(action, number, faces)]
+        if not (deed or came[0] or outcome.is_over):
+            nothing = "the turn passes" if outcome.passes else "nothing changes"
+            came = [self._changed(outcome) or nothing]
+        came += [self._score(action, outcome, points), _result(who, outcome)]
+        thrown = self._thrown(action, faces)
+        if deed:
+            deed = deed.replace("{}", thrown).strip()
+        else:
+            deed = f"play {taken.distinct_name}" + (f", throwing {thrown}" if thrown else "")
+        did = f"{who} {conjugated(deed, who)}"
+        found = "; ".join(part for part in came if part)
+        return f"{did}: {found}" if found else did
+
+    def points_of(self, action: int) -> float:
+        """The points that an action brings, in the game or in the one that it is made from."""
+        if not self.source.view.is_score:
+            return 0.0
+        return self.source.view.action(self._source_action[action]).reward
+
+    def _score(self, action: int, outcome: Outcome, points: float) -> str:
+        """The points of a game for points: so far, or in all once the player has done."""
+        if not self.source.view.is_score:
+            return ""
+        made = self.points_of(action)
+        if outcome.is_over or outcome.passes:
+            return f"{points + made:g} in all"
+        return f"{points + made:g} so far" if made else ""
+
+    def _thrown(self, action: int, faces: Sequence[int]) -> str:
+        if faces:
+            return dice.spoken(map(self._words.face_name, faces))
+        n = len(self.dice(action))
+        return "" if not n else "1 die" if n == 1 else f"{n} dice"
+
+    # ---- dice
+
+    def dice(self, action: int) -> tuple[int, ...]:
+        """The sides of the dice that an action throws, if the game says so."""
+        if self.game is None:
+            return ()
+        return self._words.throw(self._state(action), int(self.graph.action_label[action]))
+
+    def fall_of(self, action: int, faces: Sequence[int]) -> int:
+        """The number of the outcome that these faces bring.
+
+        Raises
+        ------
+        UsageError
+            So many dice aren't thrown, or a die has no such face.
+        """
+        sides = self.dice(action)
+        name = self.graph.view.action(action).name
+        if len(faces) != len(sides):
+            thrown = self._thrown(action, ())
+            raise UsageError(
+                f"{name} throws {thrown or '0 dice'}, but {len(faces)} faces are given"
+            )
+        for face, most in zip(faces, sides, strict=True):
+            if not 1 <= face <= most:
+                raise UsageError(f"a die shows {face}, but it has the faces 1 to {most}")
+        label = int(self.graph.action_label[action])
+        fallen = self._words.follows(self._state(action), label, faces)
+        for outcome in self.source.view.action(self._source_action[action]).outcomes:
+            if _is(outcome, *fallen):
+                return outcome.number
+        raise UsageError(f"{name}: nothing comes of the faces {' '.join(map(str, faces))}")
+
+    def draw(self, action: int, random: np.random.Generator) -> tuple[int, tuple[int, ...]]:
+        """Let the dice fall: the number of the outcome, and the faces where the game has dice."""
+        sides = self.dice(action)
+        if sides:
+            faces = tuple(int(random.integers(1, most + 1)) for most in sides)
+            return self.fall_of(action, faces), faces
+        chances = self.graph.view.action(action).chances
+        return int(random.choice(len(chances), p=chances)), ()
+
+    def faces_of(self, action: int, number: int, random: np.random.Generator) -> tuple[int, ...]:
+        """What the dice showed that brought an outcome, where only the outcome was drawn.
+
+        Dice are thrown until they bring it. That is a fair draw from the throws that do. Outcomes
+        that were drawn themselves take as many throws, in the mean, as the action has outcomes.
+
+        Returns
+        -------
+        tuple of int
+            Empty where the game has no dice, or 10,000 throws didn't bring it.
+        """
+        sides = self.dice(action)
+        if not sides:
+            return ()
+        state, label = self._state(action), int(self.graph.action_label[action])
+        outcome = self.source.view.action(self._source_action[action]).outcome(number)
+        outcomes = list(self.rules.outcomes(state, label))
+        shape = (TRIES_AT_ONCE, len(sides))
+        for _ in range(-(-MOST_TRIES // TRIES_AT_ONCE)):
+            for faces in random.integers(1, np.array(sides) + 1, shape).tolist():
+                if _is(outcome, *self._words.chosen(outcomes, state, label, faces)):
+                    return tuple(faces)
+        return ()
+
+
+def conjugated(deed: str, who: str) -> str:
+    """What a player does, with its verb, the first word, as it goes with the player."""
+    if who == YOU:
+        return deed
+    verb = re.match(r"\w*", deed)[0]  # type: ignore[index]
+    rest = deed[len(verb) :]
+    if verb in ("be", "have"):
+        return ("is" if verb == "be" else "has") + rest
+    if re.search("[^aeiou]y$", verb):
+        return f"{verb[:-1]}ies{rest}"
+    return verb + ("es" if re.search("(s|x|z|ch|sh|o)$", verb) else "s") + rest
+
+
+def _result(who: str, outcome: Outcome) -> str:
+    """Who has won, where the game is over."""
+    if outcome.ending in ("win", "lose"):
+        return f"{who} {conjugated(outcome.ending, who)}"
+    return "a draw" if outcome.ending == "draw" else ""
+
+
+def _is(outcome: Outcome, then: int, after: Any) -> bool:
+    """Whether an outcome is what the rules say."""
+    follows = outcome.next_state
+    return _then(outcome) == then and (follows is None or follows.fields == tuple(after))
+
+
+def _then(outcome: Outcome) -> int:
+    if outcome.ending is None:
+        return PASS if outcome.passes else AGAIN
+    return {"win": WIN, "lose": LOSE, "draw": DRAW, "end": END}[outcome.ending]
