@@ -17,7 +17,9 @@ from cli_runner import run
 
 from rollwise import Chase, solve
 from rollwise.analysis.contest import Contest, solve_contest
+from rollwise.analysis.quantities import first_share
 from rollwise.answer.evaluation import best_response, evaluate
+from rollwise.answer.optimal_set import OptimalSet
 from rollwise.cli.commands_on_demand import all_functions
 from rollwise.coach import Session, Table
 from rollwise.documents.answers import (
@@ -173,7 +175,10 @@ def test_python_has_the_documents_that_commands_print(tmp_path):
 def test_a_contest_for_the_mean():
     contest = Contest(Threes(dice=1), 2)
     solved = solve_contest(contest)
-    told = contest_document(solved, solve_contest(contest, {0: solve(contest.game).policy}), 0.5)
+    solution = solve(contest.game)
+    plain = solve_contest(contest, {0: solution.policy})
+    shares = OptimalSet.of(solution).range(first_share(plain))
+    told = contest_document(solved, plain, shares, 0.5)
     first = told["first_player"]
     assert first["probability"] == told["probabilities"][0]
     assert first["probability_playing_for_the_mean"] <= first["probability"] + 1e-12

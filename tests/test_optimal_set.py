@@ -17,10 +17,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_ties import Calls, Fork
 
-from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Chase, Game, Solution, build, solve
+from rollwise import (
+    AGAIN,
+    DRAW,
+    END,
+    LOSE,
+    PASS,
+    WIN,
+    Chase,
+    Contest,
+    Game,
+    Solution,
+    build,
+    solve,
+    solve_contest,
+)
 from rollwise.analysis.best_fit import best_fit
 from rollwise.analysis.frontier import frontier
 from rollwise.analysis.one_distribution import distribution
+from rollwise.analysis.quantities import first_share
 from rollwise.analysis.second_aims import ranges, score_ranges, second_aims
 from rollwise.answer.optimal_set import OptimalSet
 from rollwise.derive.by_score import by_score
@@ -308,6 +323,25 @@ def test_near_ties_are_kept_apart_in_fractions():
     found, certificate, _ = solve_and_certify(graph, method="exact")
     exact = Solution(graph, None, "exact", found.values, certificate.bounds, run=found)
     assert OptimalSet.of(exact).n_ties == 0
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_the_first_players_share_over_every_optimal_policy(players):
+    game = Threes(dice=2)
+    scored, policies = restricted_pairs(build(game))
+    solution = solve(game)
+    solved = solve_contest(Contest(game, players), {0: solution.policy})
+    turn = solved.turns[solved.opening]
+    n = scored.graph.n_states
+
+    def wins(k):
+        return Fraction(float(turn.payoffs[scored.graph.outcome_state[k] - n]))
+
+    shares = [expected(scored.graph, policy, lambda a: 0, wins) for policy in policies]
+    found = OptimalSet.of(solution).range(first_share(solved))
+    check_range(found, shares)
+    assert found.least <= solved.probabilities[0] + 1e-12
+    assert solved.probabilities[0] <= found.most + 1e-12
 
 
 @pytest.mark.needs_jit

@@ -121,19 +121,20 @@ def test_threes_contests():
         "Of two, {:.1f} percentage points more than to roll first.",
         100 * two["last_minus_first"],
     )
-    shared = told("optimal", "threes", "--range", "win")["ranges"][0]
+    plain = [found["first_player"]["range_playing_for_the_mean"] for found in (two, five)]
     says(
         "threes.md",
         "the first player wins {:.4f} instead of {:.4f} to {:.4f} if he plays for the chance and "
         "not for the mean, and pays for it with {:.3f} points. (Policies of the least mean differ "
-        "in that, [see below](#all-optimal-policies).) Of five he wins {:.4f} instead of {:.4f}, "
-        "at a mean of {:.2f} instead of {:.2f}, where",
+        "in that, [see below](#all-optimal-policies).) Of five he wins {:.4f} instead of {:.4f} "
+        "to {:.4f}, at a mean of {:.2f} instead of {:.2f}.",
         two["first_player"]["probability"],
-        shared["least"],
-        shared["most"],
+        plain[0]["least"],
+        plain[0]["most"],
         two["first_player"]["mean_score"] - two["first_player"]["mean_score_playing_for_the_mean"],
         five["first_player"]["probability"],
-        five["first_player"]["probability_playing_for_the_mean"],
+        plain[1]["least"],
+        plain[1]["most"],
         five["first_player"]["mean_score"],
         five["first_player"]["mean_score_playing_for_the_mean"],
     )

@@ -14,7 +14,7 @@ most, and of the variance the least.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from rollwise.answer.optimal_set import Amounts, Certified, OptimalSet, Quantity
 from rollwise.answer.solution import Solution
 from rollwise.derive.by_score import require_points
 from rollwise.errors import UsageError
+
+if TYPE_CHECKING:
+    from rollwise.analysis.contest import ContestSolution
 
 Reals = NDArray[np.float64]
 
@@ -184,26 +187,19 @@ def _win(solution: Solution, ties: str) -> Quantity:
             f"{graph.title} is won or lost: to win is its first aim, and all optimal policies are "
             "as good at it (with draws, ask for draw)"
         )
-    scores, payoffs, bounds = payoffs_against_the_next(solution, ties)
-    return of_scores("win", payoffs, bounds, scores)
-
-
-def payoffs_against_the_next(
-    solution: Solution, ties: str
-) -> tuple[NDArray[np.int64], Reals, Reals]:
-    """What each final score wins, on average, against one who plays next and plays his best.
-
-    Returns
-    -------
-    scores : (n_scores,) int64
-    payoffs, bounds : (n_scores,) float64
-    """
-    from rollwise.analysis.contest import Contest, Situation, solve_contest
+    from rollwise.analysis.contest import Contest, solve_contest
 
     if solution.game is None:
-        raise UsageError(f"{solution.graph.title} is a graph without its rules: no contest of it")
-    solved = solve_contest(Contest(solution.game, 2, ties), {0: solution.policy})
+        raise UsageError(f"{graph.title} is a graph without its rules: no contest of it")
+    return first_share(solve_contest(Contest(solution.game, 2, ties), {0: solution.policy}))
+
+
+def first_share(solved: ContestSolution) -> Quantity:
+    """What the first player of a contest wins with each final score, where all others play best."""
+    from rollwise.analysis.contest import Situation
+
     scores = solved.scored.scores
-    held = [solved.held[Situation(1, i, 1)] for i in range(len(scores))]
-    bounds = [solved.error_bounds[Situation(1, i, 1)] for i in range(len(scores))]
-    return scores, np.array(held), np.array(bounds)
+    after = [Situation(1, i, 1) for i in range(len(scores))]
+    held = np.array([solved.held[one] for one in after])
+    bounds = np.array([solved.error_bounds[one] for one in after])
+    return of_scores("win", held, bounds, scores)

@@ -18,6 +18,8 @@ from rollwise.numbers.printed import certified, column, in_common, rounded_up
 def print_contest(game: Game, players: int, ties: str, *, json: bool) -> None:
     """Solve a contest and print it."""
     from rollwise.analysis.contest import Contest, solve_contest
+    from rollwise.analysis.quantities import first_share
+    from rollwise.answer.optimal_set import OptimalSet
     from rollwise.answer.solve import solve
 
     contest = Contest(game, players, ties)
@@ -26,8 +28,10 @@ def print_contest(game: Game, players: int, ties: str, *, json: bool) -> None:
         progress("solving the contest", 0, None)
         solved = solve_contest(contest)
     seconds = time.perf_counter() - started
-    for_mean = solve_contest(contest, {0: solve(game).policy})
-    document = contest_document(solved, for_mean, seconds)
+    solution = solve(game)
+    for_mean = solve_contest(contest, {0: solution.policy})
+    shares = OptimalSet.of(solution).range(first_share(for_mean))
+    document = contest_document(solved, for_mean, shares, seconds)
     if json:
         print_json(document)
     else:
@@ -56,11 +60,11 @@ def _print(document: dict[str, Any]) -> None:
     more = certified(document["last_minus_first"], 2 * bound + 2.0**-53, sign=True)
     typer.echo(f"  the last player wins {more} more often than the first")
     first = document["first_player"]
-    gain = certified(
-        first["probability"] - first["probability_playing_for_the_mean"],
-        bound + first["error_bound_playing_for_the_mean"] + 2.0**-53,
-        sign=True,
-    )
+    shares = first["range_playing_for_the_mean"]
+    gains = [first["probability"] - shares[end] for end in ("most", "least")]
+    off = bound + shares["error_bound"] + 2.0**-53
+    least, most = column(gains, [off] * 2, sign=True)
+    gain = str(least) if least.number == most.number else f"from {least.number} to {most}"
     mean = certified(first["mean_score"], first["mean_score_bound"])
     instead = certified(
         first["mean_score_playing_for_the_mean"], first["mean_score_bound_playing_for_the_mean"]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rollwise.analysis.judge import Judgement, Play
     from rollwise.analysis.many_dice import ManyDice
     from rollwise.analysis.observed_scores import GoodnessOfFit, SimulatedScores
+    from rollwise.answer.optimal_set import Range
     from rollwise.game import Game
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Ties
@@ -143,7 +144,7 @@ def tested_scores_document(
 
 
 def contest_document(
-    solved: ContestSolution, for_mean: ContestSolution, seconds: float
+    solved: ContestSolution, for_mean: ContestSolution, shares: Range, seconds: float
 ) -> Document:
     """Each player's chances, with best play and with the best mean for an aim.
 
@@ -151,6 +152,8 @@ def contest_document(
     ----------
     for_mean : ContestSolution
         The same where the first player plays for the best mean, against others who know it.
+    shares : Range
+        What the first player wins then, over all policies of the best mean.
     """
     from rollwise.analysis.distributions import Distribution
 
@@ -177,6 +180,11 @@ def contest_document(
             "mean_score_bound": mean.mean_bound,
             "probability_playing_for_the_mean": float(for_mean.probabilities[0]),
             "error_bound_playing_for_the_mean": for_mean.error_bound,
+            "range_playing_for_the_mean": {
+                "least": shares.least,
+                "most": shares.most,
+                "error_bound": shares.error_bound,
+            },
             "mean_score_playing_for_the_mean": plain_mean.mean,
             "mean_score_bound_playing_for_the_mean": plain_mean.mean_bound,
         },
