@@ -19,12 +19,13 @@ from rollwise.graph.policies import ties_in_play
 from rollwise.numbers.intervals import of_share
 from rollwise.plot import Choices
 from rollwise.plot.notebook import Picture
-from rollwise.plot.style import BLUE, COLOURS, ORANGE, Sheet, axis, step
+from rollwise.plot.style import COLOURS, ORANGE, Sheet, axis, step
 from rollwise.simulate.match import simulate
 
 GAMES = 30_000  # as many as the experiments of "Solving Threes"
 SEED = 1
 LEAST = 1e-4
+SKY_BLUE = "#56B4E9"  # of `COLOURS`, light enough to lie behind another bar
 EDGE = 0.57  # beyond the outer bars, and before those that aren't shown
 
 
@@ -81,8 +82,8 @@ def _over_exact(solution: Solution, choices: Choices) -> go.Figure:
     require_possible(made, exact)
     values, count = np.unique(made, return_counts=True)
     low, high = of_share(count, n)
-    below = _bars(policy.name, exact, BLUE)
-    below.update(width=0.9, marker={"color": BLUE, "opacity": 0.45})
+    below = _bars(policy.name, exact, SKY_BLUE)
+    below.update(width=0.9, offsetgroup=None)
     label = f"made, {n:,} games"
     above = go.Bar(
         x=values,
