@@ -521,6 +521,8 @@ def test_convergence_of_an_evaluation_is_the_sources():
     assert [trace.name for trace in figure.data if trace.showlegend is not False] == [
         "θ = 0.0001",
         "reversed",
+        "largest change of a sweep",
+        "largest true error",
     ]
     assert theta.y == (1e-4, 1e-4)
     graph, seen = sweeps_of_the_source(24, len(change.y))

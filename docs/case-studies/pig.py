@@ -136,7 +136,11 @@ def evaluation(page: Page, solution: Solution, holds: Policy, itself: Evaluation
         The chance to win in every position in which both play {holds.name}, for some numbers of
         points at risk:
     """)
-    page.figure("value", figure, f"Chance to win in each position if both play {holds.name}")
+    alt = (
+        f"Chance to win in each position if both play {holds.name}: it grows with the mover's "
+        "points and falls with the other's"
+    )
+    page.figure("value", figure, alt)
 
 
 def two_agents(page: Page) -> None:
@@ -275,7 +279,11 @@ def shape(page: Page, solution: Solution) -> None:
         The surface of those numbers, with the flat {HELD} laid over it in orange:
     """)
     figure = solution.plot("surface")
-    page.figure("surface", figure, "Pig: the surface above which the optimal policy holds")
+    alt = (
+        "Pig: the surface above which the optimal policy holds, a sheet near twenty points at "
+        "risk that ends in steep walls, behind which it is never right to hold"
+    )
+    page.figure("surface", figure, alt)
     start = int(level[0, 0])
     page.text(f"""
         At 0 to 0 one holds from {start} on. Where it is ever right to hold before winning, it is
@@ -294,12 +302,14 @@ def shape(page: Page, solution: Solution) -> None:
     page.figure(
         "policy",
         solution.plot("policy", x="banked", y="rival", where=cut),
-        "Pig: where to roll and where to hold",
+        "Pig: where to roll and where to hold; the region where one holds grows with the points at "
+        "risk, and one rolls where the other player is near the goal",
     )
     page.figure(
         "regret",
         solution.plot("regret", x="banked", y="rival", where=cut),
-        "Pig: what the wrong action costs",
+        "Pig: what the wrong action costs; little along the boundary between the two actions, and "
+        "more the farther from it",
     )
 
 

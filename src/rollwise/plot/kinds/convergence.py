@@ -155,6 +155,7 @@ def _draw_evaluation(
         y_title=f"largest over all positions ({unit})",
         log=True,
         markers=most <= 40,
+        dashes=[("largest change of a sweep", "dot"), ("largest true error", "solid")],
     )
 
 
