@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from study import (
     Page,
@@ -16,16 +18,26 @@ from study import (
 
 import rollwise
 from rollwise import Chase, Solution
+from rollwise.errors import UsageError
+from rollwise.games.dice_blackjack import DiceBlackjack
+from rollwise.games.hare_and_tortoise import HareAndTortoise
+from rollwise.games.pig import Pig
 from rollwise.games.super_six import STOP, THROW, SuperSix
 from rollwise.games.threes import Threes
 from rollwise.methods import run_method
 from rollwise.methods.exact import fraction_text
+from rollwise.methods.linear_programming import net_visits
 from rollwise.methods.result import MethodResult, Status
+from rollwise.plot import Choices
+from rollwise.plot.kinds.error import ERROR
+from rollwise.plot.kinds.residual import RESIDUAL
+from rollwise.plot.method_maps import draw_result
 
 TITLE = "Super Six by mathematical programming"
 STEP = (
-    "it is shown why the linear program fails and from how many pegs on, that the same program "
-    "is right for one player, what makes the integer program scale, and the answer as fractions"
+    "it is shown why the linear program fails, how its figure came about, and that with one peg "
+    "more it works after all; that the same program is right for one player, what makes the "
+    "integer program scale, and the answer as fractions"
 )
 
 
@@ -49,9 +61,13 @@ def study(page: Page) -> None:
         which he must roll.
     """)
     one_roll(page, solution)
-    failing(page, solution)
+    failing(page)
+    measures(page, solution)
+    published(page, solution, source)
+    why(page)
+    rim(page)
     one_player(page)
-    integers(page, solution)
+    integers(page)
     answer(page, solution)
     fractions(page)
     further(page, source)
@@ -63,7 +79,8 @@ def study(page: Page) -> None:
           right, and so does the program.
         - What the last figure calls P_choice is the chance to win where the mover may choose.
         - Minimising the sum of all maxima is not almost right by luck: for one player it is a
-          theorem, and for two players there is a reason why it is wrong. See above.
+          theorem, and for two players it can be said exactly when it is right. Linear programming
+          is not the wrong tool for this game: it needs one peg more. See above.
     """)
 
 
@@ -97,7 +114,7 @@ def one_roll(page: Page, solution: Solution) -> None:
     """)
 
 
-def failing(page: Page, solution: Solution) -> None:
+def failing(page: Page) -> None:
     """The linear program, and where it is wrong."""
     counts = range(10, 15) if page.small else [*range(4, 16), 20, 30, 40]
     shown = (12, 13, 14) if page.small else (8, 12, 13, 14, 15, 20, 30, 40)
@@ -138,28 +155,170 @@ def failing(page: Page, solution: Solution) -> None:
     head = ["pegs", "too large", "most", "at", "wrong chances", "largest error"]
     page.table(head, rows)
     page.text(f"""
-        Up to {wrong_from - 1} pegs the program happens to be right. **From
-        {wrong_from} pegs on it is wrong,** always with four pegs on the board, and the error
-        spreads
-        from there. The source's figure, drawn for {solution.game.sticks} pegs: P_choice of the
-        linear program against the certified chances (± {power(solution.error_bound / 2)}), as a
-        relative error, where the mover may choose:
+        Up to {wrong_from - 1} pegs the program happens to be right. **From {wrong_from} pegs on it
+        is wrong,** always with four pegs on the board, and the error spreads from there. All of it
+        lies on the rim, where no peg has gone into the pit yet, whatever the number of pegs:
+        positions that are wrong on the rim of a smaller game are right in a larger one.
     """)
-    page.figure("error", solution.plot("error"), "Relative error of the linear program")
-    page.text("""
-        All of it lies on the rim, where no peg has gone into the pit yet, whatever the number of
-        pegs: positions that are wrong on the rim of a smaller game are right in a larger one. A
-        likely reason is that a value further in is also part of the worth of positions outside
-        it, so that to raise it has a price there; on the rim nobody pays.
 
+
+def measures(page: Page, solution: Solution) -> None:
+    """Two measures of one program's values, under two names."""
+    found = run_method(solution.graph, "linear-programming")
+    choice = has_choice(solution)
+    rows = []
+    for measure in (RESIDUAL, ERROR):
+        amount = measure.of(solution, found.values)[choice]
+        off = amount > 1e-6
+        boards = np.unique(solution.graph.states[choice, 0][off]).tolist()
+        rows.append(
+            [
+                measure.name,
+                f"{int(off.sum()):,}",
+                percent(float(amount.max())),
+                ", ".join(map(str, boards)),
+            ]
+        )
+    page.text(f"""
+        How wrong is it? There are two measures, and they have two names here. The *relative
+        residual* is how far P_choice is from the larger of P_roll and P_end, by the program's own
+        numbers. That is what the source calls relative error. The *relative error* is how far
+        P_choice is from the certified chance (± {power(solution.error_bound / 2)}): a position
+        has one as soon as something that follows it is wrong. With {solution.game.sticks} pegs,
+        where the mover may choose:
+    """)
+    head = ["measure", "positions above 10⁻⁶", "largest", "pegs on the board"]
+    page.table(head, rows)
+    page.text("`rollwise plot super-six residual sticks=40` and `error` draw them:")
+    for kind, measure in {"residual": RESIDUAL, "error": ERROR}.items():
+        figure = draw_result(solution, found, measure, Choices(), "linear-programming")
+        page.figure(kind, figure, f"Relative {kind} of the linear program")
+
+
+def published(page: Page, solution: Solution, source: dict[str, Any]) -> None:
+    """The figure of the source: a program for each number of pegs, one after the other."""
+    graph = solution.graph
+    pegs = graph.states[:, :3].sum(axis=1)
+    pieces = [np.flatnonzero(pegs == n) for n in range(2, solution.game.sticks + 1)]
+    found = run_method(graph, "linear-programming", pieces=pieces)
+    residual = found.columns["relative_residual"]
+    off = has_choice(solution) & (residual > 1e-6)
+    assert np.all(graph.states[off, 0] == 4)
+    rows, apart = [], []
+    for *place, cell in source["relative_errors"]:
+        if sum(place) > solution.game.sticks:
+            continue
+        here = float(residual[solution.find((*place, 0))])
+        here /= 1 + here
+        apart.append(abs(here - float(cell)))
+        rows.append([f"({', '.join(map(str, place))})", cell, f"{here:.16f}"])
+    page.text(f"""
+        **The source's own figure shows more:** residuals deep inside the game, in
+        {source["cells_above"]} cells, up to {percent(source["largest"])}. Its numbers tell why.
+        They are those of a program for each number of pegs, one after the other, each with what
+        follows as the programs before left it. Then every number of pegs is a rim, and errors add
+        up. Done like that, {int(off.sum()):,} positions are too large here. Some cells, as the
+        data of the figure have them and as found here (relative to P_choice, as there); they
+        differ by at most {power(max(apart))}:
+    """)
+    page.table(["position", "printed", "here"], rows)
+    figure = draw_result(solution, found, RESIDUAL, Choices(), "programs by number of pegs")
+    page.figure("published", figure, "The source's figure: residuals deep inside the game")
+
+
+def why(page: Page) -> None:
+    """Why the program is right for one player and where it is for two."""
+    page.text("""
         *Why.* With one player, what an action is worth only grows with the values that follow. Take
         two points that obey all constraints; the smaller of the two in each position obeys them
         too. So there is a point that is smallest in every position at once, it is the game's value,
         and minimising any sum finds it (d'Epenoux 1963; Puterman 1994, section 7.2.7). With two
         players the end of a turn turns the sign: my P_end is one minus your P_roll. A *larger*
-        value here then allows *smaller* ones there, no point is smallest everywhere, and the sum
-        is smallest at one where a few values are too large because that pushes more others down.
+        value here then allows *smaller* ones there, and no point is smallest everywhere.
+
+        Where the program is right all the same can be said exactly. Let a play start once in each
+        position with a choice, and let both play well. Count how often a position is visited by
+        the player who began, less how often by the other: its *net visits*. **The program is right
+        if no position with a choice has negative net visits, and wrong if one has** ([the
+        proof](../theory.md#why-linear-programming-needs-one-player)). On the rim few plays come
+        by, and some positions with four pegs on the board are visited by the wrong player more
+        often. Further in, plays that began further out make up for that.
     """)
+
+
+def rim(page: Page) -> None:
+    """Two ways in which the program is right: one peg more, and one program a component."""
+    rows = []
+    for n in (14, 16) if page.small else (14, 20, 40):
+        game = SuperSix(sticks=n)
+        truth = rollwise.solve(game)
+        row = [str(n), f"{truth.graph.n_states:,}"]
+        for options in ({}, {"rim": 1}, {"whole": False}):
+            found = rollwise.solve(game, method="linear-programming", options=options)
+            assert (found.status == "certified") == bool(options)
+            row.append(power(float(np.max(np.abs(found.values - truth.values))) / 2, 1))
+        rows.append(row)
+    page.text("""
+        ## One peg more
+
+        **So the linear program works after all, with one peg more:** it is solved for 41 pegs, and
+        the positions of 40 are read from it. `rollwise solve super-six sticks=40 --method
+        linear-programming --rim 1` does that. The values are certified on the graph of 40 pegs, as
+        those of every method: a rim that is too narrow can't pass for an answer. There is a second way, without any rim:
+        `--by-component` solves a program for each set of positions between which play can go
+        round. That is nearly what the source's figure shows, but for one thing. Positions with an
+        empty board to which nothing leads within their number of pegs are components of their own,
+        and the plays that begin there are what tips the balance. The largest error of any chance:
+    """)
+    head = ["pegs", "positions", "one program", "--rim 1", "--by-component"]
+    page.table(head, rows)
+    rows = []
+    for n in (10, 15) if page.small else (20, 41, 61, 101):
+        game = rollwise.solve(SuperSix(sticks=n))
+        choice = has_choice(game)
+        layer = n - game.graph.states[:, :3].sum(axis=1)
+        visits = net_visits(game.graph, game.best_actions)
+        alone = net_visits(game.graph, game.best_actions, whole=False)
+        assert np.all(layer[choice & (visits < 0)] == 0)
+        least = [float(visits[choice & (layer == k)].min()) for k in (0, 1, 2, 3)]
+        least.append(float(alone[choice].min()))
+        rows.append([str(n), *(f"{x:.6f}" for x in least)])
+    page.text("""
+        For how many pegs? The theorem says it without a linear program. The least net visits of
+        any position with a choice, on the rim, and one, two and three pegs further in; and the
+        least if plays are followed within components only:
+    """)
+    page.table(["pegs", "on the rim", "1 in", "2 in", "3 in", "by component"], rows)
+    page.text("""
+        Only the rim has negative ones, and from some number of pegs on the least ones no longer
+        change. So one peg more is enough for all these sizes, by the theorem; that it stays so for
+        ever isn't proved. Other games show what is peculiar to Super Six. One more is no help where
+        net visits are negative further in, and a program a component is right where no play goes round:
+    """)
+    page.table(["game", "negative", "one program", "--rim 1", "--by-component"], others(page))
+
+
+def others(page: Page) -> list[list[str]]:
+    """The same on games of other shapes: how many net visits are negative, and what is right."""
+    rows = []
+    for game in (
+        HareAndTortoise(steps=12 if page.small else 30),
+        DiceBlackjack(),
+        Pig(target=10),
+        Pig(target=25),
+    ):
+        truth = rollwise.solve(game)
+        negative = net_visits(truth.graph, truth.best_actions)[has_choice(truth)] < 0
+        row = [truth.graph.title, str(int(negative.sum()))]
+        for options in ({}, {"rim": 1}, {"whole": False}):
+            try:
+                found = rollwise.solve(game, method="linear-programming", options=options)
+            except UsageError:
+                row.append("no rim")
+                continue
+            row.append("right" if found.status == "certified" else "wrong")
+        rows.append(row)
+    return rows
 
 
 def one_player(page: Page) -> None:
@@ -192,24 +351,25 @@ def one_player(page: Page) -> None:
     page.table(["game", "positions", "program", "certified", "largest difference"], rows)
 
 
-def integers(page: Page, solution: Solution) -> None:
+def integers(page: Page) -> None:
     """The mixed-integer program."""
-    sticks = 10 if page.small else 20
+    sticks = 8 if page.small else 20
     small = rollwise.solve(SuperSix(sticks=sticks))
     rows = []
     for objective in ("none", "smallest", "largest"):
-        found = run_method(small.graph, "mixed-integer", objective=objective)
-        rows.append([objective, *told(small, found)])
+        found = run_method(small.graph, "mixed-integer", objective=objective, tighten=0)
+        assert not found.details["binaries_fixed_beforehand"]
+        rows.append([objective, f"{found.details['binaries']:,}", *told(small, found)])
     page.text(f"""
         ## The integer program
 
         A binary r for each position says which of the two P_choice equals: P_choice ≤ P_roll +
         M (1 − r) and P_choice ≤ P_end + M r, with M = 1 in the source. The constraints alone
-        decide,
-        so the objective must make no difference. It makes none ({sticks} pegs; errors against the
+        decide, so the objective must make no difference. It makes none, where nothing is decided
+        beforehand (`--tighten 0`: M = 1, all binaries free; {sticks} pegs; errors against the
         certified values):
     """)
-    head = ["objective", "status", "largest error", "binaries choose best"]
+    head = ["objective", "free binaries", "status", "largest error", "binaries choose best"]
     page.table(head, rows)
     rows = []
     for name, options in (

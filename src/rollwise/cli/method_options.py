@@ -47,8 +47,8 @@ WholeOption = Annotated[
     bool | None,
     typer.Option(
         "--whole/--by-component",
-        help="Programs: one for all states (the default of linear-programming), or one a "
-        "component (the default of mixed-integer).",
+        help="Programs: one for all states (the default of linear-programming); "
+        "--by-component: one a component (that of mixed-integer).",
     ),
 ]
 RimOption = Annotated[

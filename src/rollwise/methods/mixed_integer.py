@@ -17,7 +17,7 @@ at a time: those that end every play first, with all that follows known.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,7 @@ def mixed_integer(
     *,
     solver: str = "scip",
     whole: bool = False,
+    pieces: Iterable[NDArray[np.int64]] | None = None,
     objective: str = "none",
     tighten: int = 50,
     start: NDArray[np.float64] | str | None = None,
@@ -70,6 +71,8 @@ def mixed_integer(
     solver : {"scip", "highs"}
     whole : bool
         One program for the whole graph, and not one a component.
+    pieces : iterable of (m,) int64, optional
+        What states are solved at a time instead, in this order.
     objective : {"none", "smallest", "largest"}
         Whether the sum of the values of states with a choice is to be made small
         or large; it makes no difference to the values.
@@ -108,7 +111,8 @@ def mixed_integer(
     bounds = Bounds(graph, "components", border_values, clock=clock)
     run = _Run(graph, bounds, SOLVERS[solver], OBJECTIVES[objective], start, clock, on_sweep)
     done, status = 0, Status.CONVERGED
-    for states, order in parts(graph, whole):
+    solved = parts(graph, whole) if pieces is None else ((piece, piece) for piece in pieces)
+    for states, order in solved:
         status = run.solve(states, order, tighten)
         if status is not Status.CONVERGED:
             break
