@@ -264,11 +264,12 @@ def rim(page: Page) -> None:
         **So the linear program works after all, with one peg more:** it is solved for 41 pegs, and
         the positions of 40 are read from it. `rollwise solve super-six sticks=40 --method
         linear-programming --rim 1` does that. The values are certified on the graph of 40 pegs, as
-        those of every method: a rim that is too narrow can't pass for an answer. There is a second way, without any rim:
-        `--by-component` solves a program for each set of positions between which play can go
-        round. That is nearly what the source's figure shows, but for one thing. Positions with an
-        empty board to which nothing leads within their number of pegs are components of their own,
-        and the plays that begin there are what tips the balance. The largest error of any chance:
+        those of every method: a rim that is too narrow can't pass for an answer. There is a second
+        way, without any rim: `--by-component` solves a program for each set of positions between
+        which play can go round. That is nearly what the source's figure shows, but for one thing.
+        Positions with an empty board to which nothing leads within their number of pegs are
+        components of their own, and the plays that begin there are what tips the balance. The
+        largest error of any chance:
     """)
     head = ["pegs", "positions", "one program", "--rim 1", "--by-component"]
     page.table(head, rows)
@@ -293,7 +294,8 @@ def rim(page: Page) -> None:
         Only the rim has negative ones, and from some number of pegs on the least ones no longer
         change. So one peg more is enough for all these sizes, by the theorem; that it stays so for
         ever isn't proved. Other games show what is peculiar to Super Six. One more is no help where
-        net visits are negative further in, and a program a component is right where no play goes round:
+        net visits are negative further in, and a program a component is right where no play goes
+        round:
     """)
     page.table(["game", "negative", "one program", "--rim 1", "--by-component"], others(page))
 

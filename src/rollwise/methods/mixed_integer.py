@@ -74,8 +74,7 @@ def mixed_integer(
     pieces : iterable of (m,) int64, optional
         What states are solved at a time instead, in this order.
     objective : {"none", "smallest", "largest"}
-        Whether the sum of the values of states with a choice is to be made small
-        or large; it makes no difference to the values.
+        Whether the sum of the values of states with a choice is to be small or large.
     tighten : int
         Sweeps of interval iteration (over what is being solved) that make M
         smaller; 0 takes M from what any value can be.
@@ -92,9 +91,8 @@ def mixed_integer(
     Returns
     -------
     MethodResult
-        `sweeps` counts branch-and-bound nodes; `chosen` has the actions that the
-        binaries chose. Where it didn't
-        finish, values that weren't found are NaN and the bounds hold.
+        `sweeps` counts branch-and-bound nodes; `chosen` has the actions that the binaries
+        chose. Where it didn't finish, values that weren't found are NaN and the bounds hold.
 
     Raises
     ------
@@ -122,17 +120,9 @@ def mixed_integer(
     proved = None
     if status is not Status.CONVERGED:
         proved = _proved_bounds(graph, border_values, tighten, time_limit)
-    return run.result(
-        status,
-        proved,
-        {
-            "states_solved": done,
-            "whole": whole,
-            "objective": objective,
-            "tighten": tighten,
-            "started_from_values": start is not None,
-        },
-    )
+    settings = {"whole": whole, "objective": objective, "tighten": tighten}
+    details = {"states_solved": done, **settings, "started_from_values": start is not None}
+    return run.result(status, proved, details)
 
 
 def _require(name: str, asked: str, choices: Collection[str]) -> None:
