@@ -73,13 +73,20 @@ def _section(name: str, function: Any) -> list[str]:
             words.append(str(info.metavar))
             rows.append(f"| `{info.metavar}` | {text} | |")
             continue
-        flag = ", ".join(info.param_decls) or "--" + key.rstrip("_").replace("_", "-")
+        flags = "`, `".join(_flags(key, info))
         takes = _takes(kind, info)
-        rows.append(f"| `{flag}{takes}` | {text} | {_default(parameter.default)} |")
+        rows.append(f"| `{flags}{takes}` | {text} | {_default(parameter.default)} |")
     about = (inspect.getdoc(function) or "").strip()
     usage = " ".join(words)
     head = [f"### {name}", "", about, "", f"`{usage} [options]`", ""]
     return [*head, "| | | unless given |", "|---|---|---|", *rows]
+
+
+def _flags(key: str, info: OptionInfo) -> list[str]:
+    """What an option is called; Typer takes the first of its names for its default."""
+    named = isinstance(info.default, str) and info.default.startswith("-")
+    names = [info.default] * named + list(info.param_decls) or [f"--{key.replace('_', '-')}"]
+    return [name for declared in names for name in declared.split("/")]
 
 
 def _takes(kind: Any, info: OptionInfo) -> str:
