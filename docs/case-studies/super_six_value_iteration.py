@@ -187,8 +187,8 @@ def more_sticks(page: Page, large: Solution) -> None:
 
         One solution of {large.game.sticks} sticks ({graph.n_states:,} positions, certified
         to ± {power(large.error_bound)}) holds all games with fewer. Who begins has the edge, less
-        and
-        less so; with an odd number of sticks he begins with one stick less:
+        and less so ([the family of Super Six](super_six_family.md) says how it falls, and why);
+        with an odd number of sticks he begins with one stick less:
     """)
     counts = [n for n in (2, 4, 6, 7, 10, 15, 20, 40, 100, 130) if n <= large.game.sticks]
     chance = {n: large.win_probabilities[opening(large, n)] for n in counts}
