@@ -36,7 +36,7 @@ GAMES = {  # small ones, and values of their parameters
     "pig": ["target=5", "sides=3", "must_bank=true"],
     "craps": [],
     "threes": ["dice=2", "skip=false"],
-    "super-six": ["sticks=3"],
+    "super-six": ["sticks=3", "holes=3", "may_stop=2", "take_all=true"],
     "hare-and-tortoise": ["steps=4"],
     "two-dice-pig": ["target=6"],
     "dice-blackjack": ["low=5", "high=6"],
