@@ -69,6 +69,7 @@ COMMANDS = [
     "learn pig target=6 --games 50 --seed 3",
     "learn super-six sticks=5 --games 2000 --seed 3 --compare --checkpoints 2",
     "many-dice threes --most 20",
+    "optimal pig target=6 --against hold-at-20",
     "optimal threes dice=2 --then variance --range win --range score<=3",
     "respond pig target=10 --to hold-at-20",
     "review pig pig.game target=10",

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice, product
+from itertools import islice, pairwise, product
 from typing import ClassVar, NamedTuple
 
 import naive
 import numpy as np
 import pytest
 from cli_runner import output, refusal
-from graphs import assemble, ending_graphs
+from graphs import FOR_TWO, assemble, ending_graphs
 from hypothesis import given
 from hypothesis import strategies as st
 from test_ties import Calls, Fork
@@ -27,6 +27,7 @@ from rollwise import (
     Chase,
     Contest,
     Game,
+    Policy,
     Solution,
     build,
     solve,
@@ -37,7 +38,8 @@ from rollwise.analysis.frontier import frontier
 from rollwise.analysis.one_distribution import distribution
 from rollwise.analysis.quantities import first_share
 from rollwise.analysis.second_aims import ranges, score_ranges, second_aims
-from rollwise.answer.optimal_set import OptimalSet
+from rollwise.answer.evaluation import evaluate
+from rollwise.answer.optimal_set import OptimalSet, ranges_against
 from rollwise.derive.by_score import by_score
 from rollwise.errors import UsageError
 from rollwise.games.pig import Pig
@@ -256,6 +258,35 @@ def test_second_aims_come_one_after_the_other():
     assert [one.value for one in other_way.values] == pytest.approx([float(x) for x in most])
 
 
+@pytest.mark.kernels
+@given(ending_graphs(kinds=FOR_TWO, max_states=4, weights=st.integers(1, 2)), st.data())
+def test_values_against_a_weak_player_over_every_optimal_policy(graph, data):
+    solution = Solution.of_graph(graph)
+    label = [data.draw(st.integers(a.start, a.stop - 1)) for a in ranges_of_actions(graph)]
+    rival = Policy.of_actions(graph, "rival", np.array(label))
+    kept = {
+        s: [a for a in here if solution.is_best[a]]
+        for s, here in enumerate(ranges_of_actions(graph))
+    }
+    policies = every_policy(kept)
+    if policies is None or len(policies) > 60:
+        return
+    worth = []
+    for policy in policies:
+        mine = Policy.of_actions(graph, "mine", np.array(list(policy.values())))
+        found = evaluate(graph, mine, rival, starts=[0])
+        worth.append((found.values[0], found.values_second[0]))
+    for seat, found in enumerate(ranges_against(solution, rival)):
+        values = [pair[seat] for pair in worth]
+        assert found.least == pytest.approx(min(values), abs=1e-9)
+        assert found.most == pytest.approx(max(values), abs=1e-9)
+
+
+def ranges_of_actions(graph):
+    ends = graph.action_indptr.tolist()
+    return [range(a, b) for a, b in pairwise(ends)]
+
+
 class Duel(NamedTuple):
     round: int
 
@@ -420,6 +451,7 @@ REFUSED = {
     ("optimal", "threes", "dice=2", "--then", "luck"): "no quantity 'luck'",
     ("optimal", "threes", "dice=2", "--then", "variance", "--ties", "first"): "aim win",
     ("optimal", "threes", "dice=2", "--then", "win", "--ties", "both"): "shared",
+    ("optimal", "threes", "dice=2", "--against", "random"): "game for one",
     ("frontier", "threes", "dice=2", "--aim", "variance"): "a frontier is for",
     ("frontier", "threes", "dice=2", "--aim", "take none"): "a frontier is for",
     ("frontier", "pig", "target=10"): "has no score",
@@ -478,6 +510,13 @@ def test_the_commands():
     assert "over all optimal policies" in output(*words)
     assert "gained a point" in output("frontier", "threes", "dice=3", "--tolerance", "0.01")
     assert len(list(islice(output("optimal", "pig", "target=10").splitlines(), 9))) > 3
+
+
+def test_against_a_weak_player():
+    words = ("optimal", "hare-and-tortoise", "--against", "random")
+    told = json.loads(output(*words, "--json"))["against"]
+    assert told["first"]["least"] < told["first"]["most"]
+    assert "against random: moving first, wins with probability from" in output(*words)
 
 
 def test_a_chase_of_two_kinds_of_aims():

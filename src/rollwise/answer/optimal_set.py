@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer.certified import solve_and_certify
 from rollwise.derive.by_score import by_score, points_of
+from rollwise.derive.seats import take_seats
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import are_best, costs, first_actions, has_choice, has_ties
@@ -303,3 +304,54 @@ def _equal_in_fractions(solution: Solution, best: Mask) -> Mask:
         here = slice(graph.view[s].action_range[0], graph.view[s].action_range[-1] + 1)
         exactly[here] = [x == max(worth) for x in worth]
     return exactly
+
+
+def ranges_against(solution: Solution, rival: Policy, start: int = 0) -> tuple[Range, Range]:
+    """What optimal policies are worth against a policy, which need not be optimal.
+
+    Optimal policies are here those that take optimal actions in every state, also after a
+    mistake of the other player.
+
+    Parameters
+    ----------
+    solution : Solution
+        Of a game for two.
+    rival : Policy
+    start : int
+        Where play begins.
+
+    Returns
+    -------
+    first, second : Range
+        Of the value in the optimal player's eyes, who moves first, or second.
+
+    Raises
+    ------
+    UsageError
+        The game has one player, or play can go round for ever.
+    """
+    seats = take_seats(solution.graph, [None, rival], [start])
+    graph = seats.graph
+    is_free = (seats.key < seats.n_before)[graph.action_state]
+    kept = np.flatnonzero(~is_free | solution.is_best[seats.action])
+    graph = regroup(graph, np.arange(graph.n_states), kept, graph.action_state[kept])
+    endless = endless_states(graph)
+    if len(endless):
+        where = describe(graph, endless, staying_actions(graph, endless))
+        raise UsageError(
+            f"{graph.title}: optimal actions let play go round for ever: {where}. Not every "
+            "policy made of them is optimal, so there is no range to tell"
+        )
+    ends = []
+    for sign in (-1.0, 1.0):
+        wanted = graph.with_arrays(outcome_payoff=sign * graph.outcome_payoff)
+        found, certificate, _ = solve_and_certify(wanted)
+        # state 0 is the start with the optimal player to move, state 1 with the other
+        values = [0.0 + sign * float(found.values[0]), 0.0 - sign * float(found.values[1])]
+        ends.append((values, float(certificate.bounds[:2].max())))
+    (least, off), (most, also_off) = ends
+    first, second = (
+        Range(name, least[i], most[i], max(off, also_off))
+        for i, name in enumerate(("moving first", "moving second"))
+    )
+    return first, second

@@ -57,6 +57,15 @@ def optimal_document(
     }
 
 
+def against_document(policy: str, worth: tuple[Range, Range]) -> Document:
+    """What optimal policies are worth against another: values, in the optimal player's eyes."""
+    seats = {
+        seat: {"least": one.least, "most": one.most, "error_bound": number_or_none(one.error_bound)}
+        for seat, one in zip(("first", "second"), worth, strict=True)
+    }
+    return {"policy": policy, **seats}
+
+
 def score_ranges_document(found: ScoreRanges) -> Document:
     """How likely each final score is, at least and at most, under optimal policies."""
     every = [*found.rows.values(), *found.at_most.values()]

@@ -13,15 +13,16 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
+    about_draws,
     print_json,
     print_worth,
     read_game,
 )
 from rollwise.cli.forms import ChaseOption, Form, TargetOption, as_played
 from rollwise.cli.progress import Progress
-from rollwise.documents.optimal_set import optimal_document
+from rollwise.documents.optimal_set import against_document, optimal_document
 from rollwise.errors import UsageError
-from rollwise.numbers.printed import certified, column, in_common, rounded_up
+from rollwise.numbers.printed import certified, chances, column, in_common, rounded_up
 
 AIMS = "score<=N, variance, win, draw, moves, rolls, or an action."
 ThenOption = Annotated[
@@ -41,6 +42,14 @@ RangeOption = Annotated[
         help=f"The least and the most of this under optimal policies: {AIMS}",
     ),
 ]
+AgainstOption = Annotated[
+    str | None,
+    typer.Option(
+        "--against",
+        metavar="POLICY",
+        help="The least and the most that optimal policies are worth against this one.",
+    ),
+]
 WinTiesOption = Annotated[
     str | None,
     typer.Option("--ties", help="Of the aim win: shared (the default), first or win-or-tie."),
@@ -57,6 +66,7 @@ def optimal(
     then: ThenOption = None,
     range_of: RangeOption = None,
     ties: WinTiesOption = None,
+    against: AgainstOption = None,
     exact: ExactTiesOption = False,
     chase: ChaseOption = False,
     target: TargetOption = None,
@@ -67,7 +77,7 @@ def optimal(
     """Where optimal policies differ: second aims, and the range of a figure over all of them."""
     from rollwise.analysis.second_aims import ranges_in, second_aims
     from rollwise.answer import kept
-    from rollwise.answer.optimal_set import OptimalSet
+    from rollwise.answer.optimal_set import OptimalSet, ranges_against
 
     chosen = as_played(read_game(game, parameters), Form(chase, target), need_target=True)
     read = read_ties(ties, [*(then or ()), *(range_of or ())])
@@ -83,7 +93,12 @@ def optimal(
         aims = second_aims(solution, then or (), ties=read)
         left = aims.policies if then else every
         found = ranges_in(left, solution, range_of or (), ties=read)
+        worth = None
+        if against is not None:
+            worth = ranges_against(solution, solution.policies.find(against))
     document = optimal_document(solution, every, aims, found)
+    if against is not None and worth is not None:
+        document["against"] = against_document(against, worth)
     if json:
         print_json(document)
     else:
@@ -120,6 +135,20 @@ def _print(document: dict[str, Any], graph: Any) -> None:
         worth = certified(aim["value"], aim["error_bound"])
         typer.echo(f"  then {aim['aim']}: {worth.number} (certified ± {worth.bound})")
     print_ranges(document["ranges"], bool(document["then"]))
+    if "against" in document:
+        _print_against(document["against"], about_draws(graph.has_draws))
+
+
+def _print_against(told: dict[str, Any], draws: str) -> None:
+    """What optimal policies win against another, from each seat."""
+    for seat in ("first", "second"):
+        one = told[seat]
+        ends = chances([one["least"], one["most"]], [one["error_bound"]] * 2)
+        least, most = in_common(ends)[0]
+        typer.echo(
+            f"  against {told['policy']}: moving {seat}, wins with probability from {least} to "
+            f"{most} (certified ± {in_common(ends)[1]}{draws})"
+        )
 
 
 def tell_loss(loss: float | None) -> str:
