@@ -41,7 +41,7 @@ from rollwise.analysis.second_aims import ranges, score_ranges, second_aims
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.optimal_set import OptimalSet, ranges_against
 from rollwise.derive.by_score import by_score
-from rollwise.errors import UsageError
+from rollwise.errors import RulesError, UsageError
 from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
 
@@ -493,6 +493,20 @@ class Waiting(Game):
 def test_endless_optimal_play_has_no_range():
     with pytest.raises(UsageError, match="round for ever"):
         ranges(Waiting(), ["moves"])
+
+
+def test_rounds_that_cost():
+    """Try until it works, or pay 2: both cost 2 on average. Points have no bound then."""
+    rounds = [(1.0, [(1, AGAIN, 0), (1, END, None)]), (2.0, [(1, END, None)])]
+    solution = Solution.of_graph(assemble([rounds], objective="minimize", players=1))
+    moves, paid = ranges(solution, ["moves", "1"])
+    assert (moves.least, moves.most) == pytest.approx((1.0, 2.0))
+    assert (paid.least, paid.most) == pytest.approx((0.0, 1.0))
+    with pytest.raises(RulesError, match="no bound"):
+        ranges(solution, ["variance"])
+    waits = [(1.0, [(1, AGAIN, 0)]), (2.0, [(1, END, None)])]  # who never waits has a bound
+    solution = Solution.of_graph(assemble([waits], objective="minimize", players=1))
+    assert ranges(solution, ["score<=2"])[0].least == 1.0
 
 
 def test_the_commands():
