@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,8 @@ import pytest
 from cli_runner import output, refusal, run
 
 import rollwise
-from rollwise.answer import kept
-from rollwise.errors import TooManyStates
+from rollwise.answer import kept, storage
+from rollwise.errors import SolutionFileError, TooManyStates
 from rollwise.games import find
 from rollwise.games.pig import Pig, Piglet
 
@@ -108,6 +109,50 @@ def test_it_comes_back_as_it_was(game, method):
     assert again.run.fractions == first.run.fractions
     assert again.run.details == first.run.details
     assert rollwise.certify(again.graph, again.values).bound == first.error_bound
+    fresh = rollwise.build(game).components
+    for components in (first.graph.components, again.graph.components):
+        assert components.all_found
+        assert np.array_equal(components.order, fresh.order)
+        assert np.array_equal(components.indptr, fresh.indptr)
+        assert np.array_equal(components.position, fresh.position)
+
+
+def test_a_saved_solution_is_proved_once(tmp_path, monkeypatch):
+    path = tmp_path / "piglet.parquet"
+    rollwise.solve(Piglet(5)).save(path)
+    proved = []
+    find_unproved = storage.find_unproved
+
+    def noted(*arguments):
+        proved.append(arguments)
+        return find_unproved(*arguments)
+
+    monkeypatch.setattr(storage, "find_unproved", noted)
+    loaded = [kept.load(path, Piglet(5)) for _ in range(3)]
+    assert len(proved) == 1
+    assert {solution.status for solution in loaded} == {"certified"}
+    truth = rollwise.load(path)  # which proves it whatever was kept
+    assert len(proved) == 2
+    for solution in loaded:
+        assert np.array_equal(solution.values, truth.values)
+        assert np.array_equal(solution.error_bounds, truth.error_bounds)
+    rollwise.solve(Piglet(5), method="value-iteration").save(path)  # another file of that name
+    kept.load(path, Piglet(5))
+    assert len(proved) == 3
+    with pytest.raises(SolutionFileError, match="not for piglet target=6"):
+        kept.load(path, Piglet(6))
+    assert len(list((tmp_path / "cache" / "answers").glob("*.proved"))) == 2
+    output("cache", "--clear")
+    assert not files(tmp_path)
+
+
+def test_a_file_that_claims_too_much_is_never_noted(tmp_path):
+    path = tmp_path / "piglet.parquet"
+    solution = rollwise.solve(Piglet(5))
+    replace(solution, error_bounds=solution.error_bounds * 0.0).save(path)
+    for _ in range(2):
+        with pytest.raises(SolutionFileError, match="isn't so"):
+            kept.load(path, Piglet(5))
 
 
 def test_the_second_question_says_that_the_answer_was_kept(tmp_path):

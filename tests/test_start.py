@@ -222,7 +222,7 @@ def test_a_kernel_is_interpreted_while_it_is_short(monkeypatch):
     assert work(small, 0.02) == 10  # which is known only afterwards
     work(small, 0.0)
     assert len(runs) == 3
-    kernel(long=True)(told)(small, 0.0)
+    kernel(never_interpreted=True)(told)(small, 0.0)
     assert len(runs) == 4
 
 

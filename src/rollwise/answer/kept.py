@@ -19,13 +19,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 import rollwise
 from rollwise.answer import solve as solving
-from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress, build_with_report, is_compiled
 from rollwise.builders.limits import SMALL
@@ -33,14 +32,20 @@ from rollwise.builders.rules import Rules
 from rollwise.errors import OutputError, RollwiseError
 from rollwise.game import Game
 from rollwise.graph import FACTS, HELD, Lotteries, StateGraph
+from rollwise.graph.components import Components
 from rollwise.machine.atomic_files import remove_abandoned, write_atomically
 from rollwise.machine.switches import jit_disabled
 from rollwise.machine.user_cache import MOST_BYTES, answers_folder, make_room
 from rollwise.methods import DEFAULT
 from rollwise.methods.result import MethodResult, Status
 
+if TYPE_CHECKING:
+    from rollwise.answer.references import Policies
+
 WORTH_KEEPING = 0.3  # seconds: less is found sooner than read
 WORTH_COMPILING = 5.0  # seconds: for rules that were interpreted, to know that they can be kept
+MOST_NOTES = 1000
+COMPONENTS = ("components.order", "components.indptr")  # of a graph, where they are known
 # Rooms that have no part in an answer.
 ELSEWHERE = (
     "analysis",
@@ -114,6 +119,8 @@ def policies(
     game: Game, *, max_states: int | None = None, progress: Progress | None = None
 ) -> Policies:
     """The graph of a game and its policies by name; ``optimal`` is kept, or found and then kept."""
+    from rollwise.answer.references import Policies
+
     graph = build(game, max_states=max_states, progress=progress)
     return Policies(graph, game, partial(_answer, graph, game))
 
@@ -128,6 +135,51 @@ def _answer(graph: StateGraph, game: Game) -> Solution:
     if spent >= WORTH_KEEPING:
         entry.keep(graph, found, spent)
     return found
+
+
+def load(
+    path: str | Path,
+    game: Game | None = None,
+    *,
+    max_states: int | None = None,
+    progress: Progress | None = None,
+) -> Solution:
+    """A saved solution, as `rollwise.load` gives it.
+
+    Its graph is kept, or built and then kept. A file that was proved on this machine isn't proved
+    again as long as no byte of it, of the rules and of rollwise has changed.
+    """
+    from rollwise.answer.storage import load as read
+
+    return read(path, game, max_states=max_states, progress=progress, memory=_Memory())
+
+
+class _Memory:
+    """See `rollwise.answer.storage.Memory`."""
+
+    def build(self, game: Game, max_states: int | None, progress: Progress | None) -> StateGraph:
+        return build(game, max_states=max_states, progress=progress)
+
+    def was_proved(self, path: Path, game: Game) -> bool:
+        note = self._note(path, game)
+        return note is not None and note.exists()
+
+    def note_proved(self, path: Path, game: Game) -> None:
+        note = self._note(path, game)
+        if note is not None:
+            with contextlib.suppress(OSError):
+                note.touch()
+                make_room(note.parent, "*.proved", most_files=MOST_NOTES)
+
+    def _note(self, path: Path, game: Game) -> Path | None:
+        """An empty file whose name says what was proved."""
+        key = _Entry.of(game).key
+        folder = answers_folder()
+        if key is None or folder is None:
+            return None
+        with path.open("rb") as file:
+            content = hashlib.file_digest(file, "blake2b").hexdigest()[:40]
+        return folder / f"{content}-{key}.proved"
 
 
 class _Entry:
@@ -160,13 +212,14 @@ class _Entry:
             return None  # whoever builds it will say why
 
     @cached_property
-    def _key(self) -> str | None:
+    def key(self) -> str | None:
+        """What the game is known by in every process; None where that can't be told."""
         return None if self._rules is None else _key_of(self._game, self._rules)
 
     def _path(self, kind: str) -> Path | None:
-        if self._folder is None or self._key is None:
+        if self._folder is None or self.key is None:
             return None
-        about = self._key
+        about = self.key
         if kind == "values":
             if self._about is None:
                 return None
@@ -242,11 +295,16 @@ def _graph_of(found: dict[str, Any]) -> StateGraph:
     facts = {name: found[name] for name in FACTS}
     facts["field_names"] = tuple(facts["field_names"])
     facts["action_names"] = {int(label): name for label, name in facts["action_names"].items()}
-    return StateGraph(
+    graph = StateGraph(
         **{name: found[name] for name in HELD},
         **facts,
         lotteries=Lotteries(*(found[f"lotteries.{name}"] for name in Lotteries._fields)),
     )
+    if COMPONENTS[0] in found:
+        vars(graph)["components_so_far"] = Components.of_order(
+            *(found[name] for name in COMPONENTS)
+        )
+    return graph
 
 
 def _solution_of(graph: StateGraph, game: Game, found: dict[str, Any]) -> Solution:
@@ -274,6 +332,9 @@ def _save(arrays: dict[str, Any], place: Path) -> None:
 def _parts_of_graph(graph: StateGraph) -> tuple[dict[str, Any], dict[str, Any]]:
     arrays = {name: getattr(graph, name) for name in HELD}
     arrays |= {f"lotteries.{name}": array for name, array in graph.lotteries._asdict().items()}
+    if graph.components_so_far.all_found:
+        components = graph.components
+        arrays |= dict(zip(COMPONENTS, (components.order, components.indptr), strict=True))
     facts: dict[str, Any] = {name: getattr(graph, name) for name in FACTS}
     facts["parameters"] = dict(graph.parameters)
     facts["action_names"] = {str(label): name for label, name in graph.action_names.items()}

@@ -15,7 +15,7 @@ import json
 import platform
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,6 +148,7 @@ def load(
     mode: Mode = "auto",
     max_states: int | None = None,
     progress: Progress | None = None,
+    memory: Memory | None = None,
 ) -> Solution:
     """Read a saved solution, make sure that it belongs to the rules, and prove its bounds anew.
 
@@ -162,6 +163,8 @@ def load(
         `Solution.status` is ``as saved``.
     mode, max_states, progress
         How to build the graph; see `rollwise.build`.
+    memory : Memory, optional
+        What earlier runs found out: graphs, and which files were proved.
 
     Raises
     ------
@@ -171,9 +174,10 @@ def load(
     """
     path = Path(path)
     facts = read_facts(path)
-    saved = build_saved(path, facts, game, mode=mode, max_states=max_states, progress=progress)
+    how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
+    saved = build_saved(path, facts, game, memory=memory, **how)
     values, bounds = _numbers(path, facts, saved.graph)
-    if prove:
+    if prove and not (memory is not None and memory.was_proved(path, saved.game)):
         started = time.perf_counter()
         _, state = find_unproved(saved.graph, values, bounds)
         if state is not None:
@@ -182,6 +186,8 @@ def load(
                 "solve the game again and save it"
             )
         saved.seconds["certify"] = time.perf_counter() - started
+        if memory is not None:
+            memory.note_proved(path, saved.game)
     return Solution(
         saved.graph,
         saved.game,
@@ -204,13 +210,32 @@ class Built(NamedTuple):
     seconds: dict[str, float]
 
 
-def build_saved(path: Path, facts: dict[str, Any], game: Game | None = None, **how: Any) -> Built:
+class Memory(Protocol):
+    """What earlier runs found out (see `rollwise.answer.kept`)."""
+
+    def build(self, game: Game, max_states: int | None, progress: Progress | None) -> StateGraph:
+        """The graph of a game, as `rollwise.build` gives it."""
+
+    def was_proved(self, path: Path, game: Game) -> bool:
+        """Whether this very file was proved by these rules."""
+
+    def note_proved(self, path: Path, game: Game) -> None:
+        """Say that it was."""
+
+
+def build_saved(
+    path: Path,
+    facts: dict[str, Any],
+    game: Game | None = None,
+    memory: Memory | None = None,
+    **how: Any,
+) -> Built:
     """Build the graph of a saved solution from its rules.
 
     Parameters
     ----------
     facts : what `read_facts` gives
-    game, **how
+    game, memory, **how
         See `load`.
 
     Raises
@@ -224,13 +249,20 @@ def build_saved(path: Path, facts: dict[str, Any], game: Game | None = None, **h
         saved = title_of(facts["game"], facts["parameters"])
         asked = title_of(game.name, game.parameters)
         raise SolutionFileError(f"{path} was saved for {saved}, not for {asked}")
-    graph, report = build_with_report(game, **how)
+    seconds: dict[str, float] = {}
+    if memory is None:
+        graph, report = build_with_report(game, **how)
+        seconds = {"compile": report.compile_seconds, "build": report.build_seconds}
+    else:
+        started = time.perf_counter()
+        graph = memory.build(game, how["max_states"], how["progress"])
+        seconds = {"build": time.perf_counter() - started}
     if graph.content_hash != facts["graph_hash"]:
         raise SolutionFileError(
             f"{path} was made for other rules of {game.name}: they have changed since; "
             "solve the game again"
         )
-    return Built(game, graph, {"compile": report.compile_seconds, "build": report.build_seconds})
+    return Built(game, graph, seconds)
 
 
 def find_unproved(

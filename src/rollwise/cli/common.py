@@ -240,7 +240,7 @@ def solve_or_load(
         refuse("can't be had with --load: the file has its values already", **(options or {}))
     with Progress() as progress:
         if load_from is not None:
-            from rollwise.answer.storage import load
+            from rollwise.answer.kept import load
 
             return load(load_from, game, max_states=max_states, progress=progress.listener)
         from rollwise.answer.kept import solve

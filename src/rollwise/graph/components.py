@@ -83,6 +83,18 @@ class Components:
         components._begin = walk
         return components
 
+    @classmethod
+    def of_order(cls, order: NDArray[np.int32], indptr: NDArray[np.int64]) -> Components:
+        """Those that were found earlier, by their states and where each begins."""
+        position = np.empty_like(order)
+        position[order] = np.arange(len(order), dtype=order.dtype)
+        return cls(order, indptr, position)
+
+    @property
+    def all_found(self) -> bool:
+        """Whether nothing is left to be looked for."""
+        return self._begin is None and self._walk is None
+
     def __len__(self) -> int:
         return len(self.indptr) - 1
 

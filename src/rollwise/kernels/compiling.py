@@ -21,6 +21,8 @@ from rollwise.kernels.prefetch import prefetch
 from rollwise.machine import switches
 from rollwise.machine.kernel_cache import keep_on_disk
 
+__all__ = ["compile_inner", "compiled_kernel", "prefetch"]
+
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True}
 BARE = {"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 

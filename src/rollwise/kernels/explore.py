@@ -99,7 +99,7 @@ def is_too_small(room, count, more_actions, more_outcomes):
     )
 
 
-@kernel
+@kernel(never_interpreted=True)
 def explore(expand, calls, buffers, graph, lotteries, lookup, box, counts, contract, stop):
     """Expand states until all are done, or something needs the caller.
 

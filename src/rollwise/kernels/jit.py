@@ -57,14 +57,14 @@ class Kernel:
     Attributes
     ----------
     function : the loop in Python
-    long : bool
-        Whether it takes far longer than its arrays are large, so that it is compiled at once.
+    never_interpreted : bool
+        Of one that takes far longer than its arrays are large, or calls compiled rules.
     """
 
-    def __init__(self, function: Callable[..., Any], long: bool) -> None:
+    def __init__(self, function: Callable[..., Any], never_interpreted: bool) -> None:
         functools.update_wrapper(self, function)
         self.function = function
-        self.long = long
+        self.never_interpreted = never_interpreted
         self._compiled: Any = None
         self._spent = 0.0  # seconds of interpreting
 
@@ -85,7 +85,7 @@ class Kernel:
     def _may_be_interpreted(self, arguments: tuple[Any, ...]) -> bool:
         if jit_disabled():
             return True
-        if self.long or not _interprets or self._spent > PATIENCE:
+        if self.never_interpreted or not _interprets or self._spent > PATIENCE:
             return False
         return size_of(arguments) <= SMALL
 
@@ -108,12 +108,12 @@ class Kernel:
 @overload
 def kernel(function: Function) -> Function: ...
 @overload
-def kernel(*, long: bool) -> Callable[[Function], Function]: ...
-def kernel(function: Any = None, *, long: bool = False) -> Any:
+def kernel(*, never_interpreted: bool) -> Callable[[Function], Function]: ...
+def kernel(function: Any = None, *, never_interpreted: bool = False) -> Any:
     """Have a loop over arrays compiled where that pays."""
     if function is None:
-        return functools.partial(Kernel, long=long)
-    return Kernel(function, long)
+        return functools.partial(Kernel, never_interpreted=never_interpreted)
+    return Kernel(function, never_interpreted)
 
 
 def inner_kernel(function: Function) -> Function:

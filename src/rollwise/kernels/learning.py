@@ -156,7 +156,7 @@ def count_game(path, length, code, action_indptr, action_state, counts, seen, ra
             set_thresholds(np.int64(begin), np.int64(end), seen[s], rate, explore, rule, threshold)
 
 
-@kernel(long=True)
+@kernel(never_interpreted=True)
 def learn_wins(games, action_indptr, action_state, outcome_indptr, cells, counts, seen, rate,
                threshold, explore, rule, words, path):  # fmt: skip
     """Play games from state 0 against oneself and count them.

@@ -63,7 +63,7 @@ def count_points(path, length, action_indptr, action_state, action_reward, visit
         set_thresholds(begin, end, seen[s], rate, explore, rule, threshold)
 
 
-@kernel(long=True)
+@kernel(never_interpreted=True)
 def learn_points(games, action_indptr, action_state, action_reward, outcome_indptr, cells, visits,
                  total, squares, low, high, sign, seen, rate, threshold, explore, rule, words,
                  path):  # fmt: skip

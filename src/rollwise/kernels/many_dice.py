@@ -174,7 +174,7 @@ def lowest_two(n, zeros, need, points, base_low, base_high, skip_low, skip_high)
     return lower, upper
 
 
-@kernel(long=True)
+@kernel(never_interpreted=True)
 def many_dice(most, points, skip, looked_at, choose, low, high):
     """Enclose V and W for every number of dice up to `most`.
 

@@ -28,7 +28,7 @@ def best_value(begin, end, value, sign):
     return best
 
 
-@kernel(long=True)
+@kernel(never_interpreted=True)
 def learn_q(games, most_moves, action_indptr, action_reward, outcome_indptr, cells, value, visits,
             seen, sign, explore, power, words):  # fmt: skip
     """Play games from state 0 and move the value of each action towards what came of it.

@@ -7,7 +7,7 @@ import numpy as np
 from rollwise.kernels.jit import kernel
 
 
-@kernel(long=True)  # Python can't call compiled rules by their address
+@kernel(never_interpreted=True)  # Python can't call compiled rules by their address
 def answer_all(question, calls, states, answers):
     """What a function answers in each state.
 

@@ -23,7 +23,6 @@ from rollwise.kernels.reorder import scatter
 from rollwise.machine import large_pages
 from rollwise.machine.pipeline import on_both_cores
 from rollwise.proofs.check import Verdict, check
-from rollwise.proofs.check_endless import check_settled
 from rollwise.recursion.endless import settled
 from rollwise.recursion.order import Recursion
 from rollwise.recursion.search import Search
@@ -303,6 +302,8 @@ class SettledBounding(Bounding):
     """The same where play may go on for ever, and has its worth (`rollwise.graph.endings`)."""
 
     def check(self, values: NDArray[np.float64], bounds: NDArray[np.float64]) -> Verdict:
+        from rollwise.proofs.check_endless import check_settled  # few games need it
+
         known = values, bounds, self._border_values, self._border_bounds
         return check_settled(self._graph, *known)
 

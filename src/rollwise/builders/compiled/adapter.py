@@ -43,7 +43,7 @@ from rollwise.builders.compiled.reads import Reads
 from rollwise.builders.compiled.record import array_dtype, record_source
 from rollwise.builders.rules import LEAST, MOST, Rules
 from rollwise.kernels.calls import EXPAND, QUESTION, ROOTS, RULES_FAILED
-from rollwise.kernels.prefetch import prefetch
+from rollwise.kernels.compiling import prefetch
 from rollwise.machine.kernel_cache import before_compiling
 
 OPTIONS = {"boundscheck": True}

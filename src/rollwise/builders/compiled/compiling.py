@@ -21,6 +21,7 @@ from rollwise.builders.compiled.adapter import (
 )
 from rollwise.builders.compiled.adapter_source import question_source, roots_source
 from rollwise.builders.compiled.cache_key import Key
+from rollwise.builders.compiled.disk import compiled_by
 from rollwise.builders.compiled.notes import Note
 from rollwise.builders.compiled.reads import Reads, what_is_read
 from rollwise.builders.compiled.reasons import NotCompilable, reasons_told
@@ -160,7 +161,7 @@ def _tried_once(reads: Reads) -> Iterator[None]:
     NotCompilable
         At once, where it was noted.
     """
-    note = Note(reads.key_with(reads.lines), "failed")
+    note = Note(reads.key_with(reads.lines, compiled_by()), "failed")
     if reason := note.read():
         raise NotCompilable(reason)
     try:
