@@ -11,7 +11,7 @@ from rollwise.kernels.sampling import pick
 _32 = np.uint64(32)
 
 
-@kernel(long=True)
+@kernel(never_interpreted=True)
 def count_draws(
     first, stop, lottery, lottery_indptr, cells, outcome_indptr, samples, words, counts
 ):
