@@ -421,8 +421,11 @@ def drawn_chances(page: Page, solution: Solution, chase: Solution, samples: int)
     page.text(f"""
         Rolling second, with as many draws, no chance has a standard error above
         {errors.max():.5f}. Of the source's {listed} chances {listed - beyond} are within three
-        standard errors and their rounding of the truth: its draws explain them. {beyond} are not:
+        standard errors and their rounding of the truth: its draws explain them.
     """)
+    if not rows:
+        return
+    page.text("The others:")
     page.table(["dice", "two to take", "chances", "not explained by draws"], rows, words=2)
     page.text("""
         Two dice that must both be taken are the row that isn't simulated (see *Corrected in the
