@@ -220,6 +220,7 @@ def _read_kept(path: Path, games: int | None) -> list[Record]:
             if key not in record.headers:
                 raise RecordError(
                     f"{record.where}: this isn't a game that `rollwise play` kept: it has no line "
+                    f"@{key}"
                 )
     return records
 
