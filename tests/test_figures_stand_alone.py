@@ -104,7 +104,15 @@ def test_every_picture_on_a_page_has_an_alternative_text():
     for path, alt, file in found:
         where = f"{path.relative_to(ROOT)}: {file.name}"
         assert len(alt.split()) >= 5, where
-        if file.suffix == ".png":
+        if file.suffix == ".svg" and "docs" in file.parts:
+            text = file.read_text()
+            title = re.search(r"<title>(.+?)</title>", text)
+            assert title is not None, f"{where}: run make docs"
+            assert html.unescape(title[1]) == alt, where
+            desc = re.search(r"<desc>(.+?)</desc>", text, re.S)
+            assert desc is not None, where
+            assert len(desc[1]) > 60, where
+        elif file.suffix == ".png":
             width, height = struct.unpack(">II", file.read_bytes()[16:24])
             assert min(width, height) > 300, where
 

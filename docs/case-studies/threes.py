@@ -122,10 +122,18 @@ def first(page: Page, solution: Solution) -> None:
         points now, points expected later, and their sum.
     """)
     figure = solution.plot("graph", state=hand([1, 6]))
-    page.figure("tree", figure, "Threes: 1 and 6 on the table", TREE)
+    alt = (
+        "Threes, a tree: 1 and 6 on the table, three choices, and what can follow each; to take "
+        "the 1 is best"
+    )
+    page.figure("tree", figure, alt, TREE)
     page.text("With three dice, 1, 5 and 6, it is the same:")
     figure = solution.plot("graph", state=hand([1, 5, 6]))
-    page.figure("tree-three", figure, "Threes: 1, 5 and 6 on the table", TREE)
+    alt = (
+        "Threes, a tree: 1, 5 and 6 on the table, four choices, and what can follow each; to take "
+        "the 1 is best"
+    )
+    page.figure("tree-three", figure, alt, TREE)
 
 
 def scores(page: Page, solution: Solution) -> None:

@@ -141,6 +141,7 @@ def _tree(solution: Solution, root: int) -> go.Figure:
             if solution.is_score
             else ", and the chance to win of the player who moves there."
         ),
+        "Full lines: the best action. Dotted: worse ones.",
     ]
     return picture(nodes, edges, f"{graph.title}: one decision", notes, [], given_rows=True)
 
