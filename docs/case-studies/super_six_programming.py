@@ -395,7 +395,9 @@ def integers(page: Page) -> None:
     page.table(head, rows)
     page.text("""
         Of each pair of binaries, one for rolling and one for ending, the worse one is ruled out; a
-        linear system is left. The times, up to 130 pegs, with SCIP and HiGHS, are in
+        linear system is left. How could the source get to 130 pegs with M = 1? Its figure of errors
+        tells: its programs are for one number of pegs each. One program for all of
+        them takes far longer. The times of each way, up to 130 pegs, are in
         [benchmarks/milp.md](../../benchmarks/milp.md).
     """)
 

@@ -13,9 +13,10 @@ LIMIT = re.compile(r"A run may take (\S+) s")
 WAYS = {
     "By component, tight M": "by component, tight M (the default)",
     "By component, M = 1": "by component, M = 1",
+    "By number of sticks, M = 1 (as published)": "by number of sticks, M = 1 (as published)",
     "Whole, tight M": "`--whole`, tight M",
     "Whole, M = 1, started from the answer": "`--whole`, M = 1, started from the answer",
-    "Whole, M = 1 (as published)": "`--whole --tighten 0`, M = 1 (as published)",
+    "Whole, M = 1": "`--whole --tighten 0`, M = 1",
 }
 SOLVERS = {"scip": "SCIP", "highs": "HiGHS"}
 
@@ -36,6 +37,8 @@ def table(measured: str) -> str:
     for title, way in WAYS.items():
         for solver, name in SOLVERS.items():
             took = {row["sticks"]: row for row in sections[title] if row["solver"] == solver}
+            if not took:
+                continue
             cells = [_cell(took.get(sticks), limit[1]) for sticks in strategy]
             lines.append(f"| {way} | {name} | {' | '.join(cells)} |")
             way = ""
