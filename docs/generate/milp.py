@@ -36,7 +36,9 @@ def table(measured: str) -> str:
     lines.append("|---" * (2 + len(strategy)) + "|")
     for title, way in WAYS.items():
         for solver, name in SOLVERS.items():
-            took = {row["sticks"]: row for row in sections[title] if row["solver"] == solver}
+            took = {
+                row["sticks"]: row for row in sections.get(title, []) if row["solver"] == solver
+            }
             if not took:
                 continue
             cells = [_cell(took.get(sticks), limit[1]) for sticks in strategy]
