@@ -24,7 +24,6 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataC
 from numba.core.runtime import rtsys
 
 from rollwise.machine import memory_limits, switches
-from rollwise.machine.switches import jit_disabled
 from rollwise.machine.user_cache import is_private, tell_once
 
 PACKAGE = Path(__file__).parents[1]
@@ -54,11 +53,11 @@ def before_compiling() -> None:
     told the answer; code that needs BLAS still imports it (``np.dot`` looks for it itself).
     """
     global _compiling
-    if not _compiling and not jit_disabled():
+    if not _compiling:
         memory_limits.require(memory_limits.TO_COMPILE, "compiling (once on a machine)")
         _compiling = True
     wanted = "scipy.linalg.cython_blas"
-    if jit_disabled() or wanted in sys.modules or "numba.np.arraymath" in sys.modules:
+    if wanted in sys.modules or "numba.np.arraymath" in sys.modules:
         return
     sys.modules[wanted] = None  # type: ignore[assignment]
     try:
@@ -168,7 +167,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 
 def keep_on_disk(compiled: Any, function: Callable[..., object]) -> None:
     """Have a kernel kept, and read, if there is a place for it."""
-    if jit_disabled() or not switches.is_on("kernel-cache"):
+    if not switches.is_on("kernel-cache"):
         return
     try:
         compiled._cache = KernelCache(function)
@@ -186,4 +185,4 @@ def is_kept(compiled: Any) -> bool:
 
 def is_compiled(compiled: Any) -> bool:
     """Whether a kernel is on disk, in a form that can be used."""
-    return jit_disabled() or (is_kept(compiled) and not compiled._cache.is_empty())
+    return is_kept(compiled) and not compiled._cache.is_empty()
