@@ -24,6 +24,7 @@ from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.graph.choices import has_choice
 from rollwise.methods.linear_programming import linear_programming, net_visits
+from rollwise.methods.mixed_integer import mixed_integer
 from rollwise.methods.result import Status
 
 pytest.importorskip("highspy")
@@ -271,3 +272,54 @@ def test_the_commands():
         "solve", "piglet", "--method", "linear-programming", "--rim", "1"
     )
     assert "has no --rim" in refusal("solve", "piglet", "--rim", "1")
+
+
+def test_integer_programs_for_one_number_of_sticks_after_the_other():
+    graph = build(SuperSix(sticks=8))
+    truth = rollwise.Solution.of_graph(graph).values
+    sticks = graph.states[:, :3].sum(axis=1)
+    for objective in ("none", "smallest"):
+        pieces = [np.flatnonzero(sticks == n) for n in range(2, 9)]
+        found = mixed_integer(graph, pieces=pieces, tighten=0, objective=objective)
+        assert found.details["programs"] == len(pieces)
+        assert found.details["binaries_fixed_beforehand"] == 0
+        assert np.max(np.abs(found.values - truth)) < 1e-6
+
+
+def test_two_pictures_under_two_names():
+    """The residual is that of the table; the error is the distance from certified values."""
+    pytest.importorskip("plotly")
+    from rollwise.plot.kinds.error import ERROR
+    from rollwise.plot.kinds.residual import RESIDUAL
+
+    solution = rollwise.solve(SuperSix(sticks=16))
+    found = linear_programming(solution.graph)
+    residual = RESIDUAL.of(solution, found.values)
+    assert residual == pytest.approx(np.abs(found.columns["relative_residual"]), abs=1e-9)
+    chance, said = (1 + solution.values) / 2, (1 + found.values) / 2
+    assert ERROR.of(solution, found.values) == pytest.approx(np.abs(said / chance - 1), abs=1e-12)
+    assert np.sum(ERROR.of(solution, found.values) > 1e-6) > np.sum(residual > 1e-6) > 0
+    drawn = str(solution.plot("residual", methods=("linear-programming:whole=no",)).to_dict())
+    assert "relative residual of linear-programming:whole=no" in drawn
+    drawn = str(solution.plot("error", methods=("linear-programming:rim=1",)).to_dict())
+    assert "status: converged" in drawn
+    threes = rollwise.solve(Threes(dice=2))
+    assert np.all(RESIDUAL.of(threes, threes.values) < 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("sideways", "there is no method"),
+        ("linear-programming:sideways", "has no option 'sideways'"),
+        ("linear-programming:larger=3", "has no option 'larger'"),
+        ("linear-programming:rim=wide", "rim can't be 'wide'"),
+        ("linear-programming:whole=perhaps", "whole can't be 'perhaps'"),
+    ],
+)
+def test_methods_with_options_that_make_no_sense(text, words):
+    pytest.importorskip("plotly")
+    from rollwise.plot.method_maps import read_method
+
+    with pytest.raises(UsageError, match=words):
+        read_method(text)
