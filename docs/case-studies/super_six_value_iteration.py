@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from decimal import Decimal
 
@@ -280,13 +281,17 @@ def rules_of_thumb(page: Page, large: Solution) -> None:
     head = ["stop …", *[f"{n} sticks" for n in shown], f"{counts[-1]}, loss"]
     page.table(head, rows)
     lines = [
-        Line(name, counts, [max(100 * x, 1e-6) for x in found], colour)
+        Line(re.sub("^at", "stop at", name), counts, [max(100 * x, 1e-6) for x in found], colour)
         for (name, found), colour in zip(lag.items(), (RED, ORANGE, GREEN, BLUE), strict=True)
     ]
     figure = draw_lines(
         lines,
         title="Super Six: how far rules of thumb are behind perfect play",
-        notes=["What is below 10<sup>-6</sup> percentage points is drawn there."],
+        notes=[
+            "A rule says with how many sticks in the lid one stops; the last one also with three, "
+            f"if mine × theirs is {edge} or more.",
+            "What is below 10<sup>-6</sup> percentage points is drawn there.",
+        ],
         x_title="sticks in the game",
         y_title="behind perfect play (percentage points)",
         log=True,
