@@ -29,7 +29,6 @@ from numba.extending import (
     register_model,
 )
 
-import rollwise.kernels.compiling  # noqa: F401 (what `prefetch` is in compiled code)
 from rollwise.builders.compiled.adapter_source import (
     expand_source,
     writings,
