@@ -1,11 +1,14 @@
 """Compiled kernels on disk, and what Numba is spared so that they are read soon.
 
-Numba keeps compiled code on disk by itself. It is changed here in three places:
+Numba keeps compiled code on disk by itself. It is changed here in four places:
 
 - Before it reads or compiles anything, it imports more than is needed. It is kept from that.
 - It takes code for up to date as long as the file of the function is what it was. Here also the
   files must be that the function imports other kernels and constants from.
 - A file that can't be read, or written, isn't an error.
+- It numbers functions from 1 in each process, and names machine code by these numbers. Two
+  functions of one name that were compiled in different processes had the same name, so that a
+  process that read both from disk called the wrong one. Here each process has its own numbers.
 """
 
 from __future__ import annotations
@@ -13,13 +16,16 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib.util
+import itertools
 import re
+import secrets
 import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 from numba.core.runtime import rtsys
 
@@ -27,6 +33,7 @@ from rollwise.machine import memory_limits, switches
 from rollwise.machine.user_cache import is_private, tell_once
 
 PACKAGE = Path(__file__).parents[1]
+FunctionIdentity._unique_ids = itertools.count(secrets.randbits(48) << 14)
 # Modules whose sources go into what is compiled.
 IMPORT = re.compile(rb"^\s*from rollwise\.((?:kernels|machine)\.\w+) import", re.MULTILINE)
 
