@@ -71,6 +71,7 @@ def nearly(moves):
     return value_iteration(dict(reversed(moves.items())), 60)
 
 
+@pytest.mark.slow
 @pytest.mark.needs_jit
 def test_super_six_by_value_iteration(small):
     page = small("super_six_value_iteration")

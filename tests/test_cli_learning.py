@@ -147,6 +147,7 @@ def test_a_tournament():
     assert "500 games a pair, seed 1" in text
 
 
+@pytest.mark.slow
 @pytest.mark.needs_jit
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_ctrl_c_keeps_what_was_learned(tmp_path, monkeypatch, workers):

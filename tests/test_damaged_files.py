@@ -25,6 +25,8 @@ from test_storage import rewrite
 
 from rollwise.learn.files import checksum_of
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 PIGLET = ("piglet", "target=3")
 FILE = object()  # where its name comes

@@ -139,6 +139,7 @@ def test_commands_take_chases_and_contests(command, form):
     assert document["game"] == f"{kind}-threes"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS, ids=["chase", "contest"])
 def test_pictures_reports_and_exports(form, tmp_path):
     output("plot", form[0], "policy", *form[1:], "--out", "p.html", cwd=tmp_path)

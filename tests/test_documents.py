@@ -150,6 +150,7 @@ def test_the_page_on_the_command_line_is_up_to_date():
     assert set(re.findall(r"`(--[\w-]+)", named)) == flags
 
 
+@pytest.mark.slow
 def test_all_links_lead_somewhere():
     assert links.broken_links(ROOT) == []
 

@@ -26,6 +26,8 @@ from rollwise.plot.fields import empty_cells, view
 from rollwise.plot.pages import _told, page
 from rollwise.plot.words import action_name
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("plotly")
 
 ROOT = Path(__file__).parent.parent

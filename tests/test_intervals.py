@@ -67,6 +67,7 @@ def test_one_game_tells_nothing_of_a_mean():
     assert "a draw is half a win" not in output(*score)
 
 
+@pytest.mark.slow
 def test_small_matches_warn_of_nothing_and_cover_the_exact_chance():
     """Many matches of 20 games each: what `simulate` says of each, beside the exact chance."""
     words = ("simulate", "dice-blackjack", "--policy", "one-die", "--against", "all-dice")

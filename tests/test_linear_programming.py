@@ -27,6 +27,8 @@ from rollwise.methods.linear_programming import linear_programming, net_visits
 from rollwise.methods.mixed_integer import mixed_integer
 from rollwise.methods.result import Status
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("highspy")
 
 FOR_TWO = ((2, "win"),)

@@ -374,6 +374,7 @@ def tries(monkeypatch, tmp_path):
 OWN, RUNNING = ["actions", "outcomes"], ["lister", "lister"]
 
 
+@pytest.mark.slow
 @pytest.mark.needs_jit
 @pytest.mark.parametrize(
     ("game", "listers"),

@@ -19,6 +19,7 @@ def test_every_game_has_a_playthrough():
     assert {path.stem for path in RECORDS} >= set(available())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
 def test_replay(path):
     record = json.loads(path.read_text())

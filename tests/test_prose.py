@@ -35,6 +35,7 @@ def prose(page: str) -> str:
     return " ".join(GENERATED.sub("", FENCED.sub("", (DOCS / page).read_text())).split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", sorted(path.name for path in DOCS.glob("*.md")))
 def test_no_exact_figure_is_typed_by_hand(page):
     """What is left of a page without blocks and without the sentences that are held below."""

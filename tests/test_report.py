@@ -31,6 +31,8 @@ from rollwise.report.again import command
 from rollwise.report.facts import Facts
 from rollwise.report.strategy_table import encode
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("plotly")
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "hit_the_mark.py"

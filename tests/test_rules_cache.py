@@ -115,6 +115,7 @@ def test_what_two_processes_compiled_a_third_reads_together(tmp_path, monkeypatc
         assert json.loads(again.stdout)["value"] == json.loads(done.stdout)["value"]
 
 
+@pytest.mark.slow
 def test_old_files_are_pruned_and_an_unwritable_place_is_no_error(tmp_path, monkeypatch):
     from rollwise.games.pig import Piglet
 

@@ -10,6 +10,8 @@ import pytest
 
 from rollwise.builders import watch
 
+pytestmark = pytest.mark.slow
+
 GAME = """
 from typing import NamedTuple
 from dataclasses import dataclass

@@ -163,6 +163,7 @@ def test_a_persons_scores(tmp_path):
     assert told["p_mean"] < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.needs_jit
 def test_bets():
     told = document("bet", "threes", "--scores", "7", "--against", "take-one", "--pot", "10")

@@ -26,6 +26,8 @@ from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
 
+pytestmark = pytest.mark.slow
+
 STUDIES = Path(__file__).parent.parent / "docs" / "case-studies"
 PIGS = ("pig", "target=12", "--seed", "5", "--games", "3")
 

@@ -236,6 +236,7 @@ def endless() -> StateGraph:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.needs_jit
 def test_policies_that_never_end():
     graph = endless()

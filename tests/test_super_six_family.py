@@ -22,6 +22,8 @@ from rollwise.games.super_six import STOP, THROW, SuperSix
 from rollwise.graph import ARRAYS
 from rollwise.methods import run_method
 
+pytestmark = pytest.mark.slow
+
 STUDIES = Path(__file__).parent.parent / "docs" / "case-studies"
 PHASES = ("middle", "begin", "first", "second")  # in the order of the field `forced`
 

@@ -16,6 +16,8 @@ from rollwise.machine.deadlines import Clock, OutOfTime
 from rollwise.methods import run_method
 from rollwise.methods.result import MethodResult, Status
 
+pytestmark = pytest.mark.slow
+
 GAME = ("pig", "target=12")
 
 

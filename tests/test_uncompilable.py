@@ -86,6 +86,7 @@ def warning_of(place: Path) -> str:
     return str(caught[0].message)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("expression", "wrong", "remedy"), CASES, ids=[case[0] for case in CASES])
 def test_the_remedy_fits(empty_folder, tmp_path, expression, wrong, remedy):
     message = warning_of(own(tmp_path, expression))
