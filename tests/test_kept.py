@@ -139,6 +139,9 @@ def test_a_saved_solution_is_proved_once(tmp_path, monkeypatch):
     rollwise.solve(Piglet(5), method="value-iteration").save(path)  # another file of that name
     kept.load(path, Piglet(5))
     assert len(proved) == 3
+    rollwise.solve(Piglet(5)).save(tmp_path / "copy.parquet")  # the same values
+    kept.load(tmp_path / "copy.parquet", Piglet(5))
+    assert len(proved) == 3
     with pytest.raises(SolutionFileError, match="not for piglet target=6"):
         kept.load(path, Piglet(6))
     assert len(list((tmp_path / "cache" / "answers").glob("*.proved"))) == 2

@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -197,6 +198,40 @@ def test_an_index_has_no_sign_in_compiled_code():
     assert found.tolist() == [[2.0, 4.0, 0.0]] * 2
     signature = shifted.compiled.nopython_signatures[0]
     assert str(signature.return_type) == "uint64"
+
+
+@pytest.mark.needs_jit
+def test_a_kernel_waits_for_inner_ones_that_another_thread_tells_numba_of(monkeypatch):
+    from rollwise.kernels import compiling
+
+    begun = threading.Event()
+
+    def slowly_at_first(compiled, function):
+        if not begun.is_set():
+            begun.set()
+            time.sleep(1.0)
+
+    monkeypatch.setattr(compiling, "keep_on_disk", slowly_at_first)
+    monkeypatch.setattr(jit, "INNER", [])
+
+    def twice_as_much(number):
+        return 2 * number
+
+    inner_kernel(twice_as_much)
+
+    @kernel
+    def first(number):
+        return twice_as_much(number)
+
+    @kernel
+    def second(number):
+        return twice_as_much(number) + 1
+
+    thread = threading.Thread(target=lambda: first.compiled)
+    thread.start()
+    assert begun.wait(10)  # the inner kernel is no longer on the list, and not yet known
+    assert second.compiled(4) == 9
+    thread.join()
 
 
 @pytest.mark.needs_jit

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 import rollwise
 from rollwise.answer import solve as solving
@@ -59,8 +60,10 @@ ELSEWHERE = (
     "report",
     "simulate",
     "web",
+    "words",
 )
 Kept = TypeVar("Kept")
+Floats = NDArray[np.float64]
 
 
 def build(
@@ -146,8 +149,8 @@ def load(
 ) -> Solution:
     """A saved solution, as `rollwise.load` gives it.
 
-    Its graph is kept, or built and then kept. A file that was proved on this machine isn't proved
-    again as long as no byte of it, of the rules and of rollwise has changed.
+    Its graph is kept, or built and then kept. Values and bounds that were proved on this machine
+    aren't proved again for the same graph by the same rollwise.
     """
     from rollwise.answer.storage import load as read
 
@@ -160,26 +163,26 @@ class _Memory:
     def build(self, game: Game, max_states: int | None, progress: Progress | None) -> StateGraph:
         return build(game, max_states=max_states, progress=progress)
 
-    def was_proved(self, path: Path, game: Game) -> bool:
-        note = self._note(path, game)
+    def was_proved(self, graph: StateGraph, values: Floats, bounds: Floats) -> bool:
+        note = self._note(graph, values, bounds)
         return note is not None and note.exists()
 
-    def note_proved(self, path: Path, game: Game) -> None:
-        note = self._note(path, game)
+    def note_proved(self, graph: StateGraph, values: Floats, bounds: Floats) -> None:
+        note = self._note(graph, values, bounds)
         if note is not None:
             with contextlib.suppress(OSError):
                 note.touch()
                 make_room(note.parent, "*.proved", most_files=MOST_NOTES)
 
-    def _note(self, path: Path, game: Game) -> Path | None:
-        """An empty file whose name says what was proved."""
-        key = _Entry.of(game).key
+    def _note(self, graph: StateGraph, values: Floats, bounds: Floats) -> Path | None:
+        """An empty file, named after all that the check reads and the sources of rollwise."""
         folder = answers_folder()
-        if key is None or folder is None:
+        if folder is None:
             return None
-        with path.open("rb") as file:
-            content = hashlib.file_digest(file, "blake2b").hexdigest()[:40]
-        return folder / f"{content}-{key}.proved"
+        digest = hashlib.blake2b(f"{graph.content_hash} {_sources()}".encode(), digest_size=20)
+        digest.update(values.tobytes())
+        digest.update(bounds.tobytes())
+        return folder / f"{digest.hexdigest()}.proved"
 
 
 class _Entry:
@@ -212,14 +215,13 @@ class _Entry:
             return None  # whoever builds it will say why
 
     @cached_property
-    def key(self) -> str | None:
-        """What the game is known by in every process; None where that can't be told."""
+    def _key(self) -> str | None:
         return None if self._rules is None else _key_of(self._game, self._rules)
 
     def _path(self, kind: str) -> Path | None:
-        if self._folder is None or self.key is None:
+        if self._folder is None or self._key is None:
             return None
-        about = self.key
+        about = self._key
         if kind == "values":
             if self._about is None:
                 return None

@@ -164,7 +164,7 @@ def load(
     mode, max_states, progress
         How to build the graph; see `rollwise.build`.
     memory : Memory, optional
-        What earlier runs found out: graphs, and which files were proved.
+        What earlier runs found out: graphs, and which values were proved.
 
     Raises
     ------
@@ -177,17 +177,18 @@ def load(
     how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
     saved = build_saved(path, facts, game, memory=memory, **how)
     values, bounds = _numbers(path, facts, saved.graph)
-    if prove and not (memory is not None and memory.was_proved(path, saved.game)):
+    known = saved.graph, values, bounds
+    if prove and not (memory is not None and memory.was_proved(*known)):
         started = time.perf_counter()
-        _, state = find_unproved(saved.graph, values, bounds)
+        _, state = find_unproved(*known)
         if state is not None:
             raise SolutionFileError(
-                f"{path} says that {claim(saved.graph, values, bounds, state)}, which isn't so; "
+                f"{path} says that {claim(*known, state)}, which isn't so; "
                 "solve the game again and save it"
             )
         saved.seconds["certify"] = time.perf_counter() - started
         if memory is not None:
-            memory.note_proved(path, saved.game)
+            memory.note_proved(*known)
     return Solution(
         saved.graph,
         saved.game,
@@ -216,11 +217,15 @@ class Memory(Protocol):
     def build(self, game: Game, max_states: int | None, progress: Progress | None) -> StateGraph:
         """The graph of a game, as `rollwise.build` gives it."""
 
-    def was_proved(self, path: Path, game: Game) -> bool:
-        """Whether this very file was proved by these rules."""
+    def was_proved(
+        self, graph: StateGraph, values: NDArray[np.float64], bounds: NDArray[np.float64]
+    ) -> bool:
+        """Whether these bounds on these values were proved."""
 
-    def note_proved(self, path: Path, game: Game) -> None:
-        """Say that it was."""
+    def note_proved(
+        self, graph: StateGraph, values: NDArray[np.float64], bounds: NDArray[np.float64]
+    ) -> None:
+        """Say that they were."""
 
 
 def build_saved(

@@ -30,6 +30,7 @@ PATIENCE = 0.3  # seconds of interpreting after which a kernel is compiled
 
 INNER: list[Any] = []  # inner kernels that Numba doesn't know yet
 
+_compiling = threading.Lock()  # else one thread could use what another is about to tell Numba
 _thread = threading.local()
 _interprets = switches.is_on("plain-kernels")
 
@@ -58,7 +59,7 @@ class Kernel:
     ----------
     function : the loop in Python
     never_interpreted : bool
-        Of one that takes far longer than its arrays are large, or calls compiled rules.
+        For loops that are long where their arrays are small, and those that call compiled rules.
     """
 
     def __init__(self, function: Callable[..., Any], never_interpreted: bool) -> None:
@@ -95,8 +96,9 @@ class Kernel:
         if self._compiled is None:
             from rollwise.kernels.compiling import compile_inner, compiled_kernel
 
-            compile_inner(INNER)
-            self._compiled = compiled_kernel(self.function)
+            with _compiling:
+                compile_inner(INNER)
+                self._compiled = compiled_kernel(self.function)
         return self._compiled
 
     @property
