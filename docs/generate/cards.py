@@ -21,6 +21,7 @@ from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.references import Policies
 from rollwise.game import Game, parameter_specs
 from rollwise.games import available
+from rollwise.parameters import typed
 from rollwise.simulate.lengths import expected_lengths
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,7 +86,8 @@ def _parameters(cls: type[Game]) -> str:
     rows = ["| parameter | default | range | |", "|---|---|---|---|"]
     for spec in specs:
         span = "true or false" if spec.type is bool else spec.range_text
-        rows.append(f"| `{spec.name}` | {str(spec.default).lower()} | {span} | {spec.about} |")
+        shown = typed(spec.default)
+        rows.append(f"| `{spec.name}` | {shown} | {span} | {spec.about} |")
     return "\n".join(rows)
 
 

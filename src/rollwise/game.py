@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from rollwise.errors import ParameterError
 from rollwise.faults import one_line, shown
-from rollwise.parameters import ParameterSpec, Value, parameter_specs
+from rollwise.parameters import ParameterSpec, Value, parameter_specs, word_of
 from rollwise.parameters import parameter as parameter
 
 if TYPE_CHECKING:
@@ -240,7 +240,7 @@ class Game:
         """The parameters of this game, by name; without variants that have their default."""
         named = ((field, getattr(self, field.name)) for field in dataclasses.fields(self))
         return {
-            field.name: value
+            field.name: word_of(value)
             for field, value in named
             if not field.metadata.get("variant") or value != field.default
         }

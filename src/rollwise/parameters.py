@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import enum
 import math
+import re
 import typing
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rollwise.errors import ParameterError
+from rollwise.errors import ParameterError, spelled
 from rollwise.faults import shown
 
-Value = int | float | bool
+Value = int | float | bool | str
+
+KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+WORD = r"[\w.-]+"  # a text that titles, files and records of games can hold
 
 
 def parameter(
-    default: Value,
+    default: Value | enum.Enum,
     *,
     at_least: float | None = None,
     at_most: float | None = None,
+    among: Sequence[Value] = (),
     about: str = "",
     variant: bool = False,
 ) -> Any:
@@ -28,14 +36,42 @@ def parameter(
     Use it as a field's default: ``target: int = parameter(100, at_least=1)``. A `variant` is
     another version of the rules. Titles and files name it only where it isn't the default, so
     that a game may get versions and its files stay good.
+
+    A text is one `among` given ones: ``path: str = parameter("long", among=("long", "short"))``.
+    Of an enumeration every member may be had: ``path: Path = parameter(Path.LONG)``. It is typed,
+    and kept in files, as the member's name in small letters, with dashes for underscores.
     """
-    metadata = {"at_least": at_least, "at_most": at_most, "about": about, "variant": variant}
+    metadata = {
+        "at_least": at_least,
+        "at_most": at_most,
+        "among": tuple(among),
+        "about": about,
+        "variant": variant,
+    }
     return dataclasses.field(default=default, metadata=metadata)
+
+
+def word_of(value: Any) -> Any:
+    """A parameter as it is typed and kept: the word for a member of an enumeration."""
+    return value.name.lower().replace("_", "-") if isinstance(value, enum.Enum) else value
+
+
+def typed(value: Any) -> str:
+    """A parameter that `word_of` has written, as typed on the command line."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @dataclass(frozen=True)
 class ParameterSpec:
-    """What a parameter of a game may be."""
+    """What a parameter of a game may be.
+
+    Attributes
+    ----------
+    type : type
+        int, float, bool, str or an enumeration.
+    default, among
+        As `word_of` writes them; `among` is empty where a range is all that is said.
+    """
 
     name: str
     type: type
@@ -43,10 +79,13 @@ class ParameterSpec:
     at_least: float | None
     at_most: float | None
     about: str
+    among: tuple[Value, ...] = ()
 
     @property
     def range_text(self) -> str:
         """The range in words, or an empty string."""
+        if self.among:
+            return either(map(str, self.among))
         if self.at_least is not None and self.at_most is not None:
             return f"from {self.at_least} to {self.at_most}"
         if self.at_least is not None:
@@ -57,17 +96,17 @@ class ParameterSpec:
 
     def check(self, game: str, value: Any) -> None:
         """Raise ParameterError unless `value` has the right type and lies in range."""
-        kinds = {int: "a whole number", float: "a number", bool: "true or false"}
+        accepted = int | float if self.type is float else self.type
+        is_member = issubclass(self.type, enum.Enum)
         right = (
-            isinstance(value, bool)
-            if self.type is bool
-            else isinstance(value, int | float if self.type is float else int)
-            and not isinstance(value, bool)
+            isinstance(value, accepted)
+            and isinstance(value, bool) == (self.type is bool)
+            and isinstance(value, enum.Enum) == is_member
         )
-        if not right:
-            raise ParameterError(
-                f"{game}: {self.name} must be {kinds[self.type]}, not {shown(value)}"
-            )
+        if not right or (self.among and word_of(value) not in self.among):
+            raise self._refused(game, value)
+        if is_member or self.type is str:
+            return
         low, high = self.at_least, self.at_most
         if self.type is float and not math.isfinite(value):
             raise ParameterError(f"{game}: {self.name} must be a finite number, not {value!r}")
@@ -75,6 +114,22 @@ class ParameterSpec:
             raise ParameterError(f"{game}: {self.name} is {shown(value)}, beyond 64 bits")
         if (low is not None and value < low) or (high is not None and value > high):
             raise ParameterError(f"{game}: {self.name} must be {self.range_text}, not {value!r}")
+
+    def _refused(self, game: str, value: Any) -> ParameterError:
+        """What to say of a value of another type, or one that isn't among the given ones."""
+        import difflib
+
+        expected = self.range_text if self.among else KINDS[self.type]
+        close = difflib.get_close_matches(str(value).lower(), map(str, self.among), 1)
+        if issubclass(self.type, enum.Enum):
+            word = close[0] if close else None
+            members = {
+                word_of(member): f"{self.type.__name__}.{member.name}" for member in self.type
+            }
+            expected = spelled(python=either(members.values()), command_line=expected)
+            close = [spelled(python=members[word], command_line=word)] if word else []
+        hint = f"; did you mean {close[0]}?" if close else ""
+        return ParameterError(f"{game}: {self.name} must be {expected}, not {shown(value)}{hint}")
 
     def parse(self, game: str, text: str) -> Value:
         """Read a value as typed on the command line.
@@ -85,21 +140,29 @@ class ParameterSpec:
             The text isn't a value of the parameter's type, or is out of range.
         """
         value: Any = text
-        if self.type is bool:
-            words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-            value = words.get(text.lower(), text)
+        kind: Any = self.type
+        if kind is bool:
+            value = TRUTHS.get(text.lower(), text)
+        elif issubclass(kind, enum.Enum):
+            value = {word_of(member): member for member in kind}.get(text, text)
         else:
             with contextlib.suppress(ValueError):
-                value = self.type(text)
+                value = kind(text)
         self.check(game, value)
         return typing.cast(Value, value)
+
+
+def either(words: Iterable[str]) -> str:
+    """Words as a choice: ``a, b or c``."""
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def no_parameter(name: str) -> str:
     """What to write where something that isn't a parameter is declared like one."""
     return (
-        f"a parameter is an int, a float or a bool, and anything else is written "
-        f"{name}: ClassVar = ..."
+        f"a parameter is an int, a float, a bool, an enumeration or a str with "
+        f"parameter(..., among=(...)), and anything else is written {name}: ClassVar = ..."
     )
 
 
@@ -109,37 +172,40 @@ def parameter_specs(game: type[Any]) -> list[ParameterSpec]:
     Raises
     ------
     ParameterError
-        A parameter is declared as something other than int, float or bool, or has the
-        name of something that every game can do.
+        A parameter is declared as something that can't be one, or has the name of something
+        that every game can do.
     """
     try:
         hints = typing.get_type_hints(game)
     except (NameError, TypeError):
         hints = {}
-    specs = []
-    for field in dataclasses.fields(game):
-        kind = hints.get(field.name, field.type)
-        if kind not in (int, float, bool):
-            raise ParameterError(
-                f"{game.name}: the parameter {field.name} is declared as {shown(field.type)}; "
-                f"{no_parameter(field.name)}"
-            )
-        inherited = [base.__dict__.get(field.name) for base in game.__mro__[1:]]
-        if any(callable(there) or isinstance(there, property) for there in inherited):
-            raise ParameterError(
-                f"{game.name}: a parameter can't be called {field.name}, since that is something "
-                "that every game says; call it something else"
-            )
-        default = None if field.default is dataclasses.MISSING else field.default
-        meta = field.metadata
-        specs.append(
-            ParameterSpec(
-                field.name,
-                kind,
-                default,
-                meta.get("at_least"),
-                meta.get("at_most"),
-                meta.get("about", ""),
-            )
+    fields = dataclasses.fields(game)
+    return [_spec_of(game, field, hints.get(field.name, field.type)) for field in fields]
+
+
+def _spec_of(game: type[Any], field: dataclasses.Field[Any], kind: Any) -> ParameterSpec:
+    """What a field that is declared as of this `kind` may be."""
+    meta = field.metadata
+    among = meta.get("among", ())
+    default = None if field.default is dataclasses.MISSING else field.default
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        among, default = tuple(map(word_of, kind)), word_of(default)
+    elif kind not in KINDS or (kind is str and not among):
+        raise ParameterError(
+            f"{game.name}: the parameter {field.name} is declared as {shown(field.type)}; "
+            f"{no_parameter(field.name)}"
         )
-    return specs
+    for word in among:
+        if kind is str and not (isinstance(word, str) and re.fullmatch(WORD, word)):
+            raise ParameterError(
+                f"{game.name}: {field.name} may be {shown(word)}, which can't be typed; write a "
+                "word of letters, digits, dots, dashes and underscores"
+            )
+    inherited = [base.__dict__.get(field.name) for base in game.__mro__[1:]]
+    if any(callable(there) or isinstance(there, property) for there in inherited):
+        raise ParameterError(
+            f"{game.name}: a parameter can't be called {field.name}, since that is something "
+            "that every game says; call it something else"
+        )
+    low, high = meta.get("at_least"), meta.get("at_most")
+    return ParameterSpec(field.name, kind, default, low, high, meta.get("about", ""), among)

@@ -108,7 +108,9 @@ class Chase(DerivedGame):
         low, high = self.target_range
         return [
             ParameterSpec("target", int, self.start().gap, low, high, "the score to reach"),
-            ParameterSpec("ties", str, self.ties, None, None, "what exactly that score counts as"),
+            ParameterSpec(
+                "ties", str, self.ties, None, None, "what exactly that score counts as", tuple(TIES)
+            ),
         ]
 
     @cached_property

@@ -91,7 +91,7 @@ class Duel(DerivedGame):
     @property
     def own_specs(self) -> list[ParameterSpec]:
         """How a tie counts."""
-        return [ParameterSpec("ties", str, self.ties, None, None, "how a tie counts")]
+        return [ParameterSpec("ties", str, self.ties, None, None, "how a tie counts", tuple(TIES))]
 
     @cached_property
     def inner_graph(self) -> StateGraph:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rollwise.documents.parts import Document, game_head, number_or_none
-from rollwise.parameters import parameter_specs
+from rollwise.parameters import KINDS, parameter_specs
 
 if TYPE_CHECKING:
     from rollwise.analysis.check import Report
@@ -38,9 +38,10 @@ def _game_document(cls: type[Game]) -> Document:
         "parameters": [
             {
                 "name": spec.name,
-                "type": spec.type.__name__,
+                "type": spec.type.__name__ if spec.type in KINDS else "str",
                 "default": spec.default,
                 "range": spec.range_text,
+                "among": list(spec.among),
                 "about": spec.about,
             }
             for spec in parameter_specs(cls)

@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UnknownState
+from rollwise.parameters import typed
 
 
 def title_of(game: str, parameters: Mapping[str, Any]) -> str:
     """A game with its parameters, as typed on the command line."""
-    parts = [game]
-    for name, value in parameters.items():
-        parts.append(f"{name}={str(value).lower() if isinstance(value, bool) else value}")
-    return " ".join(parts)
+    return " ".join([game, *(f"{name}={typed(value)}" for name, value in parameters.items())])
 
 
 def state_text(field_names: Sequence[str], fields: Iterable[int]) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from rollwise.errors import UsageError
 from rollwise.graph.policies import ties_in_play
 from rollwise.numbers.printed import certified, chance, rounded_up
+from rollwise.parameters import typed
 from rollwise.plot import plot
 from rollwise.plot.kinds.length import draw_lengths
 from rollwise.plot.kinds.policy import best_classes
@@ -40,7 +41,7 @@ def what(facts: Facts) -> str:
     specs = {} if game is None else {spec.name: spec for spec in game.specs}
     if graph.parameters:
         rows = "".join(
-            f"<tr><td class='text'>{html.escape(name)}</td><td>{str(value).lower()}</td>"
+            f"<tr><td class='text'>{html.escape(name)}</td><td>{typed(value)}</td>"
             f"<td class='text'>{marked(specs[name].about if name in specs else '')}</td></tr>"
             for name, value in graph.parameters.items()
         )

@@ -10,6 +10,7 @@ function pointer.
 from __future__ import annotations
 
 import contextlib
+import enum
 import inspect
 from collections import namedtuple
 from collections.abc import Callable
@@ -39,7 +40,7 @@ from rollwise.builders.compiled.disk import KeptOnly, NotKept, RulesCache
 from rollwise.builders.compiled.freezing import frozen, renamed
 from rollwise.builders.compiled.listers import Writing, rewritten, running
 from rollwise.builders.compiled.reads import Reads
-from rollwise.builders.compiled.record import array_dtype, record_source
+from rollwise.builders.compiled.record import array_dtype, is_constant, record_source
 from rollwise.builders.rules import LEAST, MOST, Rules
 from rollwise.kernels.calls import EXPAND, QUESTION, ROOTS, RULES_FAILED
 from rollwise.kernels.compiling import prefetch
@@ -140,8 +141,9 @@ def _short_typed(number):  # type: ignore[no-untyped-def]
 
 def _game_maker(values: dict[str, Any], methods: dict[str, Any]) -> Any:
     """What turns a tuple of `values` into the record that stands for ``self``."""
-    record = namedtuple("GameRecord", list(values) or ["nothing"])  # type: ignore[misc]
-    field_types = tuple(numba_type(value) for value in values.values()) or (types.int64,)
+    values = values or {"nothing": 0}
+    record = namedtuple("GameRecord", list(values))  # type: ignore[misc]
+    field_types = tuple(map(numba_type, values.values()))
 
     class GameType(types.NamedTuple):  # type: ignore[misc]
         pass
@@ -154,8 +156,14 @@ def _game_maker(values: dict[str, Any], methods: dict[str, Any]) -> Any:
     @intrinsic
     def as_game(typingctx: Any, items: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            values = cgutils.unpack_tuple(builder, args[0])
-            return context.make_tuple(builder, game_type, values)
+            given = iter(cgutils.unpack_tuple(builder, args[0]))
+            items = [
+                context.get_constant_generic(builder, kind, value)
+                if is_constant(value)
+                else next(given)
+                for kind, value in zip(field_types, values.values(), strict=True)
+            ]
+            return context.make_tuple(builder, game_type, items)
 
         return game_type(items), codegen
 
@@ -260,6 +268,11 @@ def compile_adapter(scope: dict[str, Any], source: str, name: str) -> Any:
 
 def numba_type(value: Any) -> Any:
     """The type of what rules read from the game, as `record_source` reads it."""
+    if isinstance(value, enum.Enum):
+        member = types.IntEnumMember if isinstance(value, int) else types.EnumMember
+        return member(type(value), numba.typeof(value.value))
+    if isinstance(value, str):
+        return types.unicode_type
     if isinstance(value, np.ndarray):
         return types.Array(numba.from_dtype(array_dtype(value)), value.ndim, "C")
     if isinstance(value, bool | np.bool_):

@@ -19,12 +19,13 @@ import numpy as np
 
 import rollwise
 from rollwise.builders.compiled.cache_key import Key, key_of, names_in
-from rollwise.builders.compiled.record import array_dtype
+from rollwise.builders.compiled.record import array_dtype, is_constant
 from rollwise.builders.rules import Rules
 
 Function = Callable[..., Any]
 
 RULES = ("actions", "outcomes", "reward", "roots")
+NUMBERS = (int, float, np.integer, np.floating, np.ndarray, np.bool_)
 VERSIONS = (rollwise.__version__, np.__version__, platform.python_version())
 
 
@@ -52,7 +53,7 @@ class Reads:
 
     @cached_property
     def key(self) -> Key:
-        """What the functions are known by, compiled: it doesn't depend on the `values`."""
+        """What the functions are known by, compiled: of the `values` only constants count."""
         kinds = tuple((name, _kind_of(value)) for name, value in self.values.items())
         of_self = {f"self.{name}": function for name, function in self.methods.items()}
         facts = (VERSIONS, kinds, self.field_names, self.has_reward)
@@ -70,8 +71,10 @@ class Reads:
         return tuple(function.__code__.co_firstlineno for function in functions)
 
 
-def _kind_of(value: Any) -> str:
-    """What decides the type of a value in compiled code."""
+def _kind_of(value: Any) -> Any:
+    """What compiled code knows of a value: its type, or itself if it is a constant."""
+    if is_constant(value):
+        return "constant", value
     if isinstance(value, np.ndarray):
         return f"array of {array_dtype(value)}, {value.ndim} dimensions"
     return type(value).__name__
@@ -86,7 +89,7 @@ def what_is_read(rules: Rules, functions: dict[str, Function], unread: Iterable[
         function = pending.pop()
         for name in sorted(names_in(function.__code__)):
             value = getattr(rules.game, name, None)
-            if isinstance(value, int | float | np.integer | np.floating | np.ndarray | np.bool_):
+            if is_constant(value) or isinstance(value, NUMBERS):
                 values[name] = value
             elif isinstance(value, python_types.MethodType) and name not in methods:
                 methods[name] = value.__func__

@@ -52,10 +52,11 @@ REMEDIES = {
     "Untyped global name|Cannot determine Numba type": (
         "rules may read numbers, tuples, NumPy arrays, and functions marked with @rollwise.rule"
     ),
+    "heterogeneous enum": "give the members of an enumeration values of one type",
     "Unknown attribute '.*' of type Module": "Numba doesn't know it: write a loop instead",
     "Unknown attribute '.*' of type GameRecord": (
-        "of self, rules may read numbers, NumPy arrays and methods; other constants are read as "
-        "globals"
+        "of self, rules may read numbers, texts, members of enumerations, NumPy arrays and "
+        "methods; other constants are read as globals"
     ),
     "'_replace'": "write the state out, giving every field, instead of _replace()",
     "not enough arguments": "give every field of a state, also those with defaults",

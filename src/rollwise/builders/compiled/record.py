@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable
 from typing import Any
 
@@ -19,6 +20,11 @@ def array_dtype(array: np.ndarray) -> np.dtype[Any]:
     return np.dtype(np.int64) if short else array.dtype
 
 
+def is_constant(value: Any) -> bool:
+    """Whether compiled rules hold a value themselves, so that another one is compiled anew."""
+    return isinstance(value, str | enum.Enum)
+
+
 def record_source(values: dict[str, Any]) -> tuple[str, int, int]:
     """The record of a game, read from ``whole`` and ``real``, as Python source.
 
@@ -27,13 +33,15 @@ def record_source(values: dict[str, Any]) -> tuple[str, int, int]:
     Returns
     -------
     source : str
-        A tuple of what the rules read from the game.
+        A tuple of what the rules read from the game, without constants.
     n_whole, n_real : int
         Numbers that it takes from ``whole`` and from ``real``.
     """
     n_whole = n_real = 0
     items = []
     for name, value in values.items():
+        if is_constant(value):
+            continue
         if isinstance(value, np.ndarray):
             shape = "".join(f"whole[{n_whole + 1 + k}], " for k in range(value.ndim))
             items.append(f"carray(pointer(whole[{n_whole}]), ({shape}), dtype_{name})")
@@ -70,6 +78,8 @@ def new_call(
     alive: list[np.ndarray] = []
     for name in attributes:
         value = getattr(game, name)
+        if is_constant(value):
+            continue
         if isinstance(value, np.ndarray):
             value = np.ascontiguousarray(value, array_dtype(value))
             alive.append(value)

@@ -6,6 +6,7 @@ from rollwise.cli.app import app
 from rollwise.cli.common import JsonOption, print_json, print_table
 from rollwise.documents.games import games_document
 from rollwise.games import available
+from rollwise.parameters import typed
 
 
 @app.command("games")
@@ -22,8 +23,7 @@ def games(json: JsonOption = False) -> None:
         table.add_column(title, overflow="fold")
     for game in document["games"]:
         parameters = " ".join(
-            f"{p['name']}={str(p['default']).lower() if p['type'] == 'bool' else p['default']}"
-            for p in game["parameters"]
+            f"{parameter['name']}={typed(parameter['default'])}" for parameter in game["parameters"]
         )
         table.add_row(game["game"], parameters, ", ".join(game["policies"]), game["description"])
     print_table(table)

@@ -1,0 +1,195 @@
+"""Parameters that are words: a text among given ones, and members of an enumeration."""
+
+from __future__ import annotations
+
+import enum
+import json
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from cli_runner import output, refusal
+
+import rollwise
+from rollwise import Game, parameter
+from rollwise.errors import ParameterError, SolutionFileError
+from rollwise.games import create, find
+
+RULES = """
+import enum
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rollwise import PASS, WIN, Game, parameter, policy
+
+
+class Wind(enum.Enum):
+    CALM = 0
+    FROM_BEHIND = 2
+
+
+class Place(NamedTuple):
+    mine: int
+    theirs: int
+
+
+@dataclass(frozen=True)
+class Roads(Game):
+    \"\"\"A race along the road or through the wood, where one may run and fall.\"\"\"
+
+    path: str = parameter("road", among=("road", "wood"), about="the way")
+    wind: Wind = parameter(Wind.CALM, about="where the wind comes from")
+    sides: int = parameter(6, among=(4, 6), variant=True, about="sides of the die")
+    squares: int = 12
+
+    def start(self):
+        return Place(0, 0)
+
+    def actions(self, s):
+        yield 0
+        if self.path == "wood":
+            yield 1
+
+    def outcomes(self, s, action):
+        pushed = 2 if self.wind is Wind.FROM_BEHIND else 0
+        if action == 1:
+            yield self.sides, PASS, Place(s.theirs, s.mine)
+        for face in range(1, self.sides + 1):
+            place = s.mine + (2 * face if action == 1 else face) + pushed
+            if place >= self.squares:
+                yield 1, WIN, s
+            else:
+                yield 1, PASS, Place(s.theirs, place)
+
+    @policy
+    def run_in_the_wood(self, s):
+        return 1 if self.path == "wood" else 0
+"""
+
+
+@pytest.fixture
+def roads(tmp_path, monkeypatch):
+    (tmp_path / "roads.py").write_text(RULES, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return find("roads.py:Roads")
+
+
+EACH = [
+    {},
+    {"path": "wood"},
+    {"wind": "from-behind"},
+    {"path": "wood", "wind": "from-behind", "sides": "4"},
+]
+
+
+@pytest.mark.needs_jit
+def test_compiled_rules_read_words(roads):
+    graphs = {}
+    for values in EACH:
+        game = create(roads, values | {"squares": "60"})
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # rules that can't be compiled warn
+            graph = rollwise.build(game, mode="compiled")
+        assert graph.content_hash == rollwise.build(game, mode="interpreted").content_hash
+        graphs[graph.content_hash] = graph
+    assert len(graphs) == len(EACH)  # each is another game
+
+
+@pytest.mark.needs_jit
+def test_compiled_policies_read_words(roads):
+    wood = create(roads, {"path": "wood", "squares": "400"})
+    solution = rollwise.solve(wood, mode="compiled")
+    runs = rollwise.evaluate(solution, "run-in-the-wood").values
+    interpreted = rollwise.evaluate(rollwise.solve(wood, mode="interpreted"), "run-in-the-wood")
+    assert np.array_equal(runs, interpreted.values)
+    assert not np.array_equal(runs, solution.values)
+
+
+def test_names_in_titles_files_and_hashes(roads, tmp_path):
+    graphs = [rollwise.build(create(roads, values)) for values in EACH]
+    assert [graph.title for graph in graphs] == [
+        "roads path=road wind=calm squares=12",
+        "roads path=wood wind=calm squares=12",
+        "roads path=road wind=from-behind squares=12",
+        "roads path=wood wind=from-behind sides=4 squares=12",
+    ]
+    assert len({graph.content_hash for graph in graphs}) == len(graphs)
+    game = create(roads, EACH[-1])
+    saved = rollwise.solve(game)
+    saved.save(tmp_path / "saved.parquet")
+    assert rollwise.load(tmp_path / "saved.parquet", game).value == saved.value
+    with pytest.raises(SolutionFileError, match="saved for .*path=wood.*, not for .*path=road"):
+        rollwise.load(tmp_path / "saved.parquet", create(roads, {}))
+
+
+def test_the_command_line(roads):
+    listed = json.loads(output("solve", "roads.py:Roads", "path=wood", "sides=4", "--json"))
+    assert listed["parameters"] == {"path": "wood", "wind": "calm", "squares": 12, "sides": 4}
+    told = output("solve", "roads.py:Roads", "wind=from-behind")
+    assert told.startswith("roads path=road wind=from-behind squares=12\n")
+    assert "every play ends" in output("check", "roads.py:Roads", "path=wood")
+    said = {
+        "path=rode": "path must be road or wood, not 'rode'; did you mean road?",
+        "path=": "path must be road or wood, not ''",
+        "wind=FROM_BEHIND": "wind must be calm or from-behind, not 'FROM_BEHIND'; "
+        "did you mean from-behind?",
+        "sides=5": "sides must be 4 or 6, not 5",
+    }
+    for typed, expected in said.items():
+        assert refusal("solve", "roads.py:Roads", typed) == f"rollwise: roads: {expected}"
+
+
+def test_documents_say_what_may_be_written(roads):
+    from rollwise.documents.games import games_document
+
+    path, wind, sides, squares = games_document([roads])["games"][0]["parameters"]
+    assert (path["type"], path["default"], path["among"]) == ("str", "road", ["road", "wood"])
+    assert (wind["type"], wind["default"], wind["range"]) == ("str", "calm", "calm or from-behind")
+    assert (sides["type"], sides["default"], sides["among"]) == ("int", 6, [4, 6])
+    assert (squares["among"], squares["range"]) == ([], "")
+    assert json.dumps(games_document([roads]))
+
+
+def test_simulated_and_reported(roads, tmp_path):
+    output(
+        "simulate",
+        "roads.py:Roads",
+        "path=wood",
+        "--policy",
+        "optimal",
+        "--games",
+        "3",
+        "--seed",
+        "1",
+    )
+    report = tmp_path / "report.html"
+    output("report", "roads.py:Roads", "path=wood", "wind=from-behind", "--out", str(report))
+    assert "path=wood wind=from-behind" in report.read_text(encoding="utf-8")
+
+
+class Way(enum.IntEnum):
+    LONG = 1
+    SHORT = 2
+
+
+@pytest.mark.parametrize(
+    ("declared", "default", "value", "said"),
+    [
+        ("str", parameter("a", among=("a", "b")), "c", "game: it must be a or b, not 'c'"),
+        ("str", parameter("a", among=("a", "b")), 3, "game: it must be a or b, not 3"),
+        ("Way", Way.LONG, "short", "must be Way.LONG or Way.SHORT, not 'short'; did you mean Way"),
+        ("Way", Way.LONG, 1, "game: it must be Way.LONG or Way.SHORT, not 1"),
+        ("int", 1, Way.LONG, "game: it must be a whole number, not <Way.LONG: 1>"),
+        ("int", parameter(1, among=(1, 2)), True, "game: it must be 1 or 2, not True"),
+        ("str", "a", "a", "declared as 'str'; a parameter is"),
+        ("str", parameter("a", among=("a", "b c")), "a", "it may be 'b c', which can't be typed"),
+        ("str", parameter("a", among=(1, 2)), "a", "it may be 1, which can't be typed"),
+    ],
+)
+def test_what_is_refused(declared, default, value, said):
+    kind = type("Kind", (Game,), {"__annotations__": {"it": declared}, "it": default})
+    kind.__module__, kind.name = __name__, "game"
+    with pytest.raises(ParameterError) as caught:
+        dataclass(frozen=True)(kind)(value)
+    assert said in str(caught.value)
