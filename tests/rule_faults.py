@@ -265,7 +265,11 @@ OUTCOMES = [
 
 REWARD = instead(
     "    def progress(self, s):\n",
-    ("    def reward(self, s, action):\n        return 1.0\n    def progress(self, s):\n", "'win'"),
+    (
+        "    endless = 'draw'\n    def reward(self, s, action):\n        return 1.0\n"
+        "    def progress(self, s):\n",
+        "endless is 'draw'",
+    ),
     ("    def reward(self, s, action):\n        1 // 0\n    def progress(self, s):\n", "Zero"),
     ("    def reward(self, s, action):\n        pass\n    def progress(self, s):\n", "reward()"),
     ("    def reward(self, s, a):\n        return 'x'\n    def progress(self, s):\n", "reward()"),

@@ -26,6 +26,7 @@ _HOME = {
     "WIN": "game",
     "Game": "game",
     "parameter": "game",
+    "payoff": "game",
     "policy": "game",
     "rule": "game",
     "StateGraph": "graph",
@@ -81,6 +82,7 @@ __all__ = [
     "load",
     "many_dice",
     "parameter",
+    "payoff",
     "policy",
     "read_layers",
     "rule",
@@ -117,6 +119,7 @@ if TYPE_CHECKING:
         WIN,
         Game,
         parameter,
+        payoff,
         policy,
         rule,
     )

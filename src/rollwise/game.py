@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
 import re
+import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -25,6 +27,11 @@ if TYPE_CHECKING:
 # What follows an outcome, from the mover's point of view.
 AGAIN, PASS, WIN, LOSE, DRAW, END = range(6)
 THEN_NAMES = ("AGAIN", "PASS", "WIN", "LOSE", "DRAW", "END")
+
+# Any other payoff is a `then` too: the bits of a double, read as a whole number of 64 bits. Those
+# of so small doubles are left out, for they would be the codes above, or typing errors for them.
+LEAST_PAYOFF, MOST_PAYOFF = 1e-300, 1e300
+_PLAIN_PAYOFFS = {1.0: WIN, -1.0: LOSE, 0.0: DRAW}
 
 MANY_FIELDS = 8  # of which `Game.describe` leaves out those that are 0
 
@@ -54,6 +61,59 @@ def interpreted_as(function: Callable[..., Any], other: Function) -> Function:
 def marked_rules() -> dict[Callable[..., Any], Callable[..., Any]]:
     """All functions marked with `rule` so far, each with what is compiled in its place."""
     return dict(_RULES)
+
+
+def payoff(points: float) -> int:
+    """What follows an outcome that ends the game and brings the mover so many points.
+
+    ``yield 1, payoff(2), s`` is a gammon, ``payoff(-2)`` a lost one, and ``payoff(1)``,
+    ``payoff(-1)`` and ``payoff(0)`` are `WIN`, `LOSE` and `DRAW`. The other player gets the
+    opposite.
+
+    Raises
+    ------
+    ValueError
+        The points aren't a finite number, or so small that only a slip can be meant.
+    """
+    try:
+        amount = float(points) if not isinstance(points, str) else math.nan
+    except (TypeError, ValueError, OverflowError):
+        amount = math.nan
+    if amount in _PLAIN_PAYOFFS:
+        return _PLAIN_PAYOFFS[amount]
+    if not LEAST_PAYOFF <= abs(amount) <= MOST_PAYOFF:
+        raise ValueError(
+            f"payoff({shown(points)}) is none; a payoff is a finite number, such as payoff(2)"
+        )
+    code: int = struct.unpack("<q", struct.pack("<d", amount))[0]
+    return code
+
+
+def is_over(then: int) -> bool:
+    """Whether the game is over after an outcome."""
+    return not AGAIN <= then <= PASS
+
+
+def is_payoff(then: int) -> bool:
+    """Whether a `then` is what `payoff` gives for something else than a win, a loss or a draw."""
+    if not -(2**63) <= then < 2**63:
+        return False
+    amount = payoff_of(then)
+    return LEAST_PAYOFF <= abs(amount) <= MOST_PAYOFF and amount not in _PLAIN_PAYOFFS
+
+
+def payoff_of(then: int) -> float:
+    """The bits of a `then` that isn't one of those with a name, as the number that they are."""
+    amount: float = struct.unpack("<d", struct.pack("<q", then))[0]
+    return amount
+
+
+def then_text(then: int) -> str:
+    """What follows an outcome, as rules write it: ``WIN`` or ``payoff(2)``."""
+    if 0 <= then < len(THEN_NAMES):
+        return THEN_NAMES[then]
+    amount = payoff_of(then)
+    return f"payoff({int(amount) if amount.is_integer() else amount})"
 
 
 def policy(function: Function) -> Function:

@@ -6,9 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rollwise.builders.rules import PAYOFF, Rules
+from rollwise.builders.rules import Rules
 from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN
 from rollwise.graph import Lotteries, StateGraph
+
+# The payoff of each `then` that has a name, in its order.
+PAYOFF = np.array([0.0, 0.0, 1.0, -1.0, 0.0, 0.0])
 
 
 class Arrays(NamedTuple):
@@ -31,6 +34,7 @@ class Arrays(NamedTuple):
 def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
     """The arrays that a builder found, as a graph."""
     weight, then = arrays.lottery_weight, arrays.lottery_then
+    named = then.view(np.uint64) <= END  # the others are the bits of payoffs
     if weight.dtype == np.float64 and np.all(weight == np.floor(weight)) and weight.max() < 2.0**53:
         weight = weight.astype(np.int64)  # whole numbers, written as floats
     return StateGraph(
@@ -44,9 +48,9 @@ def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
             arrays.lottery_indptr,
             arrays.lottery_reward,
             weight,
-            then > PASS,
+            ~named | (then > PASS),
             then == PASS,
-            PAYOFF[then],
+            np.where(named, PAYOFF[np.where(named, then, AGAIN)], then.view(np.float64)),
         ),
         field_names=rules.field_names,
         action_names=rules.action_names,
@@ -63,7 +67,7 @@ def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
 def as_arrays(graph: StateGraph) -> Arrays:
     """The arrays that a builder found, of its graph."""
     lotteries = graph.lotteries
-    then = np.full(len(lotteries.weight), AGAIN, np.int8)
+    then = np.where(lotteries.over, lotteries.payoff.view(np.int64), AGAIN)
     then[lotteries.passes] = PASS
     ends = (WIN, LOSE, DRAW) if graph.objective == "win" else (END,)
     for code in ends:

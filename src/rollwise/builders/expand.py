@@ -20,7 +20,7 @@ from rollwise.builders.rules import Rules
 from rollwise.builders.watch import CALLS
 from rollwise.errors import RulesError
 from rollwise.faults import PASSED_ON, fault_place, fault_text, shown
-from rollwise.game import PASS
+from rollwise.game import is_over
 
 MAX_ACTION = 2**31 - 1
 MAX_TOTAL_WEIGHT = 2**62
@@ -177,11 +177,11 @@ def _one_by_one(
             ) from None
         if type(weight) is not int or weight < 0:
             weight = _checked_weight(rules, weight, state, action)
-        if type(then) is not int or then not in rules.allowed_thens:
+        if type(then) is not int or not rules.allows(then):
             then = _checked_then(rules, then, state, action)
         if weight == 0:
             continue
-        if then > PASS:  # the game is over, and the state is not looked at
+        if is_over(then):  # the game is over, and the state is not looked at
             next_state = None
         elif type(next_state) is not rules.state_type:
             rules.checked(next_state, f"outcomes() in the state {rules.where(state, action)}")
@@ -211,7 +211,7 @@ def _checked_weight(rules: Rules, weight: Any, state: Any, action: int) -> int |
 
 
 def _checked_then(rules: Rules, then: Any, state: Any, action: int) -> int:
-    if isinstance(then, int | np.integer) and int(then) in rules.allowed_thens:
+    if isinstance(then, int | np.integer) and rules.allows(int(then)):
         return int(then)
     raise RulesError(
         f"{rules.game.name}: {rules.then_error(then)} in the state {rules.where(state, action)}"
@@ -233,8 +233,8 @@ def _checked_reward(rules: Rules, state: Any, action: int) -> float:
     fault = ""
     if not math.isfinite(reward):
         fault = "isn't finite"
-    elif reward != 0 and game.objective == "win":
-        fault = "is for the objectives 'maximize' and 'minimize', but the objective is 'win'"
+    elif reward != 0 and not rules.rewards_allowed:
+        fault = rules.reward_error
     if fault:
         raise RulesError(
             f"{game.name}: the reward {reward} in the state {rules.where(state, action)} {fault}"

@@ -186,5 +186,5 @@ class Interpreter:
             np.cumsum([0, *sizes], dtype=np.int64),
             np.array([reward for reward, _, _ in self._lotteries], np.float64),
             np.array(weights, np.int64 if whole else np.float64),
-            np.array(thens, np.int8),
+            np.array(thens, np.int64),
         )

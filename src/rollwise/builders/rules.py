@@ -14,13 +14,21 @@ import numpy as np
 from rollwise.builders.draws import drawn_by
 from rollwise.errors import RulesError, TooManyStates, spelled
 from rollwise.faults import PASSED_ON, fault_text, one_line, shown
-from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, THEN_NAMES, WIN, Game
+from rollwise.game import (
+    AGAIN,
+    DRAW,
+    END,
+    LOSE,
+    PASS,
+    THEN_NAMES,
+    WIN,
+    Game,
+    is_payoff,
+    then_text,
+)
 
 if TYPE_CHECKING:
     from rollwise.builders.compiled.reads import Reads
-
-# The payoff of each `then`, in its order.
-PAYOFF = np.array([0.0, 0.0, 1.0, -1.0, 0.0, 0.0])
 
 LEAST, MOST = -(2**31), 2**31 - 1
 
@@ -149,6 +157,32 @@ class Rules:
             return (AGAIN, WIN, LOSE, DRAW)
         return (AGAIN, PASS, WIN, LOSE, DRAW)
 
+    @property
+    def payoffs_allowed(self) -> bool:
+        """Whether the game may end with any payoff."""
+        return self.game.objective == "win"
+
+    @property
+    def rewards_allowed(self) -> bool:
+        """Whether an action may bring points."""
+        return self.game.objective != "win" or (
+            self.game.players == 2 and self.game.endless == "forbidden"
+        )
+
+    @property
+    def reward_error(self) -> str:
+        """What is wrong with a reward that isn't allowed."""
+        if self.game.players == 2:
+            return f"is for games without endless play, but endless is {self.game.endless!r}"
+        return (
+            "is for the objectives 'maximize' and 'minimize' and for games of two players, but "
+            "this is a solitaire game and the objective is 'win'"
+        )
+
+    def allows(self, then: int) -> bool:
+        """Whether this may follow an outcome in a game of this kind."""
+        return then in self.allowed_thens or (self.payoffs_allowed and is_payoff(then))
+
     @cached_property
     def going_on(self) -> frozenset[int]:
         """What may follow an outcome that leads to a state."""
@@ -156,12 +190,14 @@ class Rules:
 
     def then_error(self, then: Any) -> str:
         """What is wrong with a `then` that isn't allowed."""
-        if isinstance(then, int | np.integer) and 0 <= then < len(THEN_NAMES):
+        code = int(then) if isinstance(then, int | np.integer) else -1
+        if 0 <= code < len(THEN_NAMES) or is_payoff(code):
             kind = "solitaire game" if self.game.players == 1 else "two-player game"
             allowed = ", ".join(THEN_NAMES[code] for code in self.allowed_thens)
+            points = "; reward(s, action) gives points" if is_payoff(code) else ""
             return (
-                f"{THEN_NAMES[int(then)]} in a {kind} with the objective "
-                f"{self.game.objective!r} (allowed: {allowed})"
+                f"{then_text(code)} in a {kind} with the objective "
+                f"{self.game.objective!r} (allowed: {allowed}{points})"
             )
         return f"unknown `then` {shown(then)} (it is one of {', '.join(THEN_NAMES)})"
 

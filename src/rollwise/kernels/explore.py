@@ -71,6 +71,7 @@ class Contract(NamedTuple):
     """What a game may do, and how large it may be."""
 
     allowed: Any  # (6,) bool: the `then` codes that it may use
+    payoffs_allowed: Any  # bool: the bits of a double may be a `then` too
     rewards_allowed: Any  # bool
     max_states: Any  # int
     max_outcomes: Any  # int
@@ -152,7 +153,6 @@ def explore(expand, calls, buffers, graph, lotteries, lookup, box, counts, contr
     reward_bits = reward.view(np.int64)
     recent = np.zeros(RECENT, np.uint64)
     slots = np.zeros(4 * weight.shape[0] + 3, np.int64)
-    allowed, rewarding = contract.allowed, contract.rewards_allowed
     merging = count.merging == 1
     most = BATCH
     while count.place < count.states:
@@ -231,7 +231,7 @@ def explore(expand, calls, buffers, graph, lotteries, lookup, box, counts, contr
                         points, reward_bits[a], weight, then, begin, end, lotteries
                     )
                     if number < 0:
-                        if is_odd(points, weight, then, begin, end, real, allowed, rewarding):
+                        if is_odd(points, weight, then, begin, end, real, contract):
                             return ODD_STATE
                         number = enter_lottery(
                             -1 - number, key, points, weight, then, begin, end, lotteries, counts

@@ -10,6 +10,7 @@ from rollwise.kernels.calls import HASH_FACTOR, HASH_START
 from rollwise.kernels.jit import inner_kernel, kernel
 
 MAX_TOTAL_WEIGHT = 1 << 62
+LEAST_PAYOFF, MOST_PAYOFF = 1e-300, 1e300  # whose bits may be a `then`
 
 
 class LotteryTable(NamedTuple):
@@ -83,15 +84,18 @@ def enter_lottery(place, key, reward, weight, then, begin, end, lotteries, count
 
 
 @inner_kernel
-def is_odd(reward, weight, then, begin, end, real, allowed, rewards_allowed):
+def is_odd(reward, weight, then, begin, end, real, contract):
     """Whether a lottery breaks a rule."""
-    if not np.isfinite(reward) or (reward != 0.0 and not rewards_allowed):
+    if not np.isfinite(reward) or (reward != 0.0 and not contract.rewards_allowed):
         return True
-    real_weight = weight.view(np.float64)
+    real_weight, payoff = weight.view(np.float64), then.view(np.float64)
     total = 0.0
     whole_total = np.int64(0)
     for k in range(begin, end):
-        if then[k] < 0 or then[k] > 5 or not allowed[then[k]]:
+        if then[k] >= 0 and then[k] <= 5:
+            if not contract.allowed[then[k]]:
+                return True
+        elif not contract.payoffs_allowed or not LEAST_PAYOFF <= abs(payoff[k]) <= MOST_PAYOFF:
             return True
         size = real_weight[k] if real else np.float64(weight[k])
         if not size > 0.0 or size > MAX_TOTAL_WEIGHT:

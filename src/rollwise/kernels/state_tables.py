@@ -96,7 +96,7 @@ def add_rows(rows, states, table, frame, mask):
 def widen_box(then, next_state, n, box):
     """Let a box hold the next states; False where a field of one doesn't fit 32 bits."""
     for k in range(n):
-        if then[k] <= 1:
+        if then[k] == 0 or then[k] == 1:
             for j in range(box.shape[1]):
                 field = next_state[k, j]
                 if field < -2147483648 or field > 2147483647:

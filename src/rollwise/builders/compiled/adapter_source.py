@@ -47,7 +47,7 @@ if weight_ != 0:
         return count_ + one_
     put_weight(sink_[1], count_, weight_, sink_[4])
     put_whole(sink_[2], count_, then_)
-    if then_ <= 1:
+    if as_unsigned_(then_) <= one_:
         {fields}
     count_ += one_
 """
@@ -55,6 +55,7 @@ if weight_ != 0:
         "put_whole": scope["put_whole"],
         "put_weight": scope["put_weight"],
         "one_": np.uint64(1),
+        "as_unsigned_": np.uint64,
         "n_fields_": np.uint64(n_fields),
         **{f"field{k}_": np.uint64(k) for k in range(n_fields)},
     }
@@ -162,7 +163,7 @@ def walk(address):{_prologue("EXPAND", scope)}
         state_ends[i] = found
         outside = False
         for k in range(begin, n):
-            if thens[k] > 1:
+            if uint64(thens[k]) > uint64(1):
                 places[k] = -1
                 continue
             {slot.overs}

@@ -60,7 +60,8 @@ class Explorer:
         self._call, self._alive = new_call(EXPAND, rules.game, compiled.attributes)
         self._contract = explore.Contract(
             allowed=np.array([then in rules.allowed_thens for then in range(6)]),
-            rewards_allowed=rules.game.objective != "win",
+            payoffs_allowed=rules.payoffs_allowed,
+            rewards_allowed=rules.rewards_allowed,
             max_states=max_states,
             max_outcomes=max_states * OUTCOMES_PER_STATE,
             looked_at=limits.LOOKED_AT,
@@ -227,7 +228,7 @@ class Explorer:
             known.indptr[: lotteries + 1],
             known.reward[:lotteries],
             weight.view(np.float64) if self._call["real_weights"][0] else weight,
-            known.then[:lottery_outcomes].astype(np.int8),
+            known.then[:lottery_outcomes],
         )
 
 

@@ -21,7 +21,7 @@ from rollwise.builders.expand import Action, expand, merged
 from rollwise.builders.rules import Rules
 from rollwise.errors import RulesDiffer
 from rollwise.faults import fault_text
-from rollwise.game import PASS, THEN_NAMES
+from rollwise.game import is_over, then_text
 from rollwise.kernels.state_tables import extreme_rows
 
 # One of so many states is compared, but at least and at most as many, and about so many of
@@ -131,7 +131,7 @@ def _told(action: Action) -> tuple[Any, ...]:
         action.reward,
         list(action.weights),
         list(action.thens),
-        [None if then > PASS else tuple(s) for then, s in after],
+        [None if is_over(then) else tuple(s) for then, s in after],
     )
 
 
@@ -199,7 +199,7 @@ def _outcome_text(rules: Rules, outcome: Any) -> str:
         return "missing"
     weight, then, next_state = outcome
     fields = "" if next_state is None else f", {rules.state_text(next_state)}"
-    return f"({weight}, {THEN_NAMES[then]}{fields})"
+    return f"({weight}, {then_text(then)}{fields})"
 
 
 def _differ(rules: Rules, where: str, compiled: str, plain: str, state: Any = None) -> RulesDiffer:
