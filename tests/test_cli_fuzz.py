@@ -39,6 +39,7 @@ GAMES = {  # small ones, and values of their parameters
     "super-six": ["sticks=3", "holes=3", "may_stop=2", "take_all=true"],
     "hare-and-tortoise": ["steps=4"],
     "two-dice-pig": ["target=6"],
+    "hog": ["target=9", "dice=2"],
     "dice-blackjack": ["low=5", "high=6"],
     "rules.py": [],
     "rules.py:Own": ["odds=0.5", "deep=2", "odds=inf", "odds=1e308", "odds=nan"],
@@ -49,6 +50,7 @@ FEW = {  # what makes the runs of a game small enough: always given
     "super-six": "sticks=3",
     "hare-and-tortoise": "steps=4",
     "two-dice-pig": "target=6",
+    "hog": "target=9",
     "dice-blackjack": "high=6",
 }
 NUMBERS = ["0", "1", "-1", "2", "3", "0.5", "-0.0", "1e-300", "-7", "007", "+2", "1_0"]

@@ -44,6 +44,7 @@ SMALL = {
     "pig": {"target": 12},
     "piglet": {"target": 5},
     "two-dice-pig": {"target": 10},
+    "hog": {"target": 10, "dice": 2},
     "super-six": {"sticks": 5},
     "threes": {"dice": 2},
     "hare-and-tortoise": {"steps": 4},

@@ -31,6 +31,7 @@ pytestmark = pytest.mark.kernels
 SMALL = {
     "pig": {"target": 20},
     "two-dice-pig": {"target": 20},
+    "hog": {"target": 20, "dice": 3},
     "super-six": {"sticks": 7},
     "threes": {"dice": 3},
     "hare-and-tortoise": {"steps": 12},

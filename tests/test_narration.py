@@ -47,6 +47,7 @@ GAMES = [
     "threes dice=3 --policy optimal --chase --target 4 --seed 1",
     "threes dice=3 --policy optimal --contest --seed 3",
     "two-dice-pig target=30 --policy hold-at-20 --seed 2",
+    "hog target=40 --policy five-dice --seed 1",
     f"{EXAMPLES / 'hit_the_mark.py'}:HitTheMark --policy optimal --seed 1",
     f"{HERE / 'play_games.py'}:Capture --policy random --seed 2",
     f"{HERE / 'little_games.py'}:Ladder --policy random --seed 5",

@@ -26,6 +26,7 @@ from rollwise.words.changes import as_other_sees
 SMALL = {
     "pig": {"target": 20},
     "two-dice-pig": {"target": 15},
+    "hog": {"target": 20, "dice": 3},
     "super-six": {"sticks": 7},
     "threes": {"dice": 3},
     "hare-and-tortoise": {"steps": 12},

@@ -27,6 +27,7 @@ from rollwise.machine.parquet_files import write_parquet
 SMALL = {
     "pig": {"target": 12},
     "two-dice-pig": {"target": 8},
+    "hog": {"target": 20, "dice": 3},
     "super-six": {"sticks": 6},
     "threes": {"dice": 2},
 }

@@ -234,7 +234,9 @@ def _known(name: str, cls: type[Game]) -> str:
     for table in ANSWERS.values():
         if isinstance(table, dict) and table["game"] == name:
             given = _given(table["parameters"])
-            rows.append(f"| {given} | {table['what']} | the same (a test) | {table['source']} |")
+            rows.append(
+                f"| {given or 'default'} | {table['what']} | the same (a test) | {table['source']} |"
+            )
     if not rows:
         return NONE_KNOWN
     return "\n".join(["| parameters | known | here | source |", "|---|---|---|---|", *rows])

@@ -1,0 +1,71 @@
+"""Games that people have on their tables, against programs that share nothing with the package."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from rollwise import build, solve
+from rollwise.errors import ParameterError
+from rollwise.games.hog import Hog, Score
+
+
+def hog_by_hand(most: int, target: int) -> float:
+    """The chance of Hog's first player, by sweeps over both scores until nothing changes."""
+    faces = np.array([0, 0, 1, 1, 1, 1, 1]) / 6
+    scores = np.zeros((most, 6 * most + 1))  # the chances of the points of so many dice
+    dice = np.array([1.0])
+    for n in range(most):
+        dice = np.convolve(dice, faces)
+        scores[n, : len(dice)] = dice
+    nothing = 1 - scores.sum(axis=1)
+    chance = np.ones((target, target + 6 * most + 1))  # of who doesn't move
+
+    def something(mine: int, theirs: int) -> np.ndarray:
+        return scores @ chance[theirs, mine : mine + 6 * most + 1]
+
+    for total in range(2 * target - 2, -1, -1):
+        for mine in range(max(0, total - target + 1), total // 2 + 1):
+            theirs = total - mine
+            first, second = something(mine, theirs), something(theirs, mine)
+            here, there, before = 0.5, 0.5, 0.0
+            while here != before:
+                before = here
+                here = float((first + nothing * (1 - there)).max())
+                there = float((second + nothing * (1 - here)).max())
+            chance[mine, theirs], chance[theirs, mine] = 1 - here, 1 - there
+    return 1 - float(chance[0, 0])
+
+
+@pytest.mark.parametrize("most", [1, 4, 10])
+def test_hog_by_hand(most):
+    solution = solve(Hog(target=30, dice=most))
+    assert abs(solution.win_probability - hog_by_hand(most, 30)) < 1e-12
+
+
+@pytest.mark.slow
+@pytest.mark.needs_jit
+def test_hog_with_any_number_of_dice():
+    """The published 0.529865394297 is with as many dice as one likes: more than 10 are thrown."""
+    assert abs(hog_by_hand(30, 100) - 0.529865394297) < 1e-12
+    assert abs(hog_by_hand(10, 100) - solve(Hog()).win_probability) < 1e-12
+
+
+def test_what_a_throw_of_hog_scores():
+    """4n (5/6)^n on average: each die shows no 1 with chance 5/6, and then 4."""
+    game = Hog(target=1_000)
+    for n in range(1, 11):
+        outcomes = list(game.outcomes(Score(0, 0), n))
+        points = sum(weight * after.theirs for weight, _, after in outcomes)
+        assert (
+            Fraction(points, sum(weight for weight, _, _ in outcomes))
+            == 4 * n * Fraction(5, 6) ** n
+        )
+
+
+def test_hog_takes_no_more_dice_than_it_can_count():
+    with pytest.raises(ParameterError, match="20 dice of 9 sides fall in more ways"):
+        Hog(dice=20, sides=9)
+    assert build(Hog(target=2, dice=20, sides=8)).n_states == 1
