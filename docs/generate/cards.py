@@ -233,10 +233,8 @@ def _known(name: str, cls: type[Game]) -> str:
         rows.append(f"| {given or 'default'} | {printed} | {shown} | {answer['source']} |")
     for table in ANSWERS.values():
         if isinstance(table, dict) and table["game"] == name:
-            given = _given(table["parameters"])
-            rows.append(
-                f"| {given or 'default'} | {table['what']} | the same (a test) | {table['source']} |"
-            )
+            given = _given(table["parameters"]) or "default"
+            rows.append(f"| {given} | {table['what']} | the same (a test) | {table['source']} |")
     if not rows:
         return NONE_KNOWN
     return "\n".join(["| parameters | known | here | source |", "|---|---|---|---|", *rows])
