@@ -40,6 +40,7 @@ GAMES = {  # small ones, and values of their parameters
     "hare-and-tortoise": ["steps=4"],
     "two-dice-pig": ["target=6"],
     "hog": ["target=9", "dice=2"],
+    "pass-the-pigs": ["target=9"],
     "dice-blackjack": ["low=5", "high=6"],
     "rules.py": [],
     "rules.py:Own": ["odds=0.5", "deep=2", "odds=inf", "odds=1e308", "odds=nan"],
@@ -51,6 +52,7 @@ FEW = {  # what makes the runs of a game small enough: always given
     "hare-and-tortoise": "steps=4",
     "two-dice-pig": "target=6",
     "hog": "target=9",
+    "pass-the-pigs": "target=9",
     "dice-blackjack": "high=6",
 }
 NUMBERS = ["0", "1", "-1", "2", "3", "0.5", "-0.0", "1e-300", "-7", "007", "+2", "1_0"]

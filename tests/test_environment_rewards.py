@@ -45,6 +45,7 @@ SMALL = {
     "piglet": {"target": 5},
     "two-dice-pig": {"target": 10},
     "hog": {"target": 10, "dice": 2},
+    "pass-the-pigs": {"target": 10},
     "super-six": {"sticks": 5},
     "threes": {"dice": 2},
     "hare-and-tortoise": {"steps": 4},

@@ -10,6 +10,7 @@ import pytest
 from rollwise import build, solve
 from rollwise.errors import ParameterError
 from rollwise.games.hog import Hog, Score
+from rollwise.games.pass_the_pigs import THROWS, PassThePigs
 
 
 def hog_by_hand(most: int, target: int) -> float:
@@ -69,3 +70,43 @@ def test_hog_takes_no_more_dice_than_it_can_count():
     with pytest.raises(ParameterError, match="20 dice of 9 sides fall in more ways"):
         Hog(dice=20, sides=9)
     assert build(Hog(target=2, dice=20, sides=8)).n_states == 1
+
+
+# The chances of two pigs as they are published, by points; the last is a pig out.
+PIGS = {
+    1: 0.213005,
+    5: 0.406224,
+    10: 0.078484,
+    15: 0.027834,
+    20: 0.062288,
+    25: 0.00042,
+    40: 0.0009,
+    60: 0.000049,
+    0: 0.210796,
+}
+
+
+def test_two_pigs_land_as_published():
+    assert {points: weight / 1e6 for weight, points in THROWS} == PIGS
+    assert sum(weight for weight, _ in THROWS) == 1_000_000
+
+
+def test_pass_the_pigs_by_hand():
+    """Sweeps over the chance to win of who moves, at any points, until nothing changes."""
+    target = 12
+    win = np.full((target, target, target), 0.5)  # banked, rival, turn
+    change = 1.0
+    while change > 1e-15:
+        before = win.copy()
+        for banked in range(target):
+            for rival in range(target):
+                for turn in range(target - banked):
+                    throw = PIGS[0] * (1 - win[rival, banked, 0])
+                    for points, chance in list(PIGS.items())[:-1]:
+                        more = turn + points
+                        over = banked + more >= target
+                        throw += chance * (1.0 if over else win[banked, rival, more])
+                    hold = 1 - win[rival, banked + turn, 0] if turn else 0.0
+                    win[banked, rival, turn] = max(throw, hold)
+        change = float(np.abs(win - before).max())
+    assert abs(solve(PassThePigs(target)).win_probability - win[0, 0, 0]) < 1e-12

@@ -48,6 +48,7 @@ GAMES = [
     "threes dice=3 --policy optimal --contest --seed 3",
     "two-dice-pig target=30 --policy hold-at-20 --seed 2",
     "hog target=40 --policy five-dice --seed 1",
+    "pass-the-pigs target=40 --policy hold-at-23 --seed 2",
     f"{EXAMPLES / 'hit_the_mark.py'}:HitTheMark --policy optimal --seed 1",
     f"{HERE / 'play_games.py'}:Capture --policy random --seed 2",
     f"{HERE / 'little_games.py'}:Ladder --policy random --seed 5",

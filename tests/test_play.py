@@ -27,6 +27,7 @@ SMALL = {
     "pig": {"target": 20},
     "two-dice-pig": {"target": 15},
     "hog": {"target": 20, "dice": 3},
+    "pass-the-pigs": {"target": 15},
     "super-six": {"sticks": 7},
     "threes": {"dice": 3},
     "hare-and-tortoise": {"steps": 12},

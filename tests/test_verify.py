@@ -28,6 +28,7 @@ SMALL = {
     "pig": {"target": 12},
     "two-dice-pig": {"target": 8},
     "hog": {"target": 20, "dice": 3},
+    "pass-the-pigs": {"target": 12},
     "super-six": {"sticks": 6},
     "threes": {"dice": 2},
 }

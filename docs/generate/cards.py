@@ -76,7 +76,7 @@ def card(name: str) -> str:
 
 def title(name: str) -> str:
     """A game's name as a heading."""
-    return name.replace("-", " ").title().replace(" And ", " and ")
+    return name.replace("-", " ").title().replace(" And ", " and ").replace(" The ", " the ")
 
 
 def _parameters(cls: type[Game]) -> str:
