@@ -31,6 +31,7 @@ from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph import ARRAYS, StateGraph
+from rollwise.kernels.state_tables import number_states
 from rollwise.machine.switches import jit_disabled
 
 SMALLER = {"target": 12, "sticks": 9, "steps": 10}
@@ -182,6 +183,7 @@ class Wandering(Game):
 def test_the_box_of_the_states(monkeypatch, places):
     """It grows to where fields are likely to end, unless that is too large, or a little."""
     monkeypatch.setattr(state_table, "DENSE_PLACES", places)
+    monkeypatch.setattr(state_table, "LEAST_NEW", 1)  # so that a hash table has to grow
     rules = Rules(Wandering())
     made = []
     make = StateTable.make
@@ -204,6 +206,27 @@ def test_the_box_of_the_states(monkeypatch, places):
         assert made[2] == [[0, -20, 25], [30, 0, 34]]
     else:
         assert [0, -20, 25] not in [box[0] for box in made[1:3]]
+
+
+def test_states_of_equal_hashes_are_told_apart():
+    """They stand in slots that follow each other, beyond the last slot the first."""
+    table = np.full(2 * 8, -1, np.int32)
+    states = np.zeros((8, 2), np.int32)
+    found = np.empty(9, np.int32)
+    same, other = 5 << 32 | 6, 4 << 32 | 7  # their slots are the last two
+
+    def number(places, fields, done, n_states):
+        place, rows = np.array(places), np.array(fields)
+        return number_states(
+            place, rows, len(rows), found, done, states, n_states, table, len(table) // 2 - 1
+        )
+
+    n = number([same, same, -1, same, other], [[1, 1], [2, 2], [0, 0], [1, 1], [3, 3]], 0, 0)
+    assert n == 3
+    n = number([same, same, other, other], [[2, 2], [4, 4], [3, 3], [5, 5]], 5, n)
+    assert n == 5
+    assert found.tolist() == [0, 1, -1, 0, 2, 1, 3, 2, 4]
+    assert states[:n].tolist() == [[1, 1], [2, 2], [3, 3], [4, 4], [5, 5]]
 
 
 # States, actions and outcomes. Piglet by counting: 10 scores of the rival times 55 ways to

@@ -30,7 +30,7 @@ EXPAND_FIELDS = GAME | {
     "weights": "address: weights of the outcomes, int64 or the bits of a float64",
     "thens": "address: what follows each outcome, int64",
     "next_states": "address: fields of the next states, (most_outcomes, n_fields) int64",
-    "places": "address: where to look up the next states, int64; -1 for none",
+    "places": "address: of the next states, places in the table or hashes, int64; -1 for none",
     "real_weights": "set to 1 by rules whose weights are floats",
     "outside": "set to 1 where a next state lies outside the frame of the table",
     "table": "address of the table of states, int32",
@@ -62,7 +62,8 @@ EXPAND, ROOTS, QUESTION = map(_record, (EXPAND_FIELDS, ROOTS_FIELDS, QUESTION_FI
 BUFFERS_FULL = -1
 RULES_FAILED = -2
 
-# How a state is hashed, as in MurmurHash3, by the rules' side and by the kernels. Outcomes of
+# How a state is hashed, as in MurmurHash3, by the rules' side and by the kernels; the hash lacks
+# the lowest bit, so that it is never negative. Outcomes of
 # weight 0 are left out by the rules' side.
 HASH_START = 0x9E3779B97F4A7C15
 HASH_FACTOR = 0xFF51AFD7ED558CCD

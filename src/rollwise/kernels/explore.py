@@ -2,8 +2,8 @@
 
 The rules are one compiled function, which expands some states at once. It reads them through a
 call (`rollwise.kernels.calls`), and writes their actions and outcomes into buffers. For each next
-state it also writes the place in the table where its number is looked up, and prefetches that
-place. It knows the number of fields when it is compiled, so it does that faster than this module.
+state it also writes its place in the table of states, or its hash, and prefetches that place. It
+knows the number of fields when it is compiled, so it does that faster than this module.
 
 This module checks the buffers, numbers new states by the table, and appends everything to the
 arrays of the graph. Actions that differ only in where they lead share a lottery, which is checked
@@ -53,7 +53,7 @@ class Buffers(NamedTuple):
     weight: Any  # (most,) int64, or the bits of float64
     then: Any  # (most,) int64
     next_state: Any  # (most, n_fields) int64
-    place: Any  # (most,) int64: -1 where no state is next
+    place: Any  # (most,) int64: in a dense table, else a hash; -1 where no state is next
 
 
 class GraphArrays(NamedTuple):
@@ -140,7 +140,7 @@ def explore(expand, calls, buffers, graph, lotteries, lookup, box, counts, contr
     outcome_state, table = graph.outcome_state, lookup.table
     indptr, reward_of = lotteries.indptr, lotteries.reward
     weight_of, then_of = lotteries.weight, lotteries.then
-    hashed = table.shape[0] // 2 if lookup.mask > 0 else states.shape[0]
+    hashed = table.shape[0] // 4 if lookup.mask > 0 else states.shape[0]
     room = Room(
         min(states.shape[0], hashed),
         action_label.shape[0],

@@ -7,7 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rollwise.kernels.calls import HASH_FACTOR, HASH_START
-from rollwise.kernels.jit import index, inner_kernel, kernel
+from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
+from rollwise.kernels.prefetch import prefetch
+
+BLOCK = 256  # rows that are entered at once
+LOWER = 0xFFFFFFFF  # half of a hash
 
 
 class Lookup(NamedTuple):
@@ -16,10 +20,11 @@ class Lookup(NamedTuple):
     In a dense table a state has a place of its own, the sum of
     ``(field - low) * stride``; it has room for fields from `low` to below
     ``low + span``. In a hash table, whose size is a power of two, states are found
-    by linear probing.
+    by linear probing. Each of its slots has two numbers: that of a state, and the upper half
+    of its hash. So the fields of another state are hardly ever read to be compared.
     """
 
-    table: Any  # (size,) int32: numbers of states, -1 where free
+    table: Any  # (size,) int32, of a hash table (2 * size,): numbers of states, -1 where free
     frame: Any  # (3, n_fields) int64: low, span and stride
     mask: Any  # int: 0 if the table is dense, else its size less 1
 
@@ -61,34 +66,28 @@ def add_rows(rows, states, table, frame, mask):
     arguments are those of a `Lookup`. What hashes here, as in MurmurHash3, hashes in
     the same way on the side of the rules (see `rollwise.builders.compiled.adapter_source`).
     """
-    n_fields = rows.shape[1]
+    n_rows, n_fields = rows.shape
+    place, number = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int32)
+    block = np.empty((BLOCK, n_fields), np.int64)
     n = np.int64(0)
-    for i in range(rows.shape[0]):
-        if mask == 0:
-            place = np.int64(0)
-            for k in range(n_fields):
-                place += (rows[i, k] - frame[0, k]) * frame[2, k]
-        else:
+    for begin in range(0, n_rows, BLOCK):
+        size = min(BLOCK, n_rows - begin)
+        for i in range(size):
+            spot = np.int64(0)
             h = np.uint64(HASH_START)
             for k in range(n_fields):
-                h = (h ^ np.uint64(rows[i, k])) * np.uint64(HASH_FACTOR)
+                field = np.int64(rows[begin + i, k])
+                block[i, k] = field
+                spot += (field - frame[0, k]) * frame[2, k]
+                h = (h ^ np.uint64(field)) * np.uint64(HASH_FACTOR)
                 h ^= h >> np.uint64(32)
-            place = np.int64(h & np.uint64(mask))
-        spot = np.uint64(place)
-        number = table[spot]
-        while number >= 0:
-            same = True
-            for k in range(n_fields):
-                same &= states[number, k] == rows[i, k]
-            if same:
-                break
-            spot = (spot + np.uint64(1)) & np.uint64(mask)
-            number = table[spot]
-        if number < 0:
-            table[spot] = n
-            for k in range(n_fields):
-                states[n, k] = rows[i, k]
-            n += 1
+            if mask == 0:
+                place[i] = spot
+                prefetch(table, index(spot))
+            else:
+                place[i] = np.int64(h >> np.uint64(1))
+                prefetch(table, (index(place[i]) & index(mask)) * index(2))
+        n = number_states(place, block, size, number, 0, states, n, table, mask)
     return n
 
 
@@ -110,32 +109,54 @@ def widen_box(then, next_state, n, box):
 def number_states(place, next_state, n, outcome_state, n_outcomes, states, n_states, table, mask):
     """Append `n` outcomes, and the states that are new; how many states there are then.
 
+    A hash table is looked at twice: at first to ask for the fields of the states that are likely
+    to be found, then to compare them.
+
     Parameters
     ----------
     place, next_state : see `rollwise.kernels.explore.Buffers`
+        In a hash table, slots are written into `place`.
     outcome_state, states : see `rollwise.kernels.explore.GraphArrays`
     table, mask : see `Lookup`
     """
     first = index(n_outcomes)
-    mask = np.uint64(mask)
+    mask = index(mask)
+    n_fields = index(states.shape[1])
+    if mask > 0:
+        fields = states.reshape(states.size)
+        for k in range(index(n)):
+            if place[k] >= 0:
+                half = place[k] >> 32
+                slot = index(place[k]) & mask
+                while table[slot + slot] >= 0 and table[slot + slot + ONE] != half:
+                    slot = (slot + ONE) & mask
+                if table[slot + slot] >= 0:
+                    prefetch(fields, index(table[slot + slot]) * n_fields)
+                place[k] = (half << 32) | np.int64(slot)
     for k in range(index(n)):
         number = np.int64(-1)
         if place[k] >= 0:
-            spot = np.uint64(place[k])
-            number = np.int64(table[spot])
+            slot = index(place[k])
+            half = place[k] >> 32
+            if mask > 0:
+                slot = (slot & index(LOWER)) * index(2)
+            number = np.int64(table[slot])
             while number >= 0 and mask > 0:
-                same = True
-                for j in range(states.shape[1]):
-                    same &= states[number, j] == next_state[k, j]
+                same = table[slot + ONE] == half
+                if same:
+                    for j in range(n_fields):
+                        same &= states[index(number), j] == next_state[k, j]
                 if same:
                     break
-                spot = (spot + np.uint64(1)) & mask
-                number = np.int64(table[spot])
+                slot = (slot + index(2)) & (mask + mask + ONE)
+                number = np.int64(table[slot])
             if number < 0:
                 number = n_states
-                table[spot] = number
-                for j in range(states.shape[1]):
-                    states[number, j] = next_state[k, j]
+                table[slot] = number
+                if mask > 0:
+                    table[slot + ONE] = half
+                for j in range(n_fields):
+                    states[index(number), j] = next_state[k, j]
                 n_states += 1
         outcome_state[first + k] = number
     return n_states

@@ -73,7 +73,7 @@ class Slot(NamedTuple):
     frame, overs, inside : str
         The box of the states found so far, where a state lies in it, and whether it does.
     place, hashing : str
-        The place: in a table of the whole box, or in one that is smaller.
+        The place in a table of the whole box; the hash, for one that is smaller.
     """
 
     frame: str
@@ -94,14 +94,11 @@ def slot_source(n_fields: int) -> Slot:
     overs = "\n            ".join(f"over{k} = next_states[k, {k}] - low{k}" for k in fields)
     inside = " and ".join(f"uint64(over{k}) < span{k}" for k in fields)
     place = " + ".join(f"over{k} * stride{k}" for k in fields)
-    hashing = "\n                ".join(
-        line
-        for k in fields
-        for line in (
-            f"h = (h ^ uint64(next_states[k, {k}])) * uint64({HASH_FACTOR})",
-            "h ^= h >> uint64(32)",
-        )
-    )
+    lines = [f"h = uint64({HASH_START})"]
+    for k in fields:
+        lines.append(f"h = (h ^ uint64(next_states[k, {k}])) * uint64({HASH_FACTOR})")
+        lines.append("h ^= h >> uint64(32)")
+    hashing = "\n                ".join([*lines, "place = int64(h >> uint64(1))"])
     return Slot(frame, overs, inside, place, hashing)
 
 
@@ -172,11 +169,10 @@ def walk(address):{_prologue("EXPAND", scope)}
                 continue
             if mask == uint64(0):
                 place = {slot.place}
+                prefetch(table, place)
             else:
-                h = uint64({HASH_START})
                 {slot.hashing}
-                place = int64(h & mask)
-            prefetch(table, place)
+                prefetch(table, (uint64(place) & mask) * uint64(2))
             places[k] = place
         if outside:
             if i > 0:

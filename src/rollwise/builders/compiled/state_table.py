@@ -14,6 +14,7 @@ from rollwise.machine import large_pages
 # while the box is at most this many places, or this many for each state found.
 DENSE_PLACES = 1 << 22
 DENSE_PLACES_PER_STATE = 16
+LEAST_NEW = 1 << 17  # states that a hash table has room for, beside those that it begins with
 
 
 def _few_places(box: np.ndarray, n_states: int = 0) -> bool:
@@ -50,7 +51,7 @@ class StateTable:
     def make(self, rows: np.ndarray, states: np.ndarray) -> int:
         """Enter the rows without repeats, as the first of `states`; how many there are.
 
-        A dense table gets room for the box, a hash table for all of `states`.
+        A dense table gets room for the box, a hash table for twice as many states and more.
         """
         n_fields = rows.shape[1]
         low, span = self.box[0].copy(), self.box[1] - self.box[0] + 1
@@ -62,10 +63,11 @@ class StateTable:
         else:
             low, span = np.full(n_fields, LEAST), np.full(n_fields, MOST - LEAST + 1)
             stride = np.zeros(n_fields, np.int64)
-            places = 1 << (2 * len(states) - 1).bit_length()
+            most = 2 * len(rows) + max(LEAST_NEW, int(self._call["most_outcomes"][0]))
+            places = 1 << (2 * most - 1).bit_length()
         frame = np.array([low, span, stride], np.int64)
         mask = 0 if self.dense else places - 1
-        table = large_pages.empty(places, np.int32)
+        table = large_pages.empty(places if self.dense else 2 * places, np.int32)
         table.fill(-1)
         self.lookup = kernels.Lookup(table, frame, mask)
         self._call["table"] = table.ctypes.data
