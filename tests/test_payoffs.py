@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import struct
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from stakes import Alone, Collect, Counted, Ends, Gammons, Pays
 
 import rollwise
-from rollwise import DRAW, LOSE, WIN, payoff
+from rollwise import DRAW, LOSE, PASS, WIN, payoff
 from rollwise.errors import RulesError
 from rollwise.game import is_over, is_payoff, payoff_of, then_text
 from rollwise.machine.switches import jit_disabled
@@ -85,3 +86,72 @@ def test_payoffs_in_the_graph():
     assert set(graph.outcome_payoff[over]) == {3, 1, -0.5}
     assert set(graph.outcome_payoff[~over]) == {0}
     assert rollwise.build(Collect()).action_reward.max() == 9
+
+
+def naive_values(game, sweeps=60):
+    """Values by sweeps in fractions, from the rules alone: close to the true ones, and simple."""
+    states, todo = {}, [game.start()]
+    while todo:
+        s = todo.pop()
+        if s in states:
+            continue
+        states[s] = []
+        for a in game.actions(s):
+            ways = list(game.outcomes(s, a))
+            states[s].append((Fraction(game.reward(s, a)), ways))
+            todo += [t for _, then, t in ways if not is_over(then)]
+    values = dict.fromkeys(states, Fraction(0))
+    plain = {WIN: 1, LOSE: -1, DRAW: 0}
+
+    def worth(then, t):
+        if is_over(then):
+            return Fraction(plain.get(then) if then in plain else payoff_of(then))
+        return -values[t] if then == PASS else values[t]
+
+    for _ in range(sweeps):
+        before = dict(values)
+        for s, actions in states.items():
+            values[s] = max(
+                reward + sum(w * worth(then, t) for w, then, t in ways) / sum(w for w, _, _ in ways)
+                for reward, ways in actions
+            )
+        if before == values:
+            return values
+    raise AssertionError("these games end within a few moves")
+
+
+METHODS = {
+    "strategy-iteration": {},
+    "policy-iteration": {},
+    "modified-policy-iteration": {"epsilon": 0.0},
+    "value-iteration": {"epsilon": 0.0},
+    "interval": {"method": "value-iteration", "sound": True},
+    "linear-programming": {"whole": False},
+    "mixed-integer": {},
+    "exact": {},
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("game", GAMES, ids=str)
+def test_every_method_against_the_naive_twin(game, method):
+    options = dict(METHODS[method])
+    name = options.pop("method", method)
+    extra = {"linear-programming": "highspy", "mixed-integer": "pyscipopt", "exact": "flint"}
+    if name in extra:
+        pytest.importorskip(extra[name])
+    truth = naive_values(game)
+    found = rollwise.solve(game, method=name, options=options)
+    assert found.is_score
+    assert found.win_probability is None
+    assert found.status == "certified"
+    values = np.array([float(truth[type(game.start())(*s)]) for s in found.graph.states.tolist()])
+    near = 1e-6 if name in ("linear-programming", "mixed-integer") else 1e-10
+    scale = float(np.max(np.abs(values)))
+    assert np.max(np.abs(found.values - values)) <= near * scale
+    assert np.all(np.abs(found.values - values) <= found.error_bounds + 2.0**-52 * scale)
+    lower, upper = found.bounds
+    assert np.all(lower - 2.0**-50 * scale <= values)
+    assert np.all(values <= upper + 2.0**-50 * scale)
+    if name == "exact":
+        assert found.run.fractions[0] == truth[game.start()]

@@ -89,7 +89,8 @@ class Reference:
         """
         graph = solution.graph
         if solution.is_score:
-            margin = near_tie = near_tie * max(abs(solution.value), 1e-300)
+            size = float(np.abs(solution.values).max()) if graph.has_stakes else abs(solution.value)
+            margin = near_tie = near_tie * max(size, 1e-300)
         else:
             margin = 2 * near_tie
         good = (solution.regret <= margin) | solution.is_best

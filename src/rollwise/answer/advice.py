@@ -24,7 +24,7 @@ class ActionAdvice(NamedTuple):
     value : float
         Expected payoff (1 for a win, -1 for a loss), or expected total of rewards.
     win_probability : float or None
-        None for a solitaire score.
+        None for a score, and in a game for stakes.
     regret : float
         What taking it costs against the best action, in units of value.
     best : bool
@@ -52,6 +52,7 @@ class Advice(NamedTuple):
     win_probability: float | None
     error_bound: float
     actions: list[ActionAdvice]
+    worth_name: str
 
     def _repr_html_(self) -> str:
         """How a notebook shows it: a row for each action, the best ones marked."""
@@ -59,13 +60,12 @@ class Advice(NamedTuple):
 
         state = ", ".join(f"{name}={value}" for name, value in self.state.items())
         printed, sure = self.as_printed()
-        worth = "expected score" if self.win_probability is None else "win probability"
         rows = "".join(
             f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in printed
         )
         return (
             f"<p>{escape(state)} ({escape(sure)})</p><table><tr><th></th><th>action</th>"
-            f"<th>{worth}</th><th>cost</th></tr>{rows}</table>"
+            f"<th>{self.worth_name}</th><th>cost</th></tr>{rows}</table>"
         )
 
     def as_printed(self) -> tuple[list[tuple[str, str, str, str]], str]:
@@ -132,6 +132,7 @@ def advise(solution: Solution, state: Sequence[int] | Mapping[str, int]) -> Advi
         view.win_probability(value),
         float(solution.error_bounds[here]),
         rows,
+        view.worth_name,
     )
 
 

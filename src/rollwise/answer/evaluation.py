@@ -236,7 +236,7 @@ def _swept(
     """The values of a graph on which policies are played, by sweeps, and their changes."""
     played = seats.graph
     # The chance to win is (1 + value) / 2: its 0 is -1, its changes are half as large.
-    scale = 2.0 if graph.objective == "win" else 1.0
+    scale = 1.0 if graph.is_score else 2.0
 
     def report(sweep: int, change: float) -> None:
         if on_sweep is not None:

@@ -65,8 +65,8 @@ class LayeredSolution(Worth):
         The number of the start.
     n_actions, n_outcomes : int
         Of the whole game.
-    has_draws : bool
-        As in `rollwise.graph.StateGraph`.
+    has_draws, stakes : bool
+        As `has_draws` and `has_stakes` in `rollwise.graph.StateGraph`.
     most_bytes : int
         Held at once by the graph of a layer, at most.
     seconds : dict of float
@@ -87,12 +87,17 @@ class LayeredSolution(Worth):
     n_actions: int
     n_outcomes: int
     has_draws: bool
+    stakes: bool
     most_bytes: int
     seconds: Mapping[str, float]
 
     @property
     def objective(self) -> str:
         return self.game.objective
+
+    @property
+    def has_stakes(self) -> bool:
+        return self.stakes
 
     @property
     def status(self) -> str:
@@ -277,7 +282,7 @@ class _ByLayer:
         self._actions = np.empty(n, np.int32)
         self._to_prove: deque[Solved] = deque()
         self._n_actions = self._n_outcomes = self._most_bytes = 0
-        self._has_draws = False
+        self._has_draws = self._has_stakes = False
         self.seconds = dict.fromkeys(("states", "build", "solve", "certify"), 0.0)
 
     def built(self) -> Iterator[Layer]:
@@ -301,6 +306,7 @@ class _ByLayer:
             self._n_actions += graph.n_actions
             self._n_outcomes += graph.n_outcomes
             self._has_draws |= graph.has_draws
+            self._has_stakes |= graph.has_stakes
         if self._progress is not None:
             self._progress("solving layers", self._n - begin, self._n)
 
@@ -337,7 +343,8 @@ class _ByLayer:
             start=layers.start,
             n_actions=self._n_actions,
             n_outcomes=self._n_outcomes,
-            has_draws=self._has_draws,
+            has_draws=self._has_draws and not self._has_stakes,
+            stakes=self._has_stakes,
             most_bytes=self._most_bytes,
             seconds=self.seconds,
         )

@@ -112,6 +112,10 @@ class Solution(Worth):
         return self.graph.objective
 
     @property
+    def has_stakes(self) -> bool:
+        return self.graph.has_stakes
+
+    @property
     def status(self) -> str:
         """How it ended.
 
@@ -355,6 +359,6 @@ class Solution(Worth):
             number = certified(self.value, self.error_bound)
         else:
             number = chance(self.value, self.error_bound)
-        what = "expected score" if self.is_score else "the first player wins with probability"
+        what = self.worth_name if self.is_score else "the first player wins with probability"
         worth = f"{what} {number}"
         return f"<Solution of {self.graph.title}: {worth} ({self.status})>"

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.graph import win_probability
+from rollwise.graph.view import worth_name
 
 
 class Worth(ABC):
@@ -31,9 +32,19 @@ class Worth(ABC):
         """What the mover wants."""
 
     @property
+    @abstractmethod
+    def has_stakes(self) -> bool:
+        """Whether it is played for payoffs or points, and not just to win."""
+
+    @property
     def is_score(self) -> bool:
-        """Whether values are expected scores, and not chances to win."""
-        return self.objective != "win"
+        """Whether values are expected scores or payoffs, and not chances to win."""
+        return self.objective != "win" or self.has_stakes
+
+    @property
+    def worth_name(self) -> str:
+        """What a value is called; see `rollwise.graph.view.worth_name`."""
+        return worth_name(self.objective, self.has_stakes)
 
     @property
     def value(self) -> float:

@@ -97,13 +97,17 @@ def about_draws(has_draws: bool) -> str:
     return "; a draw is half a win" if has_draws else ""
 
 
-def print_worth(place: str, value: float, bound: float, *, is_score: bool, draws: bool) -> None:
-    """Two lines: what the start is worth, certified."""
+def print_worth(place: str, value: float, bound: float, *, name: str, draws: bool) -> None:
+    """Two lines: what the start is worth, certified.
+
+    Parameters
+    ----------
+    name : str
+        What a value is called; see `rollwise.graph.view.worth_name`.
+    """
     worth = certified(value, bound)
-    if is_score:
-        typer.echo(
-            f"  expected score from the start ({place}): {worth.number} (certified ± {worth.bound})"
-        )
+    if name != "win probability":
+        typer.echo(f"  {name} from the start ({place}): {worth.number} (certified ± {worth.bound})")
         return
     wins = chance(value, bound)
     typer.echo(

@@ -17,11 +17,11 @@ def print_estimate(start: str, document: dict[str, Any], graph: StateGraph) -> N
     """The value of the start, as the document of a solution has it."""
     found = document["estimate"]
     true_value, bound = found["true_value"], found["true_bound"]
-    if graph.objective == "win":
+    if not graph.is_score:
         what = f"the mover at the start ({start}) wins with probability"
         scale, worth, truth = 0.5, document["win_probability"], chance(true_value, bound)
     else:
-        what = f"expected score from the start ({start}):"
+        what = f"{graph.view.worth_name} from the start ({start}):"
         scale, worth, truth = 1.0, document["value"], certified(true_value, bound)
     error, off = scale * found["standard_error"], scale * found["true_error"]
     number = estimated(worth, error)

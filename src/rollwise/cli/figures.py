@@ -27,7 +27,7 @@ class Figures:
 
     def __init__(self, solution: Solution) -> None:
         self.is_score = solution.is_score
-        self.unit = "expected score" if solution.is_score else "chance to win"
+        self.unit = solution.worth_name if solution.is_score else "chance to win"
         self.wanted = "; few are good" if solution.graph.objective == "minimize" else ""
         self.points = "points" if solution.is_score else "percentage points"
         self._scale, self._digits = (1, 3) if solution.is_score else (50, 2)

@@ -42,7 +42,7 @@ def print_layers(
             place,
             solution.value,
             solution.error_bound,
-            is_score=solution.is_score,
+            name=solution.worth_name,
             draws=solution.has_draws,
         )
         typer.echo(

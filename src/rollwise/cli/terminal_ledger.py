@@ -93,7 +93,8 @@ def standing(found: Tally, figures: Figures) -> str:
     if rate is not None and rate.wins is not None:
         lost = found.games - rate.wins - rate.draws
         return f"{found.player} won {rate.wins}, drew {rate.draws}, lost {lost}"
-    return f"{found.player} scored {figures.level(found.score.mean)} a game" if found.score else ""
+    did = "gained" if figures.has_stakes else "scored"
+    return f"{found.player} {did} {figures.level(found.score.mean)} a game" if found.score else ""
 
 
 def show_tally(console: Console, session: Session, found: Tally) -> None:

@@ -37,7 +37,7 @@ class Account:
         Of the file that the move was read from; 0 if it was not.
     before, chosen, after : float
         What the game was worth before the choice, after it, and after the dice;
-        points made by then included.
+        points made by then included, which the other player has paid in a game of two.
     cost : float
         What the choice took from the mover against the best: from 0.
     is_choice : bool
@@ -83,7 +83,7 @@ class Ledger:
     start : float
         What the game was worth at the start.
     result : float
-        What it came to (1 won, 0 drawn, -1 lost, or the points), or what it is
+        What it came to (1 won, 0 drawn, -1 lost, or the points or payoff), or what it is
         worth now where it isn't over.
     luck : tuple of float
         What the dice did on the moves of this player, and on the other's.
@@ -127,13 +127,13 @@ def account(
     Parameters
     ----------
     points : float
-        Made before the move.
+        Made before the move, in the first player's eyes.
     """
     graph = solution.graph
     sign = 1.0 if seat == 0 else -1.0
     taken = graph.view.action(action)
     ahead = float(taken.outcome(outcome).worth(solution.values))
-    made = points + taken.reward
+    made = points + sign * taken.reward
     is_choice = graph.view[state].is_choice
     return Account(
         number,

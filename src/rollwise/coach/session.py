@@ -185,7 +185,7 @@ class Session:
         )
         self.accounts.append(entry)
         self.pending = None
-        self.points += float(graph.action_reward[action])
+        self.points += self._gain(entry)
         k = outcomes[number]
         t = int(graph.outcome_state[k])
         if t < 0:
@@ -224,10 +224,14 @@ class Session:
         entry = self.accounts[number]
         del self.accounts[number:]
         self.state, self.seat, self.is_over = entry.state, entry.seat, False
-        rewards = self.table.graph.action_reward
         self.points = 0.0
         for before in self.accounts:
-            self.points += float(rewards[before.action])
+            self.points += self._gain(before)
+
+    def _gain(self, entry: Account) -> float:
+        """What a move has brought the first player."""
+        reward = float(self.table.graph.action_reward[entry.action])
+        return reward if entry.seat == 0 else -reward
 
     def score(self, seat: int = 0, before: int | None = None) -> float:
         """The points of a player, in a game for points or a contest at one.

@@ -28,7 +28,8 @@ class Tally:
     win_rate : Estimate or None
         With its wins and draws, a draw being half a win; None in a game for points.
     score : Estimate or None
-        The player's final points, in a game for points or a contest at one.
+        The player's final points, in a game for points or a contest at one; in a game for
+        stakes what the player gained.
     start : float
         What the games were worth to the player before they began, with optimal play of all: the
         mean over the games, in units of value.
@@ -61,7 +62,9 @@ def tally(sessions: Sequence[Session], player: str) -> Tally:
     ledgers = [session.ledger(seat) for session, seat in played]
     n, table = len(played), played[0][0].table
     results = [ledger.result for ledger in ledgers]
-    scores = [session.score(seat) for session, seat in played]
+    scores = results
+    if not table.solution.has_stakes:
+        scores = [session.score(seat) for session, seat in played]
     costs = [
         math.fsum(entry.cost for entry in session.accounts if entry.seat == seat)
         for session, seat in played

@@ -235,9 +235,9 @@ def _worth(graph: StateGraph, found: Evaluation, s: int) -> Document:
         document["never_ends"] = True  # with positive probability, and loses without bound
     if two:
         document["value_second"] = number_or_none(float(found.values_second[s]))
-    if graph.objective == "win":
+    if not graph.is_score:
         document["win_probability"] = number_or_none(float(found.win_probability[s]))
-    if two:
+    if two and not graph.is_score:
         document["win_probability_second"] = number_or_none(float(found.win_probability_second[s]))
     worst: Any = None
     if found.bounds is not None and found.bounds_second is not None:

@@ -25,6 +25,7 @@ def match_document(graph: StateGraph, match: Match, ties: Ties | None) -> Docume
         "games_asked": match.asked,
         "seed": match.seed,
         "win_rate": estimate_document(match.win_rate),
+        **({} if match.payoff is None else {"payoff": estimate_document(match.payoff)}),
         "sides": [_side(side) for side in match.sides],
         "disagreements": match.disagreements(),
         "notes": list(match.notes),

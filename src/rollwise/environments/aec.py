@@ -137,13 +137,16 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         self._cumulative_rewards[mover] = 0.0
         self._clear_rewards()
         self.rewards[mover] = self.arena.reward_sign * taken.reward
+        for other in self.agents:
+            if other != mover:
+                self.rewards[other] = -taken.reward
         seat = self.possible_agents.index(mover)
         following = seat ^ int(outcome.passes)
         if outcome.is_over:
             self.rewards[mover] += outcome.payoff
             for other in self.agents:
                 if other != mover:
-                    self.rewards[other] = -outcome.payoff
+                    self.rewards[other] -= outcome.payoff
             self.terminations = dict.fromkeys(self.agents, True)
             following = (seat + 1) % len(self.possible_agents)
         else:

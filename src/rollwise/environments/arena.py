@@ -18,9 +18,9 @@ from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.games import find
 from rollwise.graph import Action, Outcome, StateGraph
+from rollwise.graph.codes import codes_of
 from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import EITHER, FIRST, SECOND, legal_actions
-from rollwise.kernels.sampling import outcome_codes
 from rollwise.parameters import parameter_specs
 from rollwise.words import Narrator
 
@@ -133,7 +133,7 @@ class Arena:
         """What the agent sees in each state: (n_states, n_fields) int32.
 
         A game that ended early looks like no state: all its fields are the smallest
-        of any state, less 1 (or 2 or 3, where payoffs differ).
+        of any state, less 1 (or 2, 3 and so on, where payoffs differ).
         """
         states = self.graph.states
         early = 1 + np.arange(len(self.early_payoffs))[:, None]
@@ -152,10 +152,7 @@ class Arena:
     @cached_property
     def codes(self) -> NDArray[np.int32]:
         """See `rollwise.kernels.sampling`: (n_outcomes,) int32."""
-        graph = self.graph
-        codes = np.empty(graph.n_outcomes, np.int32)
-        outcome_codes(graph.outcome_state, graph.outcome_passes, graph.outcome_payoff, codes)
-        return codes
+        return codes_of(self.graph)
 
     @cached_property
     def opponent_actions(self) -> NDArray[np.int32]:

@@ -3,7 +3,8 @@
 Between two moves of the agent the opponent moves, perhaps many times. The opponent's
 turn is an absorbing Markov chain on the states in which it moves. Let Q be the transitions among
 them and R those that leave them. From a state e, the chances of the states in which the agent
-moves next are the row e of (I − Q)⁻¹ R (Kemeny and Snell 1960, theorem 3.3.7).
+moves next are the row e of (I − Q)⁻¹ R (Kemeny and Snell 1960, theorem 3.3.7). What the
+opponent gains on the way to each of them is found by the same matrix.
 """
 
 from __future__ import annotations
@@ -19,9 +20,8 @@ from rollwise.graph import Action
 from rollwise.kernels.environment import EITHER, FIRST
 
 Row = tuple[float, int, float, bool]
-# An end: who has won in the agent's eyes, as keys below all states.
-WON, DRAWN, LOST = -1, -2, -3
-PAYOFF = {WON: 1.0, DRAWN: 0.0, LOST: -1.0}
+# How likely the agent gets somewhere, and that times what it gains on the way in the mean.
+Reached = tuple[float, float]
 
 
 class Transitions(Mapping[int, dict[int, list[Row]]]):
@@ -35,7 +35,10 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         self.arena = arena
         self.illegal_reward = illegal_reward
         self.over = arena.n_states
-        self._turns: dict[int, dict[int, float]] = {}
+        # An end is a key below all states: -1 less the place of the payoff among these.
+        ends = arena.graph.ending_payoffs
+        self._payoffs = np.unique(np.concatenate([ends, -ends]))
+        self._turns: dict[int, dict[int, Reached]] = {}
 
     @classmethod
     def of(cls, arena: Arena, illegal_reward: float) -> Transitions:
@@ -62,9 +65,14 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         start = np.zeros(len(self))
         start[0] = first
         if first < 1.0:
-            for t, p in self.turn(0).items():
-                start[t if t >= 0 else self.arena.early_state(PAYOFF[t])] += (1.0 - first) * p
+            for t, (p, _) in self.turn(0).items():
+                place = t if t >= 0 else self.arena.early_state(self._payoff(t))
+                start[place] += (1.0 - first) * p
         return start
+
+    def _payoff(self, end: int) -> float:
+        """What an end brings the agent."""
+        return float(self._payoffs[-1 - end])
 
     def _row(self, state: int, action: int) -> list[Row]:
         if action < 0:
@@ -75,65 +83,86 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
             return [(1.0, self.over, payoff, True)]
         points = self.arena.reward_sign * graph.view.action(action).reward
         total: dict[int, float] = {}
-        for t, passes, p in _moves(graph.view.action(action)):
+        gains: dict[int, float] = {}
+        for t, passes, p in self._moves(graph.view.action(action)):
             if not passes:
                 total[t] = total.get(t, 0.0) + p
                 continue
-            for end, q in self.turn(t).items():
+            for end, (q, gain) in self.turn(t).items():
                 total[end] = total.get(end, 0.0) + p * q
+                gains[end] = gains.get(end, 0.0) + p * gain
         rows = []
         for t, p in total.items():
-            rows.append((p, self.over if t < 0 else t, points + PAYOFF.get(t, 0.0), t < 0))
+            reward = points + gains.get(t, 0.0) / p + (self._payoff(t) if t < 0 else 0.0)
+            rows.append((p, self.over if t < 0 else t, reward, t < 0))
         return rows
 
-    def turn(self, entry: int) -> dict[int, float]:
-        """Where the opponent's turn from `entry` leaves the agent, and how likely."""
+    def _moves(self, action: Action) -> list[tuple[int, bool, float]]:
+        """What an action leads to: state or end in the mover's eyes, whether it passes, chance."""
+        return [
+            (
+                -1 - int(np.searchsorted(self._payoffs, way.payoff)) if way.is_over else way.target,
+                way.passes,
+                chance,
+            )
+            for way, chance in zip(action.outcomes, action.chances, strict=True)
+        ]
+
+    def turn(self, entry: int) -> dict[int, Reached]:
+        """Where the opponent's turn from `entry` leaves the agent."""
         if entry not in self._turns:
             self._turns[entry] = self._absorb(entry)
         return self._turns[entry]
 
-    def _absorb(self, entry: int) -> dict[int, float]:
+    def _absorb(self, entry: int) -> dict[int, Reached]:
         graph, opponent = self.arena.graph, self.arena.opponent
         assert opponent is not None
         place = {entry: 0}
         queue = [entry]
         inside: list[tuple[int, int, float]] = []
         outside: list[tuple[int, int, float]] = []
+        paid_inside: list[float] = []  # what the opponent gains by each of these
+        paid_outside: list[float] = []
         while queue:
             s = queue.pop()
             for action in graph.view[s].actions:
                 share = float(opponent.probability[action])
                 if share == 0.0:
                     continue
-                for t, passes, p in _moves(action):
+                for t, passes, p in self._moves(action):
                     if t < 0 or passes:
-                        seen = {WON: LOST, LOST: WON}.get(t, t)
+                        # payoffs lie even about 0: the agent's is as far from the other end
+                        seen = t if t >= 0 else -1 - len(self._payoffs) - t
                         outside.append((place[s], seen, share * p))
+                        paid_outside.append(action.reward)
                         continue
                     if t not in place:
                         place[t] = len(place)
                         queue.append(t)
                     inside.append((place[s], place[t], share * p))
-        visits = _visits(len(place), inside)
-        ends: dict[int, float] = {}
-        for i, t, p in outside:
-            ends[t] = ends.get(t, 0.0) + float(visits[i]) * p
-        return {t: p for t, p in ends.items() if p > 0}
+                    paid_inside.append(action.reward)
+        first = np.zeros(len(place))
+        first[0] = 1.0
+        visits = _visits(first, inside)
+        # What was gained inside goes where play goes on to from there.
+        carried = np.zeros(len(place))
+        for (i, j, p), paid in zip(inside, paid_inside, strict=True):
+            carried[j] += visits[i] * p * paid
+        if carried.any():
+            carried = _visits(carried, inside)
+        ends: dict[int, Reached] = {}
+        for (i, t, p), paid in zip(outside, paid_outside, strict=True):
+            chance, gain = ends.get(t, (0.0, 0.0))
+            gain -= float(visits[i]) * p * paid + float(carried[i]) * p
+            ends[t] = chance + float(visits[i]) * p, gain
+        return {t: reached for t, reached in ends.items() if reached[0] > 0}
 
 
-def _moves(action: Action) -> list[tuple[int, bool, float]]:
-    """What an action leads to: state or end in the mover's eyes, whether it passes, chance."""
-    ends = {"win": WON, "lose": LOST}
-    return [
-        (ends.get(way.ending, DRAWN) if way.ending else way.target, way.passes, chance)
-        for way, chance in zip(action.outcomes, action.chances, strict=True)
-    ]
-
-
-def _visits(n: int, inside: list[tuple[int, int, float]]) -> NDArray[np.float64]:
-    """Expected visits of each state from state 0: the first row of (I − Q)⁻¹."""
-    first = np.zeros(n)
-    first[0] = 1.0
+def _visits(
+    first: NDArray[np.float64], inside: list[tuple[int, int, float]]
+) -> NDArray[np.float64]:
+    """Expected visits of each state where play begins so: ``first (I − Q)⁻¹``."""
+    n = len(first)
     if n <= 200:
         matrix = np.eye(n)
         for i, j, p in inside:

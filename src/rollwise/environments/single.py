@@ -29,7 +29,9 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
     ``info["action_mask"]`` (n_ranks,) int8 says which are legal and
     ``info["state"]`` is the state's number. An action that isn't legal changes
     nothing and brings `illegal_reward`. The reward of a game that is won or lost is
-    1, 0 or -1 at its end; of points, the points, negative where few are wanted.
+    1, 0 or -1 at its end; of points, the points, negative where few are wanted. In a game
+    for stakes it is the payoff, and what has been gained from the opponent since the agent's
+    last move.
     When the game is over the observation is the last one again.
 
     An opponent who moves first may end the game at once. Then the agent finds itself
@@ -78,6 +80,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         self.action_names = self.arena.action_names
         self._state = 0
         self._over = True
+        self._owed = 0.0  # what an opponent who moved first has brought the agent
         self._telling = Telling(self.arena)
 
     @property
@@ -85,6 +88,8 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         """The exact transition table: ``P[state][action]`` lists
         ``(probability, next state, reward, terminated)``.
 
+        A reward is the mean over the opponent's moves that lead to the same state. What
+        an opponent who moves first gains before the agent's first move isn't in the table.
         States are those of ``info["state"]``, and one more, the last, at which games
         are over. It is a mapping that computes what is asked for.
         """
@@ -109,9 +114,9 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         first = self.seat == FIRST
         if self.seat == EITHER:
             first = bool(self.np_random.integers(2))
-        ended, payoff = self._play_on(0, first)
-        if ended:
-            self._state = self.arena.early_state(payoff)
+        ended, self._owed = self._play_on(0, first)
+        if ended is not None:
+            self._state = self.arena.early_state(ended)
         self._over = False
         return self._observe()
 
@@ -130,31 +135,43 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
             self._over = True
             observation, info = self._observe()
             payoff = float(self.arena.early_payoffs[a - self.graph.n_actions])
-            return observation, payoff, True, False, info
+            return observation, self._owed + payoff, True, False, info
         taken = self.graph.view.action(a)
-        reward = self.arena.reward_sign * taken.reward
+        reward = self._owed + self.arena.reward_sign * taken.reward
+        self._owed = 0.0
         outcome = self.arena.outcome(taken, self.np_random)
         self._tell("agent", outcome)
         if outcome.is_over:
             self._over = True
             reward += outcome.payoff
         else:
-            self._over, payoff = self._play_on(outcome.target, not outcome.passes)
-            reward += payoff
+            ended, gained = self._play_on(outcome.target, not outcome.passes)
+            self._over = ended is not None
+            reward += gained + (ended or 0.0)
         observation, info = self._observe()
         return observation, reward, self._over, False, info
 
-    def _play_on(self, state: int, mine: bool) -> tuple[bool, float]:
-        """Let the opponent move until it is the agent's turn: is it over, and the payoff."""
+    def _play_on(self, state: int, mine: bool) -> tuple[float | None, float]:
+        """Let the opponent move until it is the agent's turn.
+
+        Returns
+        -------
+        payoff : float or None
+            Of the agent; None where the game goes on.
+        gained : float
+            What the agent has gained from the opponent besides.
+        """
+        gained = 0.0
         while not mine:
             action = self.arena.opponent_action(state, self.np_random)
             outcome = self.arena.outcome(action, self.np_random)
             self._tell("opponent", outcome)
+            gained -= action.reward
             if outcome.is_over:
-                return True, -outcome.payoff
+                return -outcome.payoff, gained
             state, mine = outcome.target, outcome.passes
         self._state = state
-        return False, 0.0
+        return None, gained
 
     def _observe(self) -> tuple[Observation, dict[str, Any]]:
         mask = self.arena.masks[self._state]

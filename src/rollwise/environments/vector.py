@@ -73,10 +73,11 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
         alias_tables(graph.outcome_indptr, graph.outcome_weight, self.arena.codes, self._cells)
         self._packed = np.empty(graph.n_actions, np.int64)
         pack_actions(graph.outcome_indptr, self._packed)
-        # By the code of the opponent's last move: it has lost, drawn or won.
-        self._early_state = np.zeros(3, np.int64)
+        # By the code of the opponent's last move, which gains what the agent loses.
+        self._early_state = np.zeros(len(graph.ending_payoffs), np.int64)
         for payoff in self.arena.early_payoffs.tolist():
-            self._early_state[round(1 - payoff)] = self.arena.early_state(payoff)
+            place = np.searchsorted(graph.ending_payoffs, -payoff)
+            self._early_state[place] = self.arena.early_state(payoff)
         mixes = self.arena.opponent is not None and bool((self.arena.opponent_actions < 0).any())
         self._opponent = np.empty(0)
         if mixes and self.arena.opponent is not None:
@@ -89,6 +90,7 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
         self._observation = np.zeros((num_envs, len(graph.field_names)), np.int32)
         self._mask = np.zeros((num_envs, n_ranks), np.int8)
         self._reward = np.zeros(num_envs)
+        self._owed = np.zeros(num_envs)
         self._terminated = np.zeros(num_envs, np.bool_)
         self._truncated = np.zeros(num_envs, np.bool_)
 
@@ -132,6 +134,7 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
                 self.seat,
                 self.illegal_reward,
                 arena.reward_sign,
+                graph.ending_payoffs,
                 arena.observations,
                 arena.masks,
                 arena.action_of,
@@ -148,6 +151,7 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
                 self._done,
                 self._waiting,
                 self._fresh,
+                self._owed,
                 self._observation,
                 self._mask,
                 self._reward,

@@ -93,14 +93,16 @@ class StateGraph(OldNames):
     endless : {"forbidden", "draw", "lose"}
         What endless play is worth in a game that is won or lost (see `rollwise.Game`).
     action_reward : (n_actions,) float64
-        Points for taking the action. This and what follows is spelled out from the lotteries.
+        Points for taking the action; with two players, from the other one. This and what
+        follows is spelled out from the lotteries.
     outcome_weight : (n_outcomes,) int64 or float64
         How many equally likely ways lead there (float64 only where the rules
         gave weights that aren't whole numbers). Always positive.
     outcome_passes : (n_outcomes,) bool
         The turn passes, and the next state is seen by the other player.
     outcome_payoff : (n_outcomes,) float64
-        1 for a win, -1 for a loss, 0 for a draw or where the game goes on.
+        1 for a win, -1 for a loss, 0 for a draw or where the game goes on; and what else the
+        rules gave, in a game for stakes.
     """
 
     states: NDArray[np.int32]
@@ -190,7 +192,29 @@ class StateGraph(OldNames):
     def has_draws(self) -> bool:
         """Whether a game that is won or lost can also be drawn."""
         over, payoff = self.lotteries.over, self.lotteries.payoff
-        return self.objective == "win" and bool(np.any(over & (payoff == 0)))
+        return not self.is_score and bool(np.any(over & (payoff == 0)))
+
+    @cached_property
+    def has_stakes(self) -> bool:
+        """Whether a game of wins and losses is played for more than these: for payoffs or points.
+
+        Its values are expected payoffs then, and not chances to win.
+        """
+        if self.objective != "win":
+            return False
+        plain = np.isin(self.lotteries.payoff, (1.0, 0.0, -1.0))
+        return bool(np.any(self.lotteries.reward)) or not bool(np.all(plain))
+
+    @property
+    def is_score(self) -> bool:
+        """Whether values are expected scores or payoffs, and not chances to win."""
+        return self.objective != "win" or self.has_stakes
+
+    @cached_property
+    def ending_payoffs(self) -> NDArray[np.float64]:
+        """The payoffs with which play can end, and those of a loss, a draw and a win, ascending."""
+        ends = self.lotteries.payoff[self.lotteries.over]
+        return np.unique(np.concatenate([ends, (-1.0, 0.0, 1.0)]))
 
     @property
     def nbytes(self) -> int:

@@ -40,6 +40,13 @@ def win_probability(value: Number) -> Number:
     return (1 + value) / 2
 
 
+def worth_name(objective: str, has_stakes: bool) -> str:
+    """What a value is: an expected payoff, an expected score, or else a win probability."""
+    if has_stakes:
+        return "expected payoff"
+    return "win probability" if objective == "win" else "expected score"
+
+
 class GraphView:
     """The states of a graph, one after the other.
 
@@ -79,8 +86,13 @@ class GraphView:
 
     @property
     def is_score(self) -> bool:
-        """Whether values are expected scores, and not chances to win."""
-        return self.graph.objective != "win"
+        """Whether values are expected scores or payoffs, and not chances to win."""
+        return self.graph.is_score
+
+    @property
+    def worth_name(self) -> str:
+        """What a value is called."""
+        return worth_name(self.graph.objective, self.graph.has_stakes)
 
     @property
     def sign(self) -> float:
@@ -88,7 +100,7 @@ class GraphView:
         return sign_of(self.graph.objective)
 
     def win_probability(self, value: Number) -> Number | None:
-        """The win probability of a value; None in a game for points."""
+        """The win probability of a value; None in a game for points or stakes."""
         return None if self.is_score else win_probability(value)
 
     def __repr__(self) -> str:
@@ -318,18 +330,18 @@ class Outcome(_Element):
 
     @property
     def payoff(self) -> float:
-        """What the mover gets where the game ends: 1 for a win, -1 for a loss, else 0."""
+        """What the mover gets where the game ends: 1 for a win, -1 for a loss, 0 for a draw."""
         return float(self.graph.lotteries.payoff[self._place])
 
     @property
     def ending(self) -> str | None:
         """How the game ends for the mover: "win", "lose", "draw", or "end" in a game for points.
 
-        None where it goes on.
+        None where it goes on. In a game for stakes it says who gains; `payoff` says how much.
         """
         if not self.is_over:
             return None
-        if self.view.is_score:
+        if self.graph.objective != "win":
             return "end"
         return "win" if self.payoff > 0 else "lose" if self.payoff < 0 else "draw"
 

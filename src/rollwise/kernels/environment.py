@@ -10,7 +10,7 @@ import numpy as np
 
 from rollwise.kernels.jit import inner_kernel, kernel
 from rollwise.kernels.random import draw
-from rollwise.kernels.sampling import DRAWN, WON, pick
+from rollwise.kernels.sampling import pick
 
 FIRST, SECOND, EITHER = range(3)  # the agent's seat
 COUNT_BITS = 24  # of a packed action
@@ -69,10 +69,11 @@ def choose_mixed(s, bits, action_indptr, probability):
 
 
 @kernel
-def step_batch(chosen, reset, seat, illegal_reward, reward_sign, observations, masks, action_of,
-               early_payoffs, early_state, packed, action_indptr, action_reward, cells,
+def step_batch(chosen, reset, seat, illegal_reward, reward_sign, endings, observations, masks,
+               action_of, early_payoffs, early_state, packed, action_indptr, action_reward, cells,
                opponent_action, opponent_probability, words,
-               state, done, waiting, fresh, observation, mask, reward, terminated):  # fmt: skip
+               state, done, waiting, fresh, owed, observation, mask, reward,
+               terminated):  # fmt: skip
     """Step every environment; one that was done begins a new game instead.
 
     What a move waits for is memory. So all agents move first, then in rounds one
@@ -88,9 +89,11 @@ def step_batch(chosen, reset, seat, illegal_reward, reward_sign, observations, m
     seat : FIRST, SECOND or EITHER
     illegal_reward : float
         For an action that isn't legal, which changes nothing else.
+    endings : (n,) float64
+        The payoffs of the codes that end a game.
     observations, masks, action_of, early_payoffs
         See `rollwise.environments.arena.Arena`.
-    early_state : (3,) int64
+    early_state : (n,) int64
         The state of a game that the opponent ended before the agent has moved, by
         -1 - the code of its last move.
     packed : (n_actions,) int64
@@ -108,6 +111,9 @@ def step_batch(chosen, reset, seat, illegal_reward, reward_sign, observations, m
         Room to work in.
     fresh : (n,) bool
         Room to work in.
+    owed : (n,) float64
+        What an opponent who moved first has brought the agent before its first move, which
+        that move is rewarded with. In place.
     observation, mask, reward, terminated : to fill
 
     Returns
@@ -132,6 +138,7 @@ def step_batch(chosen, reset, seat, illegal_reward, reward_sign, observations, m
             state[i] = 0
             done[i] = False
             fresh[i] = True
+            owed[i] = 0.0
             first = seat == FIRST
             if seat == EITHER:
                 bits, s0, s1, s2, s3 = draw(s0, s1, s2, s3)
@@ -147,17 +154,18 @@ def step_batch(chosen, reset, seat, illegal_reward, reward_sign, observations, m
         if a >= n_actions:
             done[i] = True
             terminated[i] = True
-            reward[i] = early_payoffs[a - n_actions]
+            reward[i] = owed[i] + early_payoffs[a - n_actions]
             continue
         place = packed[a]
         bits, s0, s1, s2, s3 = draw(s0, s1, s2, s3)
         code = np.int64(pick(cells, place >> COUNT_BITS, place & MOST_CELLS,
                              np.int64(bits >> _32)))  # fmt: skip
-        points = reward_sign * action_reward[a]
+        points = owed[i] + reward_sign * action_reward[a]
+        owed[i] = 0.0
         if code < 0:
             done[i] = True
             terminated[i] = True
-            reward[i] = points + (0.0 if code == DRAWN else (1.0 if code == WON else -1.0))
+            reward[i] = points + endings[-1 - code]
         else:
             reward[i] = points
             state_after = code >> 1
@@ -184,6 +192,10 @@ def step_batch(chosen, reset, seat, illegal_reward, reward_sign, observations, m
             bits, s0, s1, s2, s3 = draw(s0, s1, s2, s3)
             code = np.int64(pick(cells, place >> COUNT_BITS, place & MOST_CELLS,
                                  np.int64(bits >> _32)))  # fmt: skip
+            if fresh[i]:
+                owed[i] -= action_reward[a]
+            else:
+                reward[i] -= action_reward[a]
             if code >= 0:
                 chosen[i] = code >> 1
                 if code & 1:
@@ -195,7 +207,7 @@ def step_batch(chosen, reset, seat, illegal_reward, reward_sign, observations, m
             else:
                 done[i] = True
                 terminated[i] = True
-                reward[i] += 0.0 if code == DRAWN else (-1.0 if code == WON else 1.0)
+                reward[i] -= endings[-1 - code]
                 continue
             waiting[left] = i
             left += 1

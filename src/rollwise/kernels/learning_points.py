@@ -1,9 +1,9 @@
-"""Learning a solitaire game for points: as `rollwise.kernels.learning`, with scores.
+"""Learning a game for points or stakes: as `rollwise.kernels.learning`, with scores.
 
-What is kept of an action is how often it was taken and the points that followed
-it (its own included). The rate that the choice needs lies between 0 and 1: the
-mean of an action on a scale from the worst to the best that was ever seen from
-its state.
+What is kept of an action is how often it was taken and the points that followed it for the
+player who took it (its own included, the other player's with the other sign). The rate that
+the choice needs lies between 0 and 1: the mean of an action on a scale from the worst to the
+best that was ever seen from its state.
 """
 
 from __future__ import annotations
@@ -44,12 +44,24 @@ def refresh_points(action_indptr, visits, total, low, high, sign, seen, rate, th
 
 
 @kernel
-def count_points(path, length, action_indptr, action_state, action_reward, visits, total, squares,
-                 low, high, sign, seen, rate, threshold, explore, rule):  # fmt: skip
-    """Count a game: each action with the points from it on. `path` holds the actions."""
-    points = 0.0
+def count_points(path, length, payoff, action_indptr, action_state, action_reward, visits, total,
+                 squares, low, high, sign, seen, rate, threshold, explore, rule):  # fmt: skip
+    """Count a game: each action with the points from it on.
+
+    Parameters
+    ----------
+    path : (m,) int64
+        Twice the action of each move, plus 1 where the second player moved.
+    payoff : float
+        At the end of the game, for who made the last move.
+    """
+    points = payoff
+    mover = path[length - 1] & 1
     for i in range(length - 1, -1, -1):
-        a = path[i]
+        if path[i] & 1 != mover:
+            mover = path[i] & 1
+            points = -points
+        a = path[i] >> 1
         s = action_state[a]
         begin, end = action_indptr[s], action_indptr[s + 1]
         points += action_reward[a]
@@ -64,15 +76,17 @@ def count_points(path, length, action_indptr, action_state, action_reward, visit
 
 
 @kernel(never_interpreted=True)
-def learn_points(games, action_indptr, action_state, action_reward, outcome_indptr, cells, visits,
-                 total, squares, low, high, sign, seen, rate, threshold, explore, rule, words,
-                 path):  # fmt: skip
+def learn_points(games, action_indptr, action_state, action_reward, endings, outcome_indptr, cells,
+                 visits, total, squares, low, high, sign, seen, rate, threshold, explore, rule,
+                 words, path):  # fmt: skip
     """Play games from state 0 and count them.
 
     As `rollwise.kernels.learning.learn_wins`, but for
 
     Parameters
     ----------
+    endings : (n,) float64
+        The payoffs of the codes that end a game.
     visits : (n_actions,) int64
     total, squares : (n_actions,) float64
         Sums of the points that followed, and of their squares.
@@ -85,12 +99,13 @@ def learn_points(games, action_indptr, action_state, action_reward, outcome_indp
     room = path.shape[0]
     for game in range(games):
         s = np.int64(0)
+        seat = np.int64(0)
         length = 0
         code = np.int64(0)
         while length < room:
             bits, s0, s1, s2, s3 = draw(s0, s1, s2, s3)
             a = choose(action_indptr[s], action_indptr[s + 1], threshold, np.int64(bits >> _32))
-            path[length] = a
+            path[length] = 2 * a + seat
             length += 1
             begin = outcome_indptr[a]
             count = outcome_indptr[a + 1] - begin
@@ -98,10 +113,11 @@ def learn_points(games, action_indptr, action_state, action_reward, outcome_indp
             if code < 0:
                 break
             s = code >> 1
+            seat ^= code & 1
         if code >= 0:
             return game
-        count_points(path, length, action_indptr, action_state, action_reward, visits, total,
-                     squares, low, high, sign, seen, rate, threshold, explore,
+        count_points(path, length, endings[-1 - code], action_indptr, action_state, action_reward,
+                     visits, total, squares, low, high, sign, seen, rate, threshold, explore,
                      rule)  # fmt: skip
         words[0], words[1], words[2], words[3] = s0, s1, s2, s3
     return games

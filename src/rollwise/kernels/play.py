@@ -17,7 +17,7 @@ import numpy as np
 
 from rollwise.kernels.jit import kernel
 from rollwise.kernels.random import draw
-from rollwise.kernels.sampling import DRAWN, WON, fill_alias
+from rollwise.kernels.sampling import fill_alias
 
 LANES = 8  # games played at once
 # A node: first cell << PLACE | number of cells << COUNT | whether it is even << 1 | is a move.
@@ -169,7 +169,7 @@ def fill_nodes(order, n_policies, action_indptr, action_reward, outcome_indptr, 
 
 @kernel
 def play_games(games, most_moves, start, nodes, reward, cell_code, cell_threshold, cell_other,
-               words, payoff, turns, moves, points):  # fmt: skip
+               endings, words, payoff, turns, moves, points):  # fmt: skip
     """Play games from the node `start`.
 
     Every game that is begun is played to its end, so that long games count like
@@ -181,6 +181,8 @@ def play_games(games, most_moves, start, nodes, reward, cell_code, cell_threshol
         How many games, and the moves after which one is given up.
     nodes, ..., cell_other
         From `fill_nodes`.
+    endings : (n,) float64
+        The payoffs of the codes that end a game.
     words : (4,) uint64
         State of the random numbers, in place.
     payoff : (games,) int8
@@ -189,7 +191,7 @@ def play_games(games, most_moves, start, nodes, reward, cell_code, cell_threshol
     turns, moves : (games,) int32
         To fill.
     points : (games,) or (0,) float64
-        To fill with the sum of the rewards, unless empty.
+        To fill with the sum of the rewards and the payoff for who moved first, unless empty.
 
     Returns
     -------
@@ -223,7 +225,8 @@ def play_games(games, most_moves, start, nodes, reward, cell_code, cell_threshol
                 code ^= (code ^ np.int64(cell_other[cell])) & -is_other
             n_moves[lane] += here & 1
             if count_points:
-                sums[lane] += reward[place[lane]]
+                gain = reward[place[lane]]
+                sums[lane] += gain if n_passes[lane] & 1 == 0 else -gain
             if code >= 0:
                 place[lane] = code >> 1
                 node[lane] = nodes[np.uint64(code >> 1)]
@@ -232,12 +235,14 @@ def play_games(games, most_moves, start, nodes, reward, cell_code, cell_threshol
                     return place[lane]
                 lane += 1
                 continue
-            first_moved = (n_passes[lane] & 1) == 0
-            payoff[ended] = 0 if code == DRAWN else (1 if (code == WON) == first_moved else -1)
+            result = endings[-1 - code]
+            if n_passes[lane] & 1 != 0:
+                result = -result
+            payoff[ended] = 1 if result > 0 else (-1 if result < 0 else 0)
             turns[ended] = n_passes[lane] + 1
             moves[ended] = n_moves[lane]
             if count_points:
-                points[ended] = sums[lane]
+                points[ended] = sums[lane] + result
             ended += 1
             source = active - 1
             if begun < games:

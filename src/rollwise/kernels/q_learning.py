@@ -11,7 +11,7 @@ import numpy as np
 
 from rollwise.kernels.jit import inner_kernel, kernel
 from rollwise.kernels.random import draw
-from rollwise.kernels.sampling import DRAWN, WON, pick
+from rollwise.kernels.sampling import pick
 
 _11 = np.uint64(11)
 _32 = np.uint64(32)
@@ -29,8 +29,8 @@ def best_value(begin, end, value, sign):
 
 
 @kernel(never_interpreted=True)
-def learn_q(games, most_moves, action_indptr, action_reward, outcome_indptr, cells, value, visits,
-            seen, sign, explore, power, words):  # fmt: skip
+def learn_q(games, most_moves, action_indptr, action_reward, endings, outcome_indptr, cells, value,
+            visits, seen, sign, explore, power, words):  # fmt: skip
     """Play games from state 0 and move the value of each action towards what came of it.
 
     The action is the best one, or with probability M / (M + T) any one, T being
@@ -39,6 +39,8 @@ def learn_q(games, most_moves, action_indptr, action_reward, outcome_indptr, cel
 
     Parameters
     ----------
+    endings : (n,) float64
+        The payoffs of the codes that end a game.
     value : (n_actions,) float64
         Values in the mover's eyes, in place.
     visits, seen : (n_actions,) and (n_states,) int64
@@ -82,7 +84,7 @@ def learn_q(games, most_moves, action_indptr, action_reward, outcome_indptr, cel
                     follows = -follows
                 s_next = t
             else:
-                follows = 1.0 if code == WON else (0.0 if code == DRAWN else -1.0)
+                follows = endings[-1 - code]
                 s_next = s
             visits[a] += 1
             seen[s] += 1

@@ -10,7 +10,9 @@ low half). So each probability is exact to about 2**-31.
 A code says what comes of a move, in one number:
 
 - ``2 * next + 1`` if the turn passes, ``2 * next`` if the mover goes on,
-- -1 if the mover has lost, -2 for a draw or the end of a solitaire game, -3 for a win.
+- where the game is over, -1 less the place of the mover's payoff among all that there are,
+  ascending: -1 if the mover has lost, -2 for a draw or the end of a solitaire game and -3 for a
+  win, where nothing else is played for.
 """
 
 from __future__ import annotations
@@ -24,18 +26,20 @@ HALF = 2.0**31
 
 
 @kernel
-def outcome_codes(outcome_state, outcome_passes, outcome_payoff, codes):
-    """Write the code of each outcome: (n_outcomes,) int32."""
+def outcome_codes(outcome_state, outcome_passes, outcome_payoff, endings, codes):
+    """Write the code of each outcome: (n_outcomes,) int32.
+
+    Parameters
+    ----------
+    endings : (n,) float64
+        The payoffs with which play ends, ascending: `StateGraph.ending_payoffs`.
+    """
     for k in range(codes.shape[0]):
         t = outcome_state[k]
         if t >= 0:
             codes[k] = 2 * t + (1 if outcome_passes[k] else 0)
-        elif outcome_payoff[k] > 0:
-            codes[k] = WON
-        elif outcome_payoff[k] < 0:
-            codes[k] = LOST
         else:
-            codes[k] = DRAWN
+            codes[k] = -1 - np.searchsorted(endings, outcome_payoff[k])
 
 
 @inner_kernel

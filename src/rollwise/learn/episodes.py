@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.kernels.sampling import DRAWN, LOST, WON
 
-ENDINGS = {"win": WON, "lose": LOST, "draw": DRAWN, "end": DRAWN}
-_PAYOFF = {WON: 1.0, LOST: -1.0, DRAWN: 0.0}
+ENDINGS = {"win": 1.0, "lose": -1.0, "draw": 0.0, "end": 0.0}  # and their payoffs
 
 Move = Sequence[Any]
 
@@ -54,7 +52,8 @@ def read_game_record(
     moves : sequence of (action, what came of it)
         The action by number or name. What came of it is the next state, as
         whoever moves next sees it (its fields in order, or a mapping by name), or
-        ``"win"``, ``"lose"``, ``"draw"`` or ``"end"`` for the player who moved.
+        ``"win"``, ``"lose"``, ``"draw"`` or ``"end"`` for the player who moved; or, in
+        a game for stakes, the payoff.
     start : sequence of int, optional
         The state in which the game begins, if not the start.
 
@@ -79,17 +78,18 @@ def read_game_record(
             raise UsageError(f"{where}: {error}") from None
         actions.append(action.index)
         seats.append(seat)
-        if isinstance(outcome, str):
-            if outcome not in ENDINGS:
+        if isinstance(outcome, str | int | float):
+            if isinstance(outcome, str) and outcome not in ENDINGS:
                 known = ", ".join(ENDINGS)
                 raise UsageError(f"{where}: {outcome!r} is no ending (endings: {known})")
-            ending = ENDINGS[outcome]
+            payoff = ENDINGS[outcome] if isinstance(outcome, str) else float(outcome)
             payoffs = {way.payoff for way in action.outcomes if way.is_over}
-            if _PAYOFF[ending] not in payoffs:
+            if payoff not in payoffs:
                 raise UsageError(f"{where}: {action} can't end with {outcome!r}")
             if number < len(moves):
                 raise UsageError(f"{where}: the game is over, but moves follow")
-            return GameRecord(np.array(actions), np.array(seats), ending)
+            place = int(np.searchsorted(graph.ending_payoffs, payoff))
+            return GameRecord(np.array(actions), np.array(seats), -1 - place)
         if isinstance(outcome, Mapping):
             missing = [field for field in graph.field_names if field not in outcome]
             if missing:

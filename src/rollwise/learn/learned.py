@@ -50,8 +50,8 @@ class Learned:
 
     @property
     def is_score(self) -> bool:
-        """Whether values are points, and not payoffs."""
-        return self.graph.objective != "win"
+        """Whether values are points or expected payoffs, and not those of wins and losses."""
+        return self.graph.is_score
 
     @cached_property
     def seen(self) -> NDArray[np.int64]:

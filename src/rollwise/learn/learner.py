@@ -80,8 +80,8 @@ class Learner:
     Notes
     -----
     In a game that a single player wins or loses, everything is the same, with one
-    player to count for. In a solitaire game for points, a rate is the mean of the
-    points that followed an action, on a scale from the worst (0) to the best (1)
+    player to count for. In a game for points or stakes, a rate is the mean of what
+    followed an action, on a scale from the worst (0) to the best (1)
     that was ever seen from that state.
     """
 
@@ -118,7 +118,7 @@ class Learner:
         if self.method == "q-learning":
             return QTally(self.graph, cells, self.explore)
         rule = BY_RATES if self.method == "counts" else BY_EPSILON
-        kind = WinTally if self.graph.objective == "win" else PointTally
+        kind = PointTally if self.graph.is_score else WinTally
         return kind(self.graph, cells, self.explore, rule)
 
     def play(

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph, sign_of
+from rollwise.graph.codes import codes_of
 from rollwise.kernels import learning, learning_points, q_learning
-from rollwise.kernels.sampling import alias_tables, outcome_codes
+from rollwise.kernels.sampling import alias_tables
 from rollwise.learn.episodes import GameRecord
 
 MOST_MOVES = 1 << 20  # a game longer than this is taken for one that never ends
@@ -28,8 +29,7 @@ Arrays = dict[str, NDArray[Any]]
 
 def alias_cells(graph: StateGraph) -> NDArray[np.int32]:
     """The alias tables of a graph's actions: (n_outcomes, 4) int32."""
-    codes = np.empty(graph.n_outcomes, np.int32)
-    outcome_codes(graph.outcome_state, graph.outcome_passes, graph.outcome_payoff, codes)
+    codes = codes_of(graph)
     cells = np.empty((graph.n_outcomes, 4), np.int32)
     alias_tables(graph.outcome_indptr, graph.outcome_weight, codes, cells)
     return cells
@@ -209,7 +209,7 @@ class WinTally(MeanTally):
 
 
 class PointTally(MeanTally):
-    """Points after each action, in a solitaire game for points."""
+    """Points after each action for its player, in a game for points or stakes."""
 
     sums = ("taken", "total", "squares")
     lows = ("low",)
@@ -257,6 +257,7 @@ class PointTally(MeanTally):
             graph.action_indptr,
             graph.action_state,
             graph.action_reward,
+            graph.ending_payoffs,
             graph.outcome_indptr,
             self.cells,
             *self._points,
@@ -269,8 +270,9 @@ class PointTally(MeanTally):
     def record(self, game: GameRecord) -> None:
         graph = self.graph
         learning_points.count_points(
-            game.actions,
-            len(game.actions),
+            game.path,
+            len(game.path),
+            graph.ending_payoffs[-1 - game.ending],
             graph.action_indptr,
             graph.action_state,
             graph.action_reward,
@@ -310,6 +312,7 @@ class QTally(Tally):
             MOST_MOVES,
             self.graph.action_indptr,
             self.graph.action_reward,
+            self.graph.ending_payoffs,
             self.graph.outcome_indptr,
             self.cells,
             self.q,

@@ -72,7 +72,7 @@ def exact(
     Parameters
     ----------
     graph : StateGraph
-        With whole weights and without a border. Rewards are taken for the
+        With whole weights and without a border. Rewards and payoffs are taken for the
         fractions that their doubles are.
     max_digits, max_bytes
         Refuse beforehand where `fraction_size` says more.
@@ -177,7 +177,10 @@ def fraction_size(graph: StateGraph) -> FractionSize:
         np.log2(total.astype(np.float64))[arranged.lottery],
         bits,
     )
-    return FractionSize(math.ceil(most * math.log10(2)) + 1, float(np.sum(bits / 4 + 64)), cuts)
+    given = {*graph.lotteries.payoff.tolist(), *graph.lotteries.reward.tolist()}
+    own = max(x.as_integer_ratio()[1].bit_length() - 1 for x in given)  # a power of two
+    size = float(np.sum((bits + own) / 4 + 64))
+    return FractionSize(math.ceil((most + own) * math.log10(2)) + 1, size, cuts)
 
 
 def action_fractions(
@@ -222,8 +225,8 @@ class _Exact:
             graph.outcome_weight,
         ).tolist()
         self.total = np.add.reduceat(graph.outcome_weight, graph.outcome_indptr[:-1]).tolist()
-        self.payoff = graph.outcome_payoff.astype(np.int64).tolist()
-        self.reward = [fmpq(*value.as_integer_ratio()) for value in graph.action_reward.tolist()]
+        self.payoff = [fmpq(*x.as_integer_ratio()) for x in graph.outcome_payoff.tolist()]
+        self.reward = [fmpq(*x.as_integer_ratio()) for x in graph.action_reward.tolist()]
         self.chosen = greedy_actions(graph, strategy_iteration(graph).values).tolist()
         self.values: list[Any] = [None] * graph.n_states
         self.rounds = 0

@@ -38,6 +38,8 @@ from rollwise.methods.highs import solve_with_highs
 from rollwise.methods.programs import FIXED_POINT, TOLERANCE, Model, Program, parts
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.sweeping import with_border
+from rollwise.methods.value_iteration import farthest
+from rollwise.recursion.endless import require_settled
 
 NAME = "linear-programming"
 
@@ -158,13 +160,17 @@ def _least(
 ) -> _Least:
     """The values at the smallest sum, and how the solver ended."""
     known = with_border(graph, 0.0, border_values)
+    most = None
+    if graph.has_stakes:  # the least sum may have no bound of its own
+        require_settled(graph, NAME)
+        most = farthest(graph, border_values, clock)
     message, iterations = "no solver was needed", 0
     for states in pieces:
         model = Model.of_states(graph, states, known)
         if model.looks_ahead:
             known[states] = model.to_values(model.right.max(keepdims=True))
             continue
-        answer = solve_with_highs(_program(model), clock)
+        answer = solve_with_highs(_program(model, most), clock)
         message, iterations = answer.message, iterations + answer.nodes
         if answer.columns is None or answer.status is not Status.CONVERGED:
             return _Least(known[: graph.n_states], answer.status, message, iterations)
@@ -208,15 +214,20 @@ def _model(graph: StateGraph, border_values: NDArray[np.float64] | None) -> Mode
     return Model.of_states(graph, np.arange(graph.n_states), known)
 
 
-def _program(model: Model) -> Program:
+def _program(model: Model, most: NDArray[np.float64] | None) -> Program:
+    """The program, in a game for stakes with a bound on the size of each value."""
     n = len(model.states)
-    wins = model.graph.objective == "win"
+    low, high = np.full(n, -np.inf), np.full(n, np.inf)
+    if most is not None:
+        low, high = -most[model.states], most[model.states]
+    elif not model.graph.is_score and not model.graph.n_border:
+        low, high = np.zeros(n), np.ones(n)
     return Program(
         model.matrix,
         model.right,
         np.where(model.has_choice[model.row_state], np.inf, model.right),
-        np.full(n, 0.0 if wins else -np.inf),
-        np.full(n, 1.0 if wins else np.inf),
+        low,
+        high,
         model.has_choice.astype(np.float64),
         np.zeros(n, np.bool_),
     )

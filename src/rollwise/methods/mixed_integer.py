@@ -193,7 +193,7 @@ class _Run:
     ) -> MethodResult:
         """All of it; `proved` has bounds, if the programs weren't all solved."""
         n = self.graph.n_states
-        scale = 2.0 if self.graph.objective == "win" else 1.0
+        scale = 1.0 if self.graph.is_score else 2.0
         return MethodResult(
             NAME,
             self.values,

@@ -18,6 +18,7 @@ from rollwise.graph import StateGraph
 from rollwise.machine.deadlines import Clock
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.sweeping import Sweeper
+from rollwise.methods.value_iteration import farthest
 from rollwise.recursion.endless import require_settled
 
 NAME = "modified-policy-iteration"
@@ -68,8 +69,9 @@ def modified_policy_iteration(
     seats = graph if graph.players == 1 else two_seats(graph, None, None)
     sweeper = Sweeper(seats, order)
     if graph.players == 2:
-        sweeper.values[: graph.n_states] = -1.0  # MAX loses everything,
-        sweeper.values[graph.n_states :] = 1.0  # which to MIN is a win
+        most = farthest(graph, None, clock)
+        sweeper.values[: graph.n_states] = -most  # MAX loses everything,
+        sweeper.values[graph.n_states :] = most  # which to MIN is a win
     may_choose = np.zeros(seats.n_states, np.bool_)
     may_choose[graph.n_states :] = graph.players == 2
     history: list[float] = []

@@ -9,8 +9,8 @@ with equality where there is only one action. The rows don't say that x[s] is th
 largest of them. An objective does (linear programming), or one binary variable for
 each choice (mixed-integer programming).
 
-A variable is the mover's chance to win, or the expected total where points are
-counted (its negative where few are wanted).
+A variable is the mover's chance to win, or the expected payoff or total where payoffs
+differ or points are counted (its negative where few are wanted).
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class Model:
     @property
     def scale(self) -> float:
         """Units of value in a unit of x."""
-        return 2.0 if self.graph.objective == "win" else 1.0
+        return 1.0 if self.graph.is_score else 2.0
 
     def to_x(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values of states as variables."""
@@ -215,7 +215,7 @@ class Model:
         edges, counts = outcomes_of(graph, actions)
         row = np.repeat(np.arange(len(actions)), counts)
         sign = sign_of(graph.objective)
-        scale = 2.0 if graph.objective == "win" else 1.0
+        scale = 1.0 if graph.is_score else 2.0
         weight = graph.outcome_weight[edges].astype(np.float64)
         chance = weight / np.bincount(row, weight, minlength=len(actions))[row]
         state = graph.outcome_state[edges]

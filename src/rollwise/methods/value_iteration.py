@@ -9,9 +9,9 @@ With ``sound=True`` two sequences run, one below the values and one above (inter
 iteration, Haddad and Monmege 2018). At a PASS the sign changes, so there each reads
 the other.
 
-Where the objective isn't to win, the first bounds come from the expected number of
-moves h. If one more sweep of h adds at most d <= 1/4, then 2h bounds it, since
-T(2h) + 1 <= 2h + 2d - 1 <= 2h. Where play may go round at a cost, h has no bound, and
+The first bounds are the largest payoff. Where points are counted, they come from the
+expected number of moves h. If one more sweep of h adds at most d <= 1/4, then 2h bounds it,
+since T(2h) + 1 <= 2h + 2d - 1 <= 2h. Where play may go round at a cost, h has no bound, and
 the first bounds lie around certified values.
 """
 
@@ -196,13 +196,13 @@ class Bounds:
         self._arrays = arrays_of(graph)._replace(weight=weight)
         self.graph = graph
         self.order = sweep_order(graph, order)
-        self.lower = with_border(graph, -1.0, border_values)
-        self.upper = with_border(graph, 1.0, border_values)
+        self.lower = with_border(graph, 0.0, border_values)
+        self.upper = with_border(graph, 0.0, border_values)
         n = graph.n_states
         if may_go_round:
             self.lower[:n], self.upper[:n] = _around_the_values(graph, border_values)
-        elif graph.objective != "win":
-            most = _most_points(graph, border_values, self.clock)
+        else:
+            most = farthest(graph, border_values, self.clock)
             self.lower[:n], self.upper[:n] = -most, most
         synchronous = order == "synchronous"
         self._spare_lower = self.lower.copy() if synchronous else self.lower
@@ -234,13 +234,24 @@ def _around_the_values(
     return values - off, values + off
 
 
-def _most_points(
+def farthest(
     graph: StateGraph, border_values: NDArray[np.float64] | None, clock: Clock
 ) -> NDArray[np.float64]:
-    """A bound on the size of each value where points are counted: (n_states,) float64.
+    """A bound on the size of each value, which a sweep doesn't raise: (n_states,) float64.
 
     Infinite where the time is up before there is one.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        In which every play ends.
     """
+    most = float(np.max(np.abs(graph.lotteries.payoff)))
+    if border_values is not None and len(border_values):
+        most = max(most, float(np.max(np.abs(border_values))))
+    if graph.objective == "win" and not np.any(graph.lotteries.reward):
+        return np.full(graph.n_states, max(most, 1.0))
+    most += float(np.max(np.abs(graph.lotteries.reward)))
     old = with_border(graph, 0.0, None)
     new = old.copy()
     change = np.inf
@@ -258,7 +269,4 @@ def _most_points(
         old, new = new, old
     # a little more than the proof asks for, as the sweeps round
     moves = 2.001 * old[: graph.n_states]
-    most = float(np.max(np.abs(graph.action_reward))) + float(np.max(np.abs(graph.outcome_payoff)))
-    if border_values is not None and len(border_values):
-        most += float(np.max(np.abs(border_values)))
     return np.asarray(most * moves)

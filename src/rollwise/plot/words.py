@@ -25,7 +25,7 @@ def shown_costs(solution: Solution, costs: Floats) -> Floats:
 
 def value_name(solution: Solution) -> str:
     """What a value is called on an axis."""
-    return "expected score" if solution.is_score else "mover's chance to win (%)"
+    return solution.worth_name if solution.is_score else "mover's chance to win (%)"
 
 
 def cost_name(solution: Solution) -> str:

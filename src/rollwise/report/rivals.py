@@ -6,6 +6,7 @@ import html
 import inspect
 
 from rollwise.answer.evaluation import best_response, evaluate
+from rollwise.answer.solution import Solution
 from rollwise.errors import RollwiseError
 from rollwise.graph import win_probability
 from rollwise.graph.policies import Policy
@@ -43,19 +44,22 @@ def policies(facts: Facts) -> str:
     if not rows:
         return "\n".join(faults) or "<p>No other way to play is written beside the rules.</p>"
     if graph.players == 1:
-        titles, words = _words_alone(solution.is_score)
+        titles, words = _words_alone(solution)
     else:
+        gains, behind = ("wins", "how many games in a hundred")
+        if solution.has_stakes:
+            gains, behind = ("expected payoff", "how many points a game")
         titles = [
-            "wins, moving first",
-            "wins, moving second",
-            "behind perfect play (percentage points)",
+            f"{gains}, moving first",
+            f"{gains}, moving second",
+            f"behind perfect play ({facts.unit})",
         ]
         words = (
-            "How each way to play does against a perfect player, and how many games in a hundred "
+            f"How each way to play does against a perfect player, and {behind} "
             "it is behind (on average of moving first and second)."
         )
         if small:
-            titles.append("loss (percentage points)")
+            titles.append(f"loss ({facts.unit})")
             words += " The loss is how many it is behind against an opponent who knows it."
     head = "".join(f"<th>{title}</th>" for title in titles)
     return (
@@ -68,8 +72,10 @@ def policies(facts: Facts) -> str:
     )
 
 
-def _words_alone(is_score: bool) -> tuple[list[str], str]:
-    if is_score:
+def _words_alone(solution: Solution) -> tuple[list[str], str]:
+    if solution.has_stakes:
+        return ["expected payoff", "worse by (points)"], "What each way to play gains on average."
+    if solution.is_score:
         return ["average score", "worse by (points)"], "What each way to play scores on average."
     return ["chance to win", "worse by (percentage points)"], "How often each way to play wins."
 
@@ -84,6 +90,12 @@ def _cells(facts: Facts, policy: Policy, small: bool) -> str:
             return f"<td>{value:z.4f}</td><td>{worse:.4f}</td>"
         return f"<td>{100 * win_probability(value):.2f} %</td><td>{50 * worse:.2f}</td>"
     found = evaluate(graph, policy, solution.policy, starts=[0])
+    if solution.has_stakes:
+        one, two = float(found.values[0]), float(found.values_second[0])
+        cells = [f"{one:z.4f}", f"{two:z.4f}", f"{-(one + two) / 2:z.4f}"]
+        if small:
+            cells.append(f"{best_response(graph, policy, starts=[0]).exploitability():z.4f}")
+        return "".join(f"<td>{cell}</td>" for cell in cells)
     first = 100 * float(found.win_probability[0])
     second = 100 * float(found.win_probability_second[0])
     cells = [f"{first:.2f} %", f"{second:.2f} %", f"{50 - (first + second) / 2:z.2f}"]

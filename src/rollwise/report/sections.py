@@ -58,6 +58,12 @@ def what(facts: Facts) -> str:
 def edge(facts: Facts) -> str:
     """Who has the edge, or what the game is worth to its one player."""
     solution = facts.solution
+    if solution.has_stakes:
+        who = "the player who moves first" if solution.graph.players == 2 else "the player"
+        return (
+            f"<p class='big'>{solution.value:+z.4f} points</p>\n<p>That is what {who} gains a game "
+            f"on average where everybody plays as well as can be. {_sure(facts)}</p>"
+        )
     if solution.is_score:
         return (
             f"<p class='big'>{solution.value:z.4f} points</p>\n<p>That is the average score of "
@@ -246,7 +252,8 @@ def certainty(facts: Facts) -> str:
     if not np.isfinite(bound):
         proof = "For this answer no bound on the error could be proved"
     elif solution.is_score:
-        proof = f"The average score from the start is <b>{certified(solution.value, bound)}</b>"
+        what = "payoff" if solution.has_stakes else "score"
+        proof = f"The average {what} from the start is <b>{certified(solution.value, bound)}</b>"
     else:
         who = "who moves first" if graph.players == 2 else "the player"
         proof = f"The chance to win of {who} is <b>{chance(solution.value, bound)}</b>"
@@ -256,6 +263,9 @@ def certainty(facts: Facts) -> str:
             "(<code>e-13</code> means thirteen places behind the point); no "
             "other position is less sure"
         )
+    plain, known = "the chance to win is plain", "chances"
+    if solution.has_stakes:
+        plain, known = "the payoff is plain", "payoffs"
     components = graph.components
     circles = (
         f"{len(components):,} groups of positions, the largest of {components.largest:,}"
@@ -266,8 +276,8 @@ def certainty(facts: Facts) -> str:
 <p>No games were played to find this. The rules were unfolded into all
 <b>{graph.n_states:,}</b> positions that can arise, with {graph.n_actions:,} moves and
 {graph.n_outcomes:,} things that can come of them. Then the positions were worked out backwards.
-Where the next move ends the game, the chance to win is plain. One step earlier it is an average of
-chances that are known by now, and the best move is the one with the best average; and so on, back
+Where the next move ends the game, {plain}. One step earlier it is an average of
+{known} that are known by now, and the best move is the one with the best average; and so on, back
 to the start. Where positions lead round in a circle, the equations of the whole circle are solved
 together ({circles}).
 This is called dynamic programming.</p>
@@ -288,11 +298,11 @@ def _again(facts: Facts) -> str:
 
 def glossary(facts: Facts) -> str:
     """The words."""
-    score = facts.solution.is_score
+    score, two = facts.solution.is_score, facts.solution.graph.players == 2
     words = {
         "Position": "everything that matters for how the game goes on, and nothing else.",
         "Best move": "the one that leads to the best result when everything after it is also "
-        "played as well as can be" + ("." if score else ", by both players."),
+        "played as well as can be" + (", by both players." if two else "."),
         "Cost of a move": "how much worse off one is after it than after the best move, on "
         "average.",
         "Proved within": "the distance from the true value can't be larger. Numbers without such "

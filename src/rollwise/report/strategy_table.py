@@ -55,7 +55,7 @@ def encode(facts: Facts) -> tuple[str, int, int]:
         "upto": table[last, ranged].tolist() if ranged >= 0 else [],
         "actions": names,
         "action": classes[first].tolist(),
-        "value": "expected score" if solution.is_score else "chance to win",
+        "value": solution.worth_name if solution.is_score else "chance to win",
         "unit": "" if solution.is_score else " %",
         "from": np.round(shown[first], digits).tolist(),
         "to": np.round(shown[last], digits).tolist() if ranged >= 0 else [],

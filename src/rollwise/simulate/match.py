@@ -94,7 +94,7 @@ def simulate(
     seats = 1 if theirs is None else 2
     _check(games, seats, workers)
     seed = fresh_seed() if seed is None else check_seed(seed)
-    for_points = graph.objective != "win"
+    for_points = graph.is_score
     counts = [Counts(for_points) for _ in range(seats)]
     _play(table, counts, games, seed, workers, progress)
 

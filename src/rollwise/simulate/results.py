@@ -97,8 +97,9 @@ class Side:
     games, wins, draws, losses : int
         Wins and losses are those of who moved first.
     win_rate : Estimate or None
-        Of who moved first, a draw being half a win; None in a game for points.
+        Of who moved first, a draw being half a win; None in a game for points or stakes.
     score : Estimate or None
+        Of who moved first: the points, or in a game for stakes what was gained.
     scores : dict or None
         How many games ended with each score; None where there are too many.
     turns, moves : Length
@@ -176,6 +177,27 @@ class Match:
             # as many games from each seat: wins of both add up, with a chance in between
             wins=self.sides[0].wins + self.sides[1].losses,
             draws=self.sides[0].draws + self.sides[1].draws,
+        )
+
+    @property
+    def payoff(self) -> Estimate | None:
+        """Of the policy over both seats, in a game for stakes."""
+        if len(self.sides) != 2:
+            return None
+        first, second = self.sides[0].score, self.sides[1].score
+        if first is None or second is None:
+            return None
+        exact = bound = None
+        if first.exact is not None and second.exact is not None:
+            exact = (first.exact - second.exact) / 2
+            bound = ((first.exact_bound or 0.0) + (second.exact_bound or 0.0)) / 2
+            bound += 2.0**-52 * abs(exact)
+        return Estimate(
+            (first.mean - second.mean) / 2,
+            math.hypot(first.standard_error, second.standard_error) / 2,
+            first.games + second.games,
+            exact,
+            bound,
         )
 
     def disagreements(self) -> list[str]:

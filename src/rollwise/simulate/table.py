@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph
+from rollwise.graph.codes import codes_of
 from rollwise.graph.policies import Policy
 from rollwise.kernels import play as kernels
-from rollwise.kernels.sampling import outcome_codes
 
 MOST_MOVES = 1 << 20  # a game longer than this is taken for one that never ends
 
@@ -23,10 +23,12 @@ class Games:
     Attributes
     ----------
     payoff : (n_games,) int8
-        Of the player who moved first: 1 won, 0 drawn, -1 lost.
+        Of the player who moved first: 1 won, 0 drawn, -1 lost; in a game for stakes 1 where
+        the player has gained, -1 where the other has.
     turns, moves : (n_games,) int32
     points : (n_games,) float64
-        Sum of the rewards; empty for games that are won or lost.
+        Of the player who moved first: the sum of the rewards, the other's with the other sign,
+        and the payoff at the end. Empty for games that are won or lost.
     """
 
     payoff: NDArray[np.int8]
@@ -99,8 +101,7 @@ class PlayTable:
             reached,
             node_of,
         )
-        codes = np.empty(graph.n_outcomes, np.int32)
-        outcome_codes(graph.outcome_state, graph.outcome_passes, graph.outcome_payoff, codes)
+        codes = codes_of(graph)
         nodes = np.empty(n_nodes, np.int64)
         action = np.empty(n_nodes, np.int32)
         reward = np.empty(n_nodes)
@@ -143,7 +144,7 @@ class PlayTable:
             np.empty(games, np.int8),
             np.empty(games, np.int32),
             np.empty(games, np.int32),
-            np.empty(games if self.graph.objective != "win" else 0),
+            np.empty(games if self.graph.is_score else 0),
         )
         with np.errstate(over="ignore"):  # random numbers wrap round, without the compiler too
             stuck: int = kernels.play_games(  # type: ignore[call-arg]
@@ -153,6 +154,7 @@ class PlayTable:
                 self.nodes,
                 self.reward,
                 *self.cells,
+                self.graph.ending_payoffs,
                 words,
                 played.payoff,
                 played.turns,
@@ -166,4 +168,6 @@ class PlayTable:
                 f"{self.graph.game}: these policies play on for more than {MOST_MOVES:,} moves; "
                 f"they are now in {state or 'a state where one mixes'}"
             )
+        if self.graph.has_stakes:
+            played.payoff[:] = np.sign(played.points)
         return played

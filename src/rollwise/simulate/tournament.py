@@ -26,8 +26,9 @@ class Entry:
     ----------
     policy : str
     result : float
-        Win rate against all others, both seats and all opponents counting alike; in
-        a game for one, the win rate or the expected score alone.
+        Win rate against all others, both seats and all opponents counting alike, or the
+        expected payoff in a game for stakes; in a game for one, the win rate or the expected
+        score alone.
     error : float
         A certified bound where the tournament is exact, a standard error elsewhere.
     """
@@ -48,7 +49,8 @@ class Tournament:
         The best first.
     first : (n, n) float64 or None
         How often the row's policy wins against the column's when it moves first (a
-        draw is half a win), itself included; None in a game for one.
+        draw is half a win), itself included; in a game for stakes its expected payoff.
+        None in a game for one.
     both : (n, n) float64 or None
         The same over both seats.
     errors : (n, n) float64 or None
@@ -147,12 +149,13 @@ def _run(
         errors[i, j], errors[j, i] = bounds
         if progress is not None:
             progress("pairs", done, len(pairs))
-    both = (first + 1 - first.T) / 2
+    whole = 0.0 if graph.is_score else 1.0  # what both players' shares add up to
+    both = (first + whole - first.T) / 2
     if seed is None:
         both_errors = (errors + errors.T) / 2 + CHANCE_ROUNDING
     else:
         both_errors = np.hypot(errors, errors.T) / 2
-    np.fill_diagonal(both, 0.5)
+    np.fill_diagonal(both, whole / 2)
     np.fill_diagonal(both_errors, 0.0)
     others = ~np.eye(n, dtype=np.bool_)
     standings = [
@@ -178,16 +181,16 @@ def _pair(
     games: int,
     workers: int,
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """How often each wins when it moves first, and the errors of that."""
+    """How often each wins when it moves first, or what it gains, and the errors of that."""
     if seed is None:
         found = evaluate(graph, one, None if alone else other, starts=[0])
         if found.bounds is None or found.bounds_second is None:
             raise EndlessPlay(f"{graph.game}: the evaluation isn't certified")
-        rates = (
-            win_probability(float(found.values[0])),
-            win_probability(-float(found.values_second[0])),
-        )
+        rates = float(found.values[0]), -float(found.values_second[0])
         known = (found.bounds[0], found.bounds_second[0])
+        if graph.is_score:
+            return rates, (float(known[0]), float(known[1]))
+        rates = win_probability(rates[0]), win_probability(rates[1])
         bounds = (float(known[0]) / 2 + CHANCE_ROUNDING, float(known[1]) / 2 + CHANCE_ROUNDING)
         return rates, bounds
     match = simulate(
@@ -202,14 +205,15 @@ def _pair(
     sides = match.sides * 2 if len(match.sides) == 1 else match.sides
     means, deviations = [], []
     for side in sides:
-        assert side.win_rate is not None
-        means.append(side.win_rate.mean)
-        deviations.append(side.win_rate.standard_error)
+        estimate = side.win_rate or side.score
+        assert estimate is not None
+        means.append(estimate.mean)
+        deviations.append(estimate.standard_error)
     return (means[0], means[1]), (deviations[0], deviations[1])
 
 
 def _alone(graph: StateGraph, policy: Policy, seed: int | None, games: int, workers: int) -> Entry:
-    for_points = graph.objective != "win"
+    for_points = graph.is_score
     if seed is None:
         found = evaluate(graph, policy, starts=[0])
         if found.bounds is None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rollwise import dice
 from rollwise.derive.derived_game import base_actions
 from rollwise.errors import UsageError
-from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN, Game
+from rollwise.game import AGAIN, END, PASS, Game, payoff
 from rollwise.graph import Outcome, StateGraph
 from rollwise.words.changes import as_other_sees, changes
 from rollwise.words.game_words import Words
@@ -150,7 +150,10 @@ class Narrator:
         if not (deed or came[0] or outcome.is_over):
             nothing = "the turn passes" if outcome.passes else "nothing changes"
             came = [self._changed(outcome) or nothing]
-        came += [self._score(action, outcome, points), _result(who, outcome)]
+        came += [
+            self._score(action, outcome, points),
+            _result(who, outcome, self.source.has_stakes),
+        ]
         thrown = self._thrown(action, faces)
         if deed:
             deed = deed.replace("{}", thrown).strip()
@@ -162,14 +165,18 @@ class Narrator:
 
     def points_of(self, action: int) -> float:
         """The points that an action brings, in the game or in the one that it is made from."""
-        if not self.source.view.is_score:
+        if self.source.objective == "win":
             return 0.0
         return self.source.view.action(self._source_action[action]).reward
 
     def _score(self, action: int, outcome: Outcome, points: float) -> str:
-        """The points of a game for points: so far, or in all once the player has done."""
-        if not self.source.view.is_score:
-            return ""
+        """The points of a game for points: so far, or in all once the player has done.
+
+        In a game of two what the move gains from the other player.
+        """
+        if self.source.objective == "win":
+            gain = outcome.action.reward
+            return f"gains {gain:g}" if gain > 0 else f"pays {-gain:g}" if gain else ""
         made = self.points_of(action)
         if outcome.is_over or outcome.passes:
             return f"{points + made:g} in all"
@@ -261,10 +268,11 @@ def conjugated(deed: str, who: str) -> str:
     return verb + ("es" if re.search("(s|x|z|ch|sh|o)$", verb) else "s") + rest
 
 
-def _result(who: str, outcome: Outcome) -> str:
-    """Who has won, where the game is over."""
+def _result(who: str, outcome: Outcome, has_stakes: bool) -> str:
+    """Who has won, and how much in a game for stakes, where the game is over."""
     if outcome.ending in ("win", "lose"):
-        return f"{who} {conjugated(outcome.ending, who)}"
+        stake = f" {abs(outcome.payoff):g}" if has_stakes else ""
+        return f"{who} {conjugated(outcome.ending, who)}{stake}"
     return "a draw" if outcome.ending == "draw" else ""
 
 
@@ -277,4 +285,4 @@ def _is(outcome: Outcome, then: int, after: Any) -> bool:
 def _then(outcome: Outcome) -> int:
     if outcome.ending is None:
         return PASS if outcome.passes else AGAIN
-    return {"win": WIN, "lose": LOSE, "draw": DRAW, "end": END}[outcome.ending]
+    return END if outcome.ending == "end" else payoff(outcome.payoff)

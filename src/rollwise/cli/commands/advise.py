@@ -85,7 +85,7 @@ def advise(
     shown = Table(box=None, padding=(0, 2, 0, 0))
     shown.add_column("")
     shown.add_column("action")
-    shown.add_column("expected score" if solution.is_score else "win probability", justify="right")
+    shown.add_column(solution.worth_name, justify="right")
     shown.add_column("cost", justify="right")
     printed, sure = advice.as_printed()
     for cells in printed:

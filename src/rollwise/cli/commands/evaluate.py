@@ -45,6 +45,7 @@ from rollwise.numbers.printed import chances, column, in_common
 
 if TYPE_CHECKING:
     from rollwise.answer.evaluation import Evaluation
+    from rollwise.graph import StateGraph
 
 THETA, ORDER = 1e-10, "reversed"
 AgainstOption = Annotated[
@@ -145,10 +146,10 @@ def evaluate(
     if json:
         print_json(document)
     elif finished:
-        _print(document, graph.has_draws)
+        _print(document, graph)
         tell_ties(document["equally_good"])
     elif iterate:
-        _print_iterate(document, found, options.get("order", ORDER))
+        _print_iterate(document, graph, found, options.get("order", ORDER))
     if not (finished or iterate):
         _tell_unfinished(found)
         raise typer.Exit(1)
@@ -192,15 +193,17 @@ def _tell_unfinished(found: Evaluation) -> None:
     )
 
 
-def _print(document: dict[str, Any], has_draws: bool) -> None:
+def _print(document: dict[str, Any], graph: StateGraph) -> None:
     rival = document["against"]
     versus = "" if rival is None else f" against {rival}"
     where = ", ".join(f"{name}={value}" for name, value in document["state"].items())
     typer.echo(f"{document['policy']}{versus}, at {where}")
-    print_worth(document, has_draws)
+    print_worth(document, graph)
 
 
-def _print_iterate(document: dict[str, Any], found: Evaluation, order: str) -> None:
+def _print_iterate(
+    document: dict[str, Any], graph: StateGraph, found: Evaluation, order: str
+) -> None:
     """What the values are after some sweeps, and that this is no answer."""
     where = ", ".join(f"{name}={value}" for name, value in document["state"].items())
     versus = "" if document["against"] is None else f" against {document['against']}"
@@ -213,7 +216,10 @@ def _print_iterate(document: dict[str, Any], found: Evaluation, order: str) -> N
         if second is not None:
             first += f", {second:.12f} moving second"
     else:
-        what, first = "an expected score", f"{told['value']:.12g}"
+        what, first = f"an {graph.view.worth_name}", f"{told['value']:.12g}"
+        second = told.get("value_second")
+        if second is not None:
+            first += f" moving first, {second:.12g} moving second"
     typer.echo(f"  after {sweeps} from {what} of 0 everywhere: {first}")
     typer.echo(
         f"  an iterate and not an answer: the last sweep changed some position by "
@@ -221,13 +227,15 @@ def _print_iterate(document: dict[str, Any], found: Evaluation, order: str) -> N
     )
 
 
-def print_worth(document: dict[str, Any], has_draws: bool) -> None:
+def print_worth(document: dict[str, Any], graph: StateGraph) -> None:
     """What a policy is worth from each seat, and how sure that is."""
     if "never_ends" in document:
         typer.echo("  expected score infinite: play may never end, and costs without bound (exact)")
         return
-    for_chances = "win_probability" in document
-    names = ("win_probability", "win_probability_second") if for_chances else ("value",)
+    for_chances, name = not graph.is_score, graph.view.worth_name
+    names = ["value", "value_second"]
+    if for_chances:
+        names = ["win_probability", "win_probability_second"]
     numbers = [document[name] for name in names if name in document]
     bound = document["error_bound"]
     if bound is not None:
@@ -242,10 +250,9 @@ def print_worth(document: dict[str, Any], has_draws: bool) -> None:
         if document["method"] == "iterative":
             sweeps, theta = document["sweeps"], document["theta"]
             sure = f"estimated: {sweeps} sweeps until none changed by {theta:g}"
-    if not for_chances:
-        typer.echo(f"  expected score {shown[0]}")
-    else:
-        typer.echo(f"  wins with probability {shown[0]} moving first")
-        if len(shown) > 1:
-            typer.echo(f"  and {shown[1]} moving second")
-    typer.echo(f"  {sure}{about_draws(has_draws)}")
+    what = "wins with probability" if for_chances else name
+    first = " moving first" if for_chances or len(shown) > 1 else ""
+    typer.echo(f"  {what} {shown[0]}{first}")
+    if len(shown) > 1:
+        typer.echo(f"  and {shown[1]} moving second")
+    typer.echo(f"  {sure}{about_draws(graph.has_draws)}")

@@ -120,11 +120,9 @@ def read_ties(ties: str | None, aims: list[str]) -> str:
 
 def _print(document: dict[str, Any], graph: Any) -> None:
     start = ", ".join(f"{name}={value}" for name, value in document["start"].items())
-    is_score = graph.objective != "win"
     typer.echo(graph.title)
-    print_worth(
-        start, document["value"], document["error_bound"], is_score=is_score, draws=graph.has_draws
-    )
+    name = graph.view.worth_name
+    print_worth(start, document["value"], document["error_bound"], name=name, draws=graph.has_draws)
     typer.echo(
         f"  several actions are equally good in {document['tied_states']:,} of the "
         f"{document['reached_states']:,} states that optimal play comes to"
@@ -136,18 +134,20 @@ def _print(document: dict[str, Any], graph: Any) -> None:
         typer.echo(f"  then {aim['aim']}: {worth.number} (certified ± {worth.bound})")
     print_ranges(document["ranges"], bool(document["then"]))
     if "against" in document:
-        _print_against(document["against"], about_draws(graph.has_draws))
+        _print_against(document["against"], graph)
 
 
-def _print_against(told: dict[str, Any], draws: str) -> None:
+def _print_against(told: dict[str, Any], graph: Any) -> None:
     """What optimal policies win against another, from each seat."""
+    written = column if graph.is_score else chances
+    wins = graph.view.worth_name if graph.is_score else "wins with probability"
     for seat in ("first", "second"):
         one = told[seat]
-        ends = chances([one["least"], one["most"]], [one["error_bound"]] * 2)
+        ends = written([one["least"], one["most"]], [one["error_bound"]] * 2)
         least, most = in_common(ends)[0]
         typer.echo(
-            f"  against {told['policy']}: moving {seat}, wins with probability from {least} to "
-            f"{most} (certified ± {in_common(ends)[1]}{draws})"
+            f"  against {told['policy']}: moving {seat}, {wins} from {least} to "
+            f"{most} (certified ± {in_common(ends)[1]}{about_draws(graph.has_draws)})"
         )
 
 

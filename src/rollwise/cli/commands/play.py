@@ -194,7 +194,7 @@ def _new_session(table: Table, against: str | None, seat: str | None, seed: int 
         refuse("is for games of two against rollwise", seat=seat)
     if table.graph.players == 1:
         if against is not None:
-            hint = "; with --contest it is one for two" if table.solution.is_score else ""
+            hint = "; with --contest it is one for two" if table.graph.objective != "win" else ""
             raise UsageError(f"{table.graph.game} is a game for one{hint}")
         return Session(table, ["you"], [None], seed=seed)
     against = against or "optimal"

@@ -66,8 +66,9 @@ def respond(
     where = ", ".join(f"{name}={value}" for name, value in document["state"].items())
     exploitability = certified(max(document["exploitability"], 0.0), found.exploitability_bound(s))
     typer.echo(f"best response to {found.against}, at {where}")
-    print_worth(document, graph.has_draws)
+    print_worth(document, graph)
+    counts = "" if graph.is_score else " (a win counts 1, a loss -1)"
     typer.echo(
         f"  exploitability {exploitability.number} (certified ± {exploitability.bound}): what it "
-        "wins a game (a win counts 1, a loss -1), on average over the seats"
+        f"wins a game{counts}, on average over the seats"
     )

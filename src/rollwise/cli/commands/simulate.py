@@ -132,7 +132,7 @@ def simulate(
         print_json(match_document(graph, match, resting))
     else:
         typer.echo(graph.title)
-        _print(match)
+        _print(match, graph)
         tell_ties(ties_document(resting))
 
 
@@ -176,7 +176,7 @@ def _tell(
             typer.echo(f"  {move.text}")
 
 
-def _print(match: Match) -> None:
+def _print(match: Match, graph: StateGraph) -> None:
     stopped = f" of the {match.asked:,} asked for" if match.games < match.asked else ""
     draws = about_draws(any(side.draws for side in match.sides if side.win_rate is not None))
     typer.echo(
@@ -184,6 +184,8 @@ def _print(match: Match) -> None:
     )
     if match.win_rate is not None:
         typer.echo(f"  {match.policy} wins {_text(match.win_rate)} over both seats")
+    if match.payoff is not None:
+        typer.echo(f"  {match.policy} gains {_text(match.payoff)} a game over both seats")
     for side in match.sides:
         pair = f"{side.first} first, {side.second} second" if side.second else side.first
         typer.echo(f"{pair}: {side.games:,} games")
@@ -194,7 +196,8 @@ def _print(match: Match) -> None:
             draws = f", {side.draws:,} draws" if side.draws else ""
             typer.echo(f"    {side.wins:,} won, {side.losses:,} lost{draws}")
         if side.score is not None:
-            typer.echo(f"  score {_text(side.score)}")
+            of = " of the first player" if side.second else ""
+            typer.echo(f"  {'payoff' if graph.has_stakes else 'score'}{of} {_text(side.score)}")
             typer.echo(f"    95 % confidence interval {_interval(side.score)}")
             _print_scores(side)
         for name, length in (("turns", side.turns), ("moves", side.moves)):

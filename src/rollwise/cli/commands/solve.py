@@ -232,9 +232,8 @@ def _print(document: dict[str, Any], graph: StateGraph) -> None:
     elif bound is None:
         typer.echo(f"  value of the start ({start}): {document['value']}, without an error bound")
     else:
-        is_score = graph.objective != "win"
-        value = document["value"]
-        print_worth(start, value, bound, is_score=is_score, draws=graph.has_draws)
+        name = graph.view.worth_name
+        print_worth(start, document["value"], bound, name=name, draws=graph.has_draws)
     for name in ("win_probability_exact", "value_exact"):
         if name in document:
             exact = document[name]

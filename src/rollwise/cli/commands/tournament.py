@@ -107,11 +107,11 @@ def tournament(
         print_json(tournament_document(graph, found, resting))
     else:
         typer.echo(graph.title)
-        _print(found)
+        _print(found, graph.is_score)
         tell_ties(ties_document(resting), "")
 
 
-def _print(found: Tournament) -> None:
+def _print(found: Tournament, is_score: bool) -> None:
     from rich.table import Table
 
     if found.exact:
@@ -135,4 +135,6 @@ def _print(found: Tournament) -> None:
         shown.add_row(*row)
     print_table(shown)
     if found.both is not None:
-        typer.echo("win rates over both seats (a draw is half a win), rounded to six decimals")
+        rates = "payoffs" if is_score else "win rates"
+        draws = "" if is_score else " (a draw is half a win)"
+        typer.echo(f"{rates} over both seats{draws}, rounded to six decimals")

@@ -87,7 +87,7 @@ def _whole(solution: Solution) -> go.Figure:
         if len(graph.field_names) <= 4
         else "A position is named by those of its fields that aren't 0.",
         "Squares: a choice. Circles: only one thing to do. Bold: "
-        + ("the expected score." if solution.is_score else "the mover's chance to win."),
+        + (f"the {solution.worth_name}." if solution.is_score else "the mover's chance to win."),
         "Full lines: best moves. Dotted: worse ones. Moves that end the game have no line.",
     ]
     title = f"{graph.title}: all positions and moves"
@@ -137,7 +137,7 @@ def _tree(solution: Solution, root: int) -> go.Figure:
         "Then what can come of it: its probability, the next position"
         + (f" ({'·'.join(names)})" if len(names) <= 4 else "")
         + (
-            ", and the score to come."
+            f", and the {'payoff' if solution.has_stakes else 'score'} to come."
             if solution.is_score
             else ", and the chance to win of the player who moves there."
         ),
