@@ -15,6 +15,8 @@ class Figures:
 
     Attributes
     ----------
+    has_stakes : bool
+        Whether values are expected payoffs.
     unit : str
         Of values.
     points : str
@@ -26,7 +28,7 @@ class Figures:
     """
 
     def __init__(self, solution: Solution) -> None:
-        self.is_score = solution.is_score
+        self.is_score, self.has_stakes = solution.is_score, solution.has_stakes
         self.unit = solution.worth_name if solution.is_score else "chance to win"
         self.wanted = "; few are good" if solution.graph.objective == "minimize" else ""
         self.points = "points" if solution.is_score else "percentage points"

@@ -70,8 +70,7 @@ def modified_policy_iteration(
     sweeper = Sweeper(seats, order)
     if graph.players == 2:
         most = farthest(graph, None, clock)
-        sweeper.values[: graph.n_states] = -most  # MAX loses everything,
-        sweeper.values[graph.n_states :] = most  # which to MIN is a win
+        sweeper.values[:] = np.append(-most, most)  # MAX loses everything, which MIN wins
     may_choose = np.zeros(seats.n_states, np.bool_)
     may_choose[graph.n_states :] = graph.players == 2
     history: list[float] = []
