@@ -21,7 +21,7 @@ from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks import commands, growth, history, rates, stages, trace, tricks
+from benchmarks import commands, gallery, growth, history, rates, stages, trace, tricks
 from benchmarks.measure import ROOT, Settings, measure, prepared, require_agreement
 from benchmarks.memory import bandwidth, physical_memory
 from benchmarks.peers import PEERS, peer
@@ -30,7 +30,7 @@ from benchmarks.results import Results
 from benchmarks.work import WORK
 
 HERE = Path(__file__).parent
-SECTIONS = ("stages", "growth", "commands", "tricks", "trace", "rates")
+SECTIONS = ("stages", "gallery", "growth", "commands", "tricks", "trace", "rates")
 LIBRARIES = ("numba", "numpy", "scipy", "polars")
 
 
@@ -137,6 +137,9 @@ def main() -> None:
     if "stages" in given.wanted:
         tell("stages")
         results.stages = stages.rows(settings, given.quick, tell)
+    if "gallery" in given.wanted:
+        tell("gallery")
+        results.gallery = gallery.rows(settings, tell)
     if "growth" in given.wanted:
         tell("growth")
         results.growth = growth.rows(settings, given.quick, tell)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmarks import growth, history, stages
+from benchmarks import gallery, growth, history, stages
 from benchmarks.goals import goals
 from benchmarks.measure import Row
 from benchmarks.results import REFERENCE, Results
@@ -44,6 +44,7 @@ def markdown(results: Results, lines: Sequence[history.Line]) -> str:
         *goals(results),
         *works(results),
         *stage_table(results),
+        *gallery_table(results),
         *growth_table(results),
         *command_table(results),
         *trick_tables(results),
@@ -218,6 +219,41 @@ def stage_table(results: Results) -> Iterator[str]:
     yield ""
 
 
+def gallery_table(results: Results) -> Iterator[str]:
+    """What each game takes that rollwise has."""
+    if not results.gallery:
+        return
+    yield from ("## Every game of the gallery", "")
+    yield (
+        "Each game once, at its default parameters, in a process of its own. A small Pig was "
+        "solved there before, so that all code but the rules is loaded; `compile` compiles the "
+        "rules, or reads them where an earlier run kept them. `memory` is the peak of the whole "
+        "process."
+    )
+    yield ""
+    columns = ["game", "states", "outcomes", "graph", *gallery.STAGES, "total", "memory", "±"]
+    rows = []
+    for row in results.gallery:
+        if "fault" in row:
+            rows.append([row["game"], row["fault"]])
+            continue
+        took = row["seconds"]
+        rows.append(
+            [
+                row["game"],
+                f"{row['n_states']:,}",
+                f"{row['n_outcomes']:,}",
+                f"{row['graph_bytes'] / MEBI:,.1f} MiB",
+                *(seconds(took[stage]) for stage in gallery.STAGES),
+                seconds(sum(took.values())),
+                megabytes(row["peak"]),
+                f"{row['bound']:.1e}",
+            ]
+        )
+    yield from markdown_table(columns, rows)
+    yield ""
+
+
 def growth_table(results: Results) -> Iterator[str]:
     """Time and memory by size, and the exponents."""
     if not results.growth:
@@ -230,7 +266,8 @@ def growth_table(results: Results) -> Iterator[str]:
     yield ""
     yield (
         "With the whole graph in memory; where the table says *by layer*, with that of one layer, "
-        "certified on a second core (`rollwise solve --by-layer`)."
+        "certified on a second core (`rollwise solve --by-layer`). The first run of a size isn't "
+        "counted; `peak memory` is that of the first run."
     )
     yield ""
     for family, powers in growth.exponents(results.growth).items():

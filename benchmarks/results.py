@@ -32,6 +32,7 @@ class Results:
     rows: list[Row] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
     stages: list[dict[str, Any]] = field(default_factory=list)
+    gallery: list[dict[str, Any]] = field(default_factory=list)
     growth: list[dict[str, Any]] = field(default_factory=list)
     no_picture: str = "not drawn"
     commands: list[dict[str, Any]] = field(default_factory=list)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import growth, history, memory, report, trace, tricks
+from benchmarks import gallery, growth, history, memory, report, trace, tricks
 from benchmarks.goals import goals
 from benchmarks.measure import (
     Row,
@@ -25,6 +25,9 @@ from benchmarks.report import markdown
 from benchmarks.results import Results
 from benchmarks.work import WORK, Problem, Work, certified_answer, check_known, find_work, prepare
 
+from rollwise.builders import build
+from rollwise.games import available
+from rollwise.games.craps import Craps
 from rollwise.machine.switches import TRICKS
 
 SMALL = {
@@ -212,6 +215,8 @@ def test_the_page_shows_what_was_measured(measured):
              "peak": 10**8 + 10**8 * n**3, "peak_before": 10**8}
             for n in (1, 2, 4)
         ] + [{"family": "pig", "parameter": "target", "size": 9, "fault": "ran out of memory"}],
+        gallery=[{"game": "craps", **gallery.measured("craps")},
+                 {"game": "chess", "fault": "is no game of dice"}],
     )  # fmt: skip
     page = markdown(results, [])
     assert "± " in page
@@ -219,6 +224,9 @@ def test_the_page_shows_what_was_measured(measured):
     assert "- Storm: not installed: pip install stormpy." in page
     assert "- pig: time ∝ states^1.00, memory ∝ states^1.00" in page
     assert "ran out of memory" in page
+    craps = build(Craps())
+    assert f"| craps | {craps.n_states} | {craps.n_outcomes} | " in page
+    assert "| chess | is no game of dice |" in page
     for line in page.splitlines():
         if line.startswith("| rollwise | default"):
             assert line.count("|") == 13
@@ -336,6 +344,35 @@ def test_the_history_in_the_repository_can_be_read():
     for entry in history.read():
         assert {"date", "commit", "machine", "ratios", "values"} <= set(entry)
         assert all(ratio > 0 for ratio in entry["ratios"].values())
+
+
+def test_the_gallery_finds_every_game_by_itself(monkeypatch):
+    asked = []
+
+    def ask(arguments, limit):
+        asked.append(arguments)
+        return {"fault": "not now"}
+
+    monkeypatch.setattr(gallery, "ask", ask)
+    found = gallery.rows(Settings(memory=3.0), lambda line: None)
+    assert [row["game"] for row in found] == list(available())
+    assert asked == [["benchmarks.gallery", name, "3.0"] for name in available()]
+
+
+@pytest.mark.parametrize("slow", [0.0, 40.0])
+def test_of_no_size_the_first_run_counts(monkeypatch, slow):
+    """A large size is run no less than a small one is: once to begin with, and some more."""
+    sizes, clock = [], iter(range(0, 10**6, int(slow) or 1))
+
+    def solved(family, size):
+        sizes.append(size)
+        return {"n_states": 1}
+
+    monkeypatch.setattr(growth, "solved", solved)
+    monkeypatch.setattr(growth.time, "perf_counter", lambda: next(clock))
+    said = growth.measured(growth.FAMILIES["pig"], 50)
+    assert sizes == [growth.FAMILIES["pig"].warm, 50] + said["runs"] * [50]
+    assert said["runs"] == (growth.LEAST_RUNS if slow else 3)
 
 
 def test_exponents_are_those_of_a_power():
