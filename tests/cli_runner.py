@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
+import os
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -52,3 +55,29 @@ def refusal(*arguments: str, cwd: Path | None = None, code: int = 2) -> str:
     assert len(lines) == 1, done.stderr
     assert lines[0].startswith("rollwise: ")
     return lines[0]
+
+
+def python(code: str, **environment: str) -> str:
+    """What code prints in a Python of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def loaded_by(arguments: list[str], modules: list[str]) -> list[str]:
+    """Which of the modules a command imports."""
+    code = f"""
+import contextlib, io, json, sys
+from rollwise.cli import main
+sys.argv = ["rollwise", *{arguments}]
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    main()
+print(json.dumps([name for name in {modules} if name in sys.modules]))
+"""
+    found: list[str] = json.loads(python(code))
+    return found

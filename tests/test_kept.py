@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_runner import output, refusal, run
+from cli_runner import loaded_by, output, refusal, run
 
 import rollwise
 from rollwise.answer import kept, storage
@@ -356,3 +356,17 @@ def test_derived_games_of_other_people_are_not_kept():
     game = Mine(Threes(dice=2))
     assert kept.solve(game).kept_from is None
     assert kept.solve(game).kept_from is None
+
+
+def test_a_saved_solution_is_read_without_numba(tmp_path):
+    large = ["pig", "target=30", "--load", str(tmp_path / "pig.parquet")]
+    output("solve", *large[:2], "--save", large[-1])
+    questions = [
+        ["table", *large, "--limit", "5"],
+        ["table", *large, "--where", "turn > 8", "--limit", "5"],
+        ["advise", *large, "--state", "banked=0,rival=0,turn=20"],
+    ]
+    for question in questions:
+        first = output(*question)  # which proves it and keeps the graph
+        assert loaded_by(question, ["numba", "scipy"]) == []
+        assert output(*question) == first

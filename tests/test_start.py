@@ -7,11 +7,7 @@ import atexit
 import gc
 import importlib.util
 import inspect
-import json
-import os
 import shutil
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -19,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from cli_runner import output, refusal, run
+from cli_runner import loaded_by, output, python, refusal, run
 
 from rollwise import games
 from rollwise.answer import first_use
@@ -34,31 +30,6 @@ from rollwise.machine.switches import jit_disabled
 
 # A game of a few states, and one whose rules are compiled.
 SMALL, LARGE = ["solve", "piglet", "target=3"], ["solve", "pig", "target=30"]
-
-
-def python(code: str, **environment: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **environment},
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def loaded_by(arguments: list[str], modules: list[str]) -> list[str]:
-    """Which of the modules a command imports."""
-    code = f"""
-import contextlib, io, json, sys
-from rollwise.cli import main
-sys.argv = ["rollwise", *{arguments}]
-with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
-    main()
-print(json.dumps([name for name in {modules} if name in sys.modules]))
-"""
-    found: list[str] = json.loads(python(code))
-    return found
 
 
 def commands_among(modules: list[str]) -> list[str]:

@@ -108,17 +108,20 @@ def advise(solution: Solution, state: Sequence[int] | Mapping[str, int]) -> Advi
     """
     view = solution.graph.view
     here = view.find(state)
-    bounds = [_error_bound(solution, action) for action in here.actions]
+    choices = solution.choices_in(np.array([here.index]))
+    values, costs = choices.values.tolist(), choices.regret.tolist()
+    bounds = [_error_bound(solution, *given) for given in zip(here.actions, values, strict=True)]
     rows = []
-    for action, text, bound in zip(here.actions, here.action_names, bounds, strict=True):
-        value, regret = float(solution.action_values[action]), float(solution.regret[action])
+    for text, value, regret, is_best, bound in zip(
+        here.action_names, values, costs, choices.is_best.tolist(), bounds, strict=True
+    ):
         rows.append(
             ActionAdvice(
                 text,
                 value,
                 view.win_probability(value),
                 regret,
-                bool(solution.is_best[action]),
+                is_best,
                 bound,
                 # the best of the others is off by what the worst of them is, and the
                 # difference of two doubles by less than their last place
@@ -136,8 +139,8 @@ def advise(solution: Solution, state: Sequence[int] | Mapping[str, int]) -> Advi
     )
 
 
-def _error_bound(solution: Solution, action: Action) -> float:
-    """How far `action_values` can be off: what is known of the next states, and rounding."""
+def _error_bound(solution: Solution, action: Action, value: float) -> float:
+    """How far an action's value can be off: what is known of the next states, and rounding."""
     ahead = [outcome.target for outcome in action.outcomes if not outcome.is_over]
     if not np.isfinite(solution.error_bounds[ahead]).all():
         return float("inf")
@@ -148,5 +151,5 @@ def _error_bound(solution: Solution, action: Action) -> float:
         worth += chance * Fraction(float(outcome.worth(solution.values)))
         if not outcome.is_over:
             doubt += chance * Fraction(float(solution.error_bounds[outcome.target]))
-    off = doubt + abs(worth - Fraction(float(solution.action_values[action])))
+    off = doubt + abs(worth - Fraction(value))
     return float(np.nextafter(float(off), np.inf))

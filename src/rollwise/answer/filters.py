@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import difflib
 import operator
+import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +86,11 @@ def parse_filter(
         raise ExpressionError(f"the condition {text!r} is too deeply nested") from None
     assert isinstance(expression, pl.Expr)
     return expression
+
+
+def mentions(text: str, column: str) -> bool:
+    """Whether a column may stand in a condition."""
+    return re.search(rf"\b{re.escape(column)}\b", text) is not None
 
 
 def rows_where(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,16 @@ from rollwise.answer.worth import Worth
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import are_best, costs, first_best
+from rollwise.graph.choices import (
+    actions_of,
+    are_best,
+    costs,
+    first_best,
+    first_of_each_state,
+    has_ties,
+    may_stall,
+    part_of,
+)
 from rollwise.graph.lookahead import action_gaps
 from rollwise.methods.result import MethodResult, Status, best_bounds
 from rollwise.numbers.printed import Printed, as_text, certified, chance, estimated
@@ -28,6 +37,25 @@ if TYPE_CHECKING:
     from rollwise.answer.references import Policies
     from rollwise.graph.policies import Policy
     from rollwise.report import ReportPage
+
+
+FEW = 1000  # states whose best actions are found without looking at all states
+
+
+class Choices(NamedTuple):
+    """The actions of some states, one state after the other: see the same arrays of `Solution`.
+
+    Attributes
+    ----------
+    actions : (n,) int64
+    values, regret : (n,) float64
+    is_best : (n,) bool
+    """
+
+    actions: NDArray[np.int64]
+    values: NDArray[np.float64]
+    regret: NDArray[np.float64]
+    is_best: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,10 +178,7 @@ class Solution(Worth):
     @cached_property
     def action_values(self) -> NDArray[np.float64]:
         """What each action is worth if all play on optimally: (n_actions,) float64."""
-        of_state = self.values[self.graph.action_state]
-        with np.errstate(invalid="ignore"):
-            worth = action_gaps(self.graph, self.values, np.empty(0)) + of_state
-        return np.where(np.isinf(of_state), of_state, worth)  # where play can't be ended
+        return _action_values(self.graph, self.values, np.empty(0))
 
     @cached_property
     def regret(self) -> NDArray[np.float64]:
@@ -172,6 +197,28 @@ class Solution(Worth):
         The first of the best, see `rollwise.graph.choices.first_best`.
         """
         return first_best(self.graph, self.is_best)
+
+    def choices_in(self, states: NDArray[np.int64]) -> Choices:
+        """What the actions of some states are worth and cost, without looking at the others."""
+        return self._look_at(*part_of(self.graph, states), states)
+
+    def _look_at(
+        self, part: StateGraph, beyond: NDArray[np.int64], states: NDArray[np.int64]
+    ) -> Choices:
+        values = _action_values(part, self.values[states], self.values[beyond])
+        regret = costs(part, values)
+        is_best = np.asarray(are_best(regret, self.error_bound))
+        return Choices(actions_of(self.graph, states)[0], values, regret, is_best)
+
+    def best_actions_in(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The same as ``best_actions[states]``; for a few states it looks only at these."""
+        if "best_actions" in vars(self) or len(states) > FEW:
+            return self.best_actions[states]
+        part, beyond = part_of(self.graph, states)
+        choices = self._look_at(part, beyond, states)
+        if may_stall(part) and has_ties(part, choices.is_best).any():
+            return self.best_actions[states]  # ways out may be long
+        return choices.actions[first_of_each_state(part, choices.is_best)]
 
     @cached_property
     def policy(self) -> Policy:
@@ -209,27 +256,47 @@ class Solution(Worth):
         ExpressionError
             The condition can't be understood.
         """
-        import polars as pl
+        return self.rows_of(self.states_where(where))
 
-        from rollwise.answer.filters import rows_where
+    def states_where(self, where: str | None = None) -> NDArray[np.int64]:
+        """The states in the order of the fields, all or those for which a condition holds.
+
+        Raises
+        ------
+        ExpressionError
+            The condition can't be understood.
+        """
+        from rollwise.answer.filters import mentions, rows_where
 
         graph = self.graph
-        frame = pl.DataFrame(
-            {name: graph.states[:, i] for i, name in enumerate(graph.field_names)}
-        ).with_columns(
-            self.action_column(self.best_actions),
-            pl.Series("value", self.values),
-            pl.Series("win_probability", self.win_probabilities, dtype=pl.Float64)
-            if not self.is_score
-            else pl.lit(None, dtype=pl.Float64).alias("win_probability"),
-            pl.Series("error_bound", self.error_bounds)
-            if not self.estimated
-            else pl.lit(None, dtype=pl.Float64).alias("error_bound"),
-            *(pl.Series(name, column) for name, column in self._said_of_states.items()),
-        )
+        found = np.arange(graph.n_states)
         if where is not None:
-            frame = frame.filter(rows_where(frame, where, graph.vocabulary))
-        return frame.sort(graph.field_names)
+            shown = self.best_actions if mentions(where, "action") else graph.action_indptr[:-1]
+            found = found[rows_where(self._frame(found, shown), where, graph.vocabulary)]
+        return found[np.lexsort(graph.states[found].T[::-1])]
+
+    def rows_of(self, states: NDArray[np.int64]) -> pl.DataFrame:
+        """The rows of some states in the `table`; for a few states it looks only at these."""
+        return self._frame(states, self.best_actions_in(states))
+
+    def _frame(self, states: NDArray[np.int64], actions: NDArray[np.int64]) -> pl.DataFrame:
+        import polars as pl
+
+        graph, values = self.graph, self.values[states]
+        none = np.full(len(states), None)
+        wins, bounds = graph.view.win_probability(values), self.error_bounds[states]
+        return pl.DataFrame(
+            {
+                **dict(zip(graph.field_names, graph.states[states].T, strict=True)),
+                "action": self.action_column(actions),
+                "value": values,
+                "win_probability": pl.Series(none if wins is None else wins, dtype=pl.Float64),
+                "error_bound": pl.Series(none if self.estimated else bounds, dtype=pl.Float64),
+                **{
+                    name: pl.Series(column)[states] for name, column in self._said_of_states.items()
+                },
+            }
+        )
 
     @property
     def _said_of_states(self) -> Mapping[str, Any]:
@@ -362,3 +429,12 @@ class Solution(Worth):
         what = self.worth_name if self.is_score else "the first player wins with probability"
         worth = f"{what} {number}"
         return f"<Solution of {self.graph.title}: {worth} ({self.status})>"
+
+
+def _action_values(
+    graph: StateGraph, values: NDArray[np.float64], border_values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    of_state = values[graph.action_state]
+    with np.errstate(invalid="ignore"):
+        worth = action_gaps(graph, values, border_values) + of_state
+    return np.where(np.isinf(of_state), of_state, worth)  # where play can't be ended

@@ -107,12 +107,13 @@ class Session:
         """What the mover may do."""
         solution, view = self.table.solution, self.table.graph.view
         here = view[self.state]
-        found = []
-        for a, text in zip(here.action_range, here.action_names, strict=True):
-            value, cost = float(solution.action_values[a]), float(solution.regret[a])
-            chance, is_best = view.win_probability(value), bool(solution.is_best[a])
-            found.append(Choice(a, text, value, chance, cost, is_best))
-        return found
+        looked = solution.choices_in(np.array([self.state]))
+        return [
+            Choice(action, text, value, view.win_probability(value), cost, is_best)
+            for text, action, value, cost, is_best in zip(
+                here.action_names, *(column.tolist() for column in looked), strict=True
+            )
+        ]
 
     @property
     def falls(self) -> list[Fall]:

@@ -1,4 +1,4 @@
-"""All states of a graph at once: what each of their actions costs, and which one is taken.
+"""Many states of a graph at once: what each of their actions costs, and which one is taken.
 
 The rule of tolerance, stated here only: an action is one of the best if it costs at most twice
 the error bound of the values, the largest where they have several. The true best action is
@@ -11,6 +11,7 @@ For one state at a time see `rollwise.graph.view`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -110,6 +111,41 @@ def spans(begin: NDArray[Any], counts: NDArray[Any]) -> Ints:
     return np.asarray(np.repeat(shift, counts) + np.arange(int(counts.sum())))
 
 
+def part_of(graph: StateGraph, states: NDArray[Any]) -> tuple[StateGraph, Ints]:
+    """The graph of some states alone. All that they lead to is on its border.
+
+    Parameters
+    ----------
+    states : (n,) int
+
+    Returns
+    -------
+    part : StateGraph
+        Its actions are those of `actions_of`.
+    beyond : (part.n_border,) int64
+        The state of the graph that each place of the border stands for.
+    """
+    actions, counts = actions_of(graph, states)
+    outcomes, sizes = outcomes_of(graph, actions)
+    used, lottery = np.unique(graph.action_lottery[actions], return_inverse=True)
+    target = graph.outcome_state[outcomes]
+    goes_on = target >= 0
+    place = len(states) + np.cumsum(goes_on) - 1
+    part = replace(
+        graph,
+        states=graph.states[states],
+        action_indptr=np.concatenate([[0], np.cumsum(counts)]),
+        action_label=graph.action_label[actions],
+        action_lottery=lottery.astype(np.int32),
+        outcome_indptr=np.concatenate([[0], np.cumsum(sizes)]),
+        outcome_state=np.where(goes_on, place, -1).astype(np.int32),
+        lotteries=graph.lotteries.only(used),
+        n_roots=len(states),
+        n_border=int(goes_on.sum()),
+    )
+    return part, target[goes_on].astype(np.int64)
+
+
 def costs(graph: StateGraph, action_values: Floats) -> Floats:
     """What each action costs against the best of its state: (n_actions,) float64, from 0.
 
@@ -151,6 +187,11 @@ def first_of_each_state(graph: StateGraph, good: Mask) -> Ints:
     return np.where(found < n, found, first)
 
 
+def may_stall(graph: StateGraph) -> bool:
+    """Whether best actions could go round for ever."""
+    return graph.endless != "forbidden" or graph.objective != "win"
+
+
 def first_best(graph: StateGraph, best: Mask) -> Ints:
     """The action that is taken in each state: (n_states,) int64.
 
@@ -163,7 +204,7 @@ def first_best(graph: StateGraph, best: Mask) -> Ints:
         See `are_best`.
     """
     first = first_of_each_state(graph, best)
-    if graph.endless == "forbidden" and graph.objective == "win":
+    if not may_stall(graph):
         return first
     tied = end_components(graph, best)
     if not len(tied):

@@ -38,6 +38,14 @@ class Lotteries(NamedTuple):
     passes: NDArray[np.bool_]
     payoff: NDArray[np.float64]
 
+    def only(self, kept: NDArray[Any]) -> Lotteries:
+        """Some of the lotteries, in this order."""
+        sizes = np.diff(self.indptr)[kept]
+        indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        place = np.repeat(self.indptr[kept] - indptr[:-1], sizes) + np.arange(indptr[-1])
+        parts = (self.weight, self.over, self.passes, self.payoff)
+        return Lotteries(indptr, self.reward[kept], *(part[place] for part in parts))
+
 
 def share(
     action_reward: NDArray[np.float64],

@@ -78,7 +78,7 @@ def are_whole(lotteries: Any) -> bool:
     weight, begin = lotteries.weight, lotteries.indptr[:-1]
     if weight.dtype.kind != "i":
         return False
-    return bool(np.add.reduceat(weight.astype(np.float64), begin).max() < 2.0**62)
+    return bool(np.add.reduceat(weight.astype(np.float64), begin).max(initial=0.0) < 2.0**62)
 
 
 def scale(lotteries: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

@@ -113,10 +113,10 @@ def table(
     )
     chosen = as_played(read_game(game, parameters), Form(chase, target, contest, ties))
     solution = solve_or_load(chosen, load, max_states, method=method, options=options)
-    rows = solution.table(where)
-    total = len(rows)
-    if limit is not None:
-        rows = rows.head(limit)
+    states = solution.states_where(where)
+    if limit is None and out is None and form is None:
+        limit = SHOWN
+    rows = solution.rows_of(states[:limit])
     if out is not None:
 
         def write(place: Path) -> None:
@@ -129,9 +129,7 @@ def table(
     elif form is not None:
         (streams.write_json if form == "json" else streams.write)(_text(solution, rows, form))
     else:
-        if limit is None:
-            rows = rows.head(SHOWN)
-        _show(solution, rows, total)
+        _show(solution, rows, len(states))
     if solution.gave_up:
         tell_unfinished(solution)
         raise typer.Exit(1)
