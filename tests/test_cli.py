@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -114,9 +115,15 @@ def test_draws_are_told_of(tmp_path):
         assert "half" not in output("evaluate", *game, *games[:2])
 
 
-def test_where_nothing_is_compiled_there_are_no_layers(monkeypatch):
-    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
-    assert "NUMBA_DISABLE_JIT" in refusal("solve", "super-six", "sticks=12", "--by-layer")
+def test_where_nothing_is_compiled_there_are_no_layers():
+    done = subprocess.run(
+        [sys.executable, "-m", "rollwise", "solve", "super-six", "sticks=12", "--by-layer"],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},  # Numba reads it when it is imported
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert "NUMBA_DISABLE_JIT" in done.stderr
 
 
 @pytest.mark.needs_jit
