@@ -56,7 +56,7 @@ COMMANDS: list[tuple[str, list[str]]] = [
     _rollwise("solve dice-blackjack"),
     _rollwise("solve super-six sticks=7"),
     _rollwise("table pig --load FILE --limit 5"),
-    _rollwise("advise pig --load FILE --state own=0,other=0,turn=20"),
+    _rollwise("advise pig --load FILE --state banked=0,rival=0,turn=20"),
     _rollwise("solve pig"),
     _rollwise("solve super-six sticks=130"),
 ]

@@ -84,7 +84,7 @@ AGAIN = {
     "rollwise solve craps": 0.3,
     "rollwise solve pig": 0.45,
     "rollwise table pig --load FILE --limit 5": 0.35,
-    "rollwise advise pig --load FILE --state own=0,other=0,turn=20": 0.35,
+    "rollwise advise pig --load FILE --state banked=0,rival=0,turn=20": 0.35,
 }
 
 

@@ -11,7 +11,7 @@ action or an outcome stands for its number, so it can be an index into arrays:
 
 This is the one place that says what the arrays mean to people: where the actions of a state and
 the outcomes of an action lie, what actions are called, how likely outcomes are, how a game ends,
-which way values are good, and which win probability a value is. For all states at once see
+which way values are good, and which win probability a value is. For many states at once see
 `rollwise.graph.choices`.
 """
 
