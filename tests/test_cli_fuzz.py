@@ -41,6 +41,7 @@ GAMES = {  # small ones, and values of their parameters
     "two-dice-pig": ["target=6"],
     "hog": ["target=9", "dice=2"],
     "pass-the-pigs": ["target=9"],
+    "snakes-and-ladders": ["board=punitive", "beyond=bounces", "sides=4"],
     "dice-blackjack": ["low=5", "high=6"],
     "rules.py": [],
     "rules.py:Own": ["odds=0.5", "deep=2", "odds=inf", "odds=1e308", "odds=nan"],

@@ -8,7 +8,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from little_games import Rooted
+from little_games import NO_CONTEST, Rooted
 
 gymnasium = pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
@@ -39,7 +39,8 @@ SMALL = {
 }
 GAMES = sorted(available())
 KINDS = [(name, None) for name in GAMES]
-KINDS += [(name, "shared") for name in GAMES if available()[name].objective != "win"]
+FOR_POINTS = {name for name in GAMES if available()[name].objective != "win"}
+KINDS += [(name, "shared") for name in sorted(FOR_POINTS - NO_CONTEST)]
 
 
 def options(name: str, contest: str | None) -> dict[str, object]:

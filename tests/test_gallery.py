@@ -11,6 +11,7 @@ from rollwise import build, solve
 from rollwise.errors import ParameterError
 from rollwise.games.hog import Hog, Score
 from rollwise.games.pass_the_pigs import THROWS, PassThePigs
+from rollwise.games.snakes_and_ladders import BOARDS, SnakesAndLadders
 
 
 def hog_by_hand(most: int, target: int) -> float:
@@ -110,3 +111,36 @@ def test_pass_the_pigs_by_hand():
                     win[banked, rival, turn] = max(throw, hold)
         change = float(np.abs(win - before).max())
     assert abs(solve(PassThePigs(target)).win_probability - win[0, 0, 0]) < 1e-12
+
+
+def throws_by_hand(board: dict[int, int], beyond: str) -> float:
+    """The mean number of throws, by one linear system over all squares of the board."""
+    matrix, ones = np.eye(101), np.ones(101)
+    ones[100] = 0
+    for square in range(100):
+        for face in range(1, 7):
+            to = square + face
+            if to > 100:
+                to = {"stays": square, "bounces": 200 - to, "ends": 100}[beyond]
+            matrix[square, board.get(to, to)] -= 1 / 6
+    return float(np.linalg.solve(matrix, ones)[0])
+
+
+@pytest.mark.parametrize("beyond", ["stays", "bounces", "ends"])
+@pytest.mark.parametrize("board", BOARDS)
+def test_snakes_and_ladders_by_hand(board, beyond):
+    solution = solve(SnakesAndLadders(board, beyond))
+    assert abs(solution.value - throws_by_hand(BOARDS[board], beyond)) < 1e-9
+
+
+def test_the_punitive_board():
+    """13 snakes and 8 ladders; the shortest game is 6, 26, 32, 38, 77, 100."""
+    board = BOARDS["punitive"]
+    assert sum(to < square for square, to in board.items()) == 13
+    assert sum(to > square for square, to in board.items()) == 8
+    graph = build(SnakesAndLadders())
+    reached, throws = {0}, 0
+    while -1 not in reached:
+        throws += 1
+        reached = {o.target for s in reached for o in graph.view[s].actions[0].outcomes}
+    assert throws == 6

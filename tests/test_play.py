@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from little_games import NO_CONTEST
 from play_games import Capture, Odd
 
 from rollwise.analysis.contest import Contest, solve_contest
@@ -34,7 +35,8 @@ SMALL = {
 }
 GAMES = {**available(), "capture": Capture, "odd": Odd}
 KINDS = [(name, None) for name in sorted(GAMES)]
-KINDS += [(name, "shared") for name, cls in GAMES.items() if cls.objective != "win"]
+FOR_POINTS = {name for name, cls in GAMES.items() if cls.objective != "win"}
+KINDS += [(name, "shared") for name in sorted(FOR_POINTS - NO_CONTEST)]
 TABLES: dict[tuple[str, str | None], Table] = {}
 
 

@@ -228,7 +228,8 @@ def _known(name: str, cls: type[Game]) -> str:
         given = _given(parameters)
         shown = digits(here, solution.error_bound)
         printed = answer[what]
-        agree = abs(Fraction(here) - Fraction(printed)) <= Fraction(1, 10**4)
+        half_digit = Fraction(1, 2 * 10 ** len(printed.partition(".")[2] or "0000"))
+        agree = abs(Fraction(here) - Fraction(printed)) <= max(half_digit, Fraction(1, 10**4))
         assert agree, f"{name}: {printed} is printed, and {here} found"
         rows.append(f"| {given or 'default'} | {printed} | {shown} | {answer['source']} |")
     for table in ANSWERS.values():

@@ -320,7 +320,7 @@ class TerminalGame:
     def _show_falls(self) -> None:
         falls = self.session.falls
         for fall in falls[:MOST_FALLS]:
-            ways = f"{fall.ways:g} of {fall.of:g} ways"
+            ways = f"{fall.ways:,.12g} of {fall.of:,.12g} ways"
             self.console.print(f"  {fall.number + 1:>4}  {fall.text}  ({ways})", markup=False)
         if len(falls) > MOST_FALLS:
             self.tell((f"        and so on, to {len(falls)}", "dim"))
