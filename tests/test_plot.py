@@ -624,6 +624,25 @@ def test_scores_are_those_of_the_policies():
         plot(solved(Piglet(target=3)), "scores")
 
 
+def test_scores_show_what_all_optimal_policies_can_reach():
+    from rollwise.analysis.second_aims import score_ranges
+
+    solution = solved(Threes(dice=4))
+    ranges = score_ranges(solution).rows
+    for choices in ({"policy": "optimal"}, {"made": (3, 5, 8)}):
+        figure = plot(solution, "scores", **choices)
+        bars = {trace.name: trace for trace in figure.data if trace.type == "bar"}
+        band = bars["all optimal policies, least to most"]
+        height = dict(zip(bars["optimal, exact"].x, bars["optimal, exact"].y, strict=True))
+        for x, low, more in zip(band.x, band.base, band.y, strict=True):
+            assert low == pytest.approx(100 * ranges[x].least, abs=1e-9)
+            assert low + more == pytest.approx(100 * ranges[x].most, abs=1e-9)
+            assert low - 1e-9 <= height[x] <= low + more + 1e-9
+        assert max(band.y) > 0.01
+    names = [trace.name for trace in plot(solved(Threes(dice=2)), "scores").data]
+    assert not any("all optimal" in name for name in names)  # where one policy is optimal
+
+
 def test_learning_compares_with_the_exact_answer():
     from rollwise.analysis.learning import Reference, assess
     from rollwise.games.dice_blackjack import DiceBlackjack

@@ -299,6 +299,9 @@ def test_chances_to_win_are_estimated_too():
         (("table", "threes", "dice=2", "--seed", "1"), "has no --seed"),
         (("advise", "threes", "dice=2", "--state", "x=1", "--method", "sampled"), "estimates"),
         (("plot", "threes", "convergence", "dice=2", "--method", "sampled"), "nothing to draw"),
+        (("compare", "threes", "--samples", "1"), "it must be from 2"),
+        (("compare", "threes", "--seed", "-1"), "a seed is a whole number from 0"),
+        (("compare", "threes", "--methods", "exact", "--samples", "9"), "goes with the method"),
     ],
 )
 def test_wrong_use(arguments, says, tmp_path):
@@ -311,6 +314,10 @@ def test_compare_says_what_an_estimate_is_made_of():
     rows = json.loads(output("compare", "threes", "dice=2", *options))["rows"]
     assert rows[0]["status"].startswith("estimated: 3 entries, each drawn 300,000 times, seed 1")
     assert 0 < rows[0]["error"] < 6 * rows[0]["claimed_error"]
+    drawn = ("--samples", "500", "--seed", "7", "--methods", "sampled", "--json")
+    (row,) = json.loads(output("compare", "threes", "dice=2", *drawn))["rows"]
+    assert "each drawn 500 times, seed 7" in row["status"]
+    assert row["claimed_error"] > rows[0]["claimed_error"]
     lines = output("compare", "threes", "dice=2", *options[:2]).splitlines()
     assert lines[1].split()[:2] == ["sampled", "estimated"]
     assert any(line.startswith("sampled: estimated: 3 entries") for line in lines)

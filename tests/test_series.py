@@ -110,6 +110,35 @@ def test_a_tally_of_contests_has_wins_and_points():
     assert two.win_rate.wins == sum(first > second for first, second in scores)
 
 
+def test_games_that_are_all_alike_have_no_standard_error(tmp_path):
+    """Who wins every game has no spread; the interval still says what isn't known."""
+    sessions = [s for s in random_games(Table.lay(Pig(target=12)), 12) if s.accounts[-1].seat == 1]
+    found = tally(sessions, "Bob")
+    n = len(sessions)
+    assert n > 1
+    assert found.win_rate is not None
+    assert found.win_rate.mean == 1
+    assert math.isnan(found.win_rate.standard_error)
+    low, high = found.win_rate.interval
+    assert low == pytest.approx(0.025 ** (1 / n))  # Clopper and Pearson, of n wins in n games
+    assert high == 1
+
+
+def test_a_series_of_equal_games_says_so(tmp_path):
+    typed = " / ".join(["roll"] * 60)
+    for seed in range(1, 20):
+        options = ("--games", "2", "--seed", str(seed), "--json")
+        told = json.loads(play(tmp_path, "pig", "target=2", *options, typed=typed).stdout)
+        if told["players"][0]["wins"] == 2:
+            break
+    assert told["players"][0]["wins"] == 2
+    assert told["players"][0]["win_rate"]["standard_error"] is None
+    shown = play(tmp_path, "pig", "target=2", *options[:-1], typed=typed).stdout
+    assert re.search(r"wins, a draw half a win +100\.00 %\n", shown)
+    assert re.search(r"95 % confidence interval +15\.81 to 100\.00 %", shown)  # root of 0.025
+    assert "no ±: the same in every game, which doesn't tell how games differ" in shown
+
+
 def test_nobody_has_a_tally_before_a_game_is_over():
     session = Session(Table.lay(Pig(target=12)), ["Ann", "Bob"], [None, None], seed=1)
     with pytest.raises(UsageError, match="Ann has finished no game"):
@@ -265,7 +294,7 @@ def test_people_are_drawn_over_the_exact_distribution(kept, tmp_path):
         assert "wrote " in output(*command, cwd=tmp_path)
     assert "rollwiseFigure" in (tmp_path / "one.html").read_text()
     wrong = ("plot", "threes", "dice=2", "policy", "--with", str(path))
-    assert "has no choice 'made'" in refusal(*wrong)
+    assert "--with takes scores that people made, or games that `play` kept" in refusal(*wrong)
     assert "must end in" in refusal("scores", "threes", "dice=2", str(path), "--out", "a.jpg")
     (tmp_path / "far.txt").write_text("3\n99\n")
     far = ("plot", "threes", "dice=2", "scores", "--with", "far.txt", "--out", "far.html")

@@ -203,7 +203,7 @@ def situations(sticks: int) -> Any:
     figure = draw_lines(
         lines,
         title=f"{sticks} sticks: throw on, or stop",
-        notes=[],
+        notes=["Each position has two marks. The larger one is the better choice."],
         x_title="lid/mine/theirs",
         y_title="chance to win (%)",
     )
@@ -320,7 +320,7 @@ def edge_figure(kept: dict[str, Any], far: Limit) -> Any:
     figure = draw_lines(
         lines,
         title="The first player's edge",
-        notes=[],
+        notes=["Edge: the chance of who begins, less a half. Dotted: its limit by the argument."],
         x_title="sticks in the game",
         y_title="edge × √sticks",
         baseline=True,

@@ -14,7 +14,9 @@ from rollwise.errors import RollwiseError
 from rollwise.graph import StateGraph, sign_of
 from rollwise.methods import METHODS, find_method, run_method
 from rollwise.methods.result import MethodResult
+from rollwise.methods.sampled import check_samples
 from rollwise.methods.sweeping import action_values, greedy_actions
+from rollwise.numbers.randomness import check_seed
 
 TIME_LIMIT = 20.0
 SEED = 1  # of the methods that estimate
@@ -59,6 +61,8 @@ def compare_methods(
     methods: Sequence[str] | None = None,
     *,
     time_limit: float = TIME_LIMIT,
+    samples: int | None = None,
+    seed: int = SEED,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> tuple[list[MethodRun], float]:
     """Run methods on a game and measure their errors.
@@ -70,6 +74,10 @@ def compare_methods(
         All of them unless given.
     time_limit : float
         Seconds for each method that can be told so.
+    samples : int, optional
+        Draws of each chance, for methods that estimate.
+    seed : int
+        Of their draws.
     progress : callable, optional
         Called before each method runs as ``progress(name, methods done, methods)``.
 
@@ -82,10 +90,13 @@ def compare_methods(
     Raises
     ------
     UsageError
-        There is no such method.
+        There is no such method; `samples` or `seed` is out of range.
     EndlessPlay
     """
     chosen = [find_method(name) for name in (METHODS if methods is None else methods)]
+    check_seed(seed)
+    if samples is not None:
+        check_samples(samples)
     truth, certificate, _ = solve_and_certify(graph)
     values = truth.values
     rows = []
@@ -96,7 +107,9 @@ def compare_methods(
         if "time_limit" in method.options():
             options["time_limit"] = time_limit
         if method.estimates:
-            options["seed"] = SEED
+            options["seed"] = seed
+            if samples is not None:
+                options["samples"] = samples
         try:
             found = run_method(graph, method.name, **options)
         except RollwiseError as error:

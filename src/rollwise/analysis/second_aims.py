@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -140,6 +140,12 @@ def score_ranges(game: Subject) -> ScoreRanges:
         at_most[score] = found.range(_is_at_most(score))
     variance = found.range(read_quantity(solution, "variance"))
     return ScoreRanges(rows, at_most, variance, found.loss)
+
+
+def ranges_of_scores(game: Subject, scores: Iterable[int]) -> dict[int, Range]:
+    """How likely some final scores are, at least and at most, under an optimal policy."""
+    found = OptimalSet.of(solution_of(game)).with_scores
+    return {score: found.range(_is(score)) for score in scores}
 
 
 def _is(score: int):  # type: ignore[no-untyped-def]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from rich.console import Console
@@ -111,6 +112,8 @@ def show_tally(console: Console, session: Session, found: Tally) -> None:
         rate = found.win_rate
         spread = f"{100 * rate.standard_error:.2f}"
         grid.add_row("wins, a draw half a win", _around(f"{100 * rate.mean:.2f} %", spread))
+        low, high = rate.interval
+        grid.add_row("  95 % confidence interval", f"{100 * low:.2f} to {100 * high:.2f} %")
     if found.score is not None:
         spread = f"{found.score.standard_error:.3f}"
         grid.add_row("points a game", _around(f"{found.score.mean:.3f}", spread))
@@ -120,9 +123,15 @@ def show_tally(console: Console, session: Session, found: Tally) -> None:
     grid.add_row(f"luck a game ({figures.points})", figures.change(found.luck))
     console.print(grid)
     if found.games > 1:
-        console.print(Text("  ± one standard error over the games (estimated)", style="dim"))
+        means = [one for one in (found.win_rate, found.score, loss) if one is not None]
+        alike = [math.isnan(one.standard_error) for one in means]
+        if not all(alike):
+            console.print(Text("  ± one standard error over the games (estimated)", style="dim"))
+        if any(alike):
+            text = "  no ±: the same in every game, which doesn't tell how games differ"
+            console.print(Text(text, style="dim"))
 
 
 def _around(mean: str, spread: str) -> str:
-    """A mean and its standard error, which a single game doesn't have."""
+    """A mean and its standard error, which games that are all alike don't have."""
     return mean if spread == "nan" else f"{mean} ± {spread}"

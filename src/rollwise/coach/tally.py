@@ -87,8 +87,9 @@ def _win_rate(results: Sequence[float]) -> Estimate:
 
 
 def _mean(values: Sequence[float]) -> Estimate:
-    """The mean, and its standard error (nan of a single value)."""
+    """The mean, and its standard error: nan where the values don't tell how they differ."""
     n = len(values)
     mean = math.fsum(values) / n
     spread = math.fsum((value - mean) ** 2 for value in values)
-    return Estimate(mean, math.sqrt(spread / (n - 1) / n) if n > 1 else math.nan, n)
+    alike = min(values) == max(values)
+    return Estimate(mean, math.nan if alike else math.sqrt(spread / (n - 1) / n), n)

@@ -89,8 +89,7 @@ def sampled(
     UsageError
         A state can come round to itself; or `samples` or `seed` is no number for it.
     """
-    if not 2 <= samples <= MOST_SAMPLES:
-        raise UsageError(f"samples is {samples}; it must be from 2 to {MOST_SAMPLES:,}")
+    check_samples(samples)
     seed = fresh_seed() if seed is None else check_seed(seed)
     _require_order(graph)
     several = np.diff(graph.outcome_indptr) > 1
@@ -184,6 +183,12 @@ def _backward(graph: StateGraph, counts: Ints) -> tuple[Floats, Ints]:
         values,
     )
     return values[: graph.n_states], chosen
+
+
+def check_samples(samples: int) -> None:
+    """Make sure that a chance can be drawn so often."""
+    if not 2 <= samples <= MOST_SAMPLES:
+        raise UsageError(f"samples is {samples}; it must be from 2 to {MOST_SAMPLES:,}")
 
 
 def _own_errors(graph: StateGraph, counts: Ints, samples: int, values: Floats) -> Floats:

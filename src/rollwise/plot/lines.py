@@ -80,7 +80,7 @@ def draw_lines(
             )
         )
     shared = {line.key: line for line in lines if line.key != line.name}.values()
-    samples = [(line.key, line.colour, "solid") for line in shared]
+    samples = [(line.key, line.colour, _common_dash(lines, line.key)) for line in shared]
     for name, colour, dash in [*samples, *((name, GREY, dash) for name, dash in dashes)]:
         figure.add_trace(
             go.Scatter(
@@ -115,6 +115,12 @@ def draw_lines(
         across = axis(range=[low - room, high + room], dtick=step(low, high, ticks), tick0=0)
         layouts.append({"xaxis": across, "annotations": sheet.axis_titles(0, width)})
     return sheet.finish(*layouts)
+
+
+def _common_dash(lines: Sequence[Line], key: str) -> str:
+    """The dash of all lines with a key, or solid where they differ."""
+    dashes = {line.dash for line in lines if line.key == key}
+    return dashes.pop() if len(dashes) == 1 else "solid"
 
 
 def _seen(

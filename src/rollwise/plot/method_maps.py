@@ -181,9 +181,9 @@ def draw_result(
             y_title=measure.name,
             log=True,
         )
-    high = math.ceil(math.log10(top)) if top > FLOOR else -9
-    low = math.log10(FLOOR)
-    ticks = list(range(round(low), high + 1, 2))
+    low = round(math.log10(FLOOR))
+    high = max(math.ceil(math.log10(max(top, FLOOR))), low + 2)  # so that two places have a tick
+    ticks = list(range(low, high + 1, 2))
     texts = [f"10<sup>{t}</sup>" for t in ticks]
     texts[0] = f"≤ {texts[0]}"
     return draw_maps(

@@ -16,6 +16,7 @@ from rollwise.cli.common import (
     print_json,
     print_table,
     read_game,
+    refuse,
 )
 from rollwise.cli.forms import (
     ChaseOption,
@@ -25,6 +26,7 @@ from rollwise.cli.forms import (
     TiesOption,
     as_played,
 )
+from rollwise.cli.method_options import SamplesOption
 from rollwise.cli.progress import Progress
 from rollwise.documents.games import methods_document
 from rollwise.errors import UsageError
@@ -35,6 +37,9 @@ TIME_LIMIT = 20.0
 if TYPE_CHECKING:
     from rollwise.analysis.compare_methods import MethodRun
 
+SeedOption = Annotated[
+    int | None, typer.Option("--seed", help="Sampled: of the draws; 1 unless given.")
+]
 COLUMNS = ("method", "status", "sweeps", "seconds", "error", "claimed_error", "optimal_policy")
 
 
@@ -48,6 +53,8 @@ def compare(
     time_limit: Annotated[
         float, typer.Option("--time-limit", help="Seconds that each method may take.")
     ] = TIME_LIMIT,
+    samples: SamplesOption = None,
+    seed: SeedOption = None,
     chase: ChaseOption = False,
     target: TargetOption = None,
     contest: ContestOption = False,
@@ -57,7 +64,7 @@ def compare(
     json: JsonOption = False,
 ) -> None:
     """Run the methods on a game and measure their errors against the certified answer."""
-    from rollwise.analysis.compare_methods import compare_methods
+    from rollwise.analysis.compare_methods import SEED, compare_methods
     from rollwise.answer.kept import build
 
     if not time_limit > 0:
@@ -65,6 +72,8 @@ def compare(
     names = None if methods is None else [name.strip() for name in methods.split(",")]
     for name in names or ():
         find_method(name)
+    if names is not None and not any(find_method(name).estimates for name in names):
+        refuse("goes with the method sampled", samples=samples, seed=seed)
     chosen = as_played(read_game(game, parameters), Form(chase, target, contest, ties))
     with Progress() as progress:
         graph = build(chosen, max_states=max_states, progress=progress)
@@ -72,6 +81,8 @@ def compare(
             graph,
             names,
             time_limit=time_limit,
+            samples=samples,
+            seed=SEED if seed is None else seed,
             progress=progress,
         )
     if json:

@@ -104,7 +104,7 @@ def plot(
     no_cache: NoCacheOption = False,
 ) -> None:
     """Draw the answer: the policy, values, boundaries, lengths and more."""
-    from rollwise.plot import check_choices, require_plotly
+    from rollwise.plot import check_choices, find_kind, require_plotly
     from rollwise.plot import plot as draw
     from rollwise.plot.pages import check_target, write_figure
 
@@ -123,6 +123,13 @@ def plot(
         "theta": theta,
         "made": None if with_ is None else (),
     }
+    if "made" not in find_kind(kind).takes:
+        able = ", ".join(name for name, one in KINDS.items() if "made" in one.takes)
+        refuse(
+            f"takes scores that people made, or games that `play` kept; the picture {kind} "
+            f"shows none of these ({able} does)",
+            with_=with_,
+        )
     check_choices(kind, **choices)
     chosen = as_played(read_game(game, words), Form(chase, target, contest, ties))
     place = Path(f"{chosen.name}-{kind}.html") if out is None else out

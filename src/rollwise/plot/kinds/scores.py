@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from rollwise.analysis.distributions import Distribution
 from rollwise.analysis.observed_scores import require_possible
 from rollwise.analysis.one_distribution import distribution
+from rollwise.analysis.second_aims import ranges_of_scores
 from rollwise.answer.solution import Solution
 from rollwise.derive.by_score import require_points
-from rollwise.errors import UsageError
-from rollwise.graph.policies import ties_in_play
+from rollwise.errors import RollwiseError, UsageError
+from rollwise.graph.policies import Policy, ties_in_play
 from rollwise.numbers.intervals import of_share
+from rollwise.numbers.printed import rounded_up
 from rollwise.plot import Choices
 from rollwise.plot.notebook import Picture
 from rollwise.plot.style import COLOURS, ORANGE, Sheet, axis, step
@@ -26,6 +28,7 @@ GAMES = 30_000  # as many as the experiments of "Solving Threes"
 SEED = 1
 LEAST = 1e-4
 SKY_BLUE = "#56B4E9"  # of `COLOURS`, light enough to lie behind another bar
+BAND = "rgba(128, 128, 128, 0.45)"  # through which the top of a bar is seen
 EDGE = 0.57  # beyond the outer bars, and before those that aren't shown
 
 
@@ -38,7 +41,8 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         return _over_exact(solution, choices)
     names = list(beside_rules) if choices.policy is None else [choices.policy]
     policies = [solution.policy]
-    policies += [solution.policies.find(name) for name in names[: len(COLOURS) - 1]]
+    others = [solution.policies.find(name) for name in names[: len(COLOURS) - 1]]
+    policies += [policy for policy in others if policy is not solution.policy]
     figure = Picture()
     key, notes = [], []
     shown: list[int] = []
@@ -47,9 +51,11 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         shown += exact.values[exact.probabilities > LEAST].tolist()
         figure.add_trace(_bars(policy.name, exact, colour))
         key.append(figure.data[-1].name)
-        ties = ties_in_play(graph, policy)
-        if ties is not None:
-            notes.append(f"{policy.name}: {ties.text}.")
+        band, said = _all_optimal(solution, policy, exact)
+        notes += said
+        if band is not None:
+            figure.add_trace(band)
+            key.append(band.name)
         notes.append(f"{policy.name}: mean {exact.mean:.4f}, standard deviation {exact.sd:.3f}.")
     for number, policy in enumerate(policies):
         played = simulate(graph, policy, games=GAMES, seed=SEED + number, exact=False).sides[0]
@@ -94,20 +100,61 @@ def _over_exact(solution: Solution, choices: Choices) -> go.Figure:
         error_y=_whiskers(count / n, low, high),
         hovertemplate=f"{label}: %{{x}} points in %{{y:.2f}} % of games<extra></extra>",
     )
-    figure = Picture([below, above])
+    band, said = _all_optimal(solution, policy, exact)
+    if band is not None:
+        band.update(width=0.9, offsetgroup=None)
+    bars = [below, above] if band is None else [below, band, above]
+    figure = Picture(bars)
     error = made.std(ddof=1) / np.sqrt(n) if n > 1 else float("nan")
     notes = [
         f"{policy.name}: mean {exact.mean:.4f}, standard deviation {exact.sd:.3f}.",
         f"Made: {n:,} games, mean {made.mean():.4f} ± {error:.4f} (standard error), with 95 % "
         "confidence intervals.",
     ]
-    ties = ties_in_play(graph, policy)
-    if ties is not None:
-        notes.insert(0, f"{policy.name}: {ties.text}.")
+    notes = [*said, *notes]
     figure.update_layout(barmode="overlay", yaxis=axis(rangemode="tozero"))
     shown = [*exact.values[exact.probabilities > LEAST].tolist(), *values.tolist()]
-    key = [below.name, above.name]
+    key = [bar.name for bar in bars]
     return _finished(figure, f"{graph.title}: scores that were made", notes, key, shown)
+
+
+def _all_optimal(
+    solution: Solution, policy: Policy, exact: Distribution
+) -> tuple[go.Bar | None, list[str]]:
+    """A band from the least to the most over all optimal policies, and what is said of ties.
+
+    There is none where the policy isn't the optimal one, or no actions are equally good.
+    """
+    ties = ties_in_play(solution.graph, policy)
+    if ties is None:
+        return None, []
+    if policy is not solution.policy:
+        return None, [f"{policy.name}: {ties.text}."]
+    first = f"{policy.name} takes the first of equally good actions, which {ties.states:,} of the "
+    first += f"{ties.reached:,} positions have that play comes to."
+    likely = exact.values[exact.probabilities > LEAST].tolist()
+    try:
+        found = list(ranges_of_scores(solution, likely).values())
+    except RollwiseError as error:
+        return None, [first, f"The range over all optimal policies isn't known: {error}."]
+    least, most = (np.array([getattr(one, end) for one in found]) for end in ("least", "most"))
+    label = "all optimal policies, least to most"
+    band = go.Bar(
+        x=likely,
+        base=100 * least,
+        y=100 * (most - least),
+        name=label,
+        marker={"color": BAND, "line": {"width": 1, "color": "#333333"}},
+        offsetgroup=policy.name,
+        customdata=100 * np.column_stack([least, most]),
+        hovertemplate=f"{label}: %{{x}} points with %{{customdata[0]:.4f}} to "
+        "%{customdata[1]:.4f} %<extra></extra>",
+    )
+    bound = rounded_up(100 * max(one.error_bound for one in found))
+    return band, [
+        first,
+        f"The bands are what optimal policies can reach, each score by itself (± {bound} %).",
+    ]
 
 
 def _finished(
