@@ -10,19 +10,18 @@ from rollwise.kernels.lottery_tables import MAX_TOTAL_WEIGHT
 
 
 @inner_kernel
-def merge_equal(weight, then, next_state, place, begin, end, real, slots, look):
+def merge_equal(buffers, begin, end, real, look):
     """Merge the equal outcomes of an action: where the first of them is, of their weights' sum.
 
     Parameters
     ----------
-    weight, then, next_state, place : see `rollwise.kernels.explore.Buffers`
+    buffers : see `rollwise.kernels.explore.Buffers`
+        Its `slots` are zero before their first use. What is there counts from the last one on,
+        so that they needn't be cleared.
     begin, end : int
         The outcomes of the action.
     real : bool
         Weights are the bits of floats.
-    slots : (at least 4 * (end - begin) + 3,) int64
-        Scratch, zero before its first use. What is there counts from the last one on, so that
-        it needn't be cleared.
     look : bool
         Merge nothing, and look only at outcomes that lead on.
 
@@ -32,13 +31,14 @@ def merge_equal(weight, then, next_state, place, begin, end, real, slots, look):
         Where the outcomes end now; less than `end` if some are equal. 0 where a weight breaks
         a rule.
     """
+    weight, real_weight, slots = buffers.weight, buffers.real_weight, buffers.slots
+    then, next_state, place = buffers.then, buffers.next_state, buffers.place
     size = np.uint64(2)
     while size < np.uint64(2) * (end - begin):
         size *= np.uint64(2)
     mask = size - np.uint64(1)
     base = slots[slots.shape[0] - 1] + 1
     slots[slots.shape[0] - 1] = base + np.int64(end)
-    real_weight = weight.view(np.float64)
     left = begin
     for k in range(begin, end):
         if look and place[k] < 0:

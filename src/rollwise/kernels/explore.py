@@ -54,6 +54,11 @@ class Buffers(NamedTuple):
     then: Any  # (most,) int64
     next_state: Any  # (most, n_fields) int64
     place: Any  # (most,) int64: in a dense table, else a hash; -1 where no state is next
+    reward_bits: Any  # the same memory as `reward`, read as int64
+    real_weight: Any  # as `weight`, read as float64
+    payoff: Any  # as `then`, read as float64
+    recent: Any  # (RECENT,) uint64: scratch for the lotteries of the last actions, by label
+    slots: Any  # (4 * most + 3,) int64: scratch for `merge_equal`
 
 
 class GraphArrays(NamedTuple):
@@ -135,6 +140,7 @@ def explore(expand, calls, buffers, graph, lotteries, lookup, box, counts, contr
     # taken out of the tuples once: loops would count their references
     state_end, labels, ends, reward = buffers.state_end, buffers.label, buffers.end, buffers.reward
     weight, then, next_state, spot = buffers.weight, buffers.then, buffers.next_state, buffers.place
+    reward_bits, recent = buffers.reward_bits, buffers.recent
     states, action_indptr, action_label = graph.states, graph.action_indptr, graph.action_label
     action_lottery, outcome_indptr = graph.action_lottery, graph.outcome_indptr
     outcome_state, table = graph.outcome_state, lookup.table
@@ -150,9 +156,8 @@ def explore(expand, calls, buffers, graph, lotteries, lookup, box, counts, contr
     )
     state_size = states.itemsize * states.shape[1]
     states_address = states.ctypes.data
-    reward_bits = reward.view(np.int64)
-    recent = np.zeros(RECENT, np.uint64)
-    slots = np.zeros(4 * weight.shape[0] + 3, np.int64)
+    for i in range(RECENT):
+        recent[i] = 0
     merging = count.merging == 1
     most = BATCH
     while count.place < count.states:
@@ -194,19 +199,15 @@ def explore(expand, calls, buffers, graph, lotteries, lookup, box, counts, contr
                 if attentive:
                     move_outcomes(weight, then, next_state, spot, begin + merged, end, begin)
                     end -= merged
-                    if not merging:
-                        merging = end > merge_equal(
-                            weight, then, next_state, spot, begin, end, real, slots, True
-                        )
-                        count.merging = merging
-                    if merging:
-                        left = merge_equal(
-                            weight, then, next_state, spot, begin, end, real, slots, False
-                        )
-                        if left == 0:
-                            return ODD_STATE
-                        merged += end - left
-                        end = left
+                    left = merge_equal(buffers, begin, end, real, not merging)
+                    if left < end and not merging:
+                        merging = True
+                        count.merging = 1
+                        left = merge_equal(buffers, begin, end, real, not merging)
+                    if left == 0:
+                        return ODD_STATE
+                    merged += end - left
+                    end = left
                 points = reward[a] + 0.0  # one kind of zero
                 # Calls take their time, so the lottery of the last action with such a label
                 # is tried first.
@@ -231,7 +232,7 @@ def explore(expand, calls, buffers, graph, lotteries, lookup, box, counts, contr
                         points, reward_bits[a], weight, then, begin, end, lotteries
                     )
                     if number < 0:
-                        if is_odd(points, weight, then, begin, end, real, contract):
+                        if is_odd(points, buffers, begin, end, real, contract):
                             return ODD_STATE
                         number = enter_lottery(
                             -1 - number, key, points, weight, then, begin, end, lotteries, counts

@@ -84,11 +84,12 @@ def enter_lottery(place, key, reward, weight, then, begin, end, lotteries, count
 
 
 @inner_kernel
-def is_odd(reward, weight, then, begin, end, real, contract):
+def is_odd(reward, buffers, begin, end, real, contract):
     """Whether a lottery breaks a rule."""
     if not np.isfinite(reward) or (reward != 0.0 and not contract.rewards_allowed):
         return True
-    real_weight, payoff = weight.view(np.float64), then.view(np.float64)
+    weight, real_weight = buffers.weight, buffers.real_weight
+    then, payoff = buffers.then, buffers.payoff
     total = 0.0
     whole_total = np.int64(0)
     for k in range(begin, end):

@@ -43,22 +43,6 @@ def box_of(rows):
 
 
 @kernel
-def extreme_rows(rows):
-    """The first rows with the smallest and the largest value of each field: (2 * n_fields,)."""
-    n_fields = rows.shape[1]
-    found = np.zeros(2 * n_fields, np.int64)
-    for k in range(n_fields):
-        least = most = rows[0, k]
-        for i in range(rows.shape[0]):
-            field = rows[i, k]
-            if field < least:
-                least, found[k] = field, i
-            if field > most:
-                most, found[n_fields + k] = field, i
-    return found
-
-
-@kernel
 def add_rows(rows, states, table, frame, mask):
     """Number the rows from 0, leaving out repeats; returns how many there are.
 

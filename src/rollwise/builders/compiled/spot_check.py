@@ -22,7 +22,6 @@ from rollwise.builders.rules import Rules
 from rollwise.errors import RulesDiffer
 from rollwise.faults import fault_text
 from rollwise.game import is_over, then_text
-from rollwise.kernels.state_tables import extreme_rows
 
 # One of so many states is compared, but at least and at most as many, and about so many of
 # their outcomes: in Pig, which is solved in a tenth of a second, that takes some milliseconds.
@@ -48,7 +47,7 @@ def sample(states: NDArray[np.int32]) -> NDArray[np.int64]:
     """
     n = len(states)
     most = min(max(n // ONE_OF, FEW), MANY)
-    extremes = extreme_rows(states)
+    extremes = np.concatenate([states.argmin(axis=0), states.argmax(axis=0)])
     last = n - 1 - np.arange(min(LAST, n))
     spread = np.arange(1, most + 1, dtype=np.uint64) * np.uint64(GOLDEN)
     places = (spread >> np.uint64(11)).astype(np.float64) * (n / 2.0**53)

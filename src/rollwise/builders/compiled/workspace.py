@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rollwise.kernels.explore import BATCH, Buffers, GraphArrays
+from rollwise.kernels.explore import BATCH, RECENT, Buffers, GraphArrays
 from rollwise.kernels.lottery_tables import LotteryTable, enter_lotteries
 from rollwise.machine import large_pages
 
@@ -21,20 +21,26 @@ def roomier(array: np.ndarray, rows: int, used: int) -> np.ndarray:
 def new_buffers(call: np.ndarray, most: int, n_fields: int) -> Buffers:
     """Scratch for the outcomes of states to be expanded, entered in the call."""
     label, end, weight, then, place = np.zeros((5, most), np.int64)
+    reward = np.zeros(most)
     buffers = Buffers(
         state_end=np.zeros(BATCH, np.int64),
         label=label,
         end=end,
-        reward=np.zeros(most),
+        reward=reward,
         weight=weight,
         then=then,
         next_state=np.zeros((most, n_fields), np.int64),
         place=place,
+        reward_bits=reward.view(np.int64),
+        real_weight=weight.view(np.float64),
+        payoff=then.view(np.float64),
+        recent=np.zeros(RECENT, np.uint64),
+        slots=np.zeros(4 * most + 3, np.int64),
     )
     call["most_actions"] = call["most_outcomes"] = most
     call["state_ends"] = buffers.state_end.ctypes.data
     call["labels"] = label.ctypes.data
-    call["rewards"] = buffers.reward.ctypes.data
+    call["rewards"] = reward.ctypes.data
     call["action_ends"] = end.ctypes.data
     call["weights"] = weight.ctypes.data
     call["thens"] = then.ctypes.data
