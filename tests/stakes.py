@@ -144,3 +144,32 @@ class Alone(Ends):
     """One player, who wins or loses."""
 
     players: ClassVar[int] = 1
+
+
+class Shared(NamedTuple):
+    total: int
+    turn: int
+
+
+@dataclass(frozen=True)
+class Layered(Game):
+    """Add a die or two to a common total; who comes to its end first is paid by what is over."""
+
+    end: int = 12
+
+    def start(self):
+        return Shared(0, 0)
+
+    def actions(self, s):
+        yield 1
+        yield 2
+
+    def progress(self, s):
+        return s.total
+
+    def outcomes(self, s, action):
+        for ways, points in dice.total(action, 3):
+            if s.total + points >= self.end:
+                yield ways, payoff(1 + s.total + points - self.end), s
+            else:
+                yield ways, PASS, Shared(s.total + points, 1 - s.turn)

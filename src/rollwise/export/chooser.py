@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +13,22 @@ from rollwise.graph import StateGraph
 from rollwise.graph.choices import outcome_action
 from rollwise.graph.policies import Policy
 
-WON, DRAWN, LOST = range(3)  # how a game ended, in the first player's eyes
+
+class Endings(NamedTuple):
+    """How games end, in the first player's eyes, the best ending first.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Such as ``won``, or ``payoff_3`` in a game for stakes.
+    payoffs : tuple of float
+    of_outcome : (n_outcomes,) int64
+        The place of the ending of each outcome; -1 where the game goes on.
+    """
+
+    names: tuple[str, ...]
+    payoffs: tuple[float, ...]
+    of_outcome: NDArray[np.int64]
 
 
 def one_chooser(graph: StateGraph, against: Policy | None = None) -> StateGraph:
@@ -39,12 +56,24 @@ def seats(graph: StateGraph) -> NDArray[np.int64]:
     return np.zeros(graph.n_states, np.int64)
 
 
-def endings(graph: StateGraph) -> NDArray[np.int64]:
-    """How each outcome ends the game for the first player, -1 where it goes on: (n_outcomes,)."""
+def endings(graph: StateGraph) -> Endings:
+    """How the game of a graph from `one_chooser` ends."""
     seat = seats(graph)[graph.action_state][outcome_action(graph)]
-    payoff = np.where(seat == 0, graph.outcome_payoff, -graph.outcome_payoff)
-    ending = np.where(payoff > 0, WON, np.where(payoff < 0, LOST, DRAWN))
-    return np.where(graph.outcome_state < 0, ending, -1)
+    payoff = np.where(seat == 0, graph.outcome_payoff, -graph.outcome_payoff) + 0.0
+    over = graph.outcome_state < 0
+    named = {1.0: "won", 0.0: "drawn", -1.0: "lost"}
+    payoffs = np.unique(payoff[over]) if graph.has_stakes else np.array(sorted(named))
+    if graph.has_stakes:
+        named = {x: f"payoff_{_as_word(x)}" for x in payoffs.tolist()}
+    place = len(payoffs) - 1 - np.searchsorted(payoffs, payoff)
+    given = tuple(payoffs[::-1].tolist())
+    return Endings(tuple(named[x] for x in given), given, np.where(over, place, -1))
+
+
+def _as_word(number: float) -> str:
+    """A number as part of a name: ``minus_0_5``."""
+    text = str(int(number) if number.is_integer() else number)
+    return text.replace("-", "minus_").replace(".", "_").replace("+", "")
 
 
 def require_rewards(graph: StateGraph, form: str) -> None:
@@ -54,6 +83,11 @@ def require_rewards(graph: StateGraph, form: str) -> None:
     ------
     UsageError
     """
+    if graph.has_stakes and graph.players == 2 and bool(graph.lotteries.reward.any()):
+        raise UsageError(
+            f"{graph.title}: its players gain points from each other, and {form} models have no "
+            "negative rewards"
+        )
     if graph.objective != "win" and bool((graph.action_reward < 0).any()):
         a = int(np.flatnonzero(graph.action_reward < 0)[0])
         raise UsageError(

@@ -6,7 +6,9 @@ PRISM-games 3.0 (CAV 2020). DRN: "direct encoding" in the documentation of Storm
 A game that is over stays a moment in a state that says how ("won", "drawn" or
 "lost", in the first player's eyes) and goes on to "finished". The reward "share"
 counts a draw as half a win there, so that the win probability of this package is
-``R{"share"}max=? [F "finished"]``, or ``Pmax=? [F "won"]`` where there are no draws.
+``R{"share"}max=? [F "finished"]``, or ``Pmax=? [F "won"]`` where there are no draws. In a game
+for stakes there is a state for each payoff. The reward "payoff" is what it is above the smallest,
+since there are no negative ones; a comment says what is to be taken off.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from typing import TextIO
 import numpy as np
 
 from rollwise.errors import UsageError, spelled
-from rollwise.export.chooser import DRAWN, LOST, WON, endings, require_rewards, seats
+from rollwise.export.chooser import Endings, endings, require_rewards, seats
 from rollwise.graph import Action, StateGraph
 from rollwise.graph.choices import has_choice
 
@@ -89,12 +91,11 @@ KEYWORDS = frozenset(
         "lost",
         "finished",
         "share",
+        "payoff",
         "points",
         "ending",
     ]
 )
-SHARES = {WON: 1.0, DRAWN: 0.5, LOST: 0.0}
-END_NAMES = {WON: "won", DRAWN: "drawn", LOST: "lost"}
 
 
 def write_prism(graph: StateGraph, path: Path) -> None:
@@ -136,8 +137,11 @@ def _prism(graph: StateGraph, out: TextIO) -> None:
     for field, low, high, first in zip(fields, lows, highs, graph.states[0].tolist(), strict=True):
         # PRISM wants a range of more than one value.
         out.write(f"  {field} : [{low}..{max(high, low + 1)}] init {first};\n")
-    out.write("  ending : [0..4] init 0;  // 1 won, 2 drawn, 3 lost, 4 finished\n\n")
-    ends = endings(graph).tolist()
+    found = endings(graph)
+    last = len(found.names) + 1
+    ends = found.of_outcome.tolist()
+    about = ", ".join(f"{i} {name}" for i, name in enumerate((*found.names, "finished"), 1))
+    out.write(f"  ending : [0..{last}] init 0;  // {about}\n\n")
     states = graph.states.tolist()
     guards = [" & ".join(f"{f}={x}" for f, x in zip(fields, row, strict=True)) for row in states]
     rewards = []
@@ -158,13 +162,15 @@ def _prism(graph: StateGraph, out: TextIO) -> None:
         out.write(f"  [{name}] {guard} -> {' + '.join(updates)};\n")
         if graph.objective != "win" and graph.action_reward[a]:
             rewards.append(f"  [{name}] {guard} : {graph.action_reward[a]:.17g};\n")
-    out.write("  [finish] ending>0 & ending<4 -> (ending'=4);\n")
-    out.write("  [finish] ending=4 -> true;\nendmodule\n\n")
-    for ending, name in END_NAMES.items():
-        out.write(f'label "{name}" = ending={ending + 1};\n')
-    out.write('label "finished" = ending=4;\n\n')
+    out.write(f"  [finish] ending>0 & ending<{last} -> (ending'={last});\n")
+    out.write(f"  [finish] ending={last} -> true;\nendmodule\n\n")
+    for number, name in enumerate(found.names, 1):
+        out.write(f'label "{name}" = ending={number};\n')
+    out.write(f'label "finished" = ending={last};\n\n')
     if graph.objective == "win":
-        out.write('rewards "share"\n  ending=1 : 1;\n  ending=2 : 0.5;\nendrewards\n')
+        pairs = enumerate(_shares(graph, found), 1)
+        shares = "".join(f"  ending={number} : {share:.17g};\n" for number, share in pairs if share)
+        out.write(f'rewards "{_reward_name(graph)}"\n{shares}endrewards\n')
     else:
         out.write(f'rewards "points"\n{"".join(rewards)}endrewards\n')
 
@@ -195,10 +201,12 @@ def _drn(graph: StateGraph, out: TextIO) -> None:
     for query in _queries(graph, False):
         out.write(f"// {query}\n")
     out.write("@type: MDP\n@parameters\n\n@reward_models\n")
-    out.write(f"{'points' if for_points else 'share'}\n@nr_states\n{n + 4}\n")
-    out.write(f"@nr_choices\n{graph.n_actions + 4}\n@model\n")
+    found = endings(graph)
+    ended = len(found.names)
+    out.write(f"{_reward_name(graph)}\n@nr_states\n{n + ended + 1}\n")
+    out.write(f"@nr_choices\n{graph.n_actions + ended + 1}\n@model\n")
     names = {a: _identifier(name) for a, name in _names(graph).items()}
-    ends = endings(graph).tolist()
+    ends = found.of_outcome.tolist()
     for state in graph.view:
         out.write(f"state {state.index} [0]{' init' if state.index == 0 else ''}\n")
         for action in state.actions:
@@ -210,16 +218,41 @@ def _drn(graph: StateGraph, out: TextIO) -> None:
                 total[t] = total.get(t, 0.0) + chance
             for t in sorted(total):
                 out.write(f"\t\t{t} : {total[t]:.17g}\n")
-    for ending, name in END_NAMES.items():
-        share = 0.0 if for_points else SHARES[ending]
-        out.write(f"state {n + ending} [{share:g}] {name}\n\taction finish [0]\n\t\t{n + 3} : 1\n")
-    out.write(f"state {n + 3} [0] finished\n\taction finish [0]\n\t\t{n + 3} : 1\n")
+    finish = f"\taction finish [0]\n\t\t{n + ended} : 1\n"
+    for number, share in enumerate(_shares(graph, found)):
+        out.write(f"state {n + number} [{share:.17g}] {found.names[number]}\n{finish}")
+    out.write(f"state {n + ended} [0] finished\n{finish}")
+
+
+def _reward_name(graph: StateGraph) -> str:
+    """What is counted."""
+    if graph.has_stakes:
+        return "payoff"
+    return "share" if graph.objective == "win" else "points"
+
+
+def _shares(graph: StateGraph, found: Endings) -> list[float]:
+    """What each ending counts: payoffs from the smallest on, or shares of a win."""
+    if graph.objective != "win":
+        return [0.0] * len(found.payoffs)
+    if graph.has_stakes:
+        return [payoff - _taken_off(found) for payoff in found.payoffs]
+    return [(1 + payoff) / 2 for payoff in found.payoffs]
+
+
+def _taken_off(found: Endings) -> float:
+    """The smallest payoff, which is taken off all of them where it is negative."""
+    return min(*found.payoffs, 0.0)
 
 
 def _queries(graph: StateGraph, is_game: bool) -> Iterator[str]:
     """What to ask a model checker for the values of this package."""
-    if graph.objective == "win":
-        who = "<<first>> " if is_game else ""
+    who = "<<first>> " if is_game else ""
+    if graph.has_stakes:
+        less = -_taken_off(endings(graph))
+        then = f", less {less:.17g}: so far are payoffs raised here" if less else ""
+        yield f'{who}R{{"payoff"}}max=? [F "finished"]{then}'
+    elif graph.objective == "win":
         yield f'{who}Pmax=? [F "won"]'
         yield f'{who}R{{"share"}}max=? [F "finished"]'
     else:

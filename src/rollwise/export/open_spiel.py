@@ -49,7 +49,7 @@ def register(game: Game | StateGraph, name: str | None = None) -> str:
         name = "rollwise_" + "".join(c if c.isalnum() else "_" for c in words).lower()
     if name in pyspiel.registered_names():
         return name
-    for_points = graph.objective != "win"
+    for_points = bool(graph.lotteries.reward.any()) or graph.objective != "win"
     zero_sum = pyspiel.GameType.Utility.ZERO_SUM
     kind = pyspiel.GameType(
         short_name=name,
@@ -69,7 +69,9 @@ def register(game: Game | StateGraph, name: str | None = None) -> str:
         provides_observation_tensor=True,
         parameter_specification={},
     )
-    most = float(np.abs(graph.action_reward).max()) * MOST_MOVES if for_points else 1.0
+    most = float(np.abs(graph.ending_payoffs).max())
+    if for_points:
+        most += float(np.abs(graph.action_reward).max()) * MOST_MOVES
     info = pyspiel.GameInfo(
         num_distinct_actions=len(np.unique(graph.action_label)),
         max_chance_outcomes=int(np.diff(graph.outcome_indptr).max()),

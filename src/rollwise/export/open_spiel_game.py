@@ -28,7 +28,7 @@ class RollwiseState(pyspiel.State):  # type: ignore[misc]
         self.seat = 0
         self.action = -1
         self.over = False
-        self.points = 0.0
+        self.points = 0.0  # of the first player
         self.last_points = 0.0
         self.payoff = 0.0  # of the first player
 
@@ -57,7 +57,7 @@ class RollwiseState(pyspiel.State):  # type: ignore[misc]
         view = self.graph.view
         chosen = next(a for a in view[self.state].actions if self.ranks[a] == rank)
         self.action = chosen.index
-        self.last_points = view.sign * chosen.reward
+        self.last_points = view.sign * chosen.reward * (1 if self.seat == 0 else -1)
         self.points += self.last_points
 
     def _fall(self, number: int) -> None:
@@ -80,19 +80,20 @@ class RollwiseState(pyspiel.State):  # type: ignore[misc]
         return self.over
 
     def returns(self) -> list[float]:
-        if self.graph.players == 1:
-            return [self.points + self.payoff]
-        return [self.payoff, -self.payoff]
+        return self._both(self.points + self.payoff)
 
     def rewards(self) -> list[float]:
-        if self.graph.players == 1:
-            return [self.last_points + self.payoff]
-        return self.returns()
+        return self._both(self.last_points + self.payoff)
+
+    def _both(self, first: float) -> list[float]:
+        """What everybody gets, where it is known of the first player."""
+        return [first] if self.graph.players == 1 else [first, -first]
 
     def __str__(self) -> str:
         # What is told apart is what matters from here on, and points that were made.
         graph = self.graph
-        made = f" points={self.points:g}" if graph.objective != "win" else ""
+        for_points = graph.objective != "win" or graph.lotteries.reward.any()
+        made = f" points={self.points:g}" if for_points else ""
         if self.over:
             return f"over {self.payoff:+g}{made}"
         chosen = f" {graph.view.action(self.action)}" if self.action >= 0 else ""
