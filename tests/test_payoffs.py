@@ -392,3 +392,11 @@ def test_open_spiel_pays_the_same(game):
 def test_players_who_pay_each_other_are_no_prism(tmp_path):
     with pytest.raises(UsageError, match="gain points from each other"):
         export(rollwise.solve(Collect()), tmp_path / "model.prism", "prism")
+
+
+def test_moves_are_told_with_their_payoff():
+    for game, told in ((Gammons(), "loses 0.5"), (Collect(), "gains 1")):
+        lines = []
+        for seed in range(20):
+            lines += rollwise.simulate.tell(game, "random", seed=seed)
+        assert any(told in move.text for move in lines)

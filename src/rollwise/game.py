@@ -143,8 +143,9 @@ class Game:
     players : int
         2, or 1 for a solitaire game.
     objective : {"win", "maximize", "minimize"}
-        Win a game of wins and losses, or get the largest or smallest expected
-        total of the rewards of a solitaire game.
+        Win a game of wins and losses (or get the most of a game for stakes, with any
+        `payoff`), or get the largest or smallest expected total of the rewards of a
+        solitaire game.
     action_names : sequence or mapping
         Names of the actions; an action without one is shown as its number.
     action_unit : (str, str)
@@ -197,7 +198,7 @@ class Game:
         raise NotImplementedError(f"{type(self).__name__} has no outcomes()")
 
     def reward(self, s: Any, action: int) -> float:
-        """Points for taking an action."""
+        """Points for taking an action; in a game of two the mover gains them from the other."""
         return 0.0
 
     def progress(self, s: Any) -> int:

@@ -345,6 +345,14 @@ class Outcome(_Element):
             return "end"
         return "win" if self.payoff > 0 else "lose" if self.payoff < 0 else "draw"
 
+    @property
+    def ending_text(self) -> str:
+        """The same, with the payoff in a game for stakes: "win 2"; empty where it goes on."""
+        ending = self.ending or ""
+        if ending in ("win", "lose") and self.graph.has_stakes:
+            return f"{ending} {abs(self.payoff):g}"
+        return ending
+
     def worth(self, values: Any) -> Any:
         """What it is worth to the mover: the payoff, or the next state's value in his eyes.
 
@@ -360,6 +368,6 @@ class Outcome(_Element):
 
     def __str__(self) -> str:
         if self.is_over:
-            return f"{self.exact_chance} {self.ending}"
+            return f"{self.exact_chance} {self.ending_text}"
         where = self.next_state or f"border place {self.target - len(self.view)}"
         return f"{self.exact_chance} {'the turn passes, ' if self.passes else ''}{where}"

@@ -37,7 +37,8 @@ def what(facts: Facts) -> str:
         "maximize": "a game for one player; the most points are best",
         "minimize": "a game for one player; the fewest points are best",
     }
-    parts.append(f"<p>It is {aims[graph.objective]}.</p>")
+    stakes = ", for more than to win" if graph.has_stakes else ""
+    parts.append(f"<p>It is {aims[graph.objective]}{stakes}.</p>")
     specs = {} if game is None else {spec.name: spec for spec in game.specs}
     if graph.parameters:
         rows = "".join(

@@ -92,7 +92,9 @@ class Narrator:
         outcome = self.graph.view.action(action).outcome(number)
         told = self._told(action, number)
         if outcome.ending is not None:
-            then = {"win": "wins", "lose": "loses", "draw": "a draw"}.get(outcome.ending, "")
+            result, _, stake = outcome.ending_text.partition(" ")
+            then = {"win": "wins", "lose": "loses", "draw": "a draw"}.get(result, "")
+            then = f"{then} {stake}".strip()
             return "; ".join(part for part in (told, then) if part) or "the end"
         if told:
             return told
@@ -152,7 +154,7 @@ class Narrator:
             came = [self._changed(outcome) or nothing]
         came += [
             self._score(action, outcome, points),
-            _result(who, outcome, self.source.has_stakes),
+            _result(who, outcome),
         ]
         thrown = self._thrown(action, faces)
         if deed:
@@ -268,11 +270,10 @@ def conjugated(deed: str, who: str) -> str:
     return verb + ("es" if re.search("(s|x|z|ch|sh|o)$", verb) else "s") + rest
 
 
-def _result(who: str, outcome: Outcome, has_stakes: bool) -> str:
+def _result(who: str, outcome: Outcome) -> str:
     """Who has won, and how much in a game for stakes, where the game is over."""
     if outcome.ending in ("win", "lose"):
-        stake = f" {abs(outcome.payoff):g}" if has_stakes else ""
-        return f"{who} {conjugated(outcome.ending, who)}{stake}"
+        return f"{who} {conjugated(outcome.ending_text, who)}"
     return "a draw" if outcome.ending == "draw" else ""
 
 

@@ -149,15 +149,15 @@ def _tree(solution: Solution, root: int) -> go.Figure:
 def _leaves(solution: Solution, action: Action, hover: Hover) -> list[tuple[str, str, str, str]]:
     """What can come of an action, the likeliest first: chance, text, hover text, kind."""
     graph = solution.graph
-    together: dict[tuple[int, bool, str | None], float] = {}
+    together: dict[tuple[int, bool, str], float] = {}
     for outcome in action.outcomes:
-        key = (outcome.target, outcome.passes, outcome.ending)
+        key = (outcome.target, outcome.passes, outcome.ending_text)
         together[key] = together.get(key, 0.0) + float(outcome.weight)
     ranked = sorted(together.items(), key=lambda item: -item[1])
     rows = []
     for (target, passes, ending), ways in ranked[:MOST_LEAVES]:
         chance = f"{100 * ways / action.total:.3g}%"
-        if ending is not None:
+        if ending:
             shown = "the end" if ending == "end" else ending
             rows.append((chance, shown, shown, "end"))
             continue

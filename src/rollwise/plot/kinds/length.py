@@ -38,6 +38,8 @@ def draw_lengths(solution: Solution, found: Lengths, name: str) -> go.Figure:
             ("the second player wins", found.second, ORANGE),
             ("nobody wins", found.other, GREY),
         ]
+        if graph.has_stakes and graph.lotteries.reward.any():  # the last move doesn't decide
+            parts = [("the game ends", chance, BLUE)]
     else:
         parts = [("won", found.first, BLUE), ("lost", found.second, ORANGE)]
         parts.append(("the game ends", found.other, BLUE))

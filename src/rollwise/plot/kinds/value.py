@@ -56,6 +56,6 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         text,
         Amounts(value_name(solution), AMOUNTS, low, high if high > low else low + 1),
         title=title,
-        label=lambda s: f"{shown[s]:.1f}" if solution.is_score else f"{shown[s]:.0f}",
+        label=lambda s: f"{shown[s]:z.1f}" if solution.is_score else f"{shown[s]:.0f}",
         label_note=f"The numbers are the {value_name(solution)}.",
     )
