@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rollwise.analysis.distributions import Distribution
 from rollwise.analysis.one_distribution import distribution
@@ -14,8 +16,15 @@ from rollwise.analysis.quantities import chance_of_scores, read_aim, read_quanti
 from rollwise.answer.optimal_set import Certified, OptimalSet, Range
 from rollwise.answer.references import Policies, Subject
 from rollwise.answer.solution import Solution
-from rollwise.derive.by_score import require_points
+from rollwise.derive.by_score import by_score, require_points
+from rollwise.derive.larger import places_of
+from rollwise.derive.with_score import WithScore
+from rollwise.graph import StateGraph
+from rollwise.graph.choices import has_choice
 from rollwise.graph.policies import Policy
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +58,39 @@ class SecondAims:
     def distribution(self) -> Distribution:
         """How the final score is distributed under `policy`."""
         return distribution_in(self.policies, self.policy)
+
+    def table(self, solution: Solution) -> pl.DataFrame:
+        """`policy` as a table, which is a policy where it is typed (see `Policies.find`).
+
+        One row for each state with a choice, also for those that optimal play doesn't come to:
+        there it is the policy of the solution. With the field ``score`` where an aim rests on the
+        points made so far; it is then a policy of the game `rollwise.derive.with_score.WithScore`.
+
+        Parameters
+        ----------
+        solution : Solution
+            Whose optimal policies these are.
+        """
+        import polars as pl
+
+        graph = solution.graph
+        labels = _labels(graph, solution.policy)
+        if self.policies.scores is not None:
+            scored = by_score(graph)
+            graph, labels = scored.graph, labels[scored.state]
+        chosen = self.policies.graph
+        labels[places_of(chosen, graph)] = _labels(chosen, self.policy)
+        asked = np.flatnonzero(has_choice(graph))
+        fields = dict(zip(graph.field_names, graph.states[asked].T, strict=True))
+        return pl.DataFrame({**fields, "action": [graph.vocabulary.text(a) for a in labels[asked]]})
+
+
+def _labels(graph: StateGraph, policy: Policy) -> NDArray[np.int64]:
+    """The label of the action that a policy takes, for each state."""
+    taken = np.flatnonzero(policy.probability > 0)
+    labels = np.empty(graph.n_states, np.int64)
+    labels[graph.action_state[taken]] = graph.action_label[taken]
+    return labels
 
 
 def second_aims(game: Subject, aims: Sequence[str], *, ties: str = "shared") -> SecondAims:
@@ -144,7 +186,10 @@ def score_ranges(game: Subject) -> ScoreRanges:
 
 def ranges_of_scores(game: Subject, scores: Iterable[int]) -> dict[int, Range]:
     """How likely some final scores are, at least and at most, under an optimal policy."""
-    found = OptimalSet.of(solution_of(game)).with_scores
+    solution = solution_of(game)
+    if isinstance(solution.game, WithScore):  # whose optimal policies are those of its inner game
+        solution = solution_of(solution.game.inner)
+    found = OptimalSet.of(solution).with_scores
     return {score: found.range(_is(score)) for score in scores}
 
 

@@ -238,6 +238,12 @@ def _from_table(graph: StateGraph, path: Path) -> Policy:
             f"{path} has no column {missing[0]!r}; a policy for {graph.game} has the columns "
             f"{', '.join(graph.field_names)}, action (and probability where it mixes)"
         )
+    if "score" in frame.columns and "score" not in graph.field_names and graph.objective != "win":
+        raise PolicyError(
+            f"{path} looks at the points made so far (its column score), and the states of "
+            f"{graph.game} don't have them: ask with --with-score (in Python "
+            "rollwise.derive.with_score.WithScore)"
+        )
     rows: dict[tuple[int, ...], dict[str, float]] = {}
     has_probability = "probability" in frame.columns
     for number, row in enumerate(frame.iter_rows(named=True), start=1):

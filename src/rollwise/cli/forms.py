@@ -35,6 +35,15 @@ ContestTiesOption = Annotated[
 ]
 
 
+WithScoreOption = Annotated[
+    bool,
+    typer.Option(
+        "--with-score",
+        help="Keep the points made so far in the states, for policies that look at them.",
+    ),
+]
+
+
 class Form(NamedTuple):
     """How a game is played, as the options say."""
 
@@ -42,10 +51,11 @@ class Form(NamedTuple):
     target: int | None = None
     contest: bool = False
     ties: str | None = None
+    with_score: bool = False
 
 
 def as_played(game: Game, form: Form, *, need_target: bool = False) -> Game:
-    """The game that --chase, --contest, --target and --ties make of a solitaire game.
+    """The game that --chase, --contest and the like make of a solitaire game.
 
     Parameters
     ----------
@@ -57,11 +67,13 @@ def as_played(game: Game, form: Form, *, need_target: bool = False) -> Game:
     UsageError
         One of them says nothing, since it goes with another that wasn't given.
     """
-    chase, target, contest, ties = form
+    chase, target, contest, ties, with_score = form
     if target is not None and not chase:
         raise UsageError("--target goes with --chase")
     if chase and contest:
         raise UsageError("--chase and --contest can't both be had")
+    if with_score and (chase or contest):
+        raise UsageError("--with-score goes with neither --chase nor --contest")
     if chase:
         return _chase(game, target, ties, need_target)
     if contest:
@@ -70,6 +82,10 @@ def as_played(game: Game, form: Form, *, need_target: bool = False) -> Game:
         return Duel(game, "shared" if ties is None else ties)
     if ties is not None:
         raise UsageError("--ties goes with --chase or --contest")
+    if with_score:
+        from rollwise.derive.with_score import WithScore
+
+        return WithScore(game)
     return game
 
 

@@ -77,11 +77,7 @@ def place_of(graph: StateGraph, wide: StateGraph) -> NDArray[np.int64] | None:
     """
     if graph.field_names != wide.field_names or graph.objective != wide.objective:
         return None
-    states = np.concatenate([wide.states, graph.states])
-    number = np.unique(states, axis=0, return_inverse=True)[1].reshape(-1)
-    where = np.full(len(states), -1)
-    where[number[: wide.n_states]] = np.arange(wide.n_states)
-    place = where[number[wide.n_states :]]
+    place = places_of(graph, wide)
     if np.any(place < 0):
         return None
     actions, n_actions = actions_of(wide, place)
@@ -93,6 +89,15 @@ def place_of(graph: StateGraph, wide: StateGraph) -> NDArray[np.int64] | None:
     theirs = _worth(wide, actions, np.arange(wide.n_states), wide.n_states)
     same = all(abs(one - other).max() <= ROUNDING for one, other in zip(ours, theirs, strict=True))
     return place if same else None
+
+
+def places_of(graph: StateGraph, wide: StateGraph) -> NDArray[np.int64]:
+    """The state of another graph with the same fields, -1 where it has none: (n_states,) int64."""
+    states = np.concatenate([wide.states, graph.states])
+    number = np.unique(states, axis=0, return_inverse=True)[1].reshape(-1)
+    where = np.full(len(states), -1)
+    where[number[: wide.n_states]] = np.arange(wide.n_states)
+    return where[number[wide.n_states :]]
 
 
 def _worth(

@@ -28,6 +28,7 @@ from rollwise.cli.forms import (
     Form,
     TargetOption,
     TiesOption,
+    WithScoreOption,
     as_played,
 )
 from rollwise.cli.method_options import (
@@ -98,6 +99,7 @@ def evaluate(
     target: TargetOption = None,
     contest: ContestOption = False,
     ties: TiesOption = None,
+    with_score: WithScoreOption = False,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
@@ -116,7 +118,9 @@ def evaluate(
         options["on_sweep"] = printing_sweeps(json)
     check_history_path(history)
     chosen = as_played(
-        read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
+        read_game(game, parameters),
+        Form(chase, target, contest, ties, with_score),
+        need_target=True,
     )
     position = None if state is None else read_state(state)
     with Progress() as progress:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,7 +23,11 @@ from rollwise.cli.forms import ChaseOption, Form, TargetOption, as_played
 from rollwise.cli.progress import Progress
 from rollwise.documents.optimal_set import against_document, optimal_document
 from rollwise.errors import UsageError
+from rollwise.machine.atomic_files import check_place, write_atomically, write_text
 from rollwise.numbers.printed import certified, chances, column, in_common, rounded_up
+
+if TYPE_CHECKING:
+    import polars as pl
 
 AIMS = "score<=N, variance, win, draw, moves, rolls, or an action."
 ThenOption = Annotated[
@@ -57,6 +62,14 @@ WinTiesOption = Annotated[
 ExactTiesOption = Annotated[
     bool, typer.Option("--exact", help="Tell in fractions which actions are equally good.")
 ]
+SaveOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write the policy that --then picks to a .csv or .parquet file, which is then a "
+        "policy like others. Where it looks at the points made so far, they go with --with-score.",
+    ),
+]
 
 
 @app.command("optimal")
@@ -72,6 +85,7 @@ def optimal(
     target: TargetOption = None,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
+    save: SaveOption = None,
     json: JsonOption = False,
 ) -> None:
     """Where optimal policies differ: second aims, and the range of a figure over all of them."""
@@ -79,6 +93,12 @@ def optimal(
     from rollwise.answer import kept
     from rollwise.answer.optimal_set import OptimalSet, ranges_against
 
+    if save is not None:
+        if not then:
+            raise UsageError("--save goes with --then, which picks a policy")
+        if save.suffix not in (".csv", ".parquet"):
+            raise UsageError(f"--save {save}: the name must end in .csv or .parquet")
+        check_place(save)
     chosen = as_played(read_game(game, parameters), Form(chase, target), need_target=True)
     read = read_ties(ties, [*(then or ()), *(range_of or ())])
     with Progress() as progress:
@@ -96,6 +116,8 @@ def optimal(
         worth = None
         if against is not None:
             worth = ranges_against(solution, solution.policies.find(against))
+    if save is not None:
+        _save(aims.table(solution), save)
     document = optimal_document(solution, every, aims, found)
     if against is not None and worth is not None:
         document["against"] = against_document(against, worth)
@@ -103,6 +125,18 @@ def optimal(
         print_json(document)
     else:
         _print(document, solution.graph)
+        if save is not None:
+            needs = " (a policy with --with-score)" if aims.policies.scores is not None else ""
+            typer.echo(f"Saved to {save}{needs}.")
+
+
+def _save(rows: pl.DataFrame, path: Path) -> None:
+    if path.suffix == ".csv":
+        write_text(path, rows.write_csv())
+    else:
+        from rollwise.machine.parquet_files import write_parquet
+
+        write_atomically(path, lambda place: write_parquet(rows, place))
 
 
 def read_ties(ties: str | None, aims: list[str]) -> str:

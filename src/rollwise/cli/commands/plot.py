@@ -25,6 +25,7 @@ from rollwise.cli.forms import (
     Form,
     TargetOption,
     TiesOption,
+    WithScoreOption,
     as_played,
 )
 from rollwise.plot import KINDS
@@ -99,6 +100,7 @@ def plot(
     target: TargetOption = None,
     contest: ContestOption = False,
     ties: TiesOption = None,
+    with_score: WithScoreOption = False,
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
@@ -131,7 +133,7 @@ def plot(
             with_=with_,
         )
     check_choices(kind, **choices)
-    chosen = as_played(read_game(game, words), Form(chase, target, contest, ties))
+    chosen = as_played(read_game(game, words), Form(chase, target, contest, ties, with_score))
     place = Path(f"{chosen.name}-{kind}.html") if out is None else out
     check_target(place)
     if place.suffix == ".html":

@@ -27,6 +27,7 @@ from rollwise.cli.forms import (
     Form,
     TargetOption,
     TiesOption,
+    WithScoreOption,
     as_played,
 )
 from rollwise.cli.progress import Progress
@@ -82,6 +83,7 @@ def simulate(
     target: TargetOption = None,
     contest: ContestOption = False,
     ties: TiesOption = None,
+    with_score: WithScoreOption = False,
     json: JsonOption = False,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
@@ -104,7 +106,9 @@ def simulate(
     if workers < 1:
         raise UsageError(f"--workers is {workers}; it must be at least 1")
     chosen = as_played(
-        read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
+        read_game(game, parameters),
+        Form(chase, target, contest, ties, with_score),
+        need_target=True,
     )
     with Progress() as progress:
         policies = kept.policies(chosen, max_states=max_states, progress=progress)

@@ -24,6 +24,7 @@ from rollwise.cli.forms import (
     Form,
     TargetOption,
     TiesOption,
+    WithScoreOption,
     as_played,
 )
 from rollwise.cli.progress import Progress
@@ -64,6 +65,7 @@ def tournament(
     target: TargetOption = None,
     contest: ContestOption = False,
     ties: TiesOption = None,
+    with_score: WithScoreOption = False,
     json: JsonOption = False,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
@@ -81,7 +83,9 @@ def tournament(
     if len(names) < 2:
         raise UsageError("--policies needs at least two, as in hold-at-20,random")
     chosen = as_played(
-        read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
+        read_game(game, parameters),
+        Form(chase, target, contest, ties, with_score),
+        need_target=True,
     )
     with Progress() as progress:
         known = kept.policies(chosen, max_states=max_states, progress=progress)
