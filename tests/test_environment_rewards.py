@@ -46,6 +46,7 @@ SMALL = {
     "two-dice-pig": {"target": 10},
     "hog": {"target": 10, "dice": 2},
     "pass-the-pigs": {"target": 10},
+    "zombie-dice": {"goal": 1},
     "super-six": {"sticks": 5},
     "threes": {"dice": 2},
     "hare-and-tortoise": {"steps": 4},

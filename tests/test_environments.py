@@ -33,6 +33,7 @@ SMALL = {
     "two-dice-pig": {"target": 20},
     "hog": {"target": 20, "dice": 3},
     "pass-the-pigs": {"target": 20},
+    "zombie-dice": {"goal": 2},
     "super-six": {"sticks": 7},
     "threes": {"dice": 3},
     "hare-and-tortoise": {"steps": 12},

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
+from functools import cache
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ from rollwise.errors import ParameterError
 from rollwise.games.hog import Hog, Score
 from rollwise.games.pass_the_pigs import THROWS, PassThePigs
 from rollwise.games.snakes_and_ladders import BOARDS, SnakesAndLadders
+from rollwise.games.zombie_dice import GO_ON, Turn, ZombieDice
 
 
 def hog_by_hand(most: int, target: int) -> float:
@@ -144,3 +148,105 @@ def test_the_punitive_board():
         throws += 1
         reached = {o.target for s in reached for o in graph.view[s].actions[0].outcomes}
     assert throws == 6
+
+
+ZOMBIES = {"g": "bbbffs", "y": "bbffss", "r": "bffsss"}  # brains, feet, shotguns
+CUP = "ggggggyyyyrrr"
+
+
+@cache
+def thrown(hand: str) -> dict[tuple[str, str, int], int]:
+    """In how many ways the dice come to show brains, feet (their colours) and shotguns."""
+    ways: Counter[tuple[str, str, int]] = Counter()
+    for faces in product(*(ZOMBIES[die] for die in hand)):
+        sorts = ["".join(d for d, f in zip(hand, faces, strict=True) if f == k) for k in "bf"]
+        ways[(*sorts, faces.count("s"))] += 1
+    return ways
+
+
+@cache
+def drawn(cup: str, brains: str, feet: str) -> dict[tuple[str, str, str], int]:
+    """In how many ways three dice come to be in hand: the hand, the cup, and the brains left."""
+    if len(cup) < 3 - len(feet):
+        cup, brains = "".join(sorted(cup + brains)), ""
+    ways: Counter[tuple[str, str, str]] = Counter()
+    for taken in combinations(range(len(cup)), 3 - len(feet)):
+        hand = "".join(sorted(feet + "".join(cup[die] for die in taken)))
+        left = "".join(die for place, die in enumerate(cup) if place not in taken)
+        ways[hand, left, brains] += 1
+    return ways
+
+
+def zombie_turns(goal: int) -> float:
+    """The mean number of turns of a zombie who plays well, by sweeps over dice of letters."""
+    turns = [0.5] * goal + [0.0]
+    found: dict[tuple[int, int, str, str, str, int], float] = {}
+
+    def going_on(eaten: int, count: int, cup: str, brains: str, feet: str, shots: int) -> float:
+        mean, total = 0.0, 0
+        for (hand, left, kept), ways in drawn(cup, brains, feet).items():
+            worth = 0.0
+            for (more, again, shot), likely in thrown(hand).items():
+                here = (eaten, count + len(more), left, "".join(sorted(kept + more)), again)
+                worth += likely * after(*here, shots + shot)
+            mean += ways * worth / 6**3
+            total += ways
+        return mean / total
+
+    def after(eaten: int, count: int, cup: str, brains: str, feet: str, shots: int) -> float:
+        if shots >= 3:
+            return turns[eaten]
+        if eaten + count >= goal:
+            return 0.0
+        state = (eaten, count, cup, brains, feet, shots)
+        if state not in found:
+            found[state] = turns[eaten]  # three feet lead back to it
+            going = going_on(*state)
+            found[state] = min(going, turns[eaten + count]) if count else going
+        return found[state]
+
+    for eaten in range(goal - 1, -1, -1):
+        change = 1.0
+        while change > 1e-13:
+            before, last = turns[eaten], dict(found)
+            for state in last:
+                going = going_on(*state)
+                found[state] = min(going, turns[eaten + state[1]]) if state[1] else going
+            turns[eaten] = 1 + going_on(eaten, 0, CUP, "", "", 0)
+            moved = [abs(found[state] - last.get(state, 0.0)) for state in found]
+            change = max(abs(turns[eaten] - before), *moved)
+        found.clear()
+    return turns[0]
+
+
+def test_zombie_dice_by_hand():
+    assert abs(solve(ZombieDice(2)).value - zombie_turns(2)) < 1e-11
+
+
+def letters(*counts: int) -> str:
+    return "".join(die * n for die, n in zip("gyr", counts, strict=True))
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        Turn(0, 0, 0, 0, 0, 0, 0, 0, 0, 6, 4, 3),
+        Turn(0, 2, 0, 1, 0, 1, 1, 1, 0, 4, 2, 2),
+        Turn(0, 9, 0, 0, 1, 0, 5, 2, 2, 1, 1, 0),  # exactly as many in the cup as are needed
+        Turn(0, 10, 0, 0, 1, 0, 5, 3, 2, 1, 0, 0),  # one too few: the brains go back
+        Turn(0, 12, 0, 0, 0, 0, 6, 4, 2, 0, 0, 0),
+        Turn(0, 3, 0, 1, 1, 1, 2, 0, 1, 3, 3, 0),  # feet alone: nothing is drawn
+    ],
+)
+def test_zombies_draw_from_the_cup(turn):
+    feet, brains, cup = letters(*turn[3:6]), letters(*turn[6:9]), letters(*turn[9:])
+    found = {}
+    for weight, _, after in ZombieDice().outcomes(turn, GO_ON):
+        if weight:
+            assert after[:3] == (turn.eaten, turn.brains, 1)
+            found[letters(*after[3:6]), letters(*after[9:]), letters(*after[6:9])] = weight
+    expected = {
+        tuple("".join(sorted(part, key="gyr".index)) for part in key): ways
+        for key, ways in drawn(cup, brains, feet).items()
+    }
+    assert found == expected

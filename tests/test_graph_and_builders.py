@@ -34,7 +34,7 @@ from rollwise.graph import ARRAYS, StateGraph
 from rollwise.kernels.state_tables import number_states
 from rollwise.machine.switches import jit_disabled
 
-SMALLER = {"target": 12, "sticks": 9, "steps": 10}
+SMALLER = {"target": 12, "goal": 2, "sticks": 9, "steps": 10}
 
 
 def small(cls: type[Game]) -> Game:

@@ -29,6 +29,7 @@ SMALL = {
     "two-dice-pig": {"target": 15},
     "hog": {"target": 20, "dice": 3},
     "pass-the-pigs": {"target": 15},
+    "zombie-dice": {"goal": 2},
     "super-six": {"sticks": 7},
     "threes": {"dice": 3},
     "hare-and-tortoise": {"steps": 12},

@@ -29,6 +29,7 @@ SMALL = {
     "two-dice-pig": {"target": 8},
     "hog": {"target": 20, "dice": 3},
     "pass-the-pigs": {"target": 12},
+    "zombie-dice": {"goal": 2},
     "super-six": {"sticks": 6},
     "threes": {"dice": 2},
 }
