@@ -51,6 +51,7 @@ def add_rows(rows, states, table, frame, mask):
     the same way on the side of the rules (see `rollwise.builders.compiled.adapter_source`).
     """
     n_rows, n_fields = rows.shape
+    zero = np.int64(0)  # a literal has a type of its own, for which Numba would compile anew
     place, number = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int32)
     block = np.empty((BLOCK, n_fields), np.int64)
     n = np.int64(0)
@@ -71,7 +72,7 @@ def add_rows(rows, states, table, frame, mask):
             else:
                 place[i] = np.int64(h >> np.uint64(1))
                 prefetch(table, (index(place[i]) & index(mask)) * index(2))
-        n = number_states(place, block, size, number, 0, states, n, table, mask)
+        n = number_states(place, block, size, number, zero, states, n, table, mask)
     return n
 
 
