@@ -302,6 +302,7 @@ def _graph_of(found: dict[str, Any]) -> StateGraph:
         **facts,
         lotteries=Lotteries(*(found[f"lotteries.{name}"] for name in Lotteries._fields)),
     )
+    vars(graph)["content_hash"] = found["content_hash"]  # found when the graph was kept
     if COMPONENTS[0] in found:
         vars(graph)["components_so_far"] = Components.of_order(
             *(found[name] for name in COMPONENTS)
@@ -340,6 +341,7 @@ def _parts_of_graph(graph: StateGraph) -> tuple[dict[str, Any], dict[str, Any]]:
     facts: dict[str, Any] = {name: getattr(graph, name) for name in FACTS}
     facts["parameters"] = dict(graph.parameters)
     facts["action_names"] = {str(label): name for label, name in graph.action_names.items()}
+    facts["content_hash"] = graph.content_hash
     return arrays, facts
 
 

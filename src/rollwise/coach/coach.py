@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
+import numpy as np
+
 from rollwise.coach.grades import grade
 from rollwise.coach.session import Choice, Session
 from rollwise.errors import UsageError, spelled
@@ -99,12 +101,14 @@ class Coach:
     def remark(self, state: int, action: int) -> Remark:
         """What there is to say of an action in a state."""
         table = self.session.table
-        solution = table.solution
-        cost = float(solution.regret[action])
-        best = int(solution.best_actions[state])
+        solution, here = table.solution, np.array([state])
+        choices = solution.choices_in(here)
+        place = action - table.actions(state).start
+        cost = float(choices.regret[place])
+        best = int(solution.best_actions_in(here)[0])
         return Remark(
             cost,
-            not bool(solution.is_best[action]),
+            not bool(choices.is_best[place]),
             grade(solution, cost),
             table.graph.view.action(best).distinct_name,
         )

@@ -14,6 +14,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from rollwise.answer.solution import Solution
 
 
@@ -134,7 +136,10 @@ def account(
     taken = graph.view.action(action)
     ahead = float(taken.outcome(outcome).worth(solution.values))
     made = points + sign * taken.reward
-    is_choice = graph.view[state].is_choice
+    here = graph.view[state]
+    is_choice = here.is_choice
+    place = action - here.action_range.start
+    choices = solution.choices_in(np.array([state]))
     return Account(
         number,
         seat,
@@ -144,12 +149,12 @@ def account(
         faces,
         line,
         points + sign * float(solution.values[state]),
-        points + sign * float(solution.action_values[action]),
+        points + sign * float(choices.values[place]),
         made + sign * ahead,
-        float(solution.regret[action]) if is_choice else 0.0,
+        float(choices.regret[place]) if is_choice else 0.0,
         is_choice,
-        not bool(solution.is_best[action]),
-        int(solution.best_actions[state]),
+        not bool(choices.is_best[place]),
+        int(solution.best_actions_in(np.array([state]))[0]),
     )
 
 

@@ -24,7 +24,7 @@ def replay(
     record: Record,
     table: Table,
     *,
-    policies: Sequence[Policy | None] | None = None,
+    policies: Sequence[Policy | str | None] | None = None,
 ) -> Session:
     """Play a written game again.
 
@@ -125,7 +125,10 @@ def written(session: Session, headers: Mapping[str, str] | None = None) -> str:
         or contest.
     """
     graph = session.table.graph
-    policies = ["human" if policy is None else policy.name for policy in session.policies]
+    policies = [
+        policy if isinstance(policy, str) else "human" if policy is None else policy.name
+        for policy in session.policies
+    ]
     names = [clean_name(name) for name in session.names]
     known = {
         "format": FORMAT,

@@ -53,8 +53,8 @@ class Session:
     table : Table
     names : sequence of str
         Of the players, who moves first first.
-    policies : sequence of Policy or None
-        What machines play; None is a person.
+    policies : sequence of Policy, str or None
+        What machines play, or what the table calls it; None is a person.
     seed : int, optional
         Of the dice, and of machines that mix.
 
@@ -74,7 +74,7 @@ class Session:
         self,
         table: Table,
         names: Sequence[str] = ("you", "the machine"),
-        policies: Sequence[Policy | None] = (None, None),
+        policies: Sequence[Policy | str | None] = (None, None),
         *,
         seed: int | None = None,
     ) -> None:
@@ -138,9 +138,10 @@ class Session:
 
     def machine_choice(self) -> int:
         """The action that the mover's policy takes."""
-        policy = self.policies[self.seat]
-        if policy is None:
+        machine = self.policies[self.seat]
+        if machine is None:
             raise UsageError(f"{self.mover} is a person")
+        policy = self.table.policies.find(machine)
         actions = self.table.actions(self.state)
         chances = policy.probability[actions.start : actions.stop]
         return actions.start + int(self._random(1).choice(len(actions), p=chances / chances.sum()))
@@ -169,7 +170,6 @@ class Session:
             There is no such outcome.
         """
         action = self._chosen()
-        graph = self.table.graph
         outcomes = self.table.outcomes(action)
         if not 0 <= number < len(outcomes):
             raise UsageError(f"there is no outcome {number + 1}; there are {len(outcomes)}")
@@ -187,13 +187,12 @@ class Session:
         self.accounts.append(entry)
         self.pending = None
         self.points += self._gain(entry)
-        k = outcomes[number]
-        t = int(graph.outcome_state[k])
-        if t < 0:
+        fallen = self.table.graph.view.action(action).outcome(number)
+        if fallen.is_over:
             self.is_over = True
         else:
-            self.seat ^= int(graph.outcome_passes[k])
-            self.state = t
+            self.seat ^= int(fallen.passes)
+            self.state = fallen.target
         return entry
 
     @property
@@ -231,7 +230,7 @@ class Session:
 
     def _gain(self, entry: Account) -> float:
         """What a move has brought the first player."""
-        reward = float(self.table.graph.action_reward[entry.action])
+        reward = self.table.graph.view.action(entry.action).reward
         return reward if entry.seat == 0 else -reward
 
     def score(self, seat: int = 0, before: int | None = None) -> float:

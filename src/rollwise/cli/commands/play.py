@@ -177,10 +177,15 @@ def lay_table(game: Game, load: str | None, max_states: int | None) -> Table:
     return Table(solve_or_load(game, load, max_states), game)
 
 
-def named_policy(table: Table, name: str) -> Policy | None:
-    """A policy by its name, on the graph that is played; None for a person."""
+def named_policy(table: Table, name: str) -> Policy | str | None:
+    """A policy by its name, on the graph that is played; None for a person.
+
+    The optimal one stays a name until it first moves, so that nobody waits for it.
+    """
     if name == "human":
         return None
+    if name == "optimal":
+        return name
     if ";" in name:  # by which @players is divided
         raise UsageError(f"the game can't be kept with a policy called {name!r}; rename its file")
     return table.policies.find(name)
@@ -199,7 +204,7 @@ def _new_session(table: Table, against: str | None, seat: str | None, seed: int 
         return Session(table, ["you"], [None], seed=seed)
     against = against or "optimal"
     names = ["player 1", "player 2"] if against == "human" else ["you", clean_name(against)]
-    policies = [None, named_policy(table, against)]
+    policies: list[Policy | str | None] = [None, named_policy(table, against)]
     if seat == "second":
         names.reverse()
         policies.reverse()
@@ -225,7 +230,7 @@ def _read_kept(path: Path, games: int | None) -> list[Record]:
     return records
 
 
-def _kept_policies(table: Table, record: Record) -> list[Policy | None]:
+def _kept_policies(table: Table, record: Record) -> list[Policy | str | None]:
     from rollwise.coach.game_record import RecordError
 
     seats = record.seats
