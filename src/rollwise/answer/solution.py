@@ -22,6 +22,7 @@ from rollwise.graph.choices import (
     first_best,
     first_of_each_state,
     has_ties,
+    in_order,
     may_stall,
     part_of,
 )
@@ -273,7 +274,7 @@ class Solution(Worth):
         if where is not None:
             shown = self.best_actions if mentions(where, "action") else graph.action_indptr[:-1]
             found = found[rows_where(self._frame(found, shown), where, graph.vocabulary)]
-        return found[np.lexsort(graph.states[found].T[::-1])]
+        return found[in_order(graph.states[found])]
 
     def rows_of(self, states: NDArray[np.int64]) -> pl.DataFrame:
         """The rows of some states in the `table`; for a few states it looks only at these."""

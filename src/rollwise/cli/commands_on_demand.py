@@ -1,17 +1,20 @@
 """Commands that are imported when they are asked for, each a module in `commands`.
 
-A module is named like its command, with underscores for dashes. To list the
-commands it takes them all; to run one it doesn't take the others.
+A module and its function are named like their command, with underscores for dashes. To list the
+commands takes none of them: what their functions say is read from the code. To run one doesn't
+take the others.
 """
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import inspect
 import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping
+from importlib.abc import InspectLoader
 from itertools import pairwise
+from types import CodeType
 from typing import Any
 
 import typer.core
@@ -31,13 +34,15 @@ class Interrupted(RollwiseError):
 # Options that may stand alone: what they mean then, and what their values look like.
 ALONE = {"--coach": ("always", "always|mistakes|ask|off"), "--tell": ("1", r"-?\d+")}
 
+_DIGITS = re.compile(r"-?[0-9]{1,18}")
+
 
 class _Conversion:
     """What is made of the value of a parameter: by Typer, unless it is what it should be.
 
     Typer converts all values by Pydantic (from its release 0.29 on), which takes longer
     to import than a small game to solve. Most values need no conversion: text that is
-    to be text, and what wasn't given.
+    to be text, and what wasn't given; and whole numbers are read here.
     """
 
     def __init__(self, by_typer: Any) -> None:
@@ -53,10 +58,20 @@ class _Conversion:
                 return tuple(value or ())
         elif value is None or (kind in (str, int, float) and type(value) is kind):
             return value
+        elif kind is int and _is_plain_number(value, param.type_descriptor.parameter_info):
+            return int(value)
         coerced = self._by_typer().coerce(value, param=param, ctx=ctx)
         if isinstance(coerced, int) and not -(1 << 63) <= coerced < 1 << 63:
             raise typer.BadParameter("a number of more than 64 bits", ctx=ctx, param=param)
         return coerced
+
+
+def _is_plain_number(value: Any, wanted: Any) -> bool:
+    """Whether a value is a whole number in digits, and within what is wanted."""
+    if not isinstance(value, str) or not _DIGITS.fullmatch(value):
+        return False
+    low, high = wanted.min, wanted.max
+    return (low is None or int(value) >= low) and (high is None or int(value) <= high)
 
 
 class _ConvertsLittle:
@@ -90,17 +105,17 @@ class _Commands(Mapping[str, Any]):
     Parameters
     ----------
     make : callable
-        What makes a command of what Typer knows of it.
+        What makes a command of its name and module.
     """
 
-    def __init__(self, make: Callable[[CommandInfo], Any]) -> None:
+    def __init__(self, make: Callable[[str, str], Any]) -> None:
         self._modules = _modules()
         self._make = make
         self._made: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._made:
-            self._made[name] = self._make(_info(name, self._modules[name]))
+            self._made[name] = self._make(name, self._modules[name])
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -128,17 +143,24 @@ def all_functions() -> dict[str, Callable[..., Any]]:
     return {name: _info(name, module).callback for name, module in _modules().items()}  # type: ignore[misc]
 
 
-def _whole(info: CommandInfo) -> Any:
+def _whole(name: str, module: str) -> Any:
     """A command as it is run."""
+    info = _info(name, module)
     info.cls = _Command
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     alone.registered_commands = [info]
     return typer.main.get_command(alone)
 
 
-def _outline(info: CommandInfo) -> Any:
-    """A command as it is listed: reading the parameters of all would take as long as the rest."""
-    return _Command(name=info.name, help=inspect.getdoc(info.callback))
+def _outline(name: str, module: str) -> Any:
+    """A command as it is listed: to import all of them would take as long as the rest."""
+    spec = importlib.util.find_spec(module)
+    assert spec is not None
+    assert isinstance(spec.loader, InspectLoader)
+    code: Any = spec.loader.get_code(module)
+    functions = (part for part in code.co_consts if isinstance(part, CodeType))
+    said = next(part for part in functions if part.co_name == module.rpartition(".")[2])
+    return _Command(name=name, help=inspect.cleandoc(said.co_consts[0]))
 
 
 class CommandsOnDemand(_ConvertsLittle, typer.core.TyperGroup):

@@ -146,6 +146,24 @@ def part_of(graph: StateGraph, states: NDArray[Any]) -> tuple[StateGraph, Ints]:
     return part, target[goes_on].astype(np.int64)
 
 
+def in_order(states: NDArray[Any]) -> Ints:
+    """How states stand in the order of their fields: (n_states,) int64.
+
+    Parameters
+    ----------
+    states : (n_states, n_fields) int
+    """
+    if not len(states):
+        return np.empty(0, np.int64)
+    low, high = states.min(axis=0).astype(np.int64), states.max(axis=0).astype(np.int64)
+    if np.prod((high - low + 1).astype(np.float64)) >= 2.0**62:
+        return np.lexsort(states.T[::-1])
+    key = np.zeros(len(states), np.int64)  # one number for each state is sorted sooner
+    for field, least, most in zip(states.T, low, high, strict=True):
+        key = key * (most - least + 1) + (field - least)
+    return np.argsort(key)
+
+
 def costs(graph: StateGraph, action_values: Floats) -> Floats:
     """What each action costs against the best of its state: (n_actions,) float64, from 0.
 
