@@ -19,7 +19,7 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.measure import ROOT, Settings
+from benchmarks.measure import Settings
 
 # Waits for a command in a process that is small itself, so that the peak is the command's.
 MEASURE = """
@@ -57,6 +57,8 @@ COMMANDS: list[tuple[str, list[str]]] = [
     _rollwise("solve super-six sticks=7"),
     _rollwise("table pig --load FILE --limit 5"),
     _rollwise("advise pig --load FILE --state banked=0,rival=0,turn=20"),
+    _rollwise("play piglet --seed 1"),  # which ends at its first question: nobody answers
+    _rollwise("play pig --seed 1"),
     _rollwise("solve pig"),
     _rollwise("solve super-six sticks=130"),
 ]
@@ -64,21 +66,23 @@ COMMANDS: list[tuple[str, list[str]]] = [
 
 def measure(command: list[str], environment: dict[str, str], limit: float) -> dict[str, Any]:
     """Seconds, those of all cores, and peak bytes of a command."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", MEASURE, *command],
-        cwd=ROOT,
-        env={**os.environ, **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        said, complaint = process.communicate(timeout=limit)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return {"fault": f"didn't finish in {limit:.0f} s"}
+    with tempfile.TemporaryDirectory() as folder:  # where games are kept that nobody plays on
+        process = subprocess.Popen(
+            [sys.executable, "-c", MEASURE, *command],
+            cwd=folder,
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            said, complaint = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            return {"fault": f"didn't finish in {limit:.0f} s"}
     with contextlib.suppress(ProcessLookupError):  # what still compiles would disturb the next one
         os.killpg(process.pid, signal.SIGKILL)
     code, seconds, cpu, peak = said.split()

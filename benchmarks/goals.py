@@ -85,6 +85,8 @@ AGAIN = {
     "rollwise solve pig": 0.45,
     "rollwise table pig --load FILE --limit 5": 0.35,
     "rollwise advise pig --load FILE --state banked=0,rival=0,turn=20": 0.35,
+    "rollwise play piglet --seed 1": 0.4,
+    "rollwise play pig --seed 1": 0.4,
 }
 
 

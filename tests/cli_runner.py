@@ -61,6 +61,7 @@ def python(code: str, **environment: str) -> str:
     """What code prints in a Python of its own."""
     done = subprocess.run(
         [sys.executable, "-c", code],
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         env={**os.environ, **environment},

@@ -370,3 +370,11 @@ def test_a_saved_solution_is_read_without_numba(tmp_path):
         first = output(*question)  # which proves it and keeps the graph
         assert loaded_by(question, ["numba", "scipy"]) == []
         assert output(*question) == first
+
+
+def test_a_game_that_is_kept_is_played_without_numba(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    output("solve", "pig", "target=30")
+    needless = ["numba", "scipy", "polars", "pydantic"]
+    assert loaded_by(["play", "pig", "target=30", "--seed", "1"], needless) == []
+    assert (tmp_path / "pig.game").is_file()  # the board was shown, and nobody answered

@@ -49,7 +49,13 @@ def test_a_command_imports_no_other():
 
 
 def test_a_list_of_commands_needs_no_numbers():
-    assert loaded_by(["--help"], ["numpy", "numba", "pydantic", "polars"]) == []
+    assert loaded_by(["--help"], ["numpy", "numba", "pydantic", "polars", *COMMANDS]) == []
+
+
+def test_whole_numbers_are_read_without_pydantic():
+    assert loaded_by(["table", "piglet", "target=3", "--limit", "2"], ["pydantic"]) == []
+    assert "--limit" in refusal("table", "piglet", "target=3", "--limit", "-1")
+    assert "64 bits" in refusal("table", "piglet", "target=3", "--limit", "1" + 19 * "0")
 
 
 @pytest.mark.needs_jit
