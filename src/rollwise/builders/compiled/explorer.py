@@ -183,7 +183,7 @@ class Explorer:
     def _enlarge_arrays(self) -> None:
         counts = self.counts[0]
         self.graph = grown_graph_arrays(self.graph, counts, self._most)
-        if not self._table.dense:
+        if self._table.is_full(self.n_states):
             self._table.make(self.graph.states[: self.n_states], self.graph.states)
         self._lotteries = grown_lotteries(
             self._lotteries, int(counts["lotteries"]), int(counts["lottery_outcomes"]), self._most

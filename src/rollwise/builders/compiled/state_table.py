@@ -51,7 +51,7 @@ class StateTable:
     def make(self, rows: np.ndarray, states: np.ndarray) -> int:
         """Enter the rows without repeats, as the first of `states`; how many there are.
 
-        A dense table gets room for the box, a hash table for twice as many states and more.
+        A dense table gets room for the box, a hash table for half as many states again, and more.
         """
         n_fields = rows.shape[1]
         low, span = self.box[0].copy(), self.box[1] - self.box[0] + 1
@@ -63,7 +63,7 @@ class StateTable:
         else:
             low, span = np.full(n_fields, LEAST), np.full(n_fields, MOST - LEAST + 1)
             stride = np.zeros(n_fields, np.int64)
-            most = 2 * len(rows) + max(LEAST_NEW, int(self._call["most_outcomes"][0]))
+            most = len(rows) * 3 // 2 + max(LEAST_NEW, int(self._call["most_outcomes"][0]))
             places = 1 << (2 * most - 1).bit_length()
         frame = np.array([low, span, stride], np.int64)
         mask = 0 if self.dense else places - 1
@@ -74,6 +74,12 @@ class StateTable:
         self._call["frame"] = frame.ctypes.data
         self._call["mask"] = mask
         return int(kernels.add_rows(rows, states, *self.lookup))
+
+    def is_full(self, n: int) -> bool:
+        """Whether a hash table of `n` states may have too little room for one call of the rules."""
+        if self.dense:
+            return False
+        return n + int(self._call["most_outcomes"][0]) > len(self.lookup.table) // 4
 
     def reconsider(self, states: np.ndarray, n: int) -> None:
         """Make a hash table dense again, if by now the first `n` states are enough for that.
