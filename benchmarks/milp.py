@@ -1,10 +1,12 @@
 """How far mixed-integer programming goes on Super Six, against strategy iteration.
 
-    python benchmarks/milp.py [--limit SECONDS] [--sticks 20,40,60,130] [--only WAY --solver NAME]
+    python benchmarks/milp.py [--limit SECONDS] [--sticks 20,40,60,130]
+                              [--only WAY --solver NAME --note TEXT]
 
 Writes benchmarks/milp.md. Each way of solving is tried on more and more sticks until
 it runs out of time; `--limit` is what one run may take. With `--only` one way is measured
-anew, and the other sections stay as they are.
+anew, and the other sections stay as they are. `--note` says
+what is to be known of this measurement.
 """
 
 from __future__ import annotations
@@ -71,11 +73,22 @@ def measure(way: str, options: dict, solver: str, sticks: list[int], limit: floa
     return rows
 
 
-def section(way: str, options: dict, solvers: list[str], sticks: list[int], limit: float) -> str:
+def measured(
+    way: str, options: dict, solvers: list[str], sticks: list[int], limit: float
+) -> list[str]:
+    """The rows of all solvers."""
+    return [row for solver in solvers for row in measure(way, options, solver, sticks, limit)]
+
+
+def section(way: str, rows: list[str], note: str = "") -> str:
     """What was measured of one way, under its title."""
-    rows = [row for solver in solvers for row in measure(way, options, solver, sticks, limit)]
-    lines = [f"## {way[0].upper()}{way[1:]}", "", COLUMNS, "|---" * 10 + "|", *rows]
-    return "\n".join(lines) + "\n"
+    head = [f"## {way[0].upper()}{way[1:]}", "", *([note, ""] if note else [])]
+    return "\n".join([*head, COLUMNS, "|---" * 10 + "|", *rows]) + "\n"
+
+
+def measured_alone(limit: float, note: str) -> str:
+    """What stands over a section that was measured by itself."""
+    return f"Measured by itself. A run may take {limit:g} s. {note}".strip()
 
 
 def replaced(page: str, new: str) -> str:
@@ -111,13 +124,15 @@ def main() -> None:
     parser.add_argument("--sticks", default="20,40,60,130")
     parser.add_argument("--only", choices=[way for way, _ in WAYS])
     parser.add_argument("--solver", choices=SOLVERS, help="one of them; both unless given")
+    parser.add_argument("--note", default="", help="with --only: a line over the table")
     arguments = parser.parse_args()
     sticks = [int(n) for n in arguments.sticks.split(",")]
     solvers = [arguments.solver] if arguments.solver else list(SOLVERS)
     place = Path(__file__).with_suffix(".md")
     if arguments.only:
         options = dict(WAYS)[arguments.only]
-        new = section(arguments.only, options, solvers, sticks, arguments.limit)
+        rows = measured(arguments.only, options, solvers, sticks, arguments.limit)
+        new = section(arguments.only, rows, measured_alone(arguments.limit, arguments.note))
         place.write_text(replaced(place.read_text(), new))
         return
     versions = ", ".join(
@@ -143,7 +158,8 @@ def main() -> None:
         *strategy_rows(sticks),
     ]
     for way, options in WAYS:
-        text += ["", section(way, options, solvers, sticks, arguments.limit).rstrip("\n")]
+        rows = measured(way, options, solvers, sticks, arguments.limit)
+        text += ["", section(way, rows).rstrip("\n")]
         place.write_text("\n".join(text) + "\n")
 
 
