@@ -13,6 +13,10 @@ from cli_runner import output, refusal
 
 import rollwise
 from rollwise import Game, parameter
+from rollwise.coach import read_records
+from rollwise.coach.agreed_game import agreed_game
+from rollwise.coach.game_record import RecordError
+from rollwise.environments.arena import arena_of
 from rollwise.errors import ParameterError, SolutionFileError
 from rollwise.games import create, find
 
@@ -166,6 +170,22 @@ def test_simulated_and_reported(roads, tmp_path):
     report = tmp_path / "report.html"
     output("report", "roads.py:Roads", "path=wood", "wind=from-behind", "--out", str(report))
     assert "path=wood wind=from-behind" in report.read_text(encoding="utf-8")
+
+
+def test_games_on_record_name_their_words(roads, tmp_path):
+    game = create(roads, EACH[-1])
+    path = tmp_path / "games.txt"
+    path.write_text(f"@game {rollwise.build(game).title}\nA: 0 #1\n", encoding="utf-8")
+    assert agreed_game(read_records(path), roads, {"path": "wood"}) == game
+    with pytest.raises(RecordError, match="played with wind=from-behind, not wind=calm"):
+        agreed_game(read_records(path), roads, {"wind": "calm"})
+
+
+def test_environments_take_words(roads):
+    arena = arena_of(roads, {"path": "wood", "wind": "from-behind"}, "random", None)
+    assert arena.graph.title == "roads path=wood wind=from-behind squares=12"
+    with pytest.raises(ParameterError, match=r"wind must be Wind\.CALM or Wind\.FROM_BEHIND"):
+        arena_of(roads, {"wind": "north"}, "random", None)
 
 
 class Way(enum.IntEnum):

@@ -229,11 +229,13 @@ def _with_parameters(game: str | Game | type[Game], parameters: dict[str, Any]) 
             )
         return game
     cls = find(game) if isinstance(game, str) else game
-    names = {spec.name for spec in parameter_specs(cls)}
-    unknown = [key for key in parameters if key not in names]
+    specs = {spec.name: spec for spec in parameter_specs(cls)}
+    unknown = [key for key in parameters if key not in specs]
     if unknown:
         raise UsageError(f"{cls.name} has no parameter {unknown[0]!r}")
-    return cls(**parameters)
+    typed = {key: value for key, value in parameters.items() if isinstance(value, str)}
+    read = {key: specs[key].parse(cls.name, text) for key, text in typed.items()}
+    return cls(**{**parameters, **read})
 
 
 @lru_cache(maxsize=16)
