@@ -278,7 +278,10 @@ REWARD = instead(
         "    def reward(self, s, a):\n        sys.exit(0)\n    def progress(self, s):\n",
         "SystemExit",
     ),
-    ("    def reward(self, s):\n        return 0\n    def progress(self, s):\n", "TypeError"),
+    (
+        "    def reward(self, s):\n        return 0\n    def progress(self, s):\n",
+        "reward(self, s, action)",
+    ),
     (
         "    def reward(self, s, a):\n        return float('nan')\n    def progress(self, s):\n",
         "finite",

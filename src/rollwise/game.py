@@ -189,15 +189,25 @@ class Game:
         """Positions that a table should cover, whether or not a play reaches them."""
         yield self.start()
 
-    def actions(self, s: Any) -> Iterator[int]:
+    # `throws` is optional. In a game that has it, the rules that follow are given the throw as
+    # well: ``actions(s, throw)``, ``outcomes(s, throw, action)``, ``reward(s, throw, action)``.
+
+    def throws(self, s: Any) -> Iterator[tuple[Any, Any]]:
+        """Yield ``(weight, throw)`` for all that chance can bring before the mover chooses.
+
+        A throw is a whole number or a tuple of them, of the same length in the whole game.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no throws()")
+
+    def actions(self, s: Any, *throw: Any, **_: Any) -> Iterator[int]:
         """Yield the actions (whole numbers from 0) that the mover may take."""
         raise NotImplementedError(f"{type(self).__name__} has no actions()")
 
-    def outcomes(self, s: Any, action: int) -> Iterator[tuple[Any, int, Any]]:
+    def outcomes(self, s: Any, *action: Any, **_: Any) -> Iterator[tuple[Any, int, Any]]:
         """Yield ``(weight, then, next_state)`` for all that can come of an action."""
         raise NotImplementedError(f"{type(self).__name__} has no outcomes()")
 
-    def reward(self, s: Any, action: int) -> float:
+    def reward(self, s: Any, *action: Any, **_: Any) -> float:
         """Points for taking an action; in a game of two the mover gains them from the other."""
         return 0.0
 
@@ -209,7 +219,8 @@ class Game:
         """
         return 0
 
-    # Words: what people see of a game, and how they write it down.
+    # Words: what people see of a game, and how they write it down. In a game with throws those
+    # that are asked of an action are given the throw before it, as rules are.
 
     def describe(self, s: Any) -> str:
         """A position in words, as the mover sees it.
@@ -223,7 +234,7 @@ class Game:
             return text
         return f"{text}, all else 0" if text else "all 0"
 
-    def deed(self, s: Any, action: int) -> str:
+    def deed(self, s: Any, *action: Any, **_: Any) -> str:
         """What a player does who takes an action, beginning with its verb: ``throw {}``.
 
         Where dice are thrown ``{}`` stands for what they show. Play tells it as "A throws 5 and
@@ -232,12 +243,13 @@ class Game:
         """
         return ""
 
-    def told(self, s: Any, action: int, then: int, after: Any, faces: Sequence[int] = ()) -> str:
+    def told(self, s: Any, *what: Any, **_: Any) -> str:
         """What came of an action, in words, as the player saw it who took the action.
 
-        `after` is the next state; it means nothing where the game is over. `faces` are those
-        of the dice, and empty where nobody knows them; a rule sheet that doesn't need them may
-        leave them out. By default empty: play tells which fields changed.
+        It is given ``s, action, then, after, faces``. `after` is the next state; it means nothing
+        where the game is over. `faces` are those of the dice, and empty where nobody knows them;
+        a rule sheet that doesn't need them may leave them out. By default empty: play tells which
+        fields changed.
         """
         return ""
 
@@ -245,20 +257,20 @@ class Game:
         """What a face of a die is called, such as a head of a coin; by default its number."""
         return str(face)
 
-    def throw(self, s: Any, action: int) -> Sequence[int]:
+    def throw(self, s: Any, *action: Any, **_: Any) -> Sequence[int]:
         """The sides of each die that an action throws, for people with dice of their own.
 
         By default empty: no dice are known, and people say which outcome it was.
         """
         return ()
 
-    def fallen(self, s: Any, action: int, faces: Sequence[int]) -> int | None:
+    def fallen(self, s: Any, *what: Any, **_: Any) -> int | None:
         """Which of the `outcomes` the faces of the thrown dice bring: its number, from 0.
 
-        By default None: the outcomes stand in the order of the total of the dice, and
-        each takes as many of the equally likely throws as its weight says. So it is with
-        one die when `outcomes` goes through its faces, and with ``dice.total``; for
-        ``dice.counts`` there is ``dice.place_in_counts(faces, sides)``.
+        It is given ``s, action, faces``. By default None: the outcomes stand in the order of
+        the total of the dice, and each takes as many of the equally likely throws as its weight
+        says. So it is with one die when `outcomes` goes through its faces, and with
+        ``dice.total``; for ``dice.counts`` there is ``dice.place_in_counts(faces, sides)``.
         """
         return None
 

@@ -103,7 +103,7 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     report.add(
         "ok",
         "rules",
-        f"{graph.n_states:,} states, {graph.n_actions:,} actions and {graph.n_outcomes:,} "
+        f"{_counted(graph)}, {graph.n_actions:,} actions and {graph.n_outcomes:,} "
         "outcomes: each state has an action, each action an outcome, all weights are in order",
     )
     if caught:
@@ -120,6 +120,13 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     for text in word_faults(game, graph):
         report.add("error", "words", text)
     return report
+
+
+def _counted(graph: StateGraph) -> str:
+    """How many states a graph has, those after a throw apart."""
+    after = graph.n_states - graph.n_positions
+    more = f", and {after:,} after a throw" if graph.throw_names else ""
+    return f"{graph.n_positions:,} states{more}"
 
 
 def compare_builders(report: Report, game: Game, graph: StateGraph, max_states: int | None) -> None:
@@ -139,8 +146,8 @@ def compare_builders(report: Report, game: Game, graph: StateGraph, max_states: 
                 return
         from rollwise.builders.compiled.spot_check import compare
 
-        compared = min(compiled.n_states, MOST_COMPARED)
-        chosen = np.linspace(0, compiled.n_states - 1, compared).astype(np.int64)
+        compared = min(compiled.n_positions, MOST_COMPARED)
+        chosen = np.linspace(0, compiled.n_positions - 1, compared).astype(np.int64)
         compare(Rules(game), as_arrays(compiled), compiled.states, chosen, math.inf)
     except RulesDiffer as error:
         report.add("error", topic, str(error))
@@ -156,7 +163,7 @@ def _look_at_progress(report: Report, game: Game, graph: StateGraph) -> None:
     if graph.n_states > MOST_ASKED:
         report.add("note", "progress", "too many states to look at; solving by layers does")
         return
-    states = (rules.state_type(*fields) for fields in graph.states.tolist())
+    states = map(rules.layout.state, graph.fields.tolist())
     try:
         reached = np.array([rules.progress(state) for state in states], np.int64)
     except RulesError as error:

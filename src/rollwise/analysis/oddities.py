@@ -30,8 +30,8 @@ def oddities(graph: StateGraph) -> list[str]:
     """What is surely not meant, each in a line with what to write instead."""
     action = outcome_action(graph)
     inside = np.flatnonzero((graph.outcome_state >= 0) & (graph.outcome_state < graph.n_states))
-    before = graph.states[graph.action_state[action[inside]]]
-    after = graph.states[graph.outcome_state[inside]]
+    before = graph.fields[graph.action_state[action[inside]]]
+    after = graph.fields[graph.outcome_state[inside]]
     passes = graph.outcome_passes[inside]
     if not len(inside) or graph.n_states < 2:
         return []

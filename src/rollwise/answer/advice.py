@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rollwise.graph import Action
+from rollwise.graph import Action, State
 from rollwise.numbers.printed import chances, column, in_common, scaled
 
 if TYPE_CHECKING:
@@ -44,8 +43,41 @@ class ActionAdvice(NamedTuple):
     regret_bound: float
 
 
+class ThrowAdvice(NamedTuple):
+    """What to do after a throw.
+
+    Attributes
+    ----------
+    throw : tuple of int
+    chance : float
+    action : str
+        The best one (the first of several).
+    value, win_probability, error_bound
+        As those of `Advice`, after the throw.
+    """
+
+    throw: tuple[int, ...]
+    chance: float
+    action: str
+    value: float
+    win_probability: float | None
+    error_bound: float
+
+
 class Advice(NamedTuple):
-    """What a state is worth and what to do there."""
+    """What a state is worth and what to do there.
+
+    Attributes
+    ----------
+    state : dict
+        Its fields by name, and what was thrown.
+    value, win_probability, error_bound
+        See `ActionAdvice`.
+    actions : list of ActionAdvice
+        Empty before a throw.
+    throws : list of ThrowAdvice
+        What to do after each throw, before one; empty elsewhere.
+    """
 
     state: dict[str, int]
     value: float
@@ -53,12 +85,22 @@ class Advice(NamedTuple):
     error_bound: float
     actions: list[ActionAdvice]
     worth_name: str
+    throws: list[ThrowAdvice] = []  # noqa: RUF012 (a field of a tuple, which nobody changes)
 
     def _repr_html_(self) -> str:
-        """How a notebook shows it: a row for each action, the best ones marked."""
+        """How a notebook shows it: a row for each action, the best ones marked; or each throw."""
         from html import escape
 
         state = ", ".join(f"{name}={value}" for name, value in self.state.items())
+        if self.throws:
+            lines, sure = self.throws_as_printed()
+            rows = "".join(
+                f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in lines
+            )
+            head = (
+                f"<tr><th>throw</th><th>chance</th><th>action</th><th>{self.worth_name}</th></tr>"
+            )
+            return f"<p>{escape(state)} ({escape(sure)})</p><table>{head}{rows}</table>"
         printed, sure = self.as_printed()
         rows = "".join(
             f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in printed
@@ -67,6 +109,18 @@ class Advice(NamedTuple):
             f"<p>{escape(state)} ({escape(sure)})</p><table><tr><th></th><th>action</th>"
             f"<th>{self.worth_name}</th><th>cost</th></tr>{rows}</table>"
         )
+
+    def throws_as_printed(self) -> tuple[list[tuple[str, str, str, str]], str]:
+        """Each throw with its chance, what to do and what that is worth, and how sure it is."""
+        values = [row.value for row in self.throws]
+        bounds = [row.error_bound for row in self.throws]
+        is_score = self.win_probability is None
+        worth = column(values, bounds) if is_score else chances(values, bounds)
+        lines = [
+            (" ".join(map(str, row.throw)), f"{row.chance:.4f}", row.action, number.number)
+            for row, number in zip(self.throws, worth, strict=True)
+        ]
+        return lines, f"certified ± {in_common(worth)[1]}"
 
     def as_printed(self) -> tuple[list[tuple[str, str, str, str]], str]:
         """Each action with its mark, name, worth and cost, and how sure these are.
@@ -94,20 +148,12 @@ class Advice(NamedTuple):
         return rows, sure
 
 
-def advise(solution: Solution, state: Sequence[int] | Mapping[str, int]) -> Advice:
-    """What a state is worth and what each action costs there.
-
-    Parameters
-    ----------
-    state : a state of the game, its fields in order, or a mapping by name
-
-    Raises
-    ------
-    UnknownState
-        No play comes to this state.
-    """
+def advise(solution: Solution, state: int) -> Advice:
+    """What a state, given by its number, is worth and what each action costs there."""
     view = solution.graph.view
-    here = view.find(state)
+    here = view[state]
+    if here.throws:
+        return _before_throw(solution, here)
     choices = solution.choices_in(np.array([here.index]))
     values, costs = choices.values.tolist(), choices.regret.tolist()
     bounds = [_error_bound(solution, *given) for given in zip(here.actions, values, strict=True)]
@@ -137,6 +183,28 @@ def advise(solution: Solution, state: Sequence[int] | Mapping[str, int]) -> Advi
         rows,
         view.worth_name,
     )
+
+
+def _before_throw(solution: Solution, here: State) -> Advice:
+    """What to do after each throw."""
+    view = here.view
+    rows = []
+    after = np.array([outcome.target for outcome in here.throws])
+    best = solution.best_actions_in(after).tolist()
+    for outcome, there, action in zip(here.throws, map(view.__getitem__, after), best, strict=True):
+        value = float(solution.values[there])
+        rows.append(
+            ThrowAdvice(
+                there.throw,
+                outcome.chance,
+                view.action(action).distinct_name,
+                value,
+                view.win_probability(value),
+                float(solution.error_bounds[there]),
+            )
+        )
+    value, bound = float(solution.values[here]), float(solution.error_bounds[here])
+    return Advice(here.named, value, view.win_probability(value), bound, [], view.worth_name, rows)
 
 
 def _error_bound(solution: Solution, action: Action, value: float) -> float:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from rollwise.graph.vocabulary import Vocabulary
 
 LONGEST = 2000
+# A column of a tuple has a name that isn't one to Python, ``board.0``: meanwhile it gets another.
+DOTTED, DOT = re.compile(r"\b[^\W\d]\w*\.\d+"), "__dot__"
 
 ARITHMETIC: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -68,6 +70,7 @@ def parse_filter(
     import polars as pl
 
     known = list(columns)
+    text = DOTTED.sub(lambda found: found[0].replace(".", DOT), text)
     if len(text) > LONGEST:
         raise ExpressionError(f"the condition is longer than {LONGEST} characters")
     try:
@@ -79,6 +82,7 @@ def parse_filter(
             f'"{known[0]} >= 3 and {known[-1]} < 0.5"; equality is ==)'
         ) from None
     types = dict(columns.items()) if hasattr(columns, "items") else {}
+    tree = _Undotted().visit(tree)
     reader = _Reader(known, types, vocabulary)
     try:
         expression = reader.condition(tree)
@@ -112,6 +116,13 @@ def rows_where(
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ExpressionError(f"the condition {text!r} can't be worked out: {reason}") from error
     return np.broadcast_to(kept, len(frame))
+
+
+class _Undotted(ast.NodeTransformer):
+    """Gives the columns of tuples, ``board.0``, their names back."""
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name(node.id.replace(DOT, "."), node.ctx)
 
 
 class _Reader:

@@ -190,11 +190,11 @@ def _of_rules(graph: StateGraph, game: Game, name: str) -> Policy:
     compiled = _of_compiled_function(graph, game, name, function)
     if compiled is not None:
         return compiled
-    return Policy.of_function(graph, game, name, lambda s: function(game, s))
+    return Policy.of_function(graph, game, name, lambda *at: function(game, *at))
 
 
 def _of_compiled_function(
-    graph: StateGraph, game: Game, name: str, function: Callable[[Any, Any], Any]
+    graph: StateGraph, game: Game, name: str, function: Callable[..., Any]
 ) -> Policy | None:
     """A policy asked in compiled code; None where that isn't worthwhile, or fails."""
     from rollwise.builders.limits import SMALL
@@ -211,7 +211,7 @@ def _of_compiled_function(
     if rules.field_names != graph.field_names:
         return None
     try:
-        answers, failed = ask(rules, function, graph.states[choices])
+        answers, failed = ask(rules, function, graph.rows[choices])
     except NotCompilable:  # it may mix actions, or do what only Python can
         return None
     probability = np.zeros(graph.n_actions)

@@ -236,11 +236,18 @@ class Solution(Worth):
 
         return Policies(self.graph, self.game, self)
 
-    def table(self, where: str | None = None) -> pl.DataFrame:
+    def __len__(self) -> int:
+        """How many positions it has the values of, those after a throw not counted."""
+        return self.graph.n_positions
+
+    def table(self, where: str | None = None, *, throws: bool = False) -> pl.DataFrame:
         """The strategy, a row for each state, in the order of the fields.
 
         Parameters
         ----------
+        throws : bool
+            In a game with throws: a row for each throw in each position, with what to do
+            then. Otherwise a row for each position, before the throw.
         where : str, optional
             A condition in the names of the columns, such as
             ``"lid >= 3 and forced == 0"``.
@@ -248,39 +255,64 @@ class Solution(Worth):
         Returns
         -------
         polars.DataFrame
-            A column for each field of the state, then ``action``, ``value``,
-            ``win_probability`` (null for a score) and ``error_bound`` (null for estimates);
-            then what the method says of each state, fractions as text.
+            A column for each field of the state (and of the throw), then ``action`` (null
+            before a throw), ``value``, ``win_probability`` (null for a score) and
+            ``error_bound`` (null for estimates); then what the method says of each state,
+            fractions as text.
 
         Raises
         ------
         ExpressionError
             The condition can't be understood.
+        UsageError
+            Throws, of a game that has none.
         """
-        return self.rows_of(self.states_where(where))
+        return self.rows_of(self.states_where(where, throws=throws), throws=throws)
 
-    def states_where(self, where: str | None = None) -> NDArray[np.int64]:
+    def states_where(self, where: str | None = None, *, throws: bool = False) -> NDArray[np.int64]:
         """The states in the order of the fields, all or those for which a condition holds.
 
+        Parameters
+        ----------
+        throws : bool
+            The states after a throw, instead of those before.
+
         Raises
         ------
         ExpressionError
             The condition can't be understood.
+        UsageError
+            Throws, of a game that has none.
         """
         from rollwise.answer.filters import mentions, rows_where
 
         graph = self.graph
-        found = np.arange(graph.n_states)
+        if throws and not graph.throw_names:
+            raise UsageError(f"{graph.game} has no throws: its rules say nothing of them")
+        found = (
+            np.setdiff1d(np.arange(graph.n_states), graph.positions) if throws else graph.positions
+        )
         if where is not None:
-            shown = self.best_actions if mentions(where, "action") else graph.action_indptr[:-1]
-            found = found[rows_where(self._frame(found, shown), where, graph.vocabulary)]
-        return found[in_order(graph.states[found])]
+            known = self.best_actions if mentions(where, "action") else graph.action_indptr[:-1]
+            frame = self._frame(found, known[found], throws)
+            found = found[rows_where(frame, where, graph.vocabulary)]
+        shown = self._fields(found, throws)
+        return found[in_order(np.column_stack(list(shown.values())))]
 
-    def rows_of(self, states: NDArray[np.int64]) -> pl.DataFrame:
+    def rows_of(self, states: NDArray[np.int64], *, throws: bool = False) -> pl.DataFrame:
         """The rows of some states in the `table`; for a few states it looks only at these."""
-        return self._frame(states, self.best_actions_in(states))
+        return self._frame(states, self.best_actions_in(states), throws)
 
-    def _frame(self, states: NDArray[np.int64], actions: NDArray[np.int64]) -> pl.DataFrame:
+    def _fields(self, states: NDArray[np.int64], throws: bool) -> dict[str, NDArray[np.int32]]:
+        """The columns of some states: their fields, and what was thrown if that is asked for."""
+        graph = self.graph
+        rows = graph.rows if throws or graph.throws is None else graph.states
+        columns = dict(zip(graph.columns, rows[states].T, strict=False))
+        return {name: x for name, x in columns.items() if throws or name not in graph.throw_names}
+
+    def _frame(
+        self, states: NDArray[np.int64], actions: NDArray[np.int64], throws: bool
+    ) -> pl.DataFrame:
         import polars as pl
 
         graph, values = self.graph, self.values[states]
@@ -288,8 +320,10 @@ class Solution(Worth):
         wins, bounds = graph.view.win_probability(values), self.error_bounds[states]
         return pl.DataFrame(
             {
-                **dict(zip(graph.field_names, graph.states[states].T, strict=True)),
-                "action": self.action_column(actions),
+                **self._fields(states, throws),
+                "action": self.action_column(actions)
+                if throws or not graph.throw_names
+                else pl.Series(none, dtype=pl.String),
                 "value": values,
                 "win_probability": pl.Series(none if wins is None else wins, dtype=pl.Float64),
                 "error_bound": pl.Series(none if self.estimated else bounds, dtype=pl.Float64),
@@ -307,31 +341,38 @@ class Solution(Worth):
         """What actions, given by their indices, are called: a column ``action``."""
         return self.graph.vocabulary.column(self.graph.action_label[actions])
 
-    def find(self, state: Sequence[int] | Mapping[str, int]) -> int:
-        """The number of a state, given by its fields in order or by name.
+    def find(
+        self, state: Sequence[Any] | Mapping[str, Any], throw: int | Sequence[int] | None = None
+    ) -> int:
+        """The number of a state, given by its fields in order or by name (and what was thrown).
 
         Raises
         ------
         UnknownState
         """
-        return self.graph.find(state)
+        return self.graph.find(state, throw)
 
-    def advise(self, state: Sequence[int] | Mapping[str, int]) -> Advice:
+    def advise(
+        self, state: Sequence[Any] | Mapping[str, Any], throw: int | Sequence[int] | None = None
+    ) -> Advice:
         """What a state is worth and what each action costs there.
 
         Parameters
         ----------
         state : a state of the game, its fields in order, or a mapping by name
+        throw : int or sequence of int, optional
+            What was thrown, in a game with throws. Without, the advice is what to do after
+            each throw (see `Advice.throws`).
 
         Raises
         ------
         UnknownState
-            No play comes to this state.
+            No play comes to this state, or nobody throws that there.
         """
         from rollwise.answer.advice import advise
 
         self._require_answer("advice")
-        return advise(self, state)
+        return advise(self, self.find(state, throw))
 
     def plot(self, kind: str = "policy", **choices: Any) -> Figure:
         """Draw it: a Plotly figure, which a notebook shows by itself.
@@ -414,7 +455,7 @@ class Solution(Worth):
         return (
             f"<p>{escape(repr(self)[1:-1])}</p>\n<table><thead><tr>{head}</tr></thead>"
             f"<tbody>{body}</tbody></table>\n"
-            f"<p>{len(rows)} of {self.graph.n_states:,} states, see <code>table()</code></p>"
+            f"<p>{len(rows)} of {len(self):,} states, see <code>table()</code></p>"
         )
 
     def __repr__(self) -> str:

@@ -2,20 +2,44 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rollwise.builders.rules import Rules
 from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN
-from rollwise.graph import Lotteries, StateGraph
+from rollwise.graph import THROW, Lotteries, StateGraph
+
+
+class Throws(NamedTuple):
+    """What chance brings before the mover chooses: lists of throws, each kept once.
+
+    Attributes
+    ----------
+    of_state : (n_states,) int32
+        The list of each state.
+    indptr : (n_lists + 1,) int64
+    weight : int64 or float64
+    code : int64
+        See `rollwise.graph.layout.ThrowLayout`.
+    """
+
+    of_state: np.ndarray
+    indptr: np.ndarray
+    weight: np.ndarray
+    code: np.ndarray
+
 
 # The payoff of each `then` that has a name, in its order.
 PAYOFF = np.array([0.0, 0.0, 1.0, -1.0, 0.0, 0.0])
 
 
 class Arrays(NamedTuple):
-    """The arrays of a graph, as both builders return them (see `StateGraph`)."""
+    """What both builders return.
+
+    The arrays are those of a `StateGraph` whose throws nobody has put in their place: actions
+    belong to situations, which are states or, in a game with throws, a state after each throw.
+    """
 
     n_roots: int
 
@@ -29,29 +53,44 @@ class Arrays(NamedTuple):
     lottery_reward: np.ndarray
     lottery_weight: np.ndarray
     lottery_then: np.ndarray
+    throws: Throws | None = None
+
+    def copied(self) -> Arrays:
+        """The same in memory of its own."""
+        return self._replace(
+            throws=None if self.throws is None else Throws(*map(np.copy, self.throws)),
+            **{name: array.copy() for name, array in self._asdict().items() if _is_array(array)},
+        )
+
+
+def _is_array(part: Any) -> bool:
+    return isinstance(part, np.ndarray)
 
 
 def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
     """The arrays that a builder found, as a graph."""
-    weight, then = arrays.lottery_weight, arrays.lottery_then
+    then = arrays.lottery_then
     named = then.view(np.uint64) <= END  # the others are the bits of payoffs
-    if weight.dtype == np.float64 and np.all(weight == np.floor(weight)) and weight.max() < 2.0**53:
-        weight = weight.astype(np.int64)  # whole numbers, written as floats
+    lotteries = Lotteries(
+        arrays.lottery_indptr,
+        arrays.lottery_reward,
+        _whole(arrays.lottery_weight),
+        ~named | (then > PASS),
+        then == PASS,
+        np.where(named, PAYOFF[np.where(named, then, AGAIN)], then.view(np.float64)),
+    )
+    parts: dict[str, Any] = {
+        "action_indptr": arrays.action_indptr,
+        "action_label": arrays.action_label,
+        "action_lottery": arrays.action_lottery,
+        "outcome_indptr": arrays.outcome_indptr,
+        "outcome_state": arrays.outcome_state,
+        "lotteries": lotteries,
+    }
+    if arrays.throws is not None:
+        parts = _with_throws(rules, arrays, parts)
     return StateGraph(
         states=arrays.states,
-        action_indptr=arrays.action_indptr,
-        action_label=arrays.action_label,
-        action_lottery=arrays.action_lottery,
-        outcome_indptr=arrays.outcome_indptr,
-        outcome_state=arrays.outcome_state,
-        lotteries=Lotteries(
-            arrays.lottery_indptr,
-            arrays.lottery_reward,
-            weight,
-            ~named | (then > PASS),
-            then == PASS,
-            np.where(named, PAYOFF[np.where(named, then, AGAIN)], then.view(np.float64)),
-        ),
         field_names=rules.field_names,
         action_names=rules.action_names,
         game=rules.game.name,
@@ -61,7 +100,60 @@ def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
         n_roots=arrays.n_roots,
         n_border=n_border,
         endless=rules.game.endless,  # type: ignore[arg-type]
+        **parts,
     )
+
+
+def _whole(weight: np.ndarray) -> np.ndarray:
+    """Weights as int64, if they are whole numbers that were written as floats."""
+    if weight.dtype == np.float64 and np.all(weight == np.floor(weight)) and weight.max() < 2.0**53:
+        return weight.astype(np.int64)
+    return weight
+
+
+def _with_throws(rules: Rules, arrays: Arrays, parts: dict[str, Any]) -> dict[str, Any]:
+    """The parts of a graph in which each state is thrown in, and then something is chosen.
+
+    The states stand first. Each has one action, the throw, and each of its outcomes leads to a
+    state of its own: the outcome j of all of them to the state ``n + j``.
+    """
+    throws, layout = arrays.throws, rules.throws
+    assert throws is not None
+    assert layout is not None
+    n, border = len(arrays.states), len(arrays.states)
+    n_lists = len(throws.indptr) - 1
+    sizes = np.diff(throws.indptr)[throws.of_state]
+    begins = np.concatenate([[0], np.cumsum(sizes)])
+    n_thrown = int(begins[-1])
+    target = arrays.outcome_state
+    later: Lotteries = parts["lotteries"]
+    weight, more = _whole(throws.weight), later.weight
+    n_codes = len(throws.code)
+    no = np.zeros(n_codes, np.bool_)
+    return {
+        "action_indptr": np.concatenate([np.arange(n), n + arrays.action_indptr]),
+        "action_label": np.concatenate([np.full(n, THROW, np.int32), arrays.action_label]),
+        "action_lottery": np.concatenate([throws.of_state, arrays.action_lottery + n_lists]).astype(
+            np.int32
+        ),
+        "outcome_indptr": np.concatenate([begins, n_thrown + arrays.outcome_indptr[1:]]),
+        "outcome_state": np.concatenate(
+            [
+                np.arange(n, n + n_thrown, dtype=np.int32),
+                np.where(target < border, target, target + np.int32(n_thrown)),
+            ]
+        ),
+        "lotteries": Lotteries(
+            np.concatenate([throws.indptr, n_codes + later.indptr[1:]]),
+            np.concatenate([np.zeros(n_lists), later.reward]),
+            np.concatenate([weight, more]),
+            np.concatenate([no, later.over]),
+            np.concatenate([no, later.passes]),
+            np.concatenate([np.zeros(n_codes), later.payoff]),
+        ),
+        "throws": layout.rows(throws.code),
+        "throw_names": layout.columns,
+    }
 
 
 def as_arrays(graph: StateGraph) -> Arrays:
@@ -72,16 +164,30 @@ def as_arrays(graph: StateGraph) -> Arrays:
     ends = (WIN, LOSE, DRAW) if graph.objective == "win" else (END,)
     for code in ends:
         then[lotteries.over & (lotteries.payoff == PAYOFF[code])] = code
+    n, throws, lists, codes, thrown = 0, None, 0, 0, 0
+    if graph.throws is not None and graph.throw_layout is not None:
+        n, codes = graph.n_positions, len(graph.throws)
+        lists = int(np.searchsorted(lotteries.indptr, codes))
+        thrown = graph.n_states - n
+        layout = graph.throw_layout
+        throws = Throws(
+            graph.action_lottery[:n],
+            lotteries.indptr[: lists + 1],
+            lotteries.weight[:codes],
+            np.array([layout.code(layout.throw(row)) for row in graph.throws.tolist()], np.int64),
+        )
+    target = graph.outcome_state[thrown:]
     return Arrays(
         graph.n_roots,
         graph.states,
-        graph.action_indptr,
-        graph.action_label,
-        graph.action_lottery,
-        graph.outcome_indptr,
-        graph.outcome_state,
-        lotteries.indptr,
-        lotteries.reward,
-        lotteries.weight,
-        then,
+        graph.action_indptr[n:] - n,
+        graph.action_label[n:],
+        graph.action_lottery[n:] - lists,
+        graph.outcome_indptr[n:] - thrown,
+        np.where(target < graph.n_states, target, target - thrown),
+        lotteries.indptr[lists:] - codes,
+        lotteries.reward[lists:],
+        lotteries.weight[codes:],
+        then[codes:],
+        throws,
     )

@@ -17,7 +17,7 @@ from rollwise.builders.compiled.explorer import Explorer
 from rollwise.builders.compiled.questions import ask
 from rollwise.builders.compiled.reasons import NotCompilable
 from rollwise.builders.compiled.spot_check import compare, sample
-from rollwise.builders.rules import Rules
+from rollwise.builders.rules import Rules, Situation
 from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
@@ -84,7 +84,7 @@ class Layers:
             self.explorer.begin_at(begin)
             self.explorer.run(end)
             found = self.explorer.arrays()  # in memory that the next layer will use
-            arrays = Arrays(found.n_roots, *(array.copy() for array in found[1:]))
+            arrays = found.copied()
             here = chosen[(begin <= chosen) & (chosen < end)] - begin
             compare(self.rules, arrays, self.states, here)
             border = np.empty(len(arrays.outcome_state), np.int32)
@@ -97,14 +97,17 @@ class Layers:
     def _falls(self, arrays: Arrays, outcome: int) -> RulesError:
         a = int(np.searchsorted(arrays.outcome_indptr, outcome, side="right")) - 1
         s = int(np.searchsorted(arrays.action_indptr, a, side="right")) - 1
-        state_type = self.rules.state_type
-        state = state_type(*arrays.states[s].tolist())
-        after = state_type(*self.states[arrays.outcome_state[outcome]].tolist())
-        game = self.rules.game
+        of, throws, game = self.rules.layout.state, arrays.throws, self.rules.game
+        label = int(arrays.action_label[a])
+        if throws is not None:  # s is a situation
+            ends = np.cumsum(np.diff(throws.indptr)[throws.of_state])
+            s = int(np.searchsorted(ends, s, side="right"))
+        state = of(arrays.states[s].tolist())
+        after = of(self.states[arrays.outcome_state[outcome]].tolist())
         return RulesError(
             f"{game.name}: progress() falls from {game.progress(state)} to "
             f"{game.progress(after)} in the state "
-            f"{self.rules.where(state, int(arrays.action_label[a]))}; no outcome may lower it"
+            f"{self.rules.where(Situation(state), label)}; no outcome may lower it"
         )
 
 
@@ -155,7 +158,7 @@ def find_layers(
     found = explorer.graph.states[:n]
     reached, failed = ask(rules, type(game).progress, found)
     if failed >= 0:
-        state = rules.state_type(*found[failed].tolist())
+        state = rules.layout.state(found[failed].tolist())
         rules.progress(state)  # which says how
         raise RulesError(f"{game.name}: progress() fails in the state {rules.state_text(state)}")
     least, span = int(reached.min()), int(reached.max()) - int(reached.min()) + 1

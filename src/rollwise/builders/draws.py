@@ -11,7 +11,7 @@ import numpy as np
 from rollwise.builders.compiled.cache_key import closure_read, globals_read, names_in
 from rollwise.game import Game
 
-RULES = ("start", "roots", "actions", "outcomes", "reward", "progress")
+RULES = ("start", "roots", "throws", "actions", "outcomes", "reward", "progress")
 
 
 def drawn_by(game: Game) -> tuple[str, str] | None:

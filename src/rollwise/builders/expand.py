@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rollwise.builders import limits
-from rollwise.builders.rules import Rules
+from rollwise.builders.rules import Rules, Situation
 from rollwise.builders.watch import CALLS
 from rollwise.errors import RulesError
 from rollwise.faults import PASSED_ON, fault_place, fault_text, shown
@@ -36,17 +36,17 @@ class Action(NamedTuple):
     next_states: Sequence[Any]
 
 
-def expand(rules: Rules, state: Any) -> Iterator[Action]:
-    """All that the rules say of one state, checked.
+def expand(rules: Rules, at: Situation) -> Iterator[Action]:
+    """All that the rules say of one situation, checked.
 
     Raises
     ------
     RulesError
-        Names the game, the state, the action and what is wrong.
+        Names the game, the state, the throw, the action and what is wrong.
     """
     game = rules.game
     seen: set[int] = set()
-    for label in _all_of(rules, "actions", game.actions, state):
+    for label in _all_of(rules, "actions", game.actions, at):
         try:
             number = index(label)
         except TypeError:
@@ -54,20 +54,67 @@ def expand(rules: Rules, state: Any) -> Iterator[Action]:
         if not 0 <= number <= MAX_ACTION:
             raise RulesError(
                 f"{game.name}: actions() gives {shown(label)} in the state "
-                f"{rules.state_text(state)}; an action is a whole number from 0"
+                f"{rules.where(at)}; an action is a whole number from 0"
             )
         if number in seen:
             raise RulesError(
                 f"{game.name}: actions() gives {rules.action_text(number)} twice in the state "
-                f"{rules.state_text(state)}"
+                f"{rules.where(at)}"
             )
         seen.add(number)
-        yield _expand_action(rules, state, number)
+        yield _expand_action(rules, at, number)
     if not seen:
         raise RulesError(
-            f"{game.name}: no action in the state {rules.state_text(state)}; a play that is over "
+            f"{game.name}: no action in the state {rules.where(at)}; a play that is over "
             "ends with WIN, LOSE, DRAW or END instead of leading to a state"
         )
+
+
+def throws_in(rules: Rules, state: Any) -> dict[Any, int | float]:
+    """The weights of the throws in a state, checked; of equal throws, their sum.
+
+    Raises
+    ------
+    RulesError
+    """
+    name, layout = rules.game.name, rules.throws
+    assert layout is not None
+    at = Situation(state)
+    found: dict[Any, int | float] = {}
+    for item in _all_of(rules, "throws", rules.game.throws, at):
+        try:
+            weight, throw = item
+        except (TypeError, ValueError):
+            raise RulesError(
+                f"{name}: throws() gives {shown(item)} in the state {rules.where(at)}; it should "
+                "yield (weight, throw)"
+            ) from None
+        if type(weight) is not int or weight < 0:
+            weight = _checked_weight(rules, weight, at)
+        try:
+            throw = layout.throw(layout.numbers(throw))
+        except (TypeError, ValueError):
+            like = "a whole number" if layout.size is None else f"a tuple of {layout.size} of them"
+            raise RulesError(
+                f"{name}: throws() gives the throw {shown(throw)} in the state {rules.where(at)}; "
+                f"like the first one it is {like}, each of {layout.bits} bits"
+            ) from None
+        if weight:
+            found[throw] = found.get(throw, 0) + weight
+    _require_total(rules, sum(found.values()), bool(found), "throw", at)
+    return found
+
+
+def situations_in(rules: Rules, state: Any) -> list[Situation]:
+    """The situations of a state: itself or, in a game with throws, one for each throw.
+
+    Raises
+    ------
+    RulesError
+    """
+    if not rules.has_throws:
+        return [Situation(state)]
+    return [Situation(state, (throw,)) for throw in throws_in(rules, state)]
 
 
 def merged(action: Action) -> Action:
@@ -97,14 +144,14 @@ def has_equal_outcomes(action: Action) -> bool:
         return False
 
 
-def _all_of(rules: Rules, what: str, method: Any, state: Any, *action: int) -> list[Any]:
+def _all_of(rules: Rules, what: str, method: Any, at: Situation, *action: int) -> list[Any]:
     """All that a method of the rules yields, naming the state if it fails or doesn't end."""
     CALLS.begun += 1
     try:
-        found = list(islice(method(state, *action), limits.MOST_YIELDED + 1))
+        found = list(islice(method(at.state, *at.throw, *action), limits.MOST_YIELDED + 1))
     except KeyboardInterrupt as stop:
         place = fault_place(stop)
-        stop.add_note(f"in {what}() in the state {rules.where(state, *action)}{place}")
+        stop.add_note(f"in {what}() in the state {rules.where(at, *action)}{place}")
         raise
     except PASSED_ON:
         raise
@@ -112,35 +159,41 @@ def _all_of(rules: Rules, what: str, method: Any, state: Any, *action: int) -> l
         fault = fault_text(error)
         hint = "; it should yield" if "object is not iterable" in fault else ""
         raise RulesError(
-            f"{rules.game.name}: {what}() fails in the state {rules.where(state, *action)}: "
+            f"{rules.game.name}: {what}() fails in the state {rules.where(at, *action)}: "
             f"{fault}{hint}"
         ) from error
     if len(found) > limits.MOST_YIELDED:
         raise RulesError(
             f"{rules.game.name}: {what}() yields more than {limits.MOST_YIELDED:,} {what} in "
-            f"the state {rules.where(state, *action)}; does a loop in it never end?"
+            f"the state {rules.where(at, *action)}; does a loop in it never end?"
         )
     return found
 
 
-def _expand_action(rules: Rules, state: Any, action: int) -> Action:
-    name = rules.game.name
-    outcomes = _all_of(rules, "outcomes", rules.game.outcomes, state, action)
+def _expand_action(rules: Rules, at: Situation, action: int) -> Action:
+    outcomes = _all_of(rules, "outcomes", rules.game.outcomes, at, action)
     if _in_order(rules, outcomes):
         weights, thens, next_states = zip(*outcomes, strict=True)
     else:
-        weights, thens, next_states = _one_by_one(rules, outcomes, state, action)
-    total = sum(weights)
+        weights, thens, next_states = _one_by_one(rules, outcomes, at, action)
+    _require_total(rules, sum(weights), bool(outcomes), "outcome", at, action)
+    reward = _checked_reward(rules, at, action) if rules.has_reward else 0.0
+    return Action(action, reward, weights, thens, next_states)
+
+
+def _require_total(
+    rules: Rules, total: int | float, some: bool, what: str, at: Situation, *action: int
+) -> None:
+    """Make sure that weights add up to something that is finite."""
+    name = rules.game.name
     if total == 0:
-        problem = "the weights are all zero" if outcomes else "no outcome"
-        raise RulesError(f"{name}: {problem} in the state {rules.where(state, action)}")
+        problem = "the weights are all zero" if some else f"no {what}"
+        raise RulesError(f"{name}: {problem} in the state {rules.where(at, *action)}")
     if total > MAX_TOTAL_WEIGHT or not math.isfinite(total):
         raise RulesError(
-            f"{name}: the weights add up to {total} in the state {rules.where(state, action)}, "
+            f"{name}: the weights add up to {total} in the state {rules.where(at, *action)}, "
             f"more than {MAX_TOTAL_WEIGHT}"
         )
-    reward = _checked_reward(rules, state, action) if rules.has_reward else 0.0
-    return Action(action, reward, weights, thens, next_states)
 
 
 def _in_order(rules: Rules, outcomes: list[Any]) -> bool:
@@ -158,7 +211,7 @@ def _in_order(rules: Rules, outcomes: list[Any]) -> bool:
 
 
 def _one_by_one(
-    rules: Rules, outcomes: Iterable[Any], state: Any, action: int
+    rules: Rules, outcomes: Iterable[Any], at: Situation, action: int
 ) -> tuple[tuple[int | float, ...], tuple[int, ...], tuple[Any, ...]]:
     """The weights, thens and next states of outcomes, None where the game is over.
 
@@ -173,24 +226,24 @@ def _one_by_one(
         except (TypeError, ValueError):
             raise RulesError(
                 f"{rules.game.name}: outcomes() gives {shown(outcome)} in the state "
-                f"{rules.where(state, action)}; it should yield (weight, then, next_state)"
+                f"{rules.where(at, action)}; it should yield (weight, then, next_state)"
             ) from None
         if type(weight) is not int or weight < 0:
-            weight = _checked_weight(rules, weight, state, action)
+            weight = _checked_weight(rules, weight, at, action)
         if type(then) is not int or not rules.allows(then):
-            then = _checked_then(rules, then, state, action)
+            then = _checked_then(rules, then, at, action)
         if weight == 0:
             continue
         if is_over(then):  # the game is over, and the state is not looked at
             next_state = None
         elif type(next_state) is not rules.state_type:
-            rules.checked(next_state, f"outcomes() in the state {rules.where(state, action)}")
+            rules.checked(next_state, f"outcomes() in the state {rules.where(at, action)}")
         checked.append((weight, then, next_state))
     weights, thens, next_states = zip(*checked, strict=True) if checked else ((), (), ())
     return weights, thens, next_states
 
 
-def _checked_weight(rules: Rules, weight: Any, state: Any, action: int) -> int | float:
+def _checked_weight(rules: Rules, weight: Any, at: Situation, *action: int) -> int | float:
     number: int | float
     try:
         number = index(weight)
@@ -198,36 +251,36 @@ def _checked_weight(rules: Rules, weight: Any, state: Any, action: int) -> int |
         if not isinstance(weight, float | np.floating):
             raise RulesError(
                 f"{rules.game.name}: the weight {shown(weight)} in the state "
-                f"{rules.where(state, action)} isn't a number; a weight is a whole number of "
+                f"{rules.where(at, *action)} isn't a number; a weight is a whole number of "
                 "ways (or, for unfair dice, a float)"
             ) from None
         number = float(weight)
     if not number >= 0 or number == math.inf:
         raise RulesError(
             f"{rules.game.name}: the weight {shown(weight)} in the state "
-            f"{rules.where(state, action)} isn't a finite number from 0"
+            f"{rules.where(at, *action)} isn't a finite number from 0"
         )
     return number
 
 
-def _checked_then(rules: Rules, then: Any, state: Any, action: int) -> int:
+def _checked_then(rules: Rules, then: Any, at: Situation, action: int) -> int:
     if isinstance(then, int | np.integer) and rules.allows(int(then)):
         return int(then)
     raise RulesError(
-        f"{rules.game.name}: {rules.then_error(then)} in the state {rules.where(state, action)}"
+        f"{rules.game.name}: {rules.then_error(then)} in the state {rules.where(at, action)}"
     )
 
 
-def _checked_reward(rules: Rules, state: Any, action: int) -> float:
+def _checked_reward(rules: Rules, at: Situation, action: int) -> float:
     game = rules.game
     CALLS.begun += 1
     try:
-        reward = float(game.reward(state, action))
+        reward = float(game.reward(at.state, *at.throw, action))
     except PASSED_ON:
         raise
     except BaseException as error:
         raise RulesError(
-            f"{game.name}: reward() fails in the state {rules.where(state, action)}: "
+            f"{game.name}: reward() fails in the state {rules.where(at, action)}: "
             f"{fault_text(error)}"
         ) from error
     fault = ""
@@ -237,6 +290,6 @@ def _checked_reward(rules: Rules, state: Any, action: int) -> float:
         fault = rules.reward_error
     if fault:
         raise RulesError(
-            f"{game.name}: the reward {reward} in the state {rules.where(state, action)} {fault}"
+            f"{game.name}: the reward {reward} in the state {rules.where(at, action)} {fault}"
         )
     return reward + 0.0  # one kind of zero

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from rollwise.builders.arrays import Arrays
-from rollwise.builders.expand import Action, expand, has_equal_outcomes, merged
+from rollwise.builders.arrays import Arrays, Throws
+from rollwise.builders.expand import Action, expand, has_equal_outcomes, merged, throws_in
 from rollwise.builders.limits import LOOKED_AT, too_many_states
-from rollwise.builders.rules import Rules
+from rollwise.builders.rules import Rules, Situation
 from rollwise.builders.watch import watched
 from rollwise.errors import RulesError
 
@@ -46,7 +46,7 @@ class Interpreter:
         # -1 stands for the end of the game, which comes as None
         self._number: dict[Any, int] = {None: -1}
         for fields in roots.tolist():
-            self._number.setdefault(rules.state_type(*fields), len(self._number) - 1)
+            self._number.setdefault(rules.layout.state(fields), len(self._number) - 1)
         self._states = list(self._number)[1:]
         self._n_roots = len(self._states)
         self._place = 0
@@ -55,6 +55,10 @@ class Interpreter:
         self._labels, self._next = array("i"), array("i")
         self._action_lottery = array("i")
         self._lotteries: dict[Any, int] = {}
+        # of a game with throws: the lists of throws, which of them each state has, and where the
+        # situations of each state begin
+        self._throw_lists: dict[Any, int] = {}
+        self._state_throws, self._situation_indptr = array("i"), array("q", [0])
 
     def run(
         self,
@@ -86,7 +90,7 @@ class Interpreter:
                 raise too_many_states(
                     self._rules,
                     self._place,
-                    np.array(self._states, np.int32),
+                    self._state_rows(len(self._states)),
                     self._max_states,
                     len(self._next),
                 )
@@ -99,7 +103,20 @@ class Interpreter:
 
     def _expand_next(self) -> None:
         state = self._states[self._place]
-        for action in expand(self._rules, state):
+        if not self._rules.has_throws:
+            self._expand_situation(Situation(state))
+        else:
+            throws = throws_in(self._rules, state)
+            known = tuple(throws), tuple(throws.values())
+            number = self._throw_lists.setdefault(known, len(self._throw_lists))
+            self._state_throws.append(number)
+            for throw in throws:
+                self._expand_situation(Situation(state, (throw,)))
+            self._situation_indptr.append(len(self._action_indptr) - 1)
+        self._place += 1
+
+    def _expand_situation(self, at: Situation) -> None:
+        for action in expand(self._rules, at):
             looking = self._merged_from == math.inf and self._place < LOOKED_AT
             if looking and has_equal_outcomes(action):
                 self._merged_from = len(self._labels)
@@ -111,7 +128,7 @@ class Interpreter:
                 numbers = [None]
             if None in numbers:
                 numbers = [
-                    self._numbered(next_state, state, action.label)
+                    self._numbered(next_state, at, action.label)
                     for next_state in action.next_states
                 ]
             self._labels.append(action.label)
@@ -119,15 +136,14 @@ class Interpreter:
             self._next.extend(numbers)  # type: ignore[arg-type]
             self._outcome_indptr.append(len(self._next))
         self._action_indptr.append(len(self._labels))
-        self._place += 1
 
     def _as_kept(self, action: Action, number: int) -> Action:
         return merged(action) if number >= self._merged_from else action
 
-    def _numbered(self, next_state: Any, state: Any, action: int) -> int:
+    def _numbered(self, next_state: Any, at: Situation, action: int) -> int:
         """The number of a state, which gets one if it is new."""
         if next_state is not None and not self._rules.is_plain(next_state):
-            where = f"outcomes() in the state {self._rules.where(state, action)}"
+            where = f"outcomes() in the state {self._rules.where(at, action)}"
             next_state = self._rules.checked(next_state, where)
         known = self._number.get(next_state)
         if known is None:
@@ -147,37 +163,70 @@ class Interpreter:
         outcomes = 0
         for place in few.tolist():
             state = self._states[place]
-            first, last = self._action_indptr[place], self._action_indptr[place + 1]
-            found = list(self._labels[first:last]), list(self._action_lottery[first:last])
-            begin, end = self._outcome_indptr[first], self._outcome_indptr[last]
-            plain = enumerate(expand(self._rules, state), first)
-            actions = [self._as_kept(action, number) for number, action in plain]
-            lotteries = [self._lotteries.get(_lottery(action)) for action in actions]
-            again = [action.label for action in actions], lotteries
-            next_states = chain.from_iterable(action.next_states for action in actions)
-            numbers = list(map(self._number.get, next_states))
-            if again != found or numbers != list(self._next[begin:end]):
-                raise RulesError(
-                    f"{self._rules.game.name}: the rules don't say the same twice in the state "
-                    f"{self._rules.state_text(state)}; they may draw nothing and change nothing: "
-                    "outcomes() yields all that can happen, with its weight"
-                )
-            outcomes += end - begin
-            if outcomes > MOST_ASKED_AGAIN:
-                return
+            situations = [Situation(state)]
+            first, last = place, place + 1
+            if self._rules.has_throws:
+                throws = throws_in(self._rules, state)
+                known = tuple(throws), tuple(throws.values())
+                if self._throw_lists.get(known) != self._state_throws[place]:
+                    raise self._says_otherwise(situations[0])
+                situations = [Situation(state, (throw,)) for throw in throws]
+                first, last = self._situation_indptr[place : place + 2]
+            for number, at in zip(range(first, last), situations, strict=True):
+                outcomes += self._ask_again(at, number)
+                if outcomes > MOST_ASKED_AGAIN:
+                    return
+
+    def _ask_again(self, at: Situation, number: int) -> int:
+        """Ask about the situation of a number; how many outcomes it has."""
+        first, last = self._action_indptr[number], self._action_indptr[number + 1]
+        found = list(self._labels[first:last]), list(self._action_lottery[first:last])
+        begin, end = self._outcome_indptr[first], self._outcome_indptr[last]
+        plain = enumerate(expand(self._rules, at), first)
+        actions = [self._as_kept(action, number) for number, action in plain]
+        lotteries = [self._lotteries.get(_lottery(action)) for action in actions]
+        again = [action.label for action in actions], lotteries
+        next_states = chain.from_iterable(action.next_states for action in actions)
+        numbers = list(map(self._number.get, next_states))
+        if again != found or numbers != list(self._next[begin:end]):
+            raise self._says_otherwise(at)
+        return end - begin
+
+    def _says_otherwise(self, at: Situation) -> RulesError:
+        return RulesError(
+            f"{self._rules.game.name}: the rules don't say the same twice in the state "
+            f"{self._rules.where(at)}; they may draw nothing and change nothing: "
+            "outcomes() yields all that can happen, with its weight"
+        )
+
+    def _state_rows(self, n: int) -> np.ndarray:
+        """The numbers of the first states: (n, n_fields) int32."""
+        fields = len(self._rules.field_names)
+        numbers = map(self._rules.layout.numbers, self._states[:n])
+        return np.fromiter(chain.from_iterable(numbers), np.int32, n * fields).reshape(-1, fields)
+
+    def _throws(self) -> Throws | None:
+        layout = self._rules.throws
+        if layout is None:
+            return None
+        weights = list(chain.from_iterable(weights for _, weights in self._throw_lists))
+        codes = [layout.code(throw) for throws, _ in self._throw_lists for throw in throws]
+        sizes = [len(throws) for throws, _ in self._throw_lists]
+        return Throws(
+            np.frombuffer(self._state_throws, np.int32),
+            np.cumsum([0, *sizes], dtype=np.int64),
+            as_weights(weights),
+            np.array(codes, np.int64),
+        )
 
     def arrays(self) -> Arrays:
         """What was found."""
-        fields = len(self._rules.field_names)
-        size = self._place * fields
-        states = np.fromiter(chain.from_iterable(self._states[: self._place]), np.int32, size)
         weights = list(chain.from_iterable(weights for _, weights, _ in self._lotteries))
         thens = list(chain.from_iterable(thens for _, _, thens in self._lotteries))
-        whole = all(isinstance(weight, int) for weight in weights)
         sizes = [len(weights) for _, weights, _ in self._lotteries]
         return Arrays(
             self._n_roots,
-            states.reshape(-1, fields),
+            self._state_rows(self._place),
             np.frombuffer(self._action_indptr, np.int64),
             np.frombuffer(self._labels, np.int32),
             np.frombuffer(self._action_lottery, np.int32),
@@ -185,6 +234,13 @@ class Interpreter:
             np.frombuffer(self._next, np.int32),
             np.cumsum([0, *sizes], dtype=np.int64),
             np.array([reward for reward, _, _ in self._lotteries], np.float64),
-            np.array(weights, np.int64 if whole else np.float64),
+            as_weights(weights),
             np.array(thens, np.int64),
+            self._throws(),
         )
+
+
+def as_weights(weights: list[int | float]) -> np.ndarray:
+    """Weights as int64, or float64 if there is one."""
+    whole = all(isinstance(weight, int) for weight in weights)
+    return np.array(weights, np.int64 if whole else np.float64)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,14 +27,32 @@ from rollwise.game import (
     is_payoff,
     then_text,
 )
+from rollwise.graph import NO_THROW
+from rollwise.graph.layout import LEAST, MOST, MOST_NUMBERS, StateLayout, ThrowLayout
 
 if TYPE_CHECKING:
     from rollwise.builders.compiled.reads import Reads
 
-LEAST, MOST = -(2**31), 2**31 - 1
 
 # Columns of the strategy table, which no field may be called.
-RESERVED = ("action", "value", "win_probability", "error_bound")
+RESERVED = ("action", "value", "win_probability", "error_bound", "throw")
+
+# What each rule is given, after the game itself.
+GIVEN = {"actions": ("s",), "outcomes": ("s", "action"), "reward": ("s", "action")}
+
+
+class Situation(NamedTuple):
+    """When an action is chosen: in a state and, in a game with throws, after a throw.
+
+    Attributes
+    ----------
+    state : the state
+    throw : tuple
+        The throw, in a tuple; empty in a game without throws.
+    """
+
+    state: Any
+    throw: tuple[Any, ...] = ()
 
 
 def more_states() -> str:
@@ -91,6 +110,28 @@ class Rules:
                 "of the strategy table; call it something else"
             )
         self.action_names  # noqa: B018 (which are looked at before anything is built)
+        for name, given in GIVEN.items():
+            self._require_parameters(name, given)
+        self.throws  # noqa: B018
+
+    def _require_parameters(self, name: str, given: tuple[str, ...]) -> None:
+        """Make sure that a rule takes what it is given: a throw, in a game with throws."""
+        function = getattr(type(self.game), name)
+        if function is getattr(Game, name):
+            return
+        args = ("s", "throw", *given[1:]) if self.has_throws else given
+        try:
+            signature = inspect.signature(function)
+        except (TypeError, ValueError):
+            return
+        try:
+            signature.bind(self.game, *args)
+        except TypeError:
+            throws = "has throws(s)" if self.has_throws else "has no throws(s)"
+            raise RulesError(
+                f"{self.game.name}: {name}{signature} doesn't take what it is given; a game that "
+                f"{throws} has {name}(self, {', '.join(args)})"
+            ) from None
 
     @cached_property
     def start(self) -> Any:
@@ -112,8 +153,54 @@ class Rules:
         return kind
 
     @cached_property
+    def layout(self) -> StateLayout:
+        """How a state lies in arrays."""
+        self.state_type  # noqa: B018 (which says what is wrong with a start that is no state)
+        return StateLayout.of(self.start)
+
+    @cached_property
     def field_names(self) -> tuple[str, ...]:
-        return tuple(self.state_type._fields)  # type: ignore[attr-defined]
+        """The columns of a state: its fields, and the parts of those that are tuples."""
+        return self.layout.columns
+
+    @cached_property
+    def has_throws(self) -> bool:
+        return type(self.game).throws is not Game.throws
+
+    @cached_property
+    def throws(self) -> ThrowLayout | None:
+        """How a throw lies in arrays, as the first one shows; None in a game without throws."""
+        if not self.has_throws:
+            return None
+        name = self.game.name
+        try:
+            first = next(iter(self.game.throws(self.start)), None)
+        except PASSED_ON:
+            raise
+        except BaseException as error:
+            raise RulesError(
+                f"{name}: throws() fails in the state {self.state_text(self.start)}: "
+                f"{fault_text(error)}"
+            ) from error
+        try:
+            _, throw = first  # type: ignore[misc]  # or there is none
+        except (TypeError, ValueError):
+            raise RulesError(
+                f"{name}: throws() gives {shown(first)} in the state "
+                f"{self.state_text(self.start)}; it should yield (weight, throw)"
+            ) from None
+        if isinstance(throw, list | set | dict):
+            raise RulesError(
+                f"{name}: throws() gives {shown(throw)}; a throw is a whole number or a tuple "
+                "of them"
+            )
+        size = len(throw) if isinstance(throw, tuple | np.ndarray) else None
+        if size is not None and not 1 <= size <= MOST_NUMBERS:
+            raise RulesError(
+                f"{name}: throws() gives {shown(throw)}, of {size} numbers; a throw has from 1 to "
+                f"{MOST_NUMBERS} of them (how often each face shows, of many dice)"
+            )
+        return ThrowLayout(size)
 
     @cached_property
     def reads(self) -> Reads:
@@ -203,6 +290,8 @@ class Rules:
 
     def is_plain(self, state: Any) -> bool:
         """Whether a state of the right type needs no further look: all fields small ints."""
+        if not self.layout.is_flat:
+            return False
         return set(map(type, state)) == {int} and min(state) >= LEAST and max(state) <= MOST
 
     def checked(self, state: Any, where: str) -> Any:
@@ -213,21 +302,32 @@ class Rules:
                 f"{game.name}: {where} gives {shown(state)}, which isn't a {state_type.__name__} "
                 "like the start"
             )
+        names: tuple[str, ...] = state_type._fields  # type: ignore[attr-defined]
+        for name, field, size in zip(names, state, self.layout.sizes, strict=True):
+            if size is None and not isinstance(field, tuple | list | dict | set):
+                continue
+            if not isinstance(field, tuple) or len(field) != size:
+                wanted = "a whole number" if size is None else f"a tuple of {size} whole numbers"
+                raise RulesError(
+                    f"{game.name}: {where} gives {name}={shown(field)}; as in start(), "
+                    f"it is {wanted}"
+                )
+        numbers = self.layout.numbers(state)
         fields: list[Any] = []
-        for name, field in zip(self.field_names, state, strict=True):
+        for name, field in zip(self.field_names, numbers, strict=True):
             try:
                 number = index(field)
             except TypeError:
                 raise RulesError(
                     f"{game.name}: {where} gives {name}={shown(field)}; "
-                    "the fields of a state are whole numbers"
+                    "the fields of a state are whole numbers, or tuples of them"
                 ) from None
             if not LEAST <= number <= MOST:
                 raise RulesError(
                     f"{game.name}: {where} gives {name}={number}, which doesn't fit 32 bits"
                 )
             fields.append(number)
-        return state_type(*fields)
+        return self.layout.state(fields)
 
     def few_roots(self, most: int) -> np.ndarray | None:
         """As `roots`, or None if there are more than `most`."""
@@ -259,7 +359,8 @@ class Rules:
         for root in roots:
             if type(root) is not self.state_type or not self.is_plain(root):
                 self.checked(root, "roots()")
-        flat = chain(start, chain.from_iterable(roots))
+        numbers = self.layout.numbers
+        flat = chain(numbers(start), chain.from_iterable(map(numbers, roots)))
         size = (len(roots) + 1) * len(self.field_names)
         return np.fromiter(flat, np.int32, size).reshape(-1, len(self.field_names))
 
@@ -305,14 +406,29 @@ class Rules:
         return number
 
     def state_text(self, state: Any) -> str:
-        return ", ".join(
-            f"{name}={field}" for name, field in zip(self.field_names, state, strict=True)
-        )
+        fields = zip(self.state_type._fields, state, strict=True)  # type: ignore[attr-defined]
+        return ", ".join(f"{name}={field}" for name, field in fields)
 
-    def where(self, state: Any, *action: int) -> str:
-        """A state, or a state and an action, in words."""
-        text = self.state_text(state)
+    def situation(self, row: Sequence[int]) -> Situation:
+        """The situation of a row of a graph: the fields, and what was thrown if something was."""
+        n = len(self.field_names)
+        state = self.layout.state(row[:n])
+        if self.throws is None or len(row) == n or row[n] == NO_THROW:
+            return Situation(state)
+        return Situation(state, (self.throws.throw(row[n:]),))
+
+    def where(self, at: Situation, *action: int) -> str:
+        """A situation, or a situation and an action, in words."""
+        text = self.state_text(at.state)
+        if at.throw:
+            text += f" with the throw {throw_text(*at.throw)}"
         return f"{text} with the action {self.action_text(*action)}" if action else text
 
     def action_text(self, label: int) -> str:
         return self.action_names.get(label, str(label))
+
+
+def throw_text(throw: Any) -> str:
+    """A throw in numbers: ``5``, or ``3 5``."""
+    parts = throw if isinstance(throw, tuple | np.ndarray) else (throw,)
+    return " ".join(map(str, parts))

@@ -205,21 +205,48 @@ def _is_file(word: str) -> bool:
     return Path(word).is_file()
 
 
-def read_state(text: str) -> dict[str, int]:
-    """A state as typed: ``banked=50,rival=50,turn=20``."""
-    state: dict[str, int] = {}
-    for part in text.split(","):
+def read_state(text: str) -> dict[str, Any]:
+    """A state as typed: ``banked=50,rival=50,turn=20``, or ``board=(0,2,1),rival=3``."""
+    state: dict[str, Any] = {}
+    for part in re.split(r",(?![^(]*\))", text):
         name, equals, value = (piece.strip() for piece in part.partition("="))
-        try:
-            number = int(value)
-        except ValueError:
-            number = None
-        if not equals or not name or number is None or name in state:
+        whole = value[:1] == "(" and value[-1:] == ")"
+        field = read_numbers(value[1:-1]) if whole else read_numbers(value)
+        if (
+            not equals
+            or not name
+            or name in state
+            or field is None
+            or (len(field) != 1 and not whole)
+        ):
             raise UnknownState(
-                f"{text!r} isn't a state; write every field once, as in banked=50,rival=50,turn=20"
+                f"{text!r} isn't a state; write every field once, as in banked=50,rival=50,turn=20 "
+                "(a field of several numbers as board=(0,2,1))"
             )
-        state[name] = number
+        state[name] = field if whole else field[0]
     return state
+
+
+def read_numbers(text: str) -> tuple[int, ...] | None:
+    """Whole numbers with commas or spaces between: ``3,5``; None where it is something else."""
+    try:
+        return tuple(int(part) for part in text.replace(",", " ").split())
+    except ValueError:
+        return None
+
+
+def read_throw(text: str | None) -> tuple[int, ...] | None:
+    """A throw as typed: ``3,5``.
+
+    Raises
+    ------
+    UsageError
+        It isn't one.
+    """
+    numbers = None if text is None else read_numbers(text)
+    if text is not None and not numbers:
+        raise UsageError(f"--throw {text!r} isn't a throw; write its numbers, as in --throw 3,5")
+    return numbers
 
 
 def read_mode(mode: str) -> Mode:

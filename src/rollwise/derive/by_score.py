@@ -356,7 +356,7 @@ def derived_graph(
         )
     n_outcomes = len(found.outcome)
     parts: dict[str, Any] = {
-        "states": np.column_stack([graph.states[found.state], column]).astype(np.int32),
+        "states": np.column_stack([graph.rows[found.state], column]).astype(np.int32),
         "action_indptr": found.action_indptr,
         "action_label": graph.action_label[found.action],
         "action_reward": np.zeros(len(found.action)),
@@ -364,7 +364,8 @@ def derived_graph(
         "outcome_state": found.outcome_state,
         "outcome_weight": graph.outcome_weight[found.outcome],
         "outcome_passes": np.zeros(n_outcomes, np.bool_),
-        "field_names": (*graph.field_names, field),
+        "field_names": (*graph.columns, field),
+        "throw_names": graph.throw_names,
         "action_names": graph.action_names,
         "game": graph.game,
         "parameters": graph.parameters,

@@ -124,8 +124,8 @@ class DerivedGame(Game):
 
 def base_actions(graph: StateGraph, inner: StateGraph) -> NDArray[np.int64]:
     """The action of the base game's graph that each action of a derived one stands for."""
-    parts = graph.states[:, : len(inner.field_names)]
-    rows = np.concatenate([inner.states, parts])
+    parts = graph.rows[:, : len(inner.columns)]
+    rows = np.concatenate([inner.rows, parts])
     _, number = np.unique(rows, axis=0, return_inverse=True)
     place = np.empty(int(number.max()) + 1, np.int64)
     place[number[: inner.n_states]] = np.arange(inner.n_states)

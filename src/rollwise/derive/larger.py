@@ -75,7 +75,7 @@ def place_of(graph: StateGraph, wide: StateGraph) -> NDArray[np.int64] | None:
 
     None unless all of them do, with the same actions and outcomes.
     """
-    if graph.field_names != wide.field_names or graph.objective != wide.objective:
+    if graph.columns != wide.columns or graph.objective != wide.objective:
         return None
     place = places_of(graph, wide)
     if np.any(place < 0):
@@ -93,7 +93,7 @@ def place_of(graph: StateGraph, wide: StateGraph) -> NDArray[np.int64] | None:
 
 def places_of(graph: StateGraph, wide: StateGraph) -> NDArray[np.int64]:
     """The state of another graph with the same fields, -1 where it has none: (n_states,) int64."""
-    states = np.concatenate([wide.states, graph.states])
+    states = np.concatenate([wide.rows, graph.rows])
     number = np.unique(states, axis=0, return_inverse=True)[1].reshape(-1)
     where = np.full(len(states), -1)
     where[number[: wide.n_states]] = np.arange(wide.n_states)

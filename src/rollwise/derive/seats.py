@@ -156,6 +156,7 @@ def take_seats(
         raise UsageError(f"{graph.game} is a game for one: there is no second seat")
     if graph.n_border:
         raise ValueError("seats need a whole graph, not one with a border")
+    graph = graph.flat
     begin = np.arange(n_seats * n) if starts is None else _beginnings(graph, starts, n_seats)
     chances = [_chances(graph, policy) for policy in policies]
     most_states = n_seats * n
@@ -196,6 +197,7 @@ def take_seats(
         lotteries=graph.lotteries,
         field_names=(*graph.field_names, "seat") if n_seats == 2 else graph.field_names,
         action_names=graph.action_names,
+        throw_names=graph.throw_names,
         game=graph.game,
         parameters=graph.parameters,
         players=graph.players,
@@ -309,7 +311,7 @@ def _mixtures(
         pairs = zip(shares, points[here].tolist(), strict=True)
         reward[i] = float(sum(p * Fraction(r) for p, r in pairs) / sum(shares))
     return graph.with_arrays(
-        states=graph.states[mixing],
+        states=graph.rows[mixing],
         action_indptr=np.arange(len(counts) + 1),
         action_label=graph.action_label[taken[last - counts]],
         action_reward=reward,

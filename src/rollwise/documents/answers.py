@@ -19,7 +19,7 @@ from rollwise.documents.parts import (
 if TYPE_CHECKING:
     import polars as pl
 
-    from rollwise.answer.advice import Advice
+    from rollwise.answer.advice import Advice, ThrowAdvice
     from rollwise.answer.evaluation import BestResponse, Evaluation
     from rollwise.answer.layered import LayeredSolution
     from rollwise.answer.solution import Solution
@@ -41,7 +41,8 @@ def solution_document(solution: Solution, check: Sequence[str] | None = None) ->
         **game_head(graph),
         "method": solution.method,
         "status": solution.status,
-        "states": graph.n_states,
+        "states": graph.n_positions,
+        **({"after_throws": graph.n_states - len(solution)} if graph.throw_names else {}),
         "actions": graph.n_actions,
         "outcomes": graph.n_outcomes,
         "components": len(graph.components),
@@ -143,13 +144,17 @@ def layers_document(solution: LayeredSolution) -> Document:
 def advice_document(solution: Solution, advice: Advice) -> Document:
     """What each action is worth in a position, and what a wrong one costs."""
     exact, exact_actions = _exact_advice(solution, advice)
-    return {
+    head = {
         **game_head(solution.graph),
         "state": advice.state,
         "value": number_or_none(advice.value),
         "win_probability": advice.win_probability,
         "error_bound": number_or_none(advice.error_bound),
         **exact,
+    }
+    if advice.throws:
+        return head | {"throws": [_throw_document(row) for row in advice.throws]}
+    return head | {
         "actions": [
             {
                 "action": row.action,
@@ -163,6 +168,17 @@ def advice_document(solution: Solution, advice: Advice) -> Document:
             }
             for row, fractions in zip(advice.actions, exact_actions, strict=True)
         ],
+    }
+
+
+def _throw_document(row: ThrowAdvice) -> Document:
+    return {
+        "throw": list(row.throw),
+        "probability": row.chance,
+        "action": row.action,
+        "value": number_or_none(row.value),
+        "win_probability": row.win_probability,
+        "error_bound": number_or_none(row.error_bound),
     }
 
 

@@ -63,7 +63,7 @@ def policy_of(env: Any, choose: Choose | NDArray[Any], name: str = "agent") -> P
     for begin in range(0, len(asked), BATCH):
         states = asked[begin : begin + BATCH]
         masks = arena.masks[states].astype(np.bool_)
-        answer = choose(graph.states[states], masks) if callable(choose) else choose[states]
+        answer = choose(graph.rows[states], masks) if callable(choose) else choose[states]
         chances = _chances(answer, masks.shape)
         wrong = (chances < 0) | ~np.isfinite(chances) | ((chances > 0) & ~masks)
         for row in np.flatnonzero(wrong.any(axis=1) | ~(chances.sum(axis=1) > 0))[:1]:

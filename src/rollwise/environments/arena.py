@@ -135,7 +135,7 @@ class Arena:
         A game that ended early looks like no state: all its fields are the smallest
         of any state, less 1 (or 2, 3 and so on, where payoffs differ).
         """
-        states = self.graph.states
+        states = self.graph.rows
         early = 1 + np.arange(len(self.early_payoffs))[:, None]
         return np.vstack([states, states.min(axis=0) - early], dtype=np.int32)
 

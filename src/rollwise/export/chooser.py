@@ -52,7 +52,7 @@ def one_chooser(graph: StateGraph, against: Policy | None = None) -> StateGraph:
 def seats(graph: StateGraph) -> NDArray[np.int64]:
     """Who moves in each state of a graph from `one_chooser`: (n_states,)."""
     if graph.players == 2:
-        return graph.states[:, -1].astype(np.int64)
+        return graph.rows[:, -1].astype(np.int64)
     return np.zeros(graph.n_states, np.int64)
 
 

@@ -75,7 +75,7 @@ def write_parquet(solution: Solution, path: Path) -> None:
     frame = pl.DataFrame(
         {
             "state": state,
-            **{name: graph.states[state, i] for i, name in enumerate(graph.field_names)},
+            **{name: graph.rows[state, i] for i, name in enumerate(graph.columns)},
             "value": solution.values[state],
             "error_bound": solution.error_bounds[state],
             "action": solution.action_column(action),

@@ -133,8 +133,8 @@ def _prism(graph: StateGraph, out: TextIO) -> None:
             out.write(f"player {player} {', '.join(f'[{c}]' for c in commands)} endplayer\n")
         out.write("\n")
     out.write("module game\n")
-    lows, highs = graph.states.min(axis=0).tolist(), graph.states.max(axis=0).tolist()
-    for field, low, high, first in zip(fields, lows, highs, graph.states[0].tolist(), strict=True):
+    lows, highs = graph.rows.min(axis=0).tolist(), graph.rows.max(axis=0).tolist()
+    for field, low, high, first in zip(fields, lows, highs, graph.row(0), strict=True):
         # PRISM wants a range of more than one value.
         out.write(f"  {field} : [{low}..{max(high, low + 1)}] init {first};\n")
     found = endings(graph)
@@ -142,7 +142,7 @@ def _prism(graph: StateGraph, out: TextIO) -> None:
     ends = found.of_outcome.tolist()
     about = ", ".join(f"{i} {name}" for i, name in enumerate((*found.names, "finished"), 1))
     out.write(f"  ending : [0..{last}] init 0;  // {about}\n\n")
-    states = graph.states.tolist()
+    states = graph.rows.tolist()
     guards = [" & ".join(f"{f}={x}" for f, x in zip(fields, row, strict=True)) for row in states]
     rewards = []
     for a, s in enumerate(graph.action_state.tolist()):

@@ -42,7 +42,7 @@ class RollwiseState(pyspiel.State):  # type: ignore[misc]
 
     def state_of_rollwise(self) -> tuple[int, ...]:
         """The fields of the state, as the mover sees it."""
-        return tuple(self.graph.states[self.state].tolist())
+        return self.graph.row(self.state)
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
         return list(enumerate(self.graph.view.action(self.action).chances))
@@ -121,8 +121,8 @@ class Observer:
     """The fields of the state as the one to move sees it, and who that is."""
 
     def __init__(self, graph: StateGraph) -> None:
-        self.states = graph.states
-        self.tensor = np.zeros(len(graph.field_names) + 1, np.float32)
+        self.states = graph.rows
+        self.tensor = np.zeros(len(graph.columns) + 1, np.float32)
         self.dict = {"observation": self.tensor}
 
     def set_from(self, state: RollwiseState, player: int) -> None:

@@ -133,7 +133,9 @@ def part_of(graph: StateGraph, states: NDArray[Any]) -> tuple[StateGraph, Ints]:
     place = len(states) + np.cumsum(goes_on) - 1
     part = replace(
         graph,
-        states=graph.states[states],
+        states=graph.rows_at(states),
+        field_names=graph.columns,
+        throws=None,
         action_indptr=np.concatenate([[0], np.cumsum(counts)]),
         action_label=graph.action_label[actions],
         action_lottery=lottery.astype(np.int32),

@@ -318,7 +318,7 @@ def regroup(
     is_new &= place >= 0
     stop = graph.action_label.max() + 1
     return graph.with_arrays(
-        states=graph.states[is_new],
+        states=graph.rows[is_new],
         action_indptr=np.searchsorted(owner, np.arange(n + 1)).astype(np.int64),
         action_label=np.where(ends, stop, graph.action_label[action]).astype(np.int32),
         action_reward=np.where(ends, 0.0, graph.action_reward[action]),

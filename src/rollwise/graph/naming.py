@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from rollwise.errors import UnknownState
 from rollwise.parameters import typed
 
+THROW = -1  # the number of the action that throws, in a game with throws
+NO_THROW = -(2**31)  # what stands in the columns of a throw before it
+
 
 def title_of(game: str, parameters: Mapping[str, Any]) -> str:
     """A game with its parameters, as typed on the command line."""
@@ -19,14 +22,40 @@ def title_of(game: str, parameters: Mapping[str, Any]) -> str:
 
 
 def state_text(field_names: Sequence[str], fields: Iterable[int]) -> str:
-    """A state in words: ``banked=0, rival=0, turn=5``."""
-    return ", ".join(f"{name}={field}" for name, field in zip(field_names, fields, strict=True))
+    """A state in words: ``banked=0, rival=0, turn=5``, or ``board=(0, 2, 1), rival=0``."""
+    return ", ".join(f"{name}={field}" for name, field in grouped(field_names, fields).items())
+
+
+def grouped(names: Iterable[str], fields: Iterable[Any]) -> dict[str, Any]:
+    """Fields by name, those of a tuple (``board.0``, ``board.1``) as one."""
+    found: dict[str, Any] = {}
+    for name, field in zip(names, fields, strict=True):
+        whole, dot, _ = name.rpartition(".")
+        if dot:
+            found[whole] = (*found.get(whole, ()), field)
+        else:
+            found[name] = field
+    return found
+
+
+def spread(state: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any] | list[Any]:
+    """A state with a field for each number: tuples are taken apart (see `grouped`)."""
+    if isinstance(state, Mapping):
+        parts: dict[str, Any] = {}
+        for name, field in state.items():
+            several = isinstance(field, tuple | list)
+            parts |= {f"{name}.{k}": x for k, x in enumerate(field)} if several else {name: field}
+        return parts
+    numbers: list[Any] = []
+    for field in state:
+        numbers += field if isinstance(field, tuple | list) else [field]
+    return numbers
 
 
 def find_state(
     states: NDArray[np.int32],
     field_names: Sequence[str],
-    state: Sequence[int] | Mapping[str, int],
+    state: Sequence[Any] | Mapping[str, Any],
     title: str,
 ) -> int:
     """The row of a state in an array of them.
@@ -34,8 +63,8 @@ def find_state(
     Parameters
     ----------
     states : (n_states, n_fields) int32
-    state : sequence or mapping of int
-        Its fields, in their order or by name.
+    state : sequence or mapping
+        Its fields, in their order or by name: whole numbers, or tuples of them.
     title : str
         What messages say of where it was looked for.
 
@@ -47,6 +76,8 @@ def find_state(
     def refuse(fault: str) -> NoReturn:
         raise UnknownState(f"{title}: {fault}; a state is {', '.join(field_names)}, each once")
 
+    if isinstance(state, Mapping | Sequence) and not isinstance(state, str):
+        state = spread(state)
     if isinstance(state, Mapping):
         for name in state:
             if name not in field_names:

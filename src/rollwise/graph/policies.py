@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rollwise.errors import PolicyError
 from rollwise.faults import PASSED_ON, fault_text
 from rollwise.graph.choices import has_ties
+from rollwise.graph.layout import StateLayout
 from rollwise.graph.state_graph import StateGraph
 
 StateFunction = Callable[[Any], Any]
@@ -77,16 +78,16 @@ class Policy:
         Parameters
         ----------
         function : callable
-            Takes a state of the game and gives an action, or a mapping of
-            actions to weights for a policy that mixes them. Where the mover has
-            no choice it is not asked.
+            Takes a state of the game, and the throw in a game with throws. Gives an action, or a
+            mapping of actions to weights for a policy that mixes them. Where the mover has no
+            choice it is not asked.
 
         Raises
         ------
         PolicyError
             It fails, or gives what is no action there; names the state.
         """
-        state_type = type(game.start())
+        layout, throws = StateLayout.of(game.start()), graph.throw_layout
         probability = np.zeros(graph.n_actions)
         for state in graph.view:
             actions = state.action_range
@@ -94,7 +95,8 @@ class Policy:
                 probability[actions[0]] = 1.0
                 continue
             try:
-                answer = function(state_type(*state.fields))
+                throw = () if throws is None else (throws.throw(state.throw),)
+                answer = function(layout.state(state.fields), *throw)
                 mixed = answer if isinstance(answer, Mapping) else {answer: 1.0}
                 chances = {index(label): float(weight) for label, weight in mixed.items()}
             except PASSED_ON:

@@ -6,6 +6,10 @@ has the actions ``action_indptr[s]:action_indptr[s + 1]``, and action a has the
 outcomes ``outcome_indptr[a]:outcome_indptr[a + 1]``. Kernels and their drivers read
 these arrays; everything else reads `rollwise.graph.view`.
 
+In a game with throws a *state* is a position, or a position after a throw. The positions stand
+first. Each has one action, the throw (`THROW`). The outcome j of all these actions leads to the
+state ``n_positions + j``. So to methods a throw is chance like any other.
+
 A graph holds what its actions share once (see `rollwise.graph.lotteries`). The arrays that
 spell it out for each action and outcome are made when someone asks for them.
 """
@@ -15,19 +19,21 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.errors import UnknownState
 from rollwise.graph.components import Components
+from rollwise.graph.layout import ThrowLayout
 from rollwise.graph.lotteries import Lotteries, share
-from rollwise.graph.naming import find_state, state_text, title_of
+from rollwise.graph.naming import NO_THROW, find_state, spread, state_text, title_of
 from rollwise.graph.old_names import OldNames
 from rollwise.graph.view import GraphView
-from rollwise.graph.vocabulary import Vocabulary
+from rollwise.graph.vocabulary import Vocabulary, listed
 
 Objective = Literal["win", "maximize", "minimize"]
 Endless = Literal["forbidden", "draw", "lose"]
@@ -62,6 +68,7 @@ FACTS = (
     "n_roots",
     "n_border",
     "endless",
+    "throw_names",
 )
 
 
@@ -71,8 +78,9 @@ class StateGraph(OldNames):
 
     Attributes
     ----------
-    states : (n_states, n_fields) int32
-        The fields of each state, breadth first from the roots; state 0 is the start.
+    states : (n_positions, n_fields) int32
+        The fields of each state, breadth first from the roots; state 0 is the start. In a game
+        with throws only the positions; `rows` has all.
     action_indptr : (n_states + 1,) int64
         Where the actions of each state begin.
     action_label : (n_actions,) int32
@@ -92,6 +100,11 @@ class StateGraph(OldNames):
         States outside this graph whose values are known, numbered from ``n_states``.
     endless : {"forbidden", "draw", "lose"}
         What endless play is worth in a game that is won or lost (see `rollwise.Game`).
+    throws : (n_thrown, width) int32 or None
+        What was thrown, by the outcomes of the first lotteries, which are those of throws.
+        None where no state is a throw.
+    throw_names : tuple of str
+        The columns of a throw; empty in a game without.
     action_reward : (n_actions,) float64
         Points for taking the action; with two players, from the other one. This and what
         follows is spelled out from the lotteries.
@@ -121,6 +134,8 @@ class StateGraph(OldNames):
     n_roots: int = 1
     n_border: int = 0
     endless: Endless = "forbidden"
+    throws: NDArray[np.int32] | None = None
+    throw_names: tuple[str, ...] = ()
 
     @classmethod
     def of_arrays(cls, **parts: Any) -> StateGraph:
@@ -144,7 +159,8 @@ class StateGraph(OldNames):
 
     def with_arrays(self, **changed: Any) -> StateGraph:
         """Another graph, with some of the arrays that spell this one out, or facts, changed."""
-        kept = {name: getattr(self, name) for name in (*ARRAYS, *FACTS) if name not in changed}
+        named = (*ARRAYS, *FACTS)
+        kept = {name: getattr(self.flat, name) for name in named if name not in changed}
         return StateGraph.of_arrays(**kept, **changed)
 
     @cached_property
@@ -178,7 +194,85 @@ class StateGraph(OldNames):
 
     @property
     def n_states(self) -> int:
-        return len(self.states)
+        """How many states there are, with those after a throw."""
+        return len(self.action_indptr) - 1
+
+    @property
+    def n_positions(self) -> int:
+        """How many states are no throws: all, in a game without throws."""
+        return len(self.positions)
+
+    @cached_property
+    def positions(self) -> NDArray[np.int64]:
+        """The states that are no throws: (n_positions,) int64, ascending."""
+        if self.throws is not None:
+            return np.arange(len(self.states))
+        if not self.throw_names:
+            return np.arange(self.n_states)
+        column = self.field_names.index(self.throw_names[0])
+        return np.flatnonzero(self.states[:, column] == NO_THROW)
+
+    @property
+    def fields(self) -> NDArray[np.int32]:
+        """The fields of each state, without what was thrown: (n_states, n_fields) int32."""
+        return self.rows[:, : len(self.field_names)]
+
+    @cached_property
+    def flat(self) -> StateGraph:
+        """The same graph with what was thrown among the fields of each state.
+
+        So are graphs that are made from one with throws; without throws, it is this one.
+        """
+        if self.throws is None:
+            return self
+        return replace(self, states=self.rows, field_names=self.columns, throws=None)
+
+    @property
+    def throw_layout(self) -> ThrowLayout | None:
+        """What a throw is to the rules; None in a game without throws."""
+        if not self.throw_names:
+            return None
+        return ThrowLayout(None if self.throw_names == ("throw",) else len(self.throw_names))
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of `rows`: the fields, then what was thrown."""
+        return self.field_names if self.throws is None else self.field_names + self.throw_names
+
+    @cached_property
+    def rows(self) -> NDArray[np.int32]:
+        """The fields of each state, and what was thrown: (n_states, n_columns) int32.
+
+        Of a position the columns of the throw are `NO_THROW`.
+        """
+        return self.states if self.throws is None else self.rows_at(np.arange(self.n_states))
+
+    def rows_at(self, states: NDArray[np.int64]) -> NDArray[np.int32]:
+        """The `rows` of some states, without looking at the others: (n, n_columns) int32."""
+        if self.throws is None:
+            return self.states[states]
+        n, fields = self.states.shape
+        rows = np.full((len(states), fields + len(self.throw_names)), NO_THROW, np.int32)
+        thrown = states >= n
+        position, number = states.copy(), states[thrown] - n
+        begins = self.outcome_indptr[: n + 1]
+        position[thrown] = np.searchsorted(begins, number, side="right") - 1
+        rows[:, :fields] = self.states[position]
+        lottery = self.action_lottery[position[thrown]]
+        along = number - begins[position[thrown]]
+        rows[thrown, fields:] = self.throws[self.lotteries.indptr[lottery] + along]
+        return rows
+
+    def row(self, state: int) -> tuple[int, ...]:
+        """The fields of a state and what was thrown, a row of `rows`."""
+        return tuple(self.rows_at(np.array([state]))[0].tolist())
+
+    @cached_property
+    def thrown_from(self) -> NDArray[np.int32]:
+        """The position of each state after a throw: (n_states - n_positions,) int32."""
+        n = len(self.states)
+        sizes = np.diff(self.outcome_indptr[: n + 1]) if self.throws is not None else 0
+        return np.repeat(np.arange(n, dtype=np.int32), sizes)
 
     @property
     def n_actions(self) -> int:
@@ -256,24 +350,65 @@ class StateGraph(OldNames):
         }
         if self.endless != "forbidden":
             names["endless"] = self.endless
+        if self.throw_names:
+            names["throws"] = self.throw_names
         digest.update(json.dumps(names, sort_keys=True).encode())
         arrays = {name: getattr(self, name) for name in HELD}
+        if self.throws is not None:
+            arrays["throws"] = self.throws
         for name, array in {**arrays, **self.lotteries._asdict()}.items():
             array = np.ascontiguousarray(array)
             digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
             digest.update(array.view(np.uint8).reshape(-1).data)
         return digest.hexdigest()
 
-    def find(self, state: Sequence[int] | Mapping[str, int]) -> int:
+    def find(
+        self, state: Sequence[Any] | Mapping[str, Any], throw: int | Sequence[int] | None = None
+    ) -> int:
         """The number of a state given by its fields, in their order or by name.
+
+        Parameters
+        ----------
+        throw : int or sequence of int, optional
+            What was thrown there, in any order that means one throw only. It may stand among
+            the fields that are given by name, too.
 
         Raises
         ------
         UnknownState
             No play from the roots comes to this state, or it has other fields than a state, or
-            one that is no whole number.
+            one that is no whole number; or nothing of the kind is thrown there.
         """
-        return find_state(self.states, self.field_names, state, self.title)
+        if throw is None and self.throws is not None and isinstance(state, Mapping):
+            state, throw = self._apart(state)
+        found = find_state(self.states, self.field_names, state, self.title)
+        return found if throw is None else self._find_throw(found, throw)
+
+    def _apart(self, state: Mapping[str, Any]) -> tuple[Mapping[str, Any], Any]:
+        """The fields of a state, and what was thrown."""
+        fields = spread(state)
+        assert isinstance(fields, dict)
+        thrown = {name: fields.pop(name) for name in self.throw_names if name in fields}
+        if len(thrown) < len(self.throw_names):
+            return fields | thrown, None
+        return fields, list(thrown.values())
+
+    def _find_throw(self, position: int, throw: int | Sequence[int]) -> int:
+        if self.throws is None:
+            raise UnknownState(f"{self.title} has no throws: its rules say nothing of them")
+        wanted = tuple(throw) if isinstance(throw, Sequence | np.ndarray) else (throw,)
+        begin, end = self.outcome_indptr[position : position + 2].tolist()
+        n = len(self.states)
+        known = {k: self.row(n + k)[len(self.field_names) :] for k in range(begin, end)}
+        hits = [k for k, found in known.items() if found == wanted]
+        hits = hits or [k for k, found in known.items() if sorted(found) == sorted(wanted)]
+        if len(hits) != 1:
+            texts = [" ".join(map(str, found)) for found in known.values()]
+            raise UnknownState(
+                f"{self.title}: nobody throws {' '.join(map(str, wanted))} in the state "
+                f"{self.state_text(position)}; the throws are {listed(texts)}"
+            )
+        return n + hits[0]
 
     @property
     def title(self) -> str:
@@ -282,7 +417,9 @@ class StateGraph(OldNames):
 
     def state_text(self, state: int) -> str:
         """A state in words: ``banked=0, rival=0, turn=5``."""
-        return state_text(self.field_names, self.states[state].tolist())
+        pairs = zip(self.columns, self.row(state), strict=True)
+        known = [(name, field) for name, field in pairs if field != NO_THROW]
+        return state_text(*zip(*known, strict=True)) if known else ""
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.graph.naming import NO_THROW, THROW
+
 if TYPE_CHECKING:
     from rollwise.graph.state_graph import StateGraph
 
@@ -137,13 +139,38 @@ class State(_Element):
 
     @property
     def fields(self) -> tuple[int, ...]:
-        """Its fields, in their order."""
-        return tuple(self.graph.states[self.index].tolist())
+        """Its fields, in their order, without what was thrown."""
+        return self.graph.row(self.index)[: len(self.graph.field_names)]
+
+    @property
+    def throw(self) -> tuple[int, ...]:
+        """What was thrown; empty before a throw, and in a game without throws."""
+        graph = self.graph
+        if not graph.throw_names:
+            return ()
+        row = dict(zip(graph.columns, graph.row(self.index), strict=True))
+        numbers = tuple(row[name] for name in graph.throw_names)
+        return () if numbers[0] == NO_THROW else numbers
 
     @property
     def named(self) -> dict[str, int]:
-        """Its fields by name."""
-        return dict(zip(self.graph.field_names, self.fields, strict=True))
+        """Its fields by name, and what was thrown."""
+        graph = self.graph
+        pairs = zip(graph.columns, graph.row(self.index), strict=True)
+        return {name: field for name, field in pairs if field != NO_THROW or not graph.throw_names}
+
+    @property
+    def position(self) -> State:
+        """The state before the throw; itself, if there was none."""
+        graph, n = self.graph, self.graph.n_states
+        if graph.throws is None or self.index < graph.n_positions:
+            return self
+        return State(self.view, int(graph.thrown_from[self.index - n]))
+
+    @property
+    def throws(self) -> list[Outcome]:
+        """What may be thrown there; empty after a throw, and in a game without throws."""
+        return self.actions[0].outcomes if self.labels == [THROW] else []
 
     def __str__(self) -> str:
         return self.graph.state_text(self.index)

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
+from rollwise.graph.naming import THROW
 
 if TYPE_CHECKING:
     import polars as pl
@@ -54,7 +55,7 @@ class Vocabulary:
 
     def text(self, label: int) -> str:
         """The name of an action, or its number in words."""
-        return self.names.get(label, str(label))
+        return "throw" if label == THROW else self.names.get(label, str(label))
 
     @cached_property
     def all_texts(self) -> tuple[str, ...]:

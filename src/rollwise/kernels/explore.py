@@ -19,11 +19,26 @@ import numpy as np
 from rollwise.kernels.calls import BUFFERS_FULL, RULES_FAILED
 from rollwise.kernels.equal_outcomes import merge_equal, move_outcomes
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
-from rollwise.kernels.lottery_tables import enter_lottery, find_lottery, is_odd
+from rollwise.kernels.lottery_tables import (
+    enter_lottery,
+    find_lottery,
+    has_odd_weights,
+    is_odd,
+    write_lottery,
+)
 from rollwise.kernels.state_tables import number_states, widen_box
 
 # How `explore` ends.
-DONE, PAUSED, BUFFERS_NEEDED, ROOM_NEEDED, BOX_NEEDED, ODD_STATE, LIMIT_REACHED = range(7)
+(
+    DONE,
+    PAUSED,
+    BUFFERS_NEEDED,
+    ROOM_NEEDED,
+    BOX_NEEDED,
+    LISTS_NEEDED,
+    ODD_STATE,
+    LIMIT_REACHED,
+) = range(8)
 
 # How far exploration has come: a record that is kept between calls of `explore`.
 COUNT_FIELDS = {
@@ -35,6 +50,9 @@ COUNT_FIELDS = {
     "lotteries": "lotteries found",
     "lottery_outcomes": "outcomes of these together",
     "merging": "1 where equal outcomes are merged",
+    "situations": "situations in the arrays",
+    "throw_lists": "lists of throws found",
+    "list_throws": "throws of these together",
 }
 COUNTS = np.dtype([(name, np.int64) for name in COUNT_FIELDS])
 
@@ -44,9 +62,16 @@ MAX_LABEL = 2**31 - 1
 
 
 class Buffers(NamedTuple):
-    """Where the rules of some states are written."""
+    """Where the rules of some states are written.
 
-    state_end: Any  # (BATCH,) int64: actions up to and with each state
+    A situation is a state or, in a game with throws, a state after one of its throws.
+    """
+
+    throw_end: Any  # (BATCH,) int64: throws up to and with each state
+    throw_weight: Any  # (most,) int64, or the bits of float64
+    throw: Any  # (most,) int64: codes; (0,) in a game without throws
+    real_throw_weight: Any  # `throw_weight` as float64
+    situation_end: Any  # (most,) int64: actions up to and with each situation
     label: Any  # (most,) int64
     end: Any  # (most,) int64: outcomes up to and with each action
     reward: Any  # (most,) float64
@@ -65,7 +90,8 @@ class GraphArrays(NamedTuple):
     """The arrays of a graph in the making, with room at the end."""
 
     states: Any  # (rows, n_fields) int32
-    action_indptr: Any  # int64
+    state_throws: Any  # int32: the list of throws of each state; (0,) without throws
+    action_indptr: Any  # int64, by situations
     action_label: Any  # int32
     action_lottery: Any  # int32
     outcome_indptr: Any  # int64
@@ -87,6 +113,7 @@ class Room(NamedTuple):
     """How much fits into the arrays."""
 
     states: Any
+    situations: Any
     actions: Any
     outcomes: Any
     lotteries: Any
@@ -94,10 +121,11 @@ class Room(NamedTuple):
 
 
 @inner_kernel
-def is_too_small(room, count, more_actions, more_outcomes):
+def is_too_small(room, count, more_situations, more_actions, more_outcomes):
     """Whether more actions and outcomes, to as many new states and lotteries, don't fit."""
     return (
         count.states + more_outcomes > room.states
+        or count.situations + more_situations > room.situations
         or count.actions + more_actions > room.actions
         or count.outcomes + more_outcomes > room.outcomes
         or count.lotteries + more_actions > room.lotteries
@@ -105,8 +133,45 @@ def is_too_small(room, count, more_actions, more_outcomes):
     )
 
 
+@inner_kernel
+def number_lists(buffers, n_states, real, lists, counts, state_throws):
+    """Number the lists of throws of some states; how exploring ends, or DONE.
+
+    Parameters
+    ----------
+    real : bool
+        The weights are the bits of floats.
+    lists : LotteryTable
+        The lists so far. What follows is their codes.
+    state_throws : see `GraphArrays`
+    """
+    count = counts[0]
+    weight, throw, throw_end = buffers.throw_weight, buffers.throw, buffers.throw_end
+    begin = np.uint64(0)
+    for i in range(index(n_states)):
+        end = np.uint64(throw_end[i])
+        number, key = find_lottery(0.0, 0, weight, throw, begin, end, lists)
+        if number < 0:
+            full = count.list_throws + np.int64(end - begin) > lists.weight.shape[0]
+            if full or 2 * count.throw_lists + 2 > lists.table.shape[0]:
+                return LISTS_NEEDED
+            if has_odd_weights(weight, buffers.real_throw_weight, begin, end, real):
+                count.place += np.int64(i)
+                return ODD_STATE
+            place = -1 - number
+            number = count.throw_lists
+            count.throw_lists, count.list_throws = write_lottery(
+                place, key, 0.0, weight, throw, begin, end, lists, number, count.list_throws
+            )
+        state_throws[count.place - count.first + np.int64(i)] = number
+        begin = end
+    return DONE
+
+
 @kernel(never_interpreted=True)
-def explore(expand, calls, buffers, graph, lotteries, lookup, box, counts, contract, stop):
+def explore(
+    expand, calls, buffers, graph, lotteries, throw_lists, lookup, box, counts, contract, stop
+):
     """Expand states until all are done, or something needs the caller.
 
     Parameters
@@ -117,7 +182,8 @@ def explore(expand, calls, buffers, graph, lotteries, lookup, box, counts, contr
     buffers : Buffers
         Where the call tells the rules to write.
     graph : GraphArrays
-    lotteries : LotteryTable
+    lotteries, throw_lists : LotteryTable
+        Of a list of throws, what follows is their codes.
     lookup : Lookup
     box : (2, n_fields) int64
         Smallest and largest value of each field. Widened to what is needed when
@@ -132,13 +198,15 @@ def explore(expand, calls, buffers, graph, lotteries, lookup, box, counts, contr
     -------
     int
         DONE, PAUSED (at the state `stop`), BUFFERS_NEEDED, ROOM_NEEDED (at the end
-        of the arrays), BOX_NEEDED, LIMIT_REACHED, or ODD_STATE: the state at
-        ``counts["place"]`` breaks a rule, and the caller finds out which.
+        of the arrays), BOX_NEEDED, LISTS_NEEDED (for more lists of throws), LIMIT_REACHED, or
+        ODD_STATE: the state at ``counts["place"]`` breaks a rule, and the caller finds out which.
     """
     call, count = calls[0], counts[0]
     address = np.int64(calls.ctypes.data)
     # taken out of the tuples once: loops would count their references
-    state_end, labels, ends, reward = buffers.state_end, buffers.label, buffers.end, buffers.reward
+    labels, ends, reward = buffers.label, buffers.end, buffers.reward
+    situation_end, throw_end = buffers.situation_end, buffers.throw_end
+    state_throws, throwing = graph.state_throws, buffers.throw.shape[0] > 0
     weight, then, next_state, spot = buffers.weight, buffers.then, buffers.next_state, buffers.place
     reward_bits, recent = buffers.reward_bits, buffers.recent
     states, action_indptr, action_label = graph.states, graph.action_indptr, graph.action_label
@@ -149,6 +217,7 @@ def explore(expand, calls, buffers, graph, lotteries, lookup, box, counts, contr
     hashed = table.shape[0] // 4 if lookup.mask > 0 else states.shape[0]
     room = Room(
         min(states.shape[0], hashed),
+        action_indptr.shape[0] - 1,
         action_label.shape[0],
         outcome_state.shape[0],
         lotteries.table.shape[0] // 2,
@@ -173,22 +242,31 @@ def explore(expand, calls, buffers, graph, lotteries, lookup, box, counts, contr
             continue
         if expanded <= 0:
             return BUFFERS_NEEDED if expanded == BUFFERS_FULL else ODD_STATE
-        found = state_end[expanded - 1]
+        situations = throw_end[expanded - 1] if throwing else np.int64(expanded)
+        found = situation_end[situations - 1]
         added = ends[found - 1]
-        if is_too_small(room, count, found, added):
+        if is_too_small(room, count, situations, found, added):
             return ROOM_NEEDED
         if call.outside == 1:
             call.outside = 0
             return BOX_NEEDED if widen_box(then, next_state, added, box) else ODD_STATE
+        if throwing:
+            ending = number_lists(
+                buffers, expanded, call.real_throws == 1, throw_lists, counts, state_throws
+            )
+            if ending != DONE:
+                return ending
         real = call.real_weights == 1
         first_action, first_outcome = index(count.actions), index(count.outcomes)
+        first_situation = index(count.situations)
         a = index(0)
         begin = np.uint64(0)
         merged = np.uint64(0)  # outcomes of these states that went into others
-        for i in range(expanded):
+        i = index(0)
+        for t in range(index(situations)):
             first = a
             attentive = merging or count.place < contract.looked_at
-            while a < index(state_end[i]):
+            while a < index(situation_end[t]):
                 label = labels[a]
                 odd = label < 0 or label > MAX_LABEL
                 for b in range(first, a):
@@ -244,8 +322,10 @@ def explore(expand, calls, buffers, graph, lotteries, lookup, box, counts, contr
                 a += ONE
                 outcome_indptr[first_action + a] = first_outcome + end
                 begin = end
-            count.place += 1
-            action_indptr[count.place - count.first] = first_action + a
+            action_indptr[first_situation + t + ONE] = first_action + a
+            if not throwing or t + ONE == index(throw_end[i]):
+                count.place += 1
+                i += ONE
         added -= np.int64(merged)
         count.states = number_states(
             spot,
@@ -258,6 +338,7 @@ def explore(expand, calls, buffers, graph, lotteries, lookup, box, counts, contr
             table,
             lookup.mask,
         )
+        count.situations += situations
         count.actions += found
         count.outcomes += added
     return DONE

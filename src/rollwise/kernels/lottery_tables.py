@@ -71,16 +71,30 @@ def enter_lottery(place, key, reward, weight, then, begin, end, lotteries, count
     """Enter a new lottery at a place of the table (see `find_lottery`); its number."""
     count = counts[0]
     number = count.lotteries
+    count.lotteries, count.lottery_outcomes = write_lottery(
+        place, key, reward, weight, then, begin, end, lotteries, number, count.lottery_outcomes
+    )
+    return number
+
+
+@inner_kernel
+def write_lottery(place, key, reward, weight, then, begin, end, lotteries, number, used):
+    """Write a lottery of a number at a place of the table; how many there are, and outcomes.
+
+    Parameters
+    ----------
+    used : int
+        The outcomes of the others together.
+    """
     lotteries.table[place] = number
     lotteries.key[number] = key
     lotteries.reward[number] = reward
     for k in range(begin, end):
-        lotteries.weight[count.lottery_outcomes] = weight[k]
-        lotteries.then[count.lottery_outcomes] = then[k]
-        count.lottery_outcomes += 1
-    count.lotteries += 1
-    lotteries.indptr[count.lotteries] = count.lottery_outcomes
-    return number
+        lotteries.weight[used] = weight[k]
+        lotteries.then[used] = then[k]
+        used += 1
+    lotteries.indptr[number + 1] = used
+    return number + 1, used
 
 
 @inner_kernel
@@ -88,16 +102,22 @@ def is_odd(reward, buffers, begin, end, real, contract):
     """Whether a lottery breaks a rule."""
     if not np.isfinite(reward) or (reward != 0.0 and not contract.rewards_allowed):
         return True
-    weight, real_weight = buffers.weight, buffers.real_weight
     then, payoff = buffers.then, buffers.payoff
-    total = 0.0
-    whole_total = np.int64(0)
     for k in range(begin, end):
         if then[k] >= 0 and then[k] <= 5:
             if not contract.allowed[then[k]]:
                 return True
         elif not contract.payoffs_allowed or not LEAST_PAYOFF <= abs(payoff[k]) <= MOST_PAYOFF:
             return True
+    return has_odd_weights(buffers.weight, buffers.real_weight, begin, end, real)
+
+
+@inner_kernel
+def has_odd_weights(weight, real_weight, begin, end, real):
+    """Whether weights break a rule: each and their sum are positive, and not too large."""
+    total = 0.0
+    whole_total = np.int64(0)
+    for k in range(begin, end):
         size = real_weight[k] if real else np.float64(weight[k])
         if not size > 0.0 or size > MAX_TOTAL_WEIGHT:
             return True

@@ -143,7 +143,7 @@ class Learned:
 
         Row and column are the first and the second field. None for other games.
         """
-        states = self.graph.states
+        states = self.graph.rows
         if states.shape[1] != 2:
             return None
         low, high = states.min(axis=0), states.max(axis=0)
@@ -168,7 +168,7 @@ class Learned:
 
         graph = self.graph
         taken = np.where(self.best_actions < 0, 0, self.visits[self.best_actions])
-        columns = {name: graph.states[:, i] for i, name in enumerate(graph.field_names)}
+        columns = {name: graph.rows[:, i] for i, name in enumerate(graph.columns)}
         frame = pl.DataFrame(columns).with_columns(
             graph.vocabulary.column(self.labels),
             pl.Series("score" if self.is_score else "win_rate", self.estimates, nan_to_null=True),
@@ -176,4 +176,4 @@ class Learned:
             pl.Series("action_visits", taken),
             pl.Series("visits", self.seen),
         )
-        return frame.sort(graph.field_names)
+        return frame.sort(graph.columns)

@@ -48,7 +48,7 @@ def sweep_order(graph: StateGraph, order: str) -> NDArray[np.int64]:
         There is no such order.
     """
     if order in ("forward", "reversed"):
-        by_fields = np.lexsort(graph.states.T[::-1])
+        by_fields = np.lexsort(graph.rows.T[::-1])
         return np.ascontiguousarray(by_fields if order == "forward" else by_fields[::-1])
     if order == "components":
         return graph.components.order.astype(np.int64)

@@ -72,7 +72,7 @@ def field_index(solution: Solution, name: str) -> int:
     UsageError
         The states have no such field.
     """
-    names = solution.graph.field_names
+    names = solution.graph.columns
     if name not in names:
         raise UsageError(
             f"{solution.graph.game} has no field {name!r} (its fields: {', '.join(names)})"
@@ -119,8 +119,8 @@ def select(solution: Solution, states: Ints, where: str | None) -> Ints:
     from rollwise.answer.filters import rows_where
 
     # `Solution.table` sorts its rows, so the same columns are made here with their numbers.
-    table = solution.graph.states
-    names = solution.graph.field_names
+    table = solution.graph.rows
+    names = solution.graph.columns
     frame = pl.DataFrame({name: table[states, i] for i, name in enumerate(names)}).with_columns(
         solution.action_column(solution.best_actions[states]),
         pl.Series("value", solution.values[states]),
@@ -194,8 +194,8 @@ def view(
     UsageError
         There is no such field.
     """
-    names = solution.graph.field_names
-    table = solution.graph.states[states]
+    names = solution.graph.columns
+    table = solution.graph.rows[states]
     asked = [field_index(solution, name) for name in (choices.x, choices.y) if name is not None]
     if len(asked) != len(set(asked)):
         raise UsageError(f"x and y are both {choices.x}; choose two different fields")
@@ -259,7 +259,7 @@ def empty_cells(solution: Solution, axes: tuple[int, ...], panels: list[Panel]) 
     if len(axes) < 2:
         return []
     graph = solution.graph
-    table = graph.states
+    table = graph.rows
     drawn = np.concatenate([panel.states for panel in panels])
     along = [np.array(places(table[drawn, axis])).astype(np.int64) for axis in axes]
     others = [f for f in range(table.shape[1]) if f not in axes]
@@ -276,7 +276,7 @@ def empty_cells(solution: Solution, axes: tuple[int, ...], panels: list[Panel]) 
     reasons = []
     if missing.any():
         gone = [
-            f"{graph.field_names[axes[d]]} = {along[d][place]}"
+            f"{graph.columns[axes[d]]} = {along[d][place]}"
             for d in (0, 1)
             for place in np.flatnonzero((missing == len(panels)).all(axis=1 - d)).tolist()
         ]

@@ -63,7 +63,7 @@ def draw_maps(
     label_note : str
         What the labels are; a note where they are shown.
     """
-    names, table = solution.graph.field_names, solution.graph.states
+    names, table = solution.graph.columns, solution.graph.rows
     x_field, y_field = view.axes
     every = np.concatenate([panel.states for panel in view.panels])
     xs = places(table[every, x_field])

@@ -170,14 +170,14 @@ def draw_result(
 
     if len(layout.axes) < 2:
         field = layout.axes[0] if layout.axes else 0
-        order = states[np.argsort(graph.states[states, field], kind="stable")]
-        place = graph.states[order, field].tolist()
+        order = states[np.argsort(graph.rows[states, field], kind="stable")]
+        place = graph.rows[order, field].tolist()
         hovers = [text(int(s)) for s in order]
         return draw_lines(
             [Line(measure.name, place, shown[order].tolist(), ORANGE, hovers)],
             title=title,
             notes=[*notes, *layout.notes],
-            x_title=graph.field_names[field],
+            x_title=graph.columns[field],
             y_title=measure.name,
             log=True,
         )

@@ -59,7 +59,7 @@ def find_threshold(
         moved[:] = 1.0
     known, counts = np.unique(label, return_counts=True)
     often = known[counts >= OFTEN * counts.sum()]
-    table = graph.states[states]
+    table = graph.rows[states]
     found = [
         Threshold(field, int(action), moved[field] * gain)
         for field in fields
@@ -77,7 +77,7 @@ def moved_within_turn(graph: StateGraph, states: Ints) -> NDArray[np.float64]:
     goes_on &= graph.outcome_state < graph.n_states
     source = graph.action_state[outcome_action(graph)]
     goes_on &= mine[source]
-    before, after = graph.states[source[goes_on]], graph.states[graph.outcome_state[goes_on]]
+    before, after = graph.rows[source[goes_on]], graph.rows[graph.outcome_state[goes_on]]
     return np.asarray((before != after).mean(axis=0)) if len(before) else np.zeros(before.shape[1])
 
 

@@ -58,7 +58,7 @@ class Hover:
     def __init__(self, solution: Solution) -> None:
         graph = solution.graph
         self.solution = solution
-        self.names = [html.escape(name) for name in graph.field_names]
+        self.names = [html.escape(name) for name in graph.columns]
         self.labels = {
             label: html.escape(graph.vocabulary.text(label)) for label in graph.vocabulary.labels
         }

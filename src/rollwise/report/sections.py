@@ -236,7 +236,7 @@ def hardness(facts: Facts) -> str:
 
 def _words(facts: Facts, state: int) -> str:
     graph = facts.solution.graph
-    fields = list(zip(graph.field_names, graph.states[state].tolist(), strict=True))
+    fields = list(graph.view[state].named.items())
     if len(fields) > 4:
         fields = [pair for pair in fields if pair[1]]
     return ", ".join(f"{name} {value}" for name, value in fields)

@@ -29,7 +29,7 @@ def encode(facts: Facts) -> tuple[str, int, int]:
     graph = solution.graph
     states = np.flatnonzero(facts.choice)
     names, classes = best_classes(solution, states)
-    table = graph.states[states].astype(np.int64)
+    table = graph.rows[states].astype(np.int64)
     varying = [f for f in range(table.shape[1]) if len(np.unique(table[:, f])) > 1]
     varying = varying or [0]
     shown = shown_values(solution, solution.values)[states]
@@ -50,7 +50,7 @@ def encode(facts: Facts) -> tuple[str, int, int]:
     columns = [table[first, f].tolist() for f in varying]
     digits = 2 if solution.is_score else 1
     document = {
-        "fields": [graph.field_names[f] for f in varying],
+        "fields": [graph.columns[f] for f in varying],
         "ranged": varying.index(ranged) if ranged >= 0 else -1,
         "upto": table[last, ranged].tolist() if ranged >= 0 else [],
         "actions": names,

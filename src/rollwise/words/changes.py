@@ -30,8 +30,8 @@ def as_other_sees(graph: StateGraph) -> tuple[int, ...]:
         return tuple(range(n))
     passes = passes[:: max(1, len(passes) // SAMPLE)]
     actions = np.searchsorted(graph.outcome_indptr, passes, side="right") - 1
-    before: NDArray[np.int32] = graph.states[graph.action_state[actions]]
-    after: NDArray[np.int32] = graph.states[graph.outcome_state[passes]]
+    before: NDArray[np.int32] = graph.fields[graph.action_state[actions]]
+    after: NDArray[np.int32] = graph.fields[graph.outcome_state[passes]]
     agree = (before[:, :, None] == after[:, None, :]).mean(axis=0)
     agree = agree + agree.T
     pairs = [(i, j) for i in range(n) for j in range(i, n)]
@@ -57,7 +57,7 @@ def changes(
     seen : tuple of int, optional
         `as_other_sees`, where the turn has passed.
     """
-    before, after = graph.states[state].tolist(), graph.states[following].tolist()
+    before, after = graph.fields[state].tolist(), graph.fields[following].tolist()
     if seen is not None:
         places = zip(before, seen, strict=True)
         after = [old if place < 0 else after[place] for old, place in places]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from itertools import accumulate, product
 from math import prod
 from operator import index
@@ -19,7 +18,8 @@ import numpy as np
 from rollwise.errors import RollwiseError, RulesError
 from rollwise.faults import PASSED_ON, fault_text, shown
 from rollwise.game import AGAIN, PASS, Game
-from rollwise.graph import StateGraph
+from rollwise.graph import THROW, StateGraph
+from rollwise.graph.layout import StateLayout
 
 MOST_STATES = 60  # that `word_faults` looks at, evenly spread
 MOST_THROWS = 1_000  # or outcomes of an action, that it looks at
@@ -31,6 +31,9 @@ Outcomes = Sequence[tuple[Any, int, Any]]
 class Words:
     """A game's words, as texts and whole numbers.
 
+    They are asked where an action is chosen: `at` is a state, in a tuple, or a state and what was
+    thrown there.
+
     Each raises a RulesError where the game's own code fails, or gives something else.
     """
 
@@ -40,22 +43,26 @@ class Words:
         """A position in words."""
         return self._text("describe", state)
 
-    def deed(self, state: Any, action: int) -> str:
+    def deed(self, at: tuple[Any, ...], action: int) -> str:
         """What a player does; empty where the game has no words for it."""
-        return self._text("deed", state, action)
+        return self._text("deed", *at, action)
 
     def told(
-        self, state: Any, action: int, then: int, after: Any, faces: Sequence[int] = ()
+        self,
+        at: tuple[Any, ...],
+        action: int,
+        then: int,
+        after: Any,
+        faces: Sequence[int] = (),
     ) -> str:
         """What came of an action; empty where the game has no words for it."""
-        given = (state, action, then, after, tuple(faces))
-        return self._text("told", *(given if self._told_takes_faces else given[:-1]))
+        given = (*at, action, then, after, tuple(faces))
+        return self._text("told", *(given if self._told_takes(len(given)) else given[:-1]))
 
-    @cached_property
-    def _told_takes_faces(self) -> bool:
+    def _told_takes(self, n: int) -> bool:
         try:
-            inspect.signature(self.game.told).bind(*range(5))
-        except (TypeError, ValueError):  # it may leave them out
+            inspect.signature(self.game.told).bind(*range(n))
+        except (TypeError, ValueError):  # it may leave the faces out
             return False
         return True
 
@@ -63,9 +70,9 @@ class Words:
         """What a face of a die is called."""
         return self._text("face_name", face)
 
-    def throw(self, state: Any, action: int) -> tuple[int, ...]:
+    def throw(self, at: tuple[Any, ...], action: int) -> tuple[int, ...]:
         """The sides of each die."""
-        found = self._ask("throw", state, action)
+        found = self._ask("throw", *at, action)
         try:
             sides = tuple(index(die) for die in found)
         except TypeError:
@@ -76,15 +83,15 @@ class Words:
             )
         return sides
 
-    def follows(self, state: Any, action: int, faces: Sequence[int]) -> tuple[int, Any]:
+    def follows(self, at: tuple[Any, ...], action: int, faces: Sequence[int]) -> tuple[int, Any]:
         """What the rules let follow when the dice show these faces: ``(then, next_state)``."""
-        return self.chosen(list(self.game.outcomes(state, action)), state, action, faces)
+        return self.chosen(list(self.game.outcomes(*at, action)), at, action, faces)
 
     def chosen(
-        self, outcomes: Outcomes, state: Any, action: int, faces: Sequence[int]
+        self, outcomes: Outcomes, at: tuple[Any, ...], action: int, faces: Sequence[int]
     ) -> tuple[int, Any]:
         """As `follows`, with the outcomes of the action at hand."""
-        found = self._ask("fallen", state, action, faces)
+        found = self._ask("fallen", *at, action, faces)
         if isinstance(found, tuple):
             warnings.warn(
                 f"{self.game.name}: fallen() gives (then, next_state); it gives the number of the "
@@ -95,7 +102,7 @@ class Words:
             return found
         if found is None:
             weights = [weight for weight, _, _ in outcomes]
-            found = outcome_of_total(weights, self.throw(state, action), sum(faces))
+            found = outcome_of_total(weights, self.throw(at, action), sum(faces))
         thrown = " ".join(map(str, faces))
         if found is None:
             raise RulesError(
@@ -142,18 +149,20 @@ class Words:
 
 def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
     """What is wrong with the words of a game, in a sample of its states."""
-    words, kind = Words(game), type(game.start())
+    words, situation = Words(game), rules_situation(game, graph)
     states = np.unique(np.linspace(0, graph.n_states - 1, MOST_STATES).astype(np.int64))
     for s in states.tolist():
-        state = kind(*graph.states[s].tolist())
+        at = situation(s)
         try:
-            words.describe(state)
-            for action in game.actions(state):
-                words.deed(state, action)
-                outcomes = list(game.outcomes(state, action))
+            words.describe(at[0])
+            for action in graph.view[s].labels:
+                if action == THROW:
+                    continue
+                words.deed(at, action)
+                outcomes = list(game.outcomes(*at, action))
                 for _, then, after in outcomes[:MOST_THROWS]:
-                    words.told(state, action, then, after)
-                if unfair := _unfair(words, outcomes, state, action):
+                    words.told(at, action, then, after)
+                if unfair := _unfair(words, outcomes, at, action):
                     yield f"{unfair} in the state {graph.state_text(s)}"
                     return
         except RulesError as error:
@@ -161,13 +170,25 @@ def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
             return
 
 
-def _unfair(words: Words, outcomes: Outcomes, state: Any, action: int) -> str:
+def rules_situation(game: Game, graph: StateGraph) -> Callable[[int], tuple[Any, ...]]:
+    """Gives what rules are asked about in a state of a graph: the state, and what was thrown."""
+    layout, throws = StateLayout.of(game.start()), graph.throw_layout
+
+    def situation(state: int) -> tuple[Any, ...]:
+        here = graph.view[state]
+        thrown = () if throws is None or not here.throw else (throws.throw(here.throw),)
+        return layout.state(here.fields), *thrown
+
+    return situation
+
+
+def _unfair(words: Words, outcomes: Outcomes, at: tuple[Any, ...], action: int) -> str:
     """Whether the dice bring something more or less often than its weight says; empty if not."""
 
     def key(then: int, after: Any) -> tuple[int, Any]:
         return then, tuple(after) if then in (AGAIN, PASS) else None
 
-    sides = words.throw(state, action)
+    sides = words.throw(at, action)
     throws = prod(sides)
     if not sides or throws > MOST_THROWS:
         return ""
@@ -175,8 +196,8 @@ def _unfair(words: Words, outcomes: Outcomes, state: Any, action: int) -> str:
         words.face_name(face)
     fallen: Counter[tuple[int, Any]] = Counter()
     for faces in product(*(range(1, most + 1) for most in sides)):
-        then, after = words.chosen(outcomes, state, action, faces)
-        words.told(state, action, then, after, faces)
+        then, after = words.chosen(outcomes, at, action, faces)
+        words.told(at, action, then, after, faces)
         fallen[key(then, after)] += 1
     weights: Counter[tuple[int, Any]] = Counter()
     for weight, then, after in outcomes:

@@ -20,7 +20,9 @@ from rollwise import dice
 from rollwise.derive.derived_game import base_actions
 from rollwise.errors import UsageError
 from rollwise.game import AGAIN, END, PASS, Game, payoff
-from rollwise.graph import Outcome, StateGraph
+from rollwise.graph import THROW, Outcome, State, StateGraph
+from rollwise.graph.layout import StateLayout
+from rollwise.graph.naming import spread
 from rollwise.words.changes import as_other_sees, changes
 from rollwise.words.game_words import Words
 
@@ -59,9 +61,12 @@ class Narrator:
         return Words(self.rules)
 
     @cached_property
-    def _kind(self) -> Any:
-        """The type of the states, as `rules` knows them."""
-        return tuple if self.game is None else type(self.rules.start())._make
+    def _layout(self) -> StateLayout | None:
+        """What the states are to `rules`."""
+        return None if self.game is None else StateLayout.of(self.rules.start())
+
+    def _as_rules_know(self, state: State) -> Any:
+        return tuple(state.fields) if self._layout is None else self._layout.state(state.fields)
 
     @cached_property
     def _source_action(self) -> NDArray[np.int64]:
@@ -74,9 +79,12 @@ class Narrator:
     def _seen_by_other(self) -> tuple[int, ...]:
         return as_other_sees(self.graph)
 
-    def _state(self, action: int) -> Any:
-        """The state of an action, as the rules know it."""
-        return self._kind(self.source.view.action(self._source_action[action]).state.fields)
+    def _at(self, action: int) -> tuple[Any, ...]:
+        """The state of an action, as the rules know it, and what was thrown there."""
+        state = self.source.view.action(self._source_action[action]).state
+        layout = self.source.throw_layout
+        thrown = () if layout is None or not state.throw else (layout.throw(state.throw),)
+        return self._as_rules_know(state), *thrown
 
     # ---- positions and outcomes
 
@@ -85,11 +93,18 @@ class Narrator:
         here = self.graph.view[state]
         if self.game is None:
             return str(here)
-        return Words(self.game).describe(type(self.game.start())(*here.fields))
+        text = Words(self.game).describe(StateLayout.of(self.game.start()).state(here.fields))
+        return f"{text}; thrown: {self._throw_text(here)}" if here.throw else text
+
+    def _throw_text(self, thrown: State) -> str:
+        """What was thrown, in words: ``3 and 5``."""
+        return dice.spoken(map(self._words.face_name, thrown.throw))
 
     def outcome_text(self, action: int, number: int) -> str:
         """What came of an action, in words, whoever did it."""
         outcome = self.graph.view.action(action).outcome(number)
+        if outcome.action.label == THROW and outcome.next_state is not None:
+            return self._throw_text(outcome.next_state)
         told = self._told(action, number)
         if outcome.ending is not None:
             result, _, stake = outcome.ending_text.partition(" ")
@@ -115,9 +130,9 @@ class Narrator:
     def _told(self, action: int, number: int, faces: Sequence[int] = ()) -> str:
         thrown = self.source.view.action(self._source_action[action])
         outcome = thrown.outcome(number)
-        here, follows = self._state(action), outcome.next_state
-        after = here if follows is None else self._kind(follows.fields)
-        return self._words.told(here, thrown.label, _then(outcome), after, faces)
+        at, follows = self._at(action), outcome.next_state
+        after = at[0] if follows is None else self._as_rules_know(follows)
+        return self._words.told(at, thrown.label, _then(outcome), after, faces)
 
     # ---- a move as a sentence
 
@@ -147,7 +162,9 @@ class Narrator:
         """
         taken = self.graph.view.action(action)
         outcome = taken.outcome(number)
-        deed = self._words.deed(self._state(action), taken.label)
+        if taken.label == THROW:
+            return f"{who} {conjugated('throw', who)} {self.outcome_text(action, number)}"
+        deed = self._words.deed(self._at(action), taken.label)
         came = [self._told(action, number, faces)]
         if not (deed or came[0] or outcome.is_over):
             nothing = "the turn passes" if outcome.passes else "nothing changes"
@@ -194,9 +211,10 @@ class Narrator:
 
     def dice(self, action: int) -> tuple[int, ...]:
         """The sides of the dice that an action throws, if the game says so."""
-        if self.game is None:
+        label = int(self.graph.action_label[action])
+        if self.game is None or label == THROW:
             return ()
-        return self._words.throw(self._state(action), int(self.graph.action_label[action]))
+        return self._words.throw(self._at(action), label)
 
     def fall_of(self, action: int, faces: Sequence[int]) -> int:
         """The number of the outcome that these faces bring.
@@ -217,7 +235,7 @@ class Narrator:
             if not 1 <= face <= most:
                 raise UsageError(f"a die shows {face}, but it has the faces 1 to {most}")
         label = int(self.graph.action_label[action])
-        fallen = self._words.follows(self._state(action), label, faces)
+        fallen = self._words.follows(self._at(action), label, faces)
         for outcome in self.source.view.action(self._source_action[action]).outcomes:
             if _is(outcome, *fallen):
                 return outcome.number
@@ -246,13 +264,13 @@ class Narrator:
         sides = self.dice(action)
         if not sides:
             return ()
-        state, label = self._state(action), int(self.graph.action_label[action])
+        at, label = self._at(action), int(self.graph.action_label[action])
         outcome = self.source.view.action(self._source_action[action]).outcome(number)
-        outcomes = list(self.rules.outcomes(state, label))
+        outcomes = list(self.rules.outcomes(*at, label))
         shape = (TRIES_AT_ONCE, len(sides))
         for _ in range(-(-MOST_TRIES // TRIES_AT_ONCE)):
             for faces in random.integers(1, np.array(sides) + 1, shape).tolist():
-                if _is(outcome, *self._words.chosen(outcomes, state, label, faces)):
+                if _is(outcome, *self._words.chosen(outcomes, at, label, faces)):
                     return tuple(faces)
         return ()
 
@@ -280,7 +298,7 @@ def _result(who: str, outcome: Outcome) -> str:
 def _is(outcome: Outcome, then: int, after: Any) -> bool:
     """Whether an outcome is what the rules say."""
     follows = outcome.next_state
-    return _then(outcome) == then and (follows is None or follows.fields == tuple(after))
+    return _then(outcome) == then and (follows is None or list(follows.fields) == spread(after))
 
 
 def _then(outcome: Outcome) -> int:

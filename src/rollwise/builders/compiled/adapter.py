@@ -41,7 +41,8 @@ from rollwise.builders.compiled.freezing import frozen, renamed
 from rollwise.builders.compiled.listers import Writing, rewritten, running
 from rollwise.builders.compiled.reads import Reads
 from rollwise.builders.compiled.record import array_dtype, is_constant, record_source
-from rollwise.builders.rules import LEAST, MOST, Rules
+from rollwise.builders.rules import Rules
+from rollwise.graph.layout import LEAST, MOST, ThrowLayout
 from rollwise.kernels.calls import EXPAND, QUESTION, ROOTS, RULES_FAILED
 from rollwise.kernels.compiling import prefetch
 from rollwise.machine.kernel_cache import before_compiling
@@ -50,7 +51,7 @@ OPTIONS = {"boundscheck": True}
 RULES_OPTIONS = {**OPTIONS, "pipeline_class": RulesCompiler}
 
 # Its place in a call, which is of whole numbers of 64 bits.
-_REAL_WEIGHTS = list(EXPAND.names or ()).index("real_weights")
+_REAL_WEIGHTS, _REAL_THROWS = map(list(EXPAND.names or ()).index, ("real_weights", "real_throws"))
 
 
 @intrinsic
@@ -82,8 +83,14 @@ def _put_whole(typingctx: Any, address: Any, place: Any, number: Any) -> Any:
     return types.void(address, place, number), codegen
 
 
-def _weight_putter() -> Any:
-    """What writes the weights of one game: all whole numbers, or all floats."""
+def _weight_putter(flag: int) -> Any:
+    """What writes the weights of one game: all whole numbers, or all floats.
+
+    Parameters
+    ----------
+    flag : int
+        The place in a call that is set to 1 if they are floats.
+    """
     kinds = set()
 
     @intrinsic
@@ -100,9 +107,7 @@ def _weight_putter() -> Any:
             kind = types.float64 if real else types.int64
             _store(builder, args[0], args[1], context.cast(builder, args[2], weight, kind))
             if real:
-                one, slot = (
-                    context.get_constant(types.int64, number) for number in (1, _REAL_WEIGHTS)
-                )
+                one, slot = (context.get_constant(types.int64, number) for number in (1, flag))
                 _store(builder, args[3], slot, one)
             return context.get_dummy_value()
 
@@ -227,7 +232,54 @@ def compile_expand(rules: Rules, scope: dict[str, Any]) -> Any:
 
 
 def _writings(rules: Rules, scope: dict[str, Any]) -> dict[str, Writing]:
-    return writings(rules, {**scope, "put_weight": _weight_putter()})
+    putters = {"put_weight": _REAL_WEIGHTS, "put_throw_weight": _REAL_THROWS}
+    scope = {**scope, **{name: _weight_putter(flag) for name, flag in putters.items()}}
+    if rules.throws is not None:
+        scope["throw_code"] = _throw_coder(rules.throws)
+    return writings(rules, scope)
+
+
+def _throw_coder(layout: ThrowLayout) -> Any:
+    """What gives the code of a throw: a whole number, a tuple of them, or an array."""
+    size, bits = layout.size, layout.bits
+    most = 1 << (bits - 1)
+    mask = np.uint64((1 << bits) - 1) if bits < 64 else np.uint64(2**64 - 1)
+    steps = tuple(np.uint64(k * bits) for k in range(layout.width))
+
+    @numba.njit(**OPTIONS)
+    def part(number, step):  # type: ignore[no-untyped-def]
+        if number < -most or number >= most:
+            raise OverflowError("a number of a throw doesn't fit")
+        return (np.uint64(number) & mask) << step
+
+    def throw_code(throw: Any) -> int:
+        raise NotImplementedError
+
+    @overload(throw_code, jit_options=OPTIONS)
+    def typed(throw):  # type: ignore[no-untyped-def]
+        if size is None:
+            if not isinstance(throw, types.Integer | types.Boolean):
+                raise TypingError(f"a throw is a {throw}, where the first one is a whole number")
+            return lambda throw: np.int64(part(throw, steps[0]))
+        if isinstance(throw, types.Array) and throw.ndim == 1:
+            if not isinstance(throw.dtype, types.Integer):
+                raise TypingError(f"a throw is a {throw}, not of whole numbers")
+        elif not isinstance(throw, types.UniTuple) or not isinstance(
+            throw.dtype, types.Integer | types.Boolean
+        ):
+            raise TypingError(f"a throw is a {throw}, not a tuple of {size} whole numbers")
+
+        def coded(throw):  # type: ignore[no-untyped-def]
+            if len(throw) != size:
+                raise ValueError("a throw has another length than the first one")
+            code = np.uint64(0)
+            for k in range(size):
+                code |= part(throw[k], steps[k])
+            return np.int64(code)
+
+        return coded
+
+    return throw_code
 
 
 def _compile_expand(rules: Rules, scope: dict[str, Any], listers: dict[str, Any]) -> Any:

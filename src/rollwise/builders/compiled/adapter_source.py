@@ -38,8 +38,8 @@ put_whole(sink_[1], count_, label_)
 count_ += one_
 """
     fields = "\n        ".join(
-        f"put_whole(sink_[3], count_ * n_fields_ + field{k}_, state_.{name})"
-        for k, name in enumerate(rules.field_names)
+        f"put_whole(sink_[3], count_ * n_fields_ + field{k}_, state_{path})"
+        for k, path in enumerate(rules.layout.paths)
     )
     outcome = f"""
 if weight_ != 0:
@@ -51,18 +51,32 @@ if weight_ != 0:
         {fields}
     count_ += one_
 """
+    throw = """
+if weight_ != 0:
+    if count_ >= sink_[0]:
+        return count_ + one_
+    put_throw_weight(sink_[1], count_, weight_, sink_[3])
+    put_whole(sink_[2], count_, throw_code(throw_))
+    count_ += one_
+"""
     scope = {
-        "put_whole": scope["put_whole"],
-        "put_weight": scope["put_weight"],
+        **{name: scope[name] for name in PUTS if name in scope},
         "one_": np.uint64(1),
         "as_unsigned_": np.uint64,
         "n_fields_": np.uint64(n_fields),
         **{f"field{k}_": np.uint64(k) for k in range(n_fields)},
     }
-    return {
+    found = {
         "actions": Writing("label_", label, scope),
         "outcomes": Writing("weight_, then_, state_", outcome, scope),
     }
+    if rules.has_throws:
+        found["throws"] = Writing("weight_, throw_", throw, scope)
+    return found
+
+
+# What the statements that write down what rules yield refer to.
+PUTS = ("put_whole", "put_weight", "put_throw_weight", "throw_code")
 
 
 class Slot(NamedTuple):
@@ -111,15 +125,14 @@ def expand_source(rules: Rules, scope: dict[str, Any]) -> str:
     """
     n_fields = len(rules.field_names)
     slot = slot_source(n_fields)
-    state = ", ".join(f"int64(rows[i, {k}])" for k in range(n_fields))
-    reward = "reward(game, s, action)" if rules.has_reward else "0.0"
+    state = rules.layout.source("int64(rows[i, {}])")
     return f"""
 def walk(address):{_prologue("EXPAND", scope)}
     most = call.most_outcomes
     count = call.count
     rows = carray(pointer(call.states), (count, {n_fields}), int32)
-    state_ends = carray(pointer(call.state_ends), (count,), int64)
     most_actions = call.most_actions
+    situation_ends = carray(pointer(call.situation_ends), (most_actions,), int64)
     labels = carray(pointer(call.labels), (most_actions,), int64)
     rewards = carray(pointer(call.rewards), (most_actions,), float64)
     ends = carray(pointer(call.action_ends), (most_actions,), int64)
@@ -138,26 +151,10 @@ def walk(address):{_prologue("EXPAND", scope)}
         address,
     )
     found = uint64(0)  # unsigned: what is an index needn't be asked whether it is negative
-    n = uint64(0)
+    n = uint64(0){_throw_buffers(rules)}
     for i in range(count):
         s = State({state})
-        first, begin = found, n
-        found = list_actions(game, s, label_sink, found)
-        if found > label_sink[0]:
-            return i if i > 0 else {BUFFERS_FULL}
-        if found == first:
-            return i
-        for a in range(first, found):
-            action = labels[a]
-            before = n
-            n = list_outcomes(game, s, action, outcome_sink, n)
-            if n > outcome_sink[0]:
-                return i if i > 0 else {BUFFERS_FULL}
-            if n == before:
-                return i
-            rewards[a] = {reward}
-            ends[a] = n
-        state_ends[i] = found
+        begin = n{_situations(rules)}
         outside = False
         for k in range(begin, n):
             if uint64(thens[k]) > uint64(1):
@@ -183,11 +180,81 @@ def walk(address):{_prologue("EXPAND", scope)}
 """
 
 
+def _throw_buffers(rules: Rules) -> str:
+    """The lines that take up the buffers of throws, in a game that has them."""
+    if not rules.has_throws:
+        return ""
+    return """
+    thrown = uint64(0)
+    throw_ends = carray(pointer(call.throw_ends), (count,), int64)
+    codes = carray(pointer(call.throws), (most_actions,), int64)
+    whole_weights = carray(pointer(call.throw_weights), (most_actions,), int64)
+    real_weights = carray(pointer(call.throw_weights), (most_actions,), float64)
+    throw_sink = (uint64(most_actions), call.throw_weights, call.throws, address)"""
+
+
+def _situations(rules: Rules) -> str:
+    """The lines that list the actions and outcomes of a state: after each throw, if there are."""
+    layout = rules.throws
+    if layout is None:
+        return _one_situation(rules, "", "i").replace("\n", "\n        ")
+    each = _one_situation(rules, " throw,", "t").replace("\n", "\n            ")
+    return f"""
+        thrown_before = thrown
+        thrown = list_throws(game, s, throw_sink, thrown)
+        if thrown > throw_sink[0]:
+            return i if i > 0 else {BUFFERS_FULL}
+        if thrown == thrown_before:
+            return i
+        distinct = thrown_before  # equal throws are one, of their weights' sum
+        for t in range(thrown_before, thrown):
+            same = thrown_before
+            while same < distinct and codes[same] != codes[t]:
+                same += uint64(1)
+            if same < distinct:
+                if call.real_throws == 1:
+                    real_weights[same] += real_weights[t]
+                else:
+                    whole_weights[same] += whole_weights[t]
+            else:
+                codes[distinct] = codes[t]
+                whole_weights[distinct] = whole_weights[t]
+                distinct += uint64(1)
+        thrown = distinct
+        throw_ends[i] = thrown
+        for t in range(thrown_before, thrown):
+            code = codes[t]
+            throw = {layout.source("code")}{each}"""
+
+
+def _one_situation(rules: Rules, throw: str, number: str) -> str:
+    """The lines that list the actions and outcomes of one situation, of that number."""
+    reward = f"reward(game, s,{throw} action)" if rules.has_reward else "0.0"
+    return f"""
+first = found
+found = list_actions(game, s,{throw} label_sink, found)
+if found > label_sink[0]:
+    return i if i > 0 else {BUFFERS_FULL}
+if found == first:
+    return i
+for a in range(first, found):
+    action = labels[a]
+    before = n
+    n = list_outcomes(game, s,{throw} action, outcome_sink, n)
+    if n > outcome_sink[0]:
+        return i if i > 0 else {BUFFERS_FULL}
+    if n == before:
+        return i
+    rewards[a] = {reward}
+    ends[a] = n
+situation_ends[{number}] = found"""
+
+
 def roots_source(rules: Rules, scope: dict[str, Any]) -> str:
     """The adapter that lists the roots as far as there is room, and counts them to a limit."""
     n_fields = len(rules.field_names)
     puts = "\n            ".join(
-        f"rows[n, {k}] = as_short(root.{name})" for k, name in enumerate(rules.field_names)
+        f"rows[n, {k}] = as_short(root{path})" for k, path in enumerate(rules.layout.paths)
     )
     return f"""
 def walk(address):{_prologue("ROOTS", scope)}
@@ -203,13 +270,18 @@ def walk(address):{_prologue("ROOTS", scope)}
 """
 
 
-def question_source(rules: Rules, scope: dict[str, Any]) -> str:
-    """The adapter of a function that answers with a whole number in a state."""
+def question_source(rules: Rules, scope: dict[str, Any], *, thrown: bool) -> str:
+    """The adapter of a function that answers with a whole number in a state, or after a throw."""
     n_fields = len(rules.field_names)
-    state = ", ".join(f"int64(fields[{k}])" for k in range(n_fields))
+    asked = f"State({rules.layout.source('int64(fields[{}])')})"
+    if thrown and rules.throws is not None:
+        width, size = rules.throws.width, rules.throws.size
+        numbers = ", ".join(f"int64(fields[{n_fields + k}])" for k in range(width))
+        asked += f", {numbers}" if size is None else f", ({numbers},)"
+        n_fields += width
     return f"""
 def walk(address):{_prologue("QUESTION", scope)}
     fields = carray(pointer(call.state), ({n_fields},), int32)
-    call.answer = as_whole(question(game, State({state})))
+    call.answer = as_whole(question(game, {asked}))
     return 0
 """

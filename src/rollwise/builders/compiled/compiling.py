@@ -132,8 +132,15 @@ def compiled_rules(rules: Rules) -> CompiledRules:
     return _COMPILED[key]
 
 
-def compiled_question(rules: Rules, function: Callable[[Any, Any], Any]) -> CompiledQuestion:
+def compiled_question(
+    rules: Rules, function: Callable[..., Any], *, thrown: bool = False
+) -> CompiledQuestion:
     """Compile a function of game and state, or find it compiled earlier in this process.
+
+    Parameters
+    ----------
+    thrown : bool
+        It is a function of game, state and throw.
 
     Raises
     ------
@@ -141,13 +148,14 @@ def compiled_question(rules: Rules, function: Callable[[Any, Any], Any]) -> Comp
         With the reason, in a line, and what to change.
     """
     reads = what_is_read(rules, {"question": function})
-    key = reads.key.text
+    name = "answer_thrown" if thrown else "answer"
+    key = f"{name} {reads.key.text}"
     if key not in _QUESTIONS:
-        answer = kept_adapter("answer", reads.key)
+        answer = kept_adapter(name, reads.key)
         if answer is None:
             with _tried_once(reads):
                 scope = scope_of(rules, reads)
-                answer = compile_adapter(scope, question_source(rules, scope), "answer")
+                answer = compile_adapter(scope, question_source(rules, scope, thrown=thrown), name)
         _QUESTIONS[key] = CompiledQuestion(answer, tuple(reads.values))
     return _QUESTIONS[key]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from rollwise.builders import limits
-from rollwise.builders.arrays import Arrays
+from rollwise.builders.arrays import Arrays, Throws
 from rollwise.builders.compiled.compiling import CompiledRules
 from rollwise.builders.compiled.record import new_call
 from rollwise.builders.compiled.spot_check import compare, sample
@@ -20,8 +20,8 @@ from rollwise.builders.compiled.workspace import (
     new_graph_arrays,
     new_lotteries,
 )
-from rollwise.builders.expand import expand
-from rollwise.builders.rules import Rules
+from rollwise.builders.expand import Action, expand, situations_in
+from rollwise.builders.rules import Rules, Situation
 from rollwise.builders.watch import LOOKS, SECONDS_BETWEEN, Stall, watched
 from rollwise.errors import RollwiseError, RulesDiffer, RulesError
 from rollwise.kernels import explore
@@ -68,11 +68,12 @@ class Explorer:
         )
         self._most = 512  # actions and outcomes that the buffers hold
         n_fields = len(rules.field_names)
-        self._buffers = new_buffers(self._call, self._most, n_fields)
+        self._buffers = new_buffers(self._call, self._most, n_fields, rules.has_throws)
         self.counts = np.zeros(1, explore.COUNTS)
         # arrays that needn't grow take less time
-        self.graph = new_graph_arrays(max(1 << 20, 2 * len(roots)), n_fields)
-        self._lotteries = new_lotteries(self._most)
+        rows = max(1 << 20, 2 * len(roots))
+        self.graph = new_graph_arrays(rows, n_fields, rules.has_throws)
+        self._lotteries, self._throw_lists = new_lotteries(self._most), new_lotteries(self._most)
         self._table = StateTable(roots, self._call, likely_ends(rules))
         self.n_roots = self._table.make(roots, self.graph.states)
         self.counts["states"] = self.n_roots
@@ -112,6 +113,8 @@ class Explorer:
                 self._enlarge_buffers()
             if ending == explore.ROOM_NEEDED:
                 self._enlarge_arrays()
+            if ending == explore.LISTS_NEEDED:
+                self._enlarge_lists()
         return True
 
     def _explore(self, stop: int) -> int:
@@ -121,6 +124,7 @@ class Explorer:
             self._buffers,
             self.graph,
             self._lotteries,
+            self._throw_lists,
             self._table.lookup,
             self._table.box,
             self.counts,
@@ -140,7 +144,7 @@ class Explorer:
         """What the compiled rules were asked last, while they are still at it."""
         first, *others = self._asked().tolist()
         more = f" or one of the {len(others)} after it" if others else ""
-        return f"in the state {self._rules.state_text(first)}{more}"
+        return f"in the state {self._rules.state_text(self._rules.layout.state(first))}{more}"
 
     def _watch(self) -> Callable[[], None]:
         """Looks whether the rules still come to further states; raises an error if they don't."""
@@ -160,7 +164,7 @@ class Explorer:
         try:
             with watched():
                 for fields in asked.tolist():
-                    deque(expand(self._rules, self._rules.state_type(*fields)), maxlen=0)
+                    deque(expand_state(self._rules, fields), maxlen=0)
         except RulesError as error:
             return error  # which names the state, the action and the line
         return CompiledFails(
@@ -175,10 +179,11 @@ class Explorer:
 
     def _enlarge_buffers(self) -> None:
         if self._most > limits.MOST_YIELDED:  # if a loop in the rules doesn't end, it says so
-            state = self._rules.state_type(*self.graph.states[self.place].tolist())
-            deque(expand(self._rules, state), maxlen=0)
+            fields = self.graph.states[self.place].tolist()
+            deque(expand_state(self._rules, fields), maxlen=0)
         self._most *= 2
-        self._buffers = new_buffers(self._call, self._most, self.graph.states.shape[1])
+        n_fields, throws = self.graph.states.shape[1], self._rules.has_throws
+        self._buffers = new_buffers(self._call, self._most, n_fields, throws)
 
     def _enlarge_arrays(self) -> None:
         counts = self.counts[0]
@@ -189,17 +194,24 @@ class Explorer:
             self._lotteries, int(counts["lotteries"]), int(counts["lottery_outcomes"]), self._most
         )
 
+    def _enlarge_lists(self) -> None:
+        counts = self.counts[0]
+        self._throw_lists = grown_lotteries(
+            self._throw_lists, int(counts["throw_lists"]), int(counts["list_throws"]), self._most
+        )
+
     def begin_at(self, first: int) -> None:
         """Let the arrays of the graph begin anew, with the state `first`."""
         self.counts["place"] = first
         self.forget()
         self.counts["lotteries"] = self.counts["lottery_outcomes"] = 0
-        self._lotteries = new_lotteries(self._most)
+        self.counts["throw_lists"] = self.counts["list_throws"] = 0
+        self._lotteries, self._throw_lists = new_lotteries(self._most), new_lotteries(self._most)
 
     def forget(self) -> None:
         """Drop the actions and outcomes found so far; the states stay."""
         self.counts["first"] = self.place
-        self.counts["actions"] = self.counts["outcomes"] = 0
+        self.counts["situations"] = self.counts["actions"] = self.counts["outcomes"] = 0
 
     def renumber(self, states: np.ndarray) -> None:
         """Take the states in another order: (n_states and some more, n_fields) int32.
@@ -220,7 +232,7 @@ class Explorer:
         return Arrays(
             self.n_roots,
             graph.states[first:place],
-            graph.action_indptr[: place - first + 1],
+            graph.action_indptr[: int(count["situations"]) + 1],
             graph.action_label[:actions],
             graph.action_lottery[:actions],
             graph.outcome_indptr[: actions + 1],
@@ -229,6 +241,18 @@ class Explorer:
             known.reward[:lotteries],
             weight.view(np.float64) if self._call["real_weights"][0] else weight,
             known.then[:lottery_outcomes],
+            self._throws(place - first) if self._rules.has_throws else None,
+        )
+
+    def _throws(self, n: int) -> Throws:
+        """The throws of the first `n` states in the arrays."""
+        lists, found = (int(self.counts[name][0]) for name in ("throw_lists", "list_throws"))
+        weight = self._throw_lists.weight[:found]
+        return Throws(
+            self.graph.state_throws[:n],
+            self._throw_lists.indptr[: lists + 1],
+            weight.view(np.float64) if self._call["real_throws"][0] else weight,
+            self._throw_lists.then[:found],
         )
 
 
@@ -261,18 +285,30 @@ def build_compiled(
     return arrays
 
 
+def expand_state(rules: Rules, fields: list[int]) -> Iterator[tuple[Situation, Action]]:
+    """All that the rules say of a state, checked, by situations.
+
+    Raises
+    ------
+    RulesError
+    """
+    for at in situations_in(rules, rules.layout.state(fields)):
+        for action in expand(rules, at):
+            yield at, action
+
+
 class CompiledFails(RulesDiffer):
     """The compiled rules raise an exception where Python's don't."""
 
 
 def what_is_odd(rules: Rules, fields: list[int]) -> RollwiseError:
     """The error of a state that the kernel stopped at, found by interpreting it."""
-    state = rules.state_type(*fields)
+    state = rules.layout.state(fields)
     try:
-        for action in expand(rules, state):
+        for at, action in expand_state(rules, fields):
             for next_state in action.next_states:
                 if next_state is not None:
-                    where = rules.where(state, action.label)
+                    where = rules.where(at, action.label)
                     rules.checked(next_state, f"outcomes() in the state {where}")
     except RulesError as error:
         return error

@@ -22,15 +22,16 @@ def _answers(answering: Any, call: Any, states: Any, answers: Any, alive: Any) -
 
 
 def ask(
-    rules: Rules, function: Callable[[Any, Any], Any], states: NDArray[np.int32]
+    rules: Rules, function: Callable[..., Any], states: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], int]:
     """What a function answers in each state, in compiled code.
 
     Parameters
     ----------
     function : callable
-        Of game and state; gives a whole number.
-    states : (n, n_fields) int32
+        Of game and state, and of the throw if the states have one; gives a whole number.
+    states : (n, n_fields) or (n, n_columns) int32
+        Rows of a graph: all of them positions, or all of them after a throw.
 
     Returns
     -------
@@ -42,7 +43,8 @@ def ask(
     ------
     NotCompilable, RulesDiffer
     """
-    question = compiled_question(rules, function)
+    thrown = states.shape[1] > len(rules.field_names)
+    question = compiled_question(rules, function, thrown=thrown)
     answers = np.empty(len(states), np.int64)
     call, alive = new_call(QUESTION, rules.game, question.attributes)
     failed = heard(_answers, question.answer, call, states, answers, alive)

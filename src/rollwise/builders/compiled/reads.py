@@ -41,7 +41,7 @@ class Reads:
         Attributes that they reach through ``self``, for the record.
     methods : dict
         Further functions that they reach through ``self``.
-    field_names, has_reward
+    field_names, has_reward, throw_columns
         Of the rules.
     """
 
@@ -50,13 +50,14 @@ class Reads:
     methods: dict[str, Function]
     field_names: tuple[str, ...]
     has_reward: bool
+    throw_columns: tuple[str, ...]
 
     @cached_property
     def key(self) -> Key:
         """What the functions are known by, compiled: of the `values` only constants count."""
         kinds = tuple((name, _kind_of(value)) for name, value in self.values.items())
         of_self = {f"self.{name}": function for name, function in self.methods.items()}
-        facts = (VERSIONS, kinds, self.field_names, self.has_reward)
+        facts = (VERSIONS, kinds, self.field_names, self.has_reward, self.throw_columns)
         return key_of({**of_self, **self.functions}, *facts)
 
     def key_with(self, *facts: Any) -> Key:
@@ -95,12 +96,14 @@ def what_is_read(rules: Rules, functions: dict[str, Function], unread: Iterable[
                 methods[name] = value.__func__
                 pending.append(value.__func__)
     values = dict(sorted(values.items()))
-    return Reads(functions, values, methods, rules.field_names, rules.has_reward)
+    throws = () if rules.throws is None else rules.throws.columns
+    return Reads(functions, values, methods, rules.field_names, rules.has_reward, throws)
 
 
 def what_rules_read(rules: Rules) -> Reads:
     """What the rules of a game read; ask for `Rules.reads`, which finds it once."""
-    functions = {name: getattr(type(rules.game), name) for name in RULES}
+    names = (*RULES, "throws") if rules.has_throws else RULES
+    functions = {name: getattr(type(rules.game), name) for name in names}
     return what_is_read(rules, functions, unread=() if rules.has_reward else ("reward",))
 
 

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.builders.arrays import Arrays
-from rollwise.builders.expand import Action, expand, merged
-from rollwise.builders.rules import Rules
+from rollwise.builders.arrays import Arrays, Throws
+from rollwise.builders.expand import Action, expand, merged, throws_in
+from rollwise.builders.rules import Rules, Situation, throw_text
 from rollwise.errors import RulesDiffer
 from rollwise.faults import fault_text
 from rollwise.game import is_over, then_text
@@ -82,20 +82,59 @@ def compare(
         The plain rules break the contract of the language.
     """
     left = OUTCOMES_PER_STATE * max(len(chosen), FEW) if most_outcomes is None else most_outcomes
+    begins = None if arrays.throws is None else _situation_indptr(arrays.throws)
     for s in chosen.tolist():
-        state = rules.state_type(*arrays.states[s].tolist())
-        compiled, plain = list(_of_arrays(arrays, known, s)), list(expand(rules, state))
-        if [_told(action) for action in plain] != compiled:
-            plain = _as_many(plain, compiled)
-            _compare_actions(rules, state, plain, compiled)
-        left -= sum(len(action.weights) for action in plain)
-        if left < 0:
-            return
+        state = rules.layout.state(arrays.states[s].tolist())
+        situations = {s: Situation(state)}
+        if begins is not None:
+            throws = _compare_throws(rules, arrays, s, state)
+            found = (Situation(state, (throw,)) for throw in throws)
+            situations = dict(zip(range(*begins[s : s + 2].tolist()), found, strict=True))
+        for number, at in situations.items():
+            left -= _compare_situation(rules, arrays, known, number, at)
+            if left < 0:
+                return
+
+
+def _situation_indptr(throws: Throws) -> NDArray[np.int64]:
+    """Where the situations of each state begin: (n_states + 1,) int64."""
+    sizes = np.diff(throws.indptr)[throws.of_state]
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _compare_throws(rules: Rules, arrays: Arrays, s: int, state: Any) -> list[Any]:
+    """The throws of a state, where both say the same."""
+    throws, layout = arrays.throws, rules.throws
+    assert throws is not None
+    assert layout is not None
+    begin, end = throws.indptr[throws.of_state[s] :][:2].tolist()
+    rows = layout.rows(throws.code[begin:end]).tolist()
+    compiled = dict(zip(map(layout.throw, rows), throws.weight[begin:end].tolist(), strict=True))
+    plain = throws_in(rules, state)
+    if list(compiled) != list(plain) or not all(map(_near, compiled.values(), plain.values())):
+        texts = [
+            ", ".join(f"({weight}, {throw_text(throw)})" for throw, weight in found.items())
+            for found in (compiled, plain)
+        ]
+        at = Situation(state)
+        raise _differ(rules, rules.where(at), f"the throws are {texts[0]}", texts[1], at)
+    return list(plain)
+
+
+def _compare_situation(
+    rules: Rules, arrays: Arrays, known: NDArray[np.int32], number: int, at: Situation
+) -> int:
+    """Compare what both say of a situation; how many outcomes it has."""
+    compiled, plain = list(_of_arrays(rules, arrays, known, number)), list(expand(rules, at))
+    if [_told(action) for action in plain] != compiled:
+        plain = _as_many(plain, compiled)
+        _compare_actions(rules, at, plain, compiled)
+    return sum(len(action.weights) for action in plain)
 
 
 def compare_answers(
     rules: Rules,
-    function: Callable[[Any, Any], Any],
+    function: Callable[..., Any],
     states: NDArray[np.int32],
     answers: NDArray[np.int64],
 ) -> None:
@@ -111,14 +150,14 @@ def compare_answers(
     RulesDiffer
     """
     for i in sample(states).tolist() if len(states) else ():
-        state = rules.state_type(*states[i].tolist())
+        at = rules.situation(states[i].tolist())
         try:
-            plain = function(rules.game, state)
+            plain = function(rules.game, at.state, *at.throw)
         except Exception as error:
             plain = fault_text(error)
         if plain != answers[i]:
             raise _differ(
-                rules, rules.where(state), f"{function.__name__}() is {answers[i]}", str(plain)
+                rules, rules.where(at), f"{function.__name__}() is {answers[i]}", str(plain)
             )
 
 
@@ -130,20 +169,20 @@ def _told(action: Action) -> tuple[Any, ...]:
         action.reward,
         list(action.weights),
         list(action.thens),
-        [None if is_over(then) else tuple(s) for then, s in after],
+        [None if is_over(then) else s for then, s in after],
     )
 
 
 def _of_arrays(
-    arrays: Arrays, known: NDArray[np.int32], s: int
+    rules: Rules, arrays: Arrays, known: NDArray[np.int32], s: int
 ) -> Iterator[tuple[int, float, list[Any], list[int], list[Any]]]:
-    """Label, reward, weights, thens and next states of the actions of a state."""
+    """Label, reward, weights, thens and next states of the actions of a situation."""
     first, last = arrays.action_indptr[s : s + 2].tolist()
     begins = arrays.outcome_indptr[first : last + 1].tolist()
     labels = arrays.action_label[first:last].tolist()
     lotteries = arrays.action_lottery[first:last].tolist()
     numbers = arrays.outcome_state[begins[0] : begins[-1]]
-    rows = [tuple(row) for row in known[numbers].tolist()]
+    rows = [rules.layout.state(row) for row in known[numbers].tolist()]
     ended = (numbers < 0).tolist()
     next_states = [None if over else row for over, row in zip(ended, rows, strict=True)]
     for k, (label, lottery) in enumerate(zip(labels, lotteries, strict=True)):
@@ -165,19 +204,19 @@ def _as_many(plain: list[Action], compiled: list[Any]) -> list[Action]:
     return [merged(one) if len(other[2]) < len(one.weights) else one for one, other in pairs]
 
 
-def _compare_actions(rules: Rules, state: Any, plain: list[Action], compiled: list[Any]) -> None:
+def _compare_actions(rules: Rules, at: Situation, plain: list[Action], compiled: list[Any]) -> None:
     """Raise an error for what differs in a state, if it is more than the last digits."""
     names = [
         ", ".join(rules.action_text(label) for label in labels)
         for labels in ([action[0] for action in compiled], [action.label for action in plain])
     ]
     if names[0] != names[1]:
-        raise _differ(rules, rules.where(state), f"the actions are {names[0]}", names[1], state)
+        raise _differ(rules, rules.where(at), f"the actions are {names[0]}", names[1], at)
     for action, other in zip(plain, compiled, strict=True):
-        where = rules.where(state, action.label)
+        where = rules.where(at, action.label)
         _, reward, weights, thens, next_states = _told(action)
         if not _near(reward, other[1]):
-            raise _differ(rules, where, f"the reward is {other[1]!r}", repr(reward), state)
+            raise _differ(rules, where, f"the reward is {other[1]!r}", repr(reward), at)
         one = list(zip(weights, thens, next_states, strict=True))
         two = list(zip(*other[2:], strict=True))
         for mine, theirs in zip(one + [None] * len(two), two + [None] * len(one), strict=True):
@@ -186,7 +225,7 @@ def _compare_actions(rules: Rules, state: Any, plain: list[Action], compiled: li
             )
             if not same:
                 texts = [_outcome_text(rules, outcome) for outcome in (theirs, mine)]
-                raise _differ(rules, where, f"an outcome is {texts[0]}", texts[1], state)
+                raise _differ(rules, where, f"an outcome is {texts[0]}", texts[1], at)
 
 
 def _near(one: float, other: float) -> bool:
@@ -201,13 +240,15 @@ def _outcome_text(rules: Rules, outcome: Any) -> str:
     return f"({weight}, {then_text(then)}{fields})"
 
 
-def _differ(rules: Rules, where: str, compiled: str, plain: str, state: Any = None) -> RulesDiffer:
+def _differ(
+    rules: Rules, where: str, compiled: str, plain: str, at: Situation | None = None
+) -> RulesDiffer:
     """The error of two answers, and what to do."""
     remedy = (
         "compiled whole numbers have 64 bits (see 'Compiled rules' in the README); "
         "--mode interpreted (mode='interpreted') runs the rules in Python"
     )
-    if state is not None and _changes(rules, state):
+    if at is not None and _changes(rules, at):
         remedy = "the rules don't say the same each time that they are asked"
     return RulesDiffer(
         f"{rules.game.name}: compiled, {compiled} in the state {where}; "
@@ -215,7 +256,10 @@ def _differ(rules: Rules, where: str, compiled: str, plain: str, state: Any = No
     )
 
 
-def _changes(rules: Rules, state: Any) -> bool:
+def _changes(rules: Rules, at: Situation) -> bool:
     """Whether the plain rules answer otherwise when they are asked again."""
-    first = [_told(action) for action in expand(rules, state)]
-    return any([_told(action) for action in expand(rules, state)] != first for _ in range(9))
+    if rules.has_throws and not at.throw:
+        throws = throws_in(rules, at.state)
+        return any(throws_in(rules, at.state) != throws for _ in range(9))
+    first = [_told(action) for action in expand(rules, at)]
+    return any([_told(action) for action in expand(rules, at)] != first for _ in range(9))

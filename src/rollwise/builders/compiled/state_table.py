@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from rollwise.builders.rules import LEAST, MOST, Rules
+from rollwise.builders.rules import Rules
+from rollwise.graph.layout import LEAST, MOST
 from rollwise.kernels import state_tables as kernels
 from rollwise.machine import large_pages
 

@@ -18,12 +18,17 @@ def roomier(array: np.ndarray, rows: int, used: int) -> np.ndarray:
     return grown
 
 
-def new_buffers(call: np.ndarray, most: int, n_fields: int) -> Buffers:
+def new_buffers(call: np.ndarray, most: int, n_fields: int, throws: bool) -> Buffers:
     """Scratch for the outcomes of states to be expanded, entered in the call."""
-    label, end, weight, then, place = np.zeros((5, most), np.int64)
+    label, end, weight, then, place, situation_end = np.zeros((6, most), np.int64)
+    throw_weight, throw = np.zeros((2, most if throws else 0), np.int64)
     reward = np.zeros(most)
     buffers = Buffers(
-        state_end=np.zeros(BATCH, np.int64),
+        throw_end=np.zeros(BATCH, np.int64),
+        throw_weight=throw_weight,
+        throw=throw,
+        real_throw_weight=throw_weight.view(np.float64),
+        situation_end=situation_end,
         label=label,
         end=end,
         reward=reward,
@@ -38,7 +43,10 @@ def new_buffers(call: np.ndarray, most: int, n_fields: int) -> Buffers:
         slots=np.zeros(4 * most + 3, np.int64),
     )
     call["most_actions"] = call["most_outcomes"] = most
-    call["state_ends"] = buffers.state_end.ctypes.data
+    call["throw_ends"] = buffers.throw_end.ctypes.data
+    call["throw_weights"] = throw_weight.ctypes.data
+    call["throws"] = throw.ctypes.data
+    call["situation_ends"] = situation_end.ctypes.data
     call["labels"] = label.ctypes.data
     call["rewards"] = reward.ctypes.data
     call["action_ends"] = end.ctypes.data
@@ -49,10 +57,11 @@ def new_buffers(call: np.ndarray, most: int, n_fields: int) -> Buffers:
     return buffers
 
 
-def new_graph_arrays(rows: int, n_fields: int) -> GraphArrays:
+def new_graph_arrays(rows: int, n_fields: int, throws: bool) -> GraphArrays:
     """Room for a number of states. What is never touched takes no memory."""
     graph = GraphArrays(
         states=large_pages.empty((rows, n_fields), np.int32),
+        state_throws=large_pages.empty(rows if throws else 0, np.int32),
         action_indptr=large_pages.empty(rows + 1, np.int64),
         action_label=large_pages.empty(2 * rows, np.int32),
         action_lottery=large_pages.empty(2 * rows, np.int32),
@@ -65,18 +74,23 @@ def new_graph_arrays(rows: int, n_fields: int) -> GraphArrays:
 
 def grown_graph_arrays(graph: GraphArrays, counts: np.void, more: int) -> GraphArrays:
     """Room for `more` states, actions and outcomes: where an array is full, for as many again."""
-    states, actions, outcomes = (int(counts[name]) for name in ("states", "actions", "outcomes"))
+    names = ("states", "situations", "actions", "outcomes")
+    states, situations, actions, outcomes = (int(counts[name]) for name in names)
     expanded = int(counts["place"] - counts["first"])
     rows, action_rows, outcome_rows = len(graph.states), len(graph.action_label), 0
+    situation_rows = len(graph.action_indptr) - 1
     if states + more > rows:
         rows = 2 * states + more
+    if situations + more > situation_rows:
+        situation_rows = 2 * situations + more
     if 2 * (actions + more) > action_rows:
         action_rows = 4 * (actions + more)
     if 2 * (outcomes + more) > len(graph.outcome_state):
         outcome_rows = 4 * (outcomes + more)
     return GraphArrays(
         roomier(graph.states, rows, states),
-        roomier(graph.action_indptr, rows + 1, expanded + 1),
+        roomier(graph.state_throws, rows if len(graph.state_throws) else 0, expanded),
+        roomier(graph.action_indptr, situation_rows + 1, situations + 1),
         roomier(graph.action_label, action_rows, actions),
         roomier(graph.action_lottery, action_rows, actions),
         roomier(graph.outcome_indptr, action_rows + 1, actions + 1),

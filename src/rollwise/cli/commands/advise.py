@@ -18,6 +18,7 @@ from rollwise.cli.common import (
     print_table,
     read_game,
     read_state,
+    read_throw,
     solve_or_load,
 )
 from rollwise.cli.forms import (
@@ -50,6 +51,10 @@ def advise(
         str,
         typer.Option(metavar="FIELD=N,...", help="The position, as in banked=50,rival=50,turn=20."),
     ] = ...,  # type: ignore[assignment]
+    throw: Annotated[
+        str | None,
+        typer.Option(metavar="N,...", help="What was thrown; without it, each throw is shown."),
+    ] = None,
     chase: ChaseOption = False,
     contest: ContestOption = False,
     ties: TiesOption = None,
@@ -70,11 +75,11 @@ def advise(
     if find_method(method or DEFAULT).estimates:
         raise UsageError(f"--method {method} estimates; `rollwise table` has its estimates")
     chosen = as_played(read_game(game, parameters), Form(chase, None, contest, ties))
-    position = read_state(state)
+    position, thrown = read_state(state), read_throw(throw)
     solution = solve_or_load(chosen, load, max_states, method=method, options=options)
-    advice = solution.advise(position)
+    advice = solution.advise(position, thrown)
     if solution.gave_up:
-        tell_unfinished(solution, solution.find(position))
+        tell_unfinished(solution, solution.find(position, thrown))
         raise typer.Exit(1)
     document = advice_document(solution, advice)
     if json:
@@ -83,11 +88,15 @@ def advise(
     from rich.table import Table
 
     shown = Table(box=None, padding=(0, 2, 0, 0))
-    shown.add_column("")
-    shown.add_column("action")
-    shown.add_column(solution.worth_name, justify="right")
-    shown.add_column("cost", justify="right")
-    printed, sure = advice.as_printed()
+    if advice.throws:
+        columns, (printed, sure) = (
+            ("throw", "chance", "action", solution.worth_name),
+            advice.throws_as_printed(),
+        )
+    else:
+        columns, (printed, sure) = ("", "action", solution.worth_name, "cost"), advice.as_printed()
+    for name in columns:
+        shown.add_column(name, justify="left" if name in ("", "action", "throw") else "right")
     for cells in printed:
         shown.add_row(*cells)
     print_table(shown)

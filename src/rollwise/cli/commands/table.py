@@ -65,6 +65,9 @@ def table(
         str | None,
         typer.Option(metavar="EXPR", help='Which rows, as in "lid >= 3 and forced == 0".'),
     ] = None,
+    throws: Annotated[
+        bool, typer.Option("--throws", help="A row for each throw in each position.")
+    ] = False,
     limit: Annotated[int | None, typer.Option(min=0, help="At most this many rows.")] = None,
     out: Annotated[
         Path | None,
@@ -113,10 +116,10 @@ def table(
     )
     chosen = as_played(read_game(game, parameters), Form(chase, target, contest, ties))
     solution = solve_or_load(chosen, load, max_states, method=method, options=options)
-    states = solution.states_where(where)
+    states = solution.states_where(where, throws=throws)
     if limit is None and out is None and form is None:
         limit = SHOWN
-    rows = solution.rows_of(states[:limit])
+    rows = solution.rows_of(states[:limit], throws=throws)
     if out is not None:
 
         def write(place: Path) -> None:

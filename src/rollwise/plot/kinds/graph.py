@@ -23,7 +23,7 @@ MOST_LEAVES = 12  # outcomes drawn for one action of a tree
 
 
 def _state_text(graph: StateGraph) -> str:
-    fields = dict(zip(graph.field_names, graph.states[0].tolist(), strict=True))
+    fields = dict(zip(graph.columns, graph.row(0), strict=True))
     typed = graph.state_text(0).replace(" ", "")
     return spelled(python=f"state={fields}", command_line=f"--state {typed}")
 
@@ -45,10 +45,10 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
 def short_text(solution: Solution, state: int) -> str:
     """A state in few letters: its numbers in order, or what isn't zero of many fields."""
     graph = solution.graph
-    fields = graph.states[state].tolist()
+    fields = list(graph.row(state))
     if len(fields) <= 4:
         return "·".join(map(str, fields))
-    parts = [f"{n} {v}" for n, v in zip(graph.field_names, fields, strict=True) if v]
+    parts = [f"{n} {v}" for n, v in zip(graph.columns, fields, strict=True) if v]
     return ", ".join(parts) or "all 0"
 
 
@@ -81,10 +81,10 @@ def _whole(solution: Solution) -> go.Figure:
                 edges.append((state.index, t, colour, bool(solution.is_best[action])))
     arrange(nodes, edges)
     names = [action_name(solution, label) for label in labels]
-    fields = "·".join(graph.field_names)
+    fields = "·".join(graph.columns)
     notes = [
         f"A position is {fields}."
-        if len(graph.field_names) <= 4
+        if len(graph.columns) <= 4
         else "A position is named by those of its fields that aren't 0.",
         "Squares: a choice. Circles: only one thing to do. Bold: "
         + (f"the {solution.worth_name}." if solution.is_score else "the mover's chance to win."),
@@ -125,7 +125,7 @@ def _tree(solution: Solution, root: int) -> go.Figure:
         action_rows.append(nodes[at].row)
         row += 0.5
     nodes[0].row = sum(action_rows) / len(action_rows)
-    names = graph.field_names
+    names = graph.columns
     notes = [
         f"The position: {graph.state_text(root)}.",
         "Each action with "

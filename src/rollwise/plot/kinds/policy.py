@@ -91,7 +91,7 @@ def _lines(
     graph = solution.graph
     values = shown_values(solution, solution.action_values)
     mine = np.flatnonzero(_actions_of(solution, states))
-    place = graph.states[:, field]
+    place = graph.rows[:, field]
     lines = []
     labels = np.unique(graph.action_label[mine]).tolist()
     symbols = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star")
@@ -114,6 +114,6 @@ def _lines(
         lines,
         title=title,
         notes=["What each action is worth; the large marks are the best ones.", *notes],
-        x_title=graph.field_names[field],
+        x_title=graph.columns[field],
         y_title=value_name(solution),
     )

@@ -47,12 +47,12 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         )
     if len(layout.axes) == 1:
         field = layout.axes[0]
-        order = states[np.argsort(graph.states[states, field], kind="stable")]
+        order = states[np.argsort(graph.rows[states, field], kind="stable")]
         return draw_lines(
             [
                 Line(
                     "cost",
-                    graph.states[order, field].tolist(),
+                    graph.rows[order, field].tolist(),
                     shown[order].tolist(),
                     BLUE,
                     [hover(int(s)) for s in order],
@@ -60,7 +60,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
             ],
             title=title,
             notes=["Near 0 the choice hardly matters.", *layout.notes],
-            x_title=graph.field_names[field],
+            x_title=graph.columns[field],
             y_title=cost_name(solution),
             baseline=True,
         )

@@ -39,7 +39,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     fields, target = _axes(solution, states, label, choices)
     fixed, states = _one_slice(solution, states, fields, label[states] == target)
     x_field, y_field, z_field = fields
-    table = graph.states
+    table = graph.rows
     name = html.escape(action_name(solution, target))
     xs = np.arange(table[states, x_field].min(), table[states, x_field].max() + 1)
     ys = np.arange(table[states, y_field].min(), table[states, y_field].max() + 1)
@@ -49,7 +49,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     drawn = int(np.isfinite(surface).sum())
     # Where it is never best, all that is seen is a wall of some thickness.
     surface[never & ~_beside(_beside(~never & np.isfinite(surface)))] = np.nan
-    names = [graph.field_names[f] for f in fields]
+    names = [graph.columns[f] for f in fields]
     figure = Picture()
     words = _words(surface, never, names[2])
     steps = bool(np.nanmax(surface) - np.nanmin(surface) < STEPS)
@@ -197,14 +197,14 @@ def _axes(
 ) -> tuple[tuple[int, int, int], int]:
     """The fields along x, y and upwards, and the action that is best at the top."""
     graph = solution.graph
-    table = graph.states[states]
+    table = graph.rows[states]
     counts = np.array([len(np.unique(column)) for column in table.T])
     solid = [f for f in range(len(counts)) if counts[f] >= 3]
     if len(np.unique(label[states])) < 2:
         only = graph.view.action(solution.best_actions[states[0]]).name
         raise UsageError(f"{graph.game}: {only} is best everywhere, so there is no boundary")
     if len(solid) < 3:
-        names = ", ".join(graph.field_names[f] for f in solid) or "none"
+        names = ", ".join(graph.columns[f] for f in solid) or "none"
         raise UsageError(
             f"{graph.game}: a surface needs three fields with three values or more, and where "
             f"there is a choice {len(solid)} vary so much ({names}); `policy` draws it flat"
@@ -233,7 +233,7 @@ def _one_slice(
     solution: Solution, states: Ints, fields: tuple[int, int, int], inside: NDArray[np.bool_]
 ) -> tuple[str, Ints]:
     """The set of states that share the other fields with most on both sides, and what those are."""
-    table = solution.graph.states[states]
+    table = solution.graph.rows[states]
     rest = [f for f in range(table.shape[1]) if f not in fields]
     rest = [f for f in rest if len(np.unique(table[:, f])) > 1]
     if not rest:
@@ -245,7 +245,7 @@ def _one_slice(
     above = np.bincount(belongs[inside], minlength=len(found))
     both = np.minimum(above, sizes - above)
     most = int(both.argmax())
-    names = solution.graph.field_names
+    names = solution.graph.columns
     if not both[most]:
         others = ", ".join(names[f] for f in rest)
         raise UsageError(
@@ -278,7 +278,7 @@ def _overlay(
         place, heights = (place[0][asked], place[1][asked]), heights[asked]
         kind = type(game.start())
         function = known[name]
-        rows = graph.states[states[asked]].tolist()
+        rows = graph.rows[states[asked]].tolist()
         inside = np.array([function(game, kind(*fields)) == target for fields in rows])
     else:
         probability = solution.policies.find(name).probability

@@ -28,13 +28,13 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     title = f"{graph.title}: {value_name(solution)} in each position"
     if len(layout.axes) < 2:
         field = layout.axes[0] if layout.axes else 0
-        place = graph.states[states, field]
+        place = graph.rows[states, field]
         order = states[np.argsort(place, kind="stable")]
         return draw_lines(
             [
                 Line(
                     "value",
-                    graph.states[order, field].tolist(),
+                    graph.rows[order, field].tolist(),
                     shown[order].tolist(),
                     BLUE,
                     [text(int(s)) for s in order],
@@ -42,7 +42,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
             ],
             title=title,
             notes=layout.notes,
-            x_title=graph.field_names[field],
+            x_title=graph.columns[field],
             y_title=value_name(solution),
         )
     drawn = np.concatenate([panel.states for panel in layout.panels])

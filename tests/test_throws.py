@@ -1,0 +1,211 @@
+"""Throw first, choose then: the graph, every method, and what people see."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from cli_runner import output, refusal
+from throwing import OrderedDice, Runners, ThrownRunners, TwoBoxes
+
+import rollwise
+from rollwise.errors import RulesError, UnknownState, UsageError
+from rollwise.games import find
+from rollwise.graph import NO_THROW, THROW
+from rollwise.methods import METHODS
+from rollwise.simulate import simulate
+
+GAMES = [Runners(3), Runners(5), TwoBoxes(), OrderedDice()]
+
+
+@pytest.mark.needs_jit
+@pytest.mark.parametrize("game", GAMES, ids=str)
+def test_both_builders_give_the_same_graph(game):
+    plain = rollwise.build(game, mode="interpreted")
+    compiled = rollwise.build(game, mode="compiled")
+    assert plain.content_hash == compiled.content_hash
+
+
+@pytest.mark.parametrize("length", [2, 4])
+def test_as_with_the_throw_in_the_state(length):
+    game, twin = Runners(length), ThrownRunners(length)
+    found, other = rollwise.solve(game), rollwise.solve(twin)
+    graph = found.graph
+    assert graph.n_states == other.graph.n_states
+    for s, row in enumerate(graph.rows.tolist()):
+        face = -1 if row[-1] == NO_THROW else row[-1]
+        t = other.find([*row[:-1], face])
+        assert abs(found.values[s] - other.values[t]) <= found.error_bound + other.error_bound
+
+
+def boxes_by_hand(sides: int) -> Fraction:
+    """The mean of `TwoBoxes`: choose for each first throw, and then the other box."""
+    throws = [(min(pair), max(pair)) for pair in product(range(1, sides + 1), repeat=2)]
+    n = len(throws)
+    lower = Fraction(sum(2 * low for low, _ in throws), n)
+    higher = Fraction(sum(high for _, high in throws), n)
+    return Fraction(sum(max(2 * low + higher, high + lower) for low, high in throws)) / n
+
+
+@pytest.mark.parametrize("game", [TwoBoxes(), TwoBoxes(6), OrderedDice()], ids=str)
+def test_points_by_hand(game):
+    solution = rollwise.solve(game)
+    assert abs(Fraction(solution.value) - boxes_by_hand(game.sides)) <= solution.error_bound
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name not in ("sampled",)])
+def test_every_method(method):
+    game = TwoBoxes()
+    found = rollwise.solve(game, method=method)
+    assert abs(found.value - float(boxes_by_hand(4))) <= found.error_bound
+
+
+def test_equal_throws_are_one_of_their_weights_sum():
+    one, other = rollwise.build(TwoBoxes()), rollwise.build(OrderedDice())
+    assert one.n_states == other.n_states
+    assert len(one.view[0].throws) == len(other.view[0].throws) == 10
+    chances = {o.next_state.throw: o.exact_chance for o in other.view[0].throws}
+    assert chances == {o.next_state.throw: o.exact_chance for o in one.view[0].throws}
+
+
+def test_a_throw_is_no_state():
+    solution = rollwise.solve(TwoBoxes())
+    graph = solution.graph
+    assert len(solution) == graph.n_positions == len(graph.states) == 3
+    assert graph.n_states == 3 + 3 * 10
+    assert graph.action_label[: len(solution)].tolist() == [THROW] * 3
+    table = solution.table()
+    assert table.columns[:3] == ["open.0", "open.1", "left"]
+    assert len(table) == 3
+    assert table["action"].is_null().all()
+    after = solution.table("throw.0 == 1 and left == 2", throws=True)
+    assert len(after) == 4
+    assert set(after["action"]) <= set(TwoBoxes.action_names)
+    assert graph.state_text(3) == "open=(1, 1), left=2, throw=(1, 1)"
+
+
+def test_found_with_a_throw():
+    graph = rollwise.build(TwoBoxes())
+    state = {"open": (1, 1), "left": 2}
+    place = graph.find(state, (2, 3))
+    assert graph.view[place].throw == (2, 3)
+    assert graph.view[place].position.index == graph.find(state) == 0
+    assert graph.find(state, (3, 2)) == place
+    assert graph.find(graph.view[place].named) == place
+    with pytest.raises(UnknownState, match=r"nobody throws 5 5 in the state open=\(1, 1\), left=2"):
+        graph.find(state, (5, 5))
+    with pytest.raises(UnknownState, match="has no throws"):
+        rollwise.build(ThrownRunners(2)).find([0, 0, 0, 0, -1], 3)
+    with pytest.raises(UsageError, match="has no throws"):
+        rollwise.solve(ThrownRunners(2)).table(throws=True)
+
+
+def test_advice_before_and_after_a_throw():
+    solution = rollwise.solve(TwoBoxes())
+    before, after = solution.advise(((1, 1), 2)), solution.advise(((1, 1), 2), (1, 4))
+    assert not before.actions
+    assert len(before.throws) == 10
+    assert abs(sum(row.chance * row.value for row in before.throws) - before.value) < 1e-12
+    assert [row.action for row in after.actions] == list(TwoBoxes.action_names)
+    best = next(row.action for row in after.actions if row.best)
+    assert best == next(row.action for row in before.throws if row.throw == (1, 4))
+
+
+def test_simulated_as_evaluated():
+    solution = rollwise.solve(Runners(3))
+    policies = solution.policies
+    match = simulate(
+        solution.graph, policies.find("optimal"), policies.find("run-in-front"), games=4000, seed=1
+    )
+    assert not list(match.disagreements())
+
+
+RULES = """
+from dataclasses import dataclass
+from typing import NamedTuple
+from rollwise import AGAIN, END, Game
+
+class S(NamedTuple):
+    left: int
+
+@dataclass(frozen=True)
+class Own(Game):
+    players = 1
+    objective = "maximize"
+    def start(self):
+        return S(2)
+    def throws(self, s):
+        yield 1, (1, 2)
+        yield 2, (3, 4)
+    def actions(self, s, throw):
+        yield 0
+    def outcomes(self, s, throw, action):
+        if s.left:
+            yield 1, AGAIN, S(s.left - 1)
+        else:
+            yield 1, END, s
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("def actions(self, s, throw)", "def actions(self, s)", "actions(self, s, throw)"),
+        (
+            "def outcomes(self, s, throw,",
+            "def outcomes(self, s,",
+            "outcomes(self, s, throw, action)",
+        ),
+        ("def throws(self, s)", "def thrown(self, s)", "has no throws(s) has actions(self, s)"),
+        ("yield 2, (3, 4)", "yield 2, (3, 4, 5)", "like the first one it is a tuple of 2"),
+        ("yield 2, (3, 4)", "yield 2, 3.5", "like the first one it is a tuple of 2"),
+        ("yield 1, (1, 2)", "yield 1, [1, 2]", "a throw is a whole number or a tuple"),
+        ("yield 1, (1, 2)", "yield 1, (1,) * 17", "a throw has from 1 to 16 of them"),
+        ("yield 2, (3, 4)", "yield -2, (3, 4)", "the weight -2"),
+        ("yield 2, (3, 4)", "yield 2", "it should yield (weight, throw)"),
+        ("yield 1, (1, 2)\n        yield 2, (3, 4)", "yield 1 / 0, 2", "throws() fails"),
+        ("yield 1, (1, 2)\n        yield 2, (3, 4)", "yield 0, (1, 2)", "no throw in the state"),
+        ("S(s.left - 1)", "S([s.left - 1])", "gives left=[1]; as in start(), it is a whole number"),
+        ("yield 0", "yield throw", "an action is a whole number from 0"),
+    ],
+)
+def test_what_is_wrong_is_told_in_a_line(tmp_path, old, new, said):
+    assert old in RULES
+    path = tmp_path / "own.py"
+    path.write_text(RULES.replace(old, new))
+    message = refusal("solve", f"{path}:Own")
+    assert said in message
+    assert "\n" not in message.strip()
+
+
+def test_a_tuple_keeps_its_length(tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text(
+        RULES.replace("left: int", "left: tuple")
+        .replace("S(2)", "S((2, 0))")
+        .replace("if s.left:", "if s.left[0]:")
+        .replace("S(s.left - 1)", "S((0,))")
+    )
+    with pytest.raises(RulesError, match="it is a tuple of 2 whole numbers"):
+        rollwise.build(find(f"{path}:Own")())
+
+
+def test_on_the_command_line(tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text(RULES)
+    game = f"{path}:Own"
+    document = json.loads(output("solve", game, "--json"))
+    assert (document["states"], document["after_throws"]) == (3, 6)
+    advice = json.loads(output("advise", game, "--state", "left=2", "--json"))
+    assert [row["throw"] for row in advice["throws"]] == [[1, 2], [3, 4]]
+    assert [row["probability"] for row in advice["throws"]] == pytest.approx([1 / 3, 2 / 3])
+    advice = json.loads(output("advise", game, "--state", "left=2", "--throw", "3,4", "--json"))
+    assert advice["state"] == {"left": 2, "throw.0": 3, "throw.1": 4}
+    assert len(advice["actions"]) == 1
+    rows = json.loads(output("table", game, "--throws", "--where", "throw.0 == 3", "--json"))
+    assert len(rows["rows"]) == 3
+    assert "isn't a throw" in refusal("advise", game, "--state", "left=2", "--throw", "x")
+    assert np.isfinite(advice["value"])
