@@ -273,7 +273,14 @@ def edge(page: Page) -> None:
         ± {power(kept["error_bound"])}; {kept["seconds"]:,} s and {kept["gigabytes"]} GB), and with
         it every game with fewer. Its answers are kept in
         [super_six_edges.json](super_six_edges.json), and agree with {checked} games solved anew
-        for this page. Edge × √sticks:
+        for this page.
+    """)
+    wide = 10_000
+    page.text(f"""
+        Why no more sticks? The values of all layers stay in memory until the last one is solved,
+        and their number grows with the square of the sticks: {wide:,} sticks would need about
+        {kept["gigabytes"] * (wide / most) ** 2:.0f} GB (by that rule, not measured).
+        Edge × √sticks:
     """)
     even = {n: (value, bound) for n, value, bound in kept["rows"] if n % 2 == 0}
     shown = [n for n in (10, 40, 100, 400, 1000, 2000, 4000) if n in even] + [most]

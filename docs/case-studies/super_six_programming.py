@@ -403,8 +403,8 @@ def integers(page: Page) -> None:
     page.table(["pegs", "status", "seconds", "largest error"], as_published())
     page.text("""
         The last run is the one that was given up. It was tried once, on a machine that did other
-        work; a faster one, or more hours, may well get there. Other ways up to 130 pegs are in
-        [benchmarks/milp.md](../../benchmarks/milp.md).
+        work and held it for 201 s; a faster one, or more hours, may well get there. Other ways
+        up to 130 pegs are in [benchmarks/milp.md](../../benchmarks/milp.md).
     """)
 
 
