@@ -10,17 +10,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cli_runner import output
+from graphs import assemble, ending_graphs
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from stakes import Alone, Collect, Counted, Ends, Gammons, Layered, Pays
 
 import rollwise
 import rollwise.simulate
-from rollwise import DRAW, LOSE, PASS, WIN, payoff
+from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, payoff
+from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.references import Policies
 from rollwise.errors import RulesError, UsageError
 from rollwise.export import export
 from rollwise.game import is_over, is_payoff, payoff_of, then_text
 from rollwise.learn import learn
 from rollwise.machine.switches import jit_disabled
+from rollwise.methods import run_method
+from rollwise.proofs.check_exactly import check_exactly
 
 STAKES = Path(__file__).parent / "stakes.py"
 
@@ -400,3 +406,45 @@ def test_moves_are_told_with_their_payoff():
         for seed in range(20):
             lines += rollwise.simulate.tell(game, "random", seed=seed)
         assert any(told in move.text for move in lines)
+
+
+@settings(max_examples=60, deadline=None)
+@given(ending_graphs(kinds=((2, "win"), (1, "win"))), st.integers(0, 2**32), st.booleans())
+def test_certificates_hold_whatever_is_paid(graph, seed, in_points):
+    pytest.importorskip("flint")
+    random = np.random.default_rng(seed)
+    over = graph.outcome_state < 0
+    payoff = np.where(over, random.choice([-100.0, -1.0, 0.0, 0.25, 3.0, 1e6], len(over)), 0.0)
+    reward = np.zeros(graph.n_actions)
+    if in_points and graph.players == 2:
+        reward = random.choice([0.0, -7.5, 40.0], graph.n_actions)
+    paid = graph.with_arrays(outcome_payoff=payoff, action_reward=reward)
+    truth = run_method(paid, "exact").fractions
+    for method, options in (
+        ("strategy-iteration", {}),
+        ("value-iteration", {"epsilon": 1e-3}),
+        ("modified-policy-iteration", {}),
+        ("policy-iteration", {}),
+    ):
+        found, certificate, _ = solve_and_certify(paid, method=method, options=options)
+        pairs = zip(found.values.tolist(), certificate.bounds.tolist(), truth, strict=True)
+        for value, bound, true in pairs:
+            assert np.isfinite(bound)
+            assert abs(Fraction(value) - true) <= Fraction(bound)
+        assert check_exactly(paid, found.values, certificate.bounds).holds
+    sound = run_method(paid, "value-iteration", sound=True, epsilon=1e-3)
+    for low, high, true in zip(sound.lower.tolist(), sound.upper.tolist(), truth, strict=True):
+        assert Fraction(low) <= true <= Fraction(high)
+
+
+@pytest.mark.parametrize(("endless", "worth"), [("draw", 0.0), ("lose", -1.0)])
+def test_endless_play_keeps_its_worth_beside_payoffs(endless, worth):
+    graph = assemble(
+        [[(0.0, [(1, AGAIN, 0)]), (0.0, [(1, WIN, None)])]], players=1, endless=endless
+    )
+    for paid in (-3.0, -0.5, 3.0):
+        found, certificate, _ = solve_and_certify(
+            graph.with_arrays(outcome_payoff=np.array([0.0, paid]))
+        )
+        assert found.values[0] == max(worth, paid)
+        assert certificate.bound < 1e-12

@@ -168,7 +168,8 @@ def _variance(solution: Solution) -> Quantity:
 
 def _draw(solution: Solution) -> Quantity:
     graph = solution.graph
-    if not graph.has_draws:
+    ties = graph.lotteries.over & (graph.lotteries.payoff == 0)
+    if graph.objective != "win" or not ties.any():
         raise UsageError(
             f"{graph.title} is never drawn, so there is no chance of a draw to ask for"
         )
@@ -182,6 +183,8 @@ def _draw(solution: Solution) -> Quantity:
 
 def _win(solution: Solution, ties: str) -> Quantity:
     graph = solution.graph
+    if graph.has_stakes:
+        raise UsageError(f"{graph.title} is played for payoffs: who wins isn't an aim of it")
     if graph.objective == "win":
         raise UsageError(
             f"{graph.title} is won or lost: to win is its first aim, and all optimal policies are "

@@ -69,6 +69,8 @@ class Evaluation:
         The stopping threshold of the iterative method, which is no bound on the error.
     n_solved : int
         Number of positions that were solved for this, the seats counted apart.
+    is_score : bool
+        Whether values are expected scores or payoffs, and not chances to win.
     """
 
     policy: str
@@ -83,16 +85,23 @@ class Evaluation:
     history: Sequence[float] = field(default=(), repr=False)
     theta: float | None = None
     n_solved: int = 0
+    is_score: bool = False
 
     @property
     def win_probability(self) -> NDArray[np.float64]:
-        """Of the policy where it is to move; a draw counts half: (n_states,) float64."""
-        return win_probability(self.values)
+        """Of the policy where it is to move; a draw counts half: (n_states,) float64.
+
+        NaN in a game for points or stakes.
+        """
+        return self._chances(self.values)
 
     @property
     def win_probability_second(self) -> NDArray[np.float64]:
         """Of the policy where its opponent is to move: (n_states,) float64."""
-        return win_probability(self.values_second)
+        return self._chances(self.values_second)
+
+    def _chances(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.full(len(values), np.nan) if self.is_score else win_probability(values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,6 +228,7 @@ def evaluate(
         history,
         theta,
         seats.graph.n_states,
+        graph.is_score,
     )
 
 
@@ -320,6 +330,7 @@ def best_response(
         found.status,
         found.sweeps,
         n_solved=seats.graph.n_states,
+        is_score=policies.graph.is_score,
         find_response=find_response,
     )
 

@@ -53,6 +53,13 @@ class Learned:
         """Whether values are points or expected payoffs, and not those of wins and losses."""
         return self.graph.is_score
 
+    @property
+    def estimate_name(self) -> str:
+        """What `estimates` are called in a table."""
+        if self.graph.has_stakes:
+            return "payoff"
+        return "score" if self.is_score else "win_rate"
+
     @cached_property
     def seen(self) -> NDArray[np.int64]:
         """How often each state was met: (n_states,) int64."""
@@ -161,8 +168,8 @@ class Learned:
         -------
         polars.DataFrame
             A column for each field, then ``action`` (-1 where nothing was seen),
-            ``win_rate`` (-1 there) or ``score``, ``standard_error``, ``action_visits``
-            and ``visits`` (of the state).
+            ``win_rate`` (-1 there), ``score`` or ``payoff``, ``standard_error``,
+            ``action_visits`` and ``visits`` (of the state).
         """
         import polars as pl
 
@@ -171,7 +178,7 @@ class Learned:
         columns = {name: graph.rows[:, i] for i, name in enumerate(graph.columns)}
         frame = pl.DataFrame(columns).with_columns(
             graph.vocabulary.column(self.labels),
-            pl.Series("score" if self.is_score else "win_rate", self.estimates, nan_to_null=True),
+            pl.Series(self.estimate_name, self.estimates, nan_to_null=True),
             pl.Series("standard_error", self.estimate_errors, nan_to_null=True),
             pl.Series("action_visits", taken),
             pl.Series("visits", self.seen),

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from rollwise.analysis.lengths import lengths
 from rollwise.answer.solution import Solution
 from rollwise.errors import EndlessPlay, UsageError
-from rollwise.graph import win_probability
 from rollwise.graph.choices import has_choice
 from rollwise.plot import Choices
 
@@ -124,7 +123,13 @@ def select(solution: Solution, states: Ints, where: str | None) -> Ints:
     frame = pl.DataFrame({name: table[states, i] for i, name in enumerate(names)}).with_columns(
         solution.action_column(solution.best_actions[states]),
         pl.Series("value", solution.values[states]),
-        pl.Series("win_probability", win_probability(solution.values[states])),
+        pl.Series(
+            "win_probability",
+            solution.graph.view.win_probability(solution.values[states]),
+            dtype=pl.Float64,
+        )
+        if not solution.is_score
+        else pl.lit(None, dtype=pl.Float64).alias("win_probability"),
         pl.Series("error_bound", solution.error_bounds[states]),
     )
     kept = rows_where(frame, where, solution.graph.vocabulary)

@@ -202,7 +202,7 @@ def _print(learned: Learned, final: Assessment | None, curve: list[Assessment]) 
         f"(M {learned.explore:g}, seed {learned.seed}, workers {learned.workers})"
     )
     seen = int((learned.seen > 0).sum())
-    what = "score" if learned.is_score else "win rate"
+    what = learned.estimate_name.replace("_", " ")
     typer.echo(f"  {seen:,} of {graph.n_states:,} positions were seen")
     if not learned.is_score or not math.isnan(learned.estimates[0]):
         typer.echo(
