@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from rollwise.analysis.lengths import Lengths, lengths
+from rollwise.analysis.lengths import Floats, Lengths, lengths
 from rollwise.answer.solution import Solution
+from rollwise.graph import StateGraph
 from rollwise.plot import Choices
 from rollwise.plot.notebook import Picture
 from rollwise.plot.style import BLUE, GREY, ORANGE, Sheet, axis, step
@@ -24,6 +25,20 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
     return draw_lengths(solution, lengths(graph, policy), name)
 
 
+def _parts(graph: StateGraph, found: Lengths) -> list[tuple[str, Floats, str]]:
+    """How games end, and what share of them does so with each length."""
+    if graph.players == 1:
+        parts = [("won", found.first, BLUE), ("lost", found.second, ORANGE)]
+        return [*parts, ("the game ends", found.other, BLUE)]
+    if graph.lotteries.reward.any():  # the last move doesn't say who has gained
+        return [("the game ends", found.chance, BLUE)]
+    return [
+        ("the first player wins", found.first, BLUE),
+        ("the second player wins", found.second, ORANGE),
+        ("nobody wins", found.other, GREY),
+    ]
+
+
 def draw_lengths(solution: Solution, found: Lengths, name: str) -> go.Figure:
     """Bars for lengths that are at hand."""
     graph = solution.graph
@@ -32,18 +47,7 @@ def draw_lengths(solution: Solution, found: Lengths, name: str) -> go.Figure:
     least = int(np.flatnonzero(chance > 0)[0])
     turns = np.arange(least, last + 1)
     figure = Picture()
-    if graph.players == 2:
-        parts = [
-            ("the first player wins", found.first, BLUE),
-            ("the second player wins", found.second, ORANGE),
-            ("nobody wins", found.other, GREY),
-        ]
-        if graph.has_stakes and graph.lotteries.reward.any():  # the last move doesn't decide
-            parts = [("the game ends", chance, BLUE)]
-    else:
-        parts = [("won", found.first, BLUE), ("lost", found.second, ORANGE)]
-        parts.append(("the game ends", found.other, BLUE))
-    parts = [part for part in parts if part[1].sum() > 0]
+    parts = [part for part in _parts(graph, found) if part[1].sum() > 0]
     for label, column, colour in parts:
         figure.add_trace(
             go.Bar(
