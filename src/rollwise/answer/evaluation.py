@@ -205,8 +205,7 @@ def evaluate(
     graph, mine = policies.graph, policies.find(policy)
     theirs = None if against is None else _opponent(policies, against)
     seats = take_seats(graph, [mine] if theirs is None else [mine, theirs], starts)
-    certificate, theta = None, None
-    history: Sequence[float] = ()
+    certificate, theta, history = None, None, list[float]()
     if method == "exact":
         found, certificate, _ = solve_and_certify(seats.graph)
     else:

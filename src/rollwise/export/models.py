@@ -22,7 +22,7 @@ import numpy as np
 
 from rollwise.errors import UsageError, spelled
 from rollwise.export.chooser import Endings, endings, require_rewards, seats
-from rollwise.graph import Action, StateGraph
+from rollwise.graph import Action, StateGraph, win_probability
 from rollwise.graph.choices import has_choice
 
 KEYWORDS = frozenset(
@@ -237,7 +237,7 @@ def _shares(graph: StateGraph, found: Endings) -> list[float]:
         return [0.0] * len(found.payoffs)
     if graph.has_stakes:
         return [payoff - _taken_off(found) for payoff in found.payoffs]
-    return [(1 + payoff) / 2 for payoff in found.payoffs]
+    return [win_probability(payoff) for payoff in found.payoffs]
 
 
 def _taken_off(found: Endings) -> float:
