@@ -173,3 +173,38 @@ class Layered(Game):
                 yield ways, payoff(1 + s.total + points - self.end), s
             else:
                 yield ways, PASS, Shared(s.total + points, 1 - s.turn)
+
+
+class Steps(NamedTuple):
+    mine: int
+    theirs: int
+
+
+@dataclass(frozen=True)
+class Thrown(Game):
+    """Throw a die and go that far, or go back and be paid the die; the first at the end wins."""
+
+    length: int = 8
+    action_names: ClassVar = ("go", "go back")
+
+    def start(self):
+        return Steps(self.length, self.length)
+
+    def throws(self, s):
+        yield from dice.one(4)
+
+    def actions(self, s, throw):
+        yield 0
+        if throw > 2 and s.mine > 2:
+            yield 1
+
+    def reward(self, s, throw, action):
+        return throw / 4 if action == 1 else 0.0
+
+    def outcomes(self, s, throw, action):
+        if action == 1:
+            yield 1, PASS, Steps(s.theirs, s.mine - 1)
+        elif s.mine <= throw:
+            yield 1, payoff(2 if 2 * s.theirs > self.length else 1), s
+        else:
+            yield 1, PASS, Steps(s.theirs, s.mine - throw)

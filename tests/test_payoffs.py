@@ -13,7 +13,7 @@ from cli_runner import output
 from graphs import assemble, ending_graphs
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stakes import Alone, Collect, Counted, Ends, Gammons, Layered, Pays
+from stakes import Alone, Collect, Counted, Ends, Gammons, Layered, Pays, Thrown
 
 import rollwise
 import rollwise.simulate
@@ -31,7 +31,13 @@ from rollwise.proofs.check_exactly import check_exactly
 STAKES = Path(__file__).parent / "stakes.py"
 
 MODES = ["interpreted"] if jit_disabled() else ["interpreted", "compiled"]
-GAMES = [Gammons(), Gammons(length=7, gammon=0.25), Collect(), Collect(chips=5, bust=100)]
+GAMES = [
+    Gammons(),
+    Gammons(length=7, gammon=0.25),
+    Collect(),
+    Collect(chips=5, bust=100),
+    Thrown(),
+]
 
 
 def test_codes_of_payoffs():
@@ -111,10 +117,13 @@ def naive_values(game, sweeps=60):
         if s in states:
             continue
         states[s] = []
-        for a in game.actions(s):
-            ways = list(game.outcomes(s, a))
-            states[s].append((Fraction(game.reward(s, a)), ways))
-            todo += [t for _, then, t in ways if not is_over(then)]
+        for weight, *thrown in game.throws(s) if isinstance(game, Thrown) else [(1,)]:
+            actions = []
+            for a in game.actions(s, *thrown):
+                ways = list(game.outcomes(s, *thrown, a))
+                actions.append((Fraction(game.reward(s, *thrown, a)), ways))
+                todo += [t for _, then, t in ways if not is_over(then)]
+            states[s].append((weight, actions))
     values = dict.fromkeys(states, Fraction(0))
     plain = {WIN: 1, LOSE: -1, DRAW: 0}
 
@@ -123,13 +132,14 @@ def naive_values(game, sweeps=60):
             return Fraction(plain.get(then) if then in plain else payoff_of(then))
         return -values[t] if then == PASS else values[t]
 
+    def mean(ways):
+        return sum(w * worth(then, t) for w, then, t in ways) / sum(w for w, _, _ in ways)
+
     for _ in range(sweeps):
         before = dict(values)
-        for s, actions in states.items():
-            values[s] = max(
-                reward + sum(w * worth(then, t) for w, then, t in ways) / sum(w for w, _, _ in ways)
-                for reward, ways in actions
-            )
+        for s, throws in states.items():
+            best = [w * max(reward + mean(ways) for reward, ways in acts) for w, acts in throws]
+            values[s] = sum(best) / sum(w for w, _ in throws)
         if before == values:
             return values
     raise AssertionError("these games end within a few moves")
@@ -160,12 +170,14 @@ def test_every_method_against_the_naive_twin(game, method):
     assert found.is_score
     assert found.win_probability is None
     assert found.status == "certified"
-    values = np.array([float(truth[type(game.start())(*s)]) for s in found.graph.states.tolist()])
+    graph, kind = found.graph, type(game.start())
+    values = np.array([float(truth[kind(*s)]) for s in graph.states.tolist()])
     near = 1e-6 if name in ("linear-programming", "mixed-integer") else 1e-10
     scale = float(np.max(np.abs(values)))
-    assert np.max(np.abs(found.values - values)) <= near * scale
-    assert np.all(np.abs(found.values - values) <= found.error_bounds + 2.0**-52 * scale)
-    lower, upper = found.bounds
+    off = np.abs(found.values[graph.positions] - values)
+    assert np.max(off) <= near * scale
+    assert np.all(off <= found.error_bounds[graph.positions] + 2.0**-52 * scale)
+    lower, upper = (bound[graph.positions] for bound in found.bounds)
     assert np.all(lower - 2.0**-50 * scale <= values)
     assert np.all(values <= upper + 2.0**-50 * scale)
     if name == "exact":
@@ -237,7 +249,7 @@ def test_learners_learn_payoffs(game, method):
 
 
 @pytest.mark.parametrize("seat", ["first", "second", "either"])
-@pytest.mark.parametrize("game", [Gammons(length=6), Collect(chips=4)], ids=str)
+@pytest.mark.parametrize("game", [Gammons(length=6), Collect(chips=4), Thrown(4)], ids=str)
 def test_environments_pay_payoffs(game, seat):
     pytest.importorskip("gymnasium")
     from rollwise.environments.agents import mean_reward
@@ -279,7 +291,7 @@ def test_environments_pay_payoffs(game, seat):
     assert abs(np.mean(sums) - exact.value) < 5 * np.std(sums) / len(sums) ** 0.5
 
 
-@pytest.mark.parametrize("game", [Gammons(length=6), Collect(chips=4)], ids=str)
+@pytest.mark.parametrize("game", [Gammons(length=6), Collect(chips=4), Thrown(4)], ids=str)
 def test_transition_tables_hold_payoffs(game):
     pytest.importorskip("gymnasium")
     from rollwise.environments.agents import mean_reward
@@ -305,7 +317,7 @@ def test_an_agent_for_each_player_gets_payoffs():
     pytest.importorskip("pettingzoo")
     from rollwise.environments.aec import GameAECEnv
 
-    for game in (Gammons(length=6), Collect(chips=4)):
+    for game in (Gammons(length=6), Collect(chips=4), Thrown(4)):
         env = GameAECEnv(game)
         generator = np.random.default_rng(2)
         totals = []
@@ -321,7 +333,7 @@ def test_an_agent_for_each_player_gets_payoffs():
         assert any(abs(total["player_0"]) not in (0, 1) for total in totals)
 
 
-@pytest.mark.parametrize("game", [Gammons(), Collect()], ids=str)
+@pytest.mark.parametrize("game", [Gammons(), Collect(), Thrown()], ids=str)
 def test_luck_and_skill_add_up_to_the_payoff(game):
     from rollwise.coach.session import Session
     from rollwise.coach.table import Table

@@ -19,6 +19,7 @@ from rollwise.graph.choices import (
     actions_of,
     are_best,
     costs,
+    first_actions,
     first_best,
     first_of_each_state,
     has_ties,
@@ -293,7 +294,7 @@ class Solution(Worth):
             np.setdiff1d(np.arange(graph.n_states), graph.positions) if throws else graph.positions
         )
         if where is not None:
-            known = self.best_actions if mentions(where, "action") else graph.action_indptr[:-1]
+            known = self.best_actions if mentions(where, "action") else first_actions(graph)
             frame = self._frame(found, known[found], throws)
             found = found[rows_where(frame, where, graph.vocabulary)]
         shown = self._fields(found, throws)
