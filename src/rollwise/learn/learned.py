@@ -183,4 +183,5 @@ class Learned:
             pl.Series("action_visits", taken),
             pl.Series("visits", self.seen),
         )
-        return frame.sort(graph.columns)
+        unseen = pl.when(pl.col("visits") == 0).then(pl.lit("-1"))  # which a throw's number is too
+        return frame.with_columns(action=unseen.otherwise("action")).sort(graph.columns)
