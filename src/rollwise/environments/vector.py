@@ -87,7 +87,7 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
         self._done = np.ones(num_envs, np.bool_)
         self._waiting = np.zeros(num_envs, np.int64)
         self._fresh = np.zeros(num_envs, np.bool_)
-        self._observation = np.zeros((num_envs, len(graph.field_names)), np.int32)
+        self._observation = np.zeros((num_envs, len(low)), np.int32)
         self._mask = np.zeros((num_envs, n_ranks), np.int8)
         self._reward = np.zeros(num_envs)
         self._owed = np.zeros(num_envs)
