@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 from math import factorial, prod
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from rollwise import AGAIN, END, Game, build, dice
+from rollwise import AGAIN, END, Game, bits, build, dice, replaced
 from rollwise.builders.compiled.cache_key import key_of
 
 CASES = [(n, sides) for n in range(6) for sides in range(1, 7) if sides**n < 8000]
@@ -167,3 +169,104 @@ def test_dice_inside_rules(n, sides, mode):
         for k in range(end)
     ]
     assert found == expected
+
+
+@pytest.mark.parametrize(("n", "sides"), CASES)
+def test_faces_are_the_throws_in_order(n, sides):
+    found = {tuple(faces.tolist()): ways for ways, faces in dice.faces(n, sides)}
+    assert found == Counter(tuple(sorted(throw)) for throw in throws(n, sides))
+    assert [ways for ways, _ in dice.faces(n, sides)] == [ways for ways, _ in dice.counts(n, sides)]
+
+
+@pytest.mark.parametrize("thrown", [(), (3,), (2, 2), (1, 1, 2, 3), (4, 4, 4, 1)])
+def test_parts_are_the_sub_multisets(thrown):
+    counts = np.array([thrown.count(face) for face in range(5)])
+    found = [tuple(part.tolist()) for part in dice.parts(counts)]
+    picked = {
+        tuple(picked.count(face) for face in range(5))
+        for k in range(len(thrown) + 1)
+        for picked in combinations(thrown, k)
+    }
+    assert set(found) == picked
+    assert len(found) == len(picked)
+    for part in found:
+        code = dice.code(np.array(part))
+        assert 0 <= code < 2**31
+        assert [dice.of_code(code, face) for face in range(1, 5)] == list(part[1:])
+    assert [dice.how_often(thrown, face) for face in range(5)] == counts.tolist()
+
+
+def test_a_code_has_its_limits():
+    with pytest.raises(ValueError, match="15 dice of each of 7 faces"):
+        dice.code(np.array([0, 16]))
+    with pytest.raises(ValueError, match="15 dice of each of 7 faces"):
+        dice.code(np.array([0] * 8 + [1]))
+
+
+@given(st.sets(st.integers(0, 61)), st.integers(0, 61))
+def test_bits_are_sets(known, k):
+    packed = sum(1 << member for member in known)
+    assert list(bits.members(packed)) == sorted(known)
+    assert bits.size(packed) == len(known)
+    assert bits.has(packed, k) == (k in known)
+    assert set(bits.members(bits.with_member(packed, k))) == known | {k}
+    assert set(bits.members(bits.without(packed, k))) == known - {k}
+    assert set(bits.members(bits.upto(k))) == set(range(k))
+
+
+def test_bits_refuse_what_is_no_member():
+    for wrong in (-1, 62):
+        with pytest.raises(ValueError, match="members from 0 to 61"):
+            bits.has(0, wrong)
+
+
+def test_a_number_of_a_tuple_is_replaced():
+    assert replaced((1, 2, 3), 0, 7) == (7, 2, 3)
+    assert replaced((1, 2, 3), 2, 7) == (1, 2, 7)
+    for place in (-1, 3):
+        with pytest.raises(IndexError, match="no place"):
+            replaced((1, 2, 3), place, 7)
+
+
+class Board(NamedTuple):
+    squares: tuple[int, ...]
+    free: int
+
+
+@dataclass(frozen=True)
+class Squares(Game):
+    """Throw two dice, and write the higher one into a free square."""
+
+    players: ClassVar = 1
+    objective: ClassVar = "minimize"
+
+    def start(self):
+        return Board((0, 0, 0), bits.upto(3))
+
+    def throws(self, s):
+        for ways, shown in dice.faces(2, 3):
+            yield ways, shown
+
+    def actions(self, s, throw):
+        for k in bits.members(s.free):
+            yield k
+        if dice.how_often(throw, 2) == 2 and bits.size(s.free) == 3:
+            yield 7
+
+    def reward(self, s, throw, action):
+        return abs(throw[0] - action) * throw[1]
+
+    def outcomes(self, s, throw, action):
+        if bits.size(s.free) == 1:
+            yield 1, END, s
+        elif action == 7:
+            yield 1, AGAIN, Board(replaced(s.squares, 2, 1), bits.without(s.free, 0))
+        else:
+            free = bits.without(s.free, action)
+            yield 1, AGAIN, Board(replaced(s.squares, action, min(throw[1], 2)), free)
+
+
+@pytest.mark.needs_jit
+def test_helpers_are_compiled_with_the_rules():
+    plain, compiled = (build(Squares(), mode=mode) for mode in ("interpreted", "compiled"))
+    assert plain.content_hash == compiled.content_hash

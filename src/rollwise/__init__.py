@@ -27,6 +27,7 @@ _HOME = {
     "Game": "game",
     "parameter": "game",
     "payoff": "game",
+    "replaced": "game",
     "policy": "game",
     "rule": "game",
     "StateGraph": "graph",
@@ -72,6 +73,7 @@ __all__ = [
     "Solution",
     "StateGraph",
     "best_response",
+    "bits",
     "build",
     "certify",
     "check",
@@ -85,6 +87,7 @@ __all__ = [
     "payoff",
     "policy",
     "read_layers",
+    "replaced",
     "rule",
     "solve",
     "solve_by_layers",
@@ -93,7 +96,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from rollwise import dice
+    from rollwise import bits, dice
     from rollwise.analysis.check import check
     from rollwise.analysis.contest import Contest, solve_contest
     from rollwise.analysis.distributions import distributions
@@ -121,6 +124,7 @@ if TYPE_CHECKING:
         parameter,
         payoff,
         policy,
+        replaced,
         rule,
     )
     from rollwise.graph import StateGraph
@@ -129,8 +133,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "dice":
-        return importlib.import_module("rollwise.dice")
+    if name in ("bits", "dice"):
+        return importlib.import_module(f"rollwise.{name}")
     if name in _HOME:
         return getattr(importlib.import_module(f"rollwise.{_HOME[name]}"), name)
     raise AttributeError(f"module 'rollwise' has no attribute {name!r}")

@@ -141,6 +141,83 @@ def counts(n: int, sides: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
         shown[first + 1] += 1
 
 
+@_remembered(lambda n, sides: comb(n + sides - 1, n), np.ndarray.copy)
+def faces(n: int, sides: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Yield ``(ways, faces)`` for what `n` dice show, in ascending order: ``[2, 2, 5]``.
+
+    For `Game.throws`, which takes the array as a throw. The ways are those of `counts`, and so
+    is the order. The array is made anew each time, so it may be kept.
+    """
+    for ways, shown in counts(n, sides):
+        found = np.empty(n, np.int64)
+        k = 0
+        for face in range(1, sides + 1):
+            for _ in range(shown[face]):
+                found[k] = face
+                k += 1
+        yield ways, found
+
+
+@rule
+def parts(shown: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Yield all that can be set aside of some dice, nothing and everything among it.
+
+    Parameters
+    ----------
+    shown : (sides + 1,) int64
+        How often each face shows, as `counts` gives it.
+
+    Yields
+    ------
+    (sides + 1,) int64
+        How often each face is set aside; an array of its own each time. The counts of the last
+        face change slowest.
+    """
+    aside = np.zeros(len(shown), np.int64)
+    while True:
+        yield aside.copy()
+        face = 0
+        while face < len(shown) and aside[face] == shown[face]:
+            aside[face] = 0
+            face += 1
+        if face == len(shown):
+            return
+        aside[face] += 1
+
+
+@rule
+def how_often(thrown: Any, face: int) -> int:
+    """How many dice of a throw, a tuple or an array, show a face."""
+    found = 0
+    for shown in thrown:
+        if shown == face:
+            found += 1
+    return found
+
+
+@rule
+def code(shown: NDArray[np.int64]) -> int:
+    """Counts of faces as one whole number, four bits each: for the number of an action.
+
+    Raises
+    ------
+    ValueError
+        There are more than 7 faces, or more than 15 dice of one: an action has 31 bits.
+    """
+    found = 0
+    for face in range(1, len(shown)):
+        if shown[face] < 0 or shown[face] > 15 or face > 7 or (face > 6 and shown[face] > 7):
+            raise ValueError("a code has room for 15 dice of each of 7 faces")
+        found |= int(shown[face]) << (4 * (face - 1))
+    return found
+
+
+@rule
+def of_code(found: int, face: int) -> int:
+    """How often a face shows by a `code`."""
+    return (found >> (4 * (face - 1))) & 15
+
+
 def place_in_counts(faces: Sequence[int], sides: int) -> int:
     """The place, from 0, at which `counts` yields what these faces show.
 

@@ -89,6 +89,19 @@ def payoff(points: float) -> int:
     return code
 
 
+def replaced(numbers: tuple[int, ...], place: int, number: int) -> tuple[int, ...]:
+    """A tuple with another number at a place, from 0: what a board is after a move.
+
+    Raises
+    ------
+    IndexError
+        There is no such place.
+    """
+    if not 0 <= place < len(numbers):
+        raise IndexError(f"there is no place {place} in a tuple of {len(numbers)}")
+    return (*numbers[:place], number, *numbers[place + 1 :])
+
+
 def is_over(then: int) -> bool:
     """Whether the game is over after an outcome."""
     return not AGAIN <= then <= PASS

@@ -343,8 +343,8 @@ class TieBounding(SettledBounding):
                 self._find(len(self._arranged.components), progress)
                 risen = np.zeros(len(tied))
                 np.maximum.at(risen, members, self._bounds[states])
-                if np.all(risen <= largest):
-                    break
+                if np.all(risen <= largest) or not self._search.converged:
+                    break  # found, or errors that grow without end, as they do round a near tie
                 largest = risen * (1 + RISE)
             self._bounds[states] = largest[members]
             certificate = self._proved(values, self._bounds[:n])

@@ -22,6 +22,7 @@ from numba import carray, types
 from numba.core import cgutils
 from numba.core.ccallback import CFunc
 from numba.core.errors import TypingError
+from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import (
     intrinsic,
     models,
@@ -38,6 +39,7 @@ from rollwise.builders.compiled.arithmetic import RulesCompiler
 from rollwise.builders.compiled.cache_key import Key
 from rollwise.builders.compiled.disk import KeptOnly, NotKept, RulesCache
 from rollwise.builders.compiled.freezing import frozen, renamed
+from rollwise.builders.compiled.helpers import put
 from rollwise.builders.compiled.listers import Writing, rewritten, running
 from rollwise.builders.compiled.reads import Reads
 from rollwise.builders.compiled.record import array_dtype, is_constant, record_source
@@ -125,6 +127,11 @@ def _whole_typed(number):  # type: ignore[no-untyped-def]
     if isinstance(number, types.Integer | types.Boolean):
         return lambda number: np.int64(number)
     raise TypingError(f"a field of a state or an action is a {number}, not a whole number")
+
+
+@overload(put)
+def _put_typed(numbers, place, number):  # type: ignore[no-untyped-def]
+    return lambda numbers, place, number: tuple_setitem(numbers, place, number)
 
 
 def _short(number: Any) -> int:

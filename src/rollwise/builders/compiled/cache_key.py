@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rollwise.builders.compiled import payoffs as payoffs  # so that it is marked
+from rollwise.builders.compiled import helpers as helpers  # so that they are marked
 from rollwise.game import marked_rules
 
 Function = Callable[..., Any]
