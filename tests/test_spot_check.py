@@ -17,8 +17,10 @@ from rollwise import AGAIN, END, Game, rule
 from rollwise.answer.references import Policies
 from rollwise.builders import CompileWarning
 from rollwise.builders.compiled import spot_check
+from rollwise.builders.compiled.spot_check import BLOCK, extreme_rows
 from rollwise.cli import main
 from rollwise.errors import RollwiseError, RulesDiffer
+from rollwise.graph.layout import LEAST, MOST
 
 pytestmark = pytest.mark.needs_jit
 
@@ -185,3 +187,12 @@ def test_the_sample_has_the_extremes_and_is_the_same_each_time():
     assert sorted(spot_check.sample(states[:5]).tolist()) == [0, 1, 2, 3, 4]
     parts = np.bincount(chosen // 10_000, minlength=10)
     assert parts.min() > 0
+
+
+@pytest.mark.parametrize("n", [1, 5, BLOCK, 3 * BLOCK + 7])
+def test_the_first_states_with_the_smallest_and_largest_fields(n):
+    states = np.random.default_rng(n).integers(-9, 9, (n, 3)).astype(np.int32)
+    states[n // 2, 1] = LEAST
+    states[n // 3, 2] = MOST
+    found = extreme_rows(states)
+    assert found.tolist() == [*states.argmin(axis=0).tolist(), *states.argmax(axis=0).tolist()]

@@ -22,12 +22,14 @@ from rollwise.builders.rules import Rules, Situation, throw_text
 from rollwise.errors import RulesDiffer
 from rollwise.faults import fault_text
 from rollwise.game import is_over, then_text
+from rollwise.graph.layout import LEAST
 
 # One of so many states is compared, but at least and at most as many, and about so many of
 # their outcomes: in Pig, which is solved in a tenth of a second, that takes some milliseconds.
 ONE_OF, FEW, MANY = 5000, 100, 1000
 OUTCOMES_PER_STATE = 4
 LAST = 10
+BLOCK = 8192
 # Floats may differ in their last digits: a power, say, is computed otherwise.
 NEAR = 1e-14
 GOLDEN = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio, whose multiples spread evenly
@@ -47,12 +49,30 @@ def sample(states: NDArray[np.int32]) -> NDArray[np.int64]:
     """
     n = len(states)
     most = min(max(n // ONE_OF, FEW), MANY)
-    extremes = np.concatenate([states.argmin(axis=0), states.argmax(axis=0)])
+    extremes = extreme_rows(states)
     last = n - 1 - np.arange(min(LAST, n))
     spread = np.arange(1, most + 1, dtype=np.uint64) * np.uint64(GOLDEN)
     places = (spread >> np.uint64(11)).astype(np.float64) * (n / 2.0**53)
     chosen = np.concatenate([extremes, last, places.astype(np.int64)])
     return np.array(list(dict.fromkeys(chosen.tolist()))[:most], np.int64)
+
+
+def extreme_rows(states: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The first states with the smallest and the largest value of each field: (2 * n_fields,).
+
+    Field by field in blocks, since NumPy takes five times as long for fields that lie apart.
+    """
+    n_fields = states.shape[1]
+    most = np.full((2, n_fields), LEAST - 1, np.int64)  # of the fields with a minus, and of them
+    found = np.zeros((2, n_fields), np.int64)
+    for begin in range(0, len(states), BLOCK):
+        block = np.ascontiguousarray(states[begin : begin + BLOCK].T)
+        ends = -block.min(axis=1).astype(np.int64), block.max(axis=1)
+        for which, field in np.argwhere(np.array(ends) > most).tolist():
+            row = block[field]
+            most[which, field] = ends[which][field]
+            found[which, field] = begin + int(row.argmax() if which else row.argmin())
+    return found.reshape(-1)
 
 
 def compare(
