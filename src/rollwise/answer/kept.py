@@ -295,10 +295,11 @@ class _Entry:
 
 def _graph_of(found: dict[str, Any]) -> StateGraph:
     facts = {name: found[name] for name in FACTS}
-    facts["field_names"] = tuple(facts["field_names"])
+    facts |= {name: tuple(facts[name]) for name in ("field_names", "throw_names")}
     facts["action_names"] = {int(label): name for label, name in facts["action_names"].items()}
     graph = StateGraph(
         **{name: found[name] for name in HELD},
+        throws=found.get("throws"),
         **facts,
         lotteries=Lotteries(*(found[f"lotteries.{name}"] for name in Lotteries._fields)),
     )
@@ -334,6 +335,8 @@ def _save(arrays: dict[str, Any], place: Path) -> None:
 
 def _parts_of_graph(graph: StateGraph) -> tuple[dict[str, Any], dict[str, Any]]:
     arrays = {name: getattr(graph, name) for name in HELD}
+    if graph.throws is not None:
+        arrays["throws"] = graph.throws
     arrays |= {f"lotteries.{name}": array for name, array in graph.lotteries._asdict().items()}
     if graph.components_so_far.all_found:
         components = graph.components
