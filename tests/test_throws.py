@@ -7,14 +7,17 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
+import polars as pl
 import pytest
 from cli_runner import output, refusal
 from throwing import OrderedDice, Runners, ThrownRunners, TwoBoxes
 
 import rollwise
+from rollwise.answer import kept
 from rollwise.errors import RulesError, UnknownState, UsageError
 from rollwise.games import find
 from rollwise.graph import NO_THROW, THROW
+from rollwise.machine.parquet_files import read_metadata, write_parquet
 from rollwise.methods import METHODS
 from rollwise.simulate import simulate
 
@@ -209,3 +212,58 @@ def test_on_the_command_line(tmp_path):
     assert len(rows["rows"]) == 3
     assert "isn't a throw" in refusal("advise", game, "--state", "left=2", "--throw", "x")
     assert np.isfinite(advice["value"])
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text(RULES)
+    output("solve", f"{path}:Own", "--save", str(tmp_path / "own.parquet"))
+    return f"{path}:Own", tmp_path / "own.parquet"
+
+
+def test_a_file_has_a_row_a_position(saved):
+    game, path = saved
+    frame = pl.read_parquet(path)
+    assert len(frame) == 3
+    assert frame["throw_values"].list.len().to_list() == [2, 2, 2]
+    solution = rollwise.solve(find(game)())
+    again = rollwise.load(path, find(game)())
+    assert again.values.tobytes() == solution.values.tobytes()
+    assert again.error_bounds.tobytes() == solution.error_bounds.tobytes()
+    assert "3 states" in output("verify", str(path), game)
+    advice = ("advise", game, "--state", "left=1", "--throw", "1,2", "--json")
+    assert output(*advice, "--load", str(path)) == output(*advice)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda f: f.drop("throw_bounds"), "throw_bounds"),
+        (lambda f: f.with_columns(pl.col("throw_values").list.head(1)), "a number for each throw"),
+        (
+            lambda f: f.with_columns(pl.col("throw_values").list.eval(pl.element() + 1)),
+            "don't match their checksum",
+        ),
+        (
+            lambda f: f.with_columns(
+                pl.col("throw_values").list.eval(pl.when(pl.element() < 9).then(None))
+            ),
+            "throw_values",
+        ),
+    ],
+)
+def test_a_damaged_file_is_found(saved, change, said):
+    game, path = saved
+    facts = read_metadata(path)
+    write_parquet(change(pl.read_parquet(path)), path, {"rollwise": facts["rollwise"]})
+    assert said in refusal("table", game, "--load", str(path))
+
+
+def test_a_kept_graph_keeps_its_throws():
+    game = Runners(6)
+    arrays, facts = kept._parts_of_graph(rollwise.build(game))
+    again = kept._graph_of({**arrays, **json.loads(json.dumps(facts))})
+    assert again.rows.tobytes() == rollwise.build(game).rows.tobytes()
+    assert again.throw_names == ("throw",)
+    assert again.find(((0, 0), (0, 0)), 2) == rollwise.build(game).find(((0, 0), (0, 0)), 2)

@@ -15,7 +15,7 @@ import json
 import platform
 import time
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,10 @@ from rollwise.machine.parquet_files import read_metadata, read_parquet, write_pa
 from rollwise.proofs.check import Verdict
 from rollwise.proofs.check_endless import check_game
 
+if TYPE_CHECKING:
+    import polars as pl
+
+LISTS = ("throw_values", "throw_bounds")  # columns of a game with throws
 FORMAT = "1"
 # What a file says of itself, and in which types.
 FACTS: dict[str, Any] = {
@@ -67,13 +71,17 @@ def save(solution: Solution, path: Path) -> None:
     """Write a solution to a Parquet file, all at once or not at all."""
     import polars as pl
 
-    graph = solution.graph
+    graph, n = solution.graph, len(solution)
+    values, bounds = solution.values[:n], solution.error_bounds[:n]
     columns: dict[str, Any] = {name: graph.states[:, i] for i, name in enumerate(graph.field_names)}
     frame = pl.DataFrame(columns).with_columns(
-        solution.action_column(solution.best_actions),
-        pl.Series("value", solution.values),
-        pl.Series("error_bound", solution.error_bounds),
-        pl.Series("checksum", row_checksums(solution.values, solution.error_bounds)),
+        pl.lit(None, dtype=pl.String).alias("action")
+        if graph.throw_names
+        else solution.action_column(solution.best_actions),
+        pl.Series("value", values),
+        pl.Series("error_bound", bounds),
+        pl.Series("checksum", row_checksums(values, bounds)),
+        *_after_throws(solution),
     )
     facts = {
         "format": FORMAT,
@@ -96,6 +104,46 @@ def save(solution: Solution, path: Path) -> None:
     }
     metadata = {"rollwise": json.dumps(facts)}
     write_atomically(path, lambda place: write_parquet(frame, place, metadata))
+
+
+def _after_throws(solution: Solution) -> list[pl.Series]:
+    """In a game with throws: the values after each throw of a position, as lists, and bounds."""
+    import polars as pl
+
+    graph, n = solution.graph, len(solution)
+    if graph.throws is None:
+        return []
+    numbers = (solution.values[n:], solution.error_bounds[n:])
+    frame = pl.DataFrame({"position": graph.thrown_from, **dict(zip(LISTS, numbers, strict=True))})
+    lists = frame.group_by("position", maintain_order=True).agg(*LISTS)
+    return [lists[name] for name in LISTS]
+
+
+def numbers_in(frame: pl.DataFrame, graph: StateGraph) -> tuple[Any, Any]:
+    """The values and the error bounds of all states, of the columns of a file.
+
+    Raises
+    ------
+    ValueError
+        The lists of a game with throws are no lists of numbers, or of other lengths.
+    """
+    import polars as pl
+
+    columns = [frame[name].to_numpy() for name in ("value", "error_bound")]
+    if graph.throws is None:
+        return columns[0].copy(), columns[1].copy()
+    sizes = np.diff(graph.outcome_indptr[: len(graph.states) + 1])
+    found = []
+    for name, column in zip(LISTS, columns, strict=True):
+        lists = frame[name] if name in frame.columns else None
+        right = lists is not None and lists.dtype == pl.List(pl.Float64)
+        if lists is None or not right or not np.array_equal(lists.list.len().to_numpy(), sizes):
+            raise ValueError(f"its column {name} isn't one of lists, a number for each throw")
+        after = lists.explode()
+        if after.null_count():
+            raise ValueError(f"its column {name} isn't one of numbers")
+        found.append(np.concatenate([column, after.to_numpy()]))
+    return found[0], found[1]
 
 
 def read_facts(path: Path, *, damaged: bool = False) -> dict[str, Any]:
@@ -319,14 +367,19 @@ def _numbers(
     import polars as pl
 
     try:
-        frame = read_parquet(path, ["value", "error_bound"])
+        lists = () if graph.throws is None else LISTS
+        frame = read_parquet(path, ["value", "error_bound", *lists])
     except (OSError, ValueError) as error:
         raise _damaged(path, "its columns can't be read") from error
-    if frame.dtypes != [pl.Float64, pl.Float64] or frame.null_count().sum_horizontal().item():
+    if frame.dtypes[:2] != [pl.Float64] * 2 or frame.null_count().sum_horizontal().item():
         raise _damaged(path, "its values aren't numbers")
-    values, bounds = (frame[name].to_numpy().copy() for name in frame.columns)
-    if len(values) != graph.n_states:
-        raise _damaged(path, f"it has {len(values):,} rows, and the game {graph.n_states:,} states")
+    n = graph.n_positions
+    if len(frame) != n:
+        raise _damaged(path, f"it has {len(frame):,} rows, and the game {n:,} states")
+    try:
+        values, bounds = numbers_in(frame, graph)
+    except ValueError as error:
+        raise _damaged(path, str(error)) from None
     if checksum_of(values, bounds) != facts["checksum"]:
         raise _damaged(path, "its values don't match their checksum")
     lost = np.isinf(values) & (graph.objective != "win")  # where nobody can end the play

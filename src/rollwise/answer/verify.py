@@ -142,14 +142,12 @@ def verify(
     return Verification(
         graph.game,
         graph.parameters,
-        graph.n_states,
+        graph.n_positions,
         exact,
         bound,
         residual,
         fault,
-        None
-        if state is None
-        else dict(zip(graph.field_names, graph.states[state].tolist(), strict=True)),
+        None if state is None else graph.view[state].named,
         {"build": sum(seconds.values()), "check": time.perf_counter() - started},
     )
 
@@ -165,7 +163,10 @@ def _examine(
     fault = _columns_fault(frame, graph)
     if fault:
         return fault, None, np.inf, np.inf
-    values, bounds = (frame[name].to_numpy().copy() for name in ("value", "error_bound"))
+    try:
+        values, bounds = storage.numbers_in(frame, graph)
+    except ValueError as error:
+        return str(error), None, np.inf, np.inf
     verdict, unproved = storage.find_unproved(graph, values, bounds, exactly=exact)
     state, fault = _damaged_row(frame, graph, values, bounds)
     if fault:
@@ -188,8 +189,8 @@ def _columns_fault(frame: pl.DataFrame, graph: StateGraph) -> str:
     for name, kind in {**dict.fromkeys(graph.field_names, pl.Int32), **numbers}.items():
         if frame.schema.get(name) != kind or frame[name].null_count():
             return f"its column {name} isn't one of numbers"
-    if len(frame) != graph.n_states:
-        return f"it has {len(frame):,} rows, and the game {graph.n_states:,} states"
+    if len(frame) != graph.n_positions:
+        return f"it has {len(frame):,} rows, and the game {graph.n_positions:,} states"
     return ""
 
 
@@ -209,7 +210,7 @@ def _damaged_row(
         return int(wrong[0]), f"the row of {graph.state_text(int(wrong[0]))} is that of {told}"
     if "checksum" not in frame.columns:
         return None, ""
-    sums = storage.row_checksums(values, bounds)
+    sums = storage.row_checksums(values[: len(frame)], bounds[: len(frame)])
     wrong = np.flatnonzero(frame["checksum"].cast(int, strict=False).to_numpy() != sums)
     if not len(wrong):
         return None, ""
