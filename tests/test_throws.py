@@ -239,7 +239,7 @@ def test_a_file_has_a_row_a_position(saved):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda f: f.drop("throw_bounds"), "throw_bounds"),
+        (lambda f: f.drop("throw_bounds"), "its columns can't be read"),
         (lambda f: f.with_columns(pl.col("throw_values").list.head(1)), "a number for each throw"),
         (
             lambda f: f.with_columns(pl.col("throw_values").list.eval(pl.element() + 1)),
