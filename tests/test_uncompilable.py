@@ -65,7 +65,7 @@ CASES = [
     ("Step().size", "'Step'", "objects of classes"),
     ("sum(k for k in (1,))", "yield in a closure", "write a loop"),
     ("len(list(itertools.product(range(1))))", "'product'", "write a loop"),
-    ("self.sizes[1]", "'sizes'", "numbers, NumPy arrays and methods"),
+    ("self.sizes[1]", "'sizes'", "NumPy arrays and methods"),
 ]
 
 
