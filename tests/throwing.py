@@ -65,6 +65,16 @@ class Runners(Game):
             else:
                 yield 1, PASS, Track(theirs, mine)
 
+    def progress(self, s):
+        home = 0
+        for runner in s.mine:
+            if runner == self.length:
+                home += 1
+        for runner in s.theirs:
+            if runner == self.length:
+                home += 1
+        return home
+
     @policy
     def run_in_front(self, s, throw):
         """Move the runner in front."""

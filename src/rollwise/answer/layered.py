@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from rollwise.answer.layer_files import write_layers
 from rollwise.answer.worth import Worth
 from rollwise.game import Game
-from rollwise.graph import StateGraph, find_state, title_of, win_probability
+from rollwise.graph import THROW, StateGraph, find_state, title_of, win_probability
 from rollwise.graph.choices import are_best, costs, first_best
 from rollwise.graph.lookahead import action_gaps
 from rollwise.graph.vocabulary import Vocabulary
@@ -137,8 +137,9 @@ class LayeredSolution(Worth):
         Returns
         -------
         polars.DataFrame
-            A column for each field, then ``action``, ``value``, ``win_probability``
-            (null for a score) and ``error_bound``.
+            A column for each field, then ``action`` (null in a game with throws, whose values
+            are those before a throw), ``value``, ``win_probability`` (null for a score) and
+            ``error_bound``.
         """
         import polars as pl
 
@@ -148,7 +149,9 @@ class LayeredSolution(Worth):
         frame = pl.DataFrame(
             {name: self.states[part, i] for i, name in enumerate(self.field_names)}
         ).with_columns(
-            self.vocabulary.column(self.actions[part]),
+            pl.lit(None, dtype=pl.String).alias("action")
+            if np.all(self.actions == THROW)
+            else self.vocabulary.column(self.actions[part]),
             pl.Series("value", values),
             pl.lit(None, dtype=pl.Float64).alias("win_probability")
             if self.is_score
@@ -301,7 +304,7 @@ class _ByLayer:
         with self._timed("solve"):
             solved = solve_layer(graph, self._values[border])
             self._to_prove.append(solved)
-            self._values[begin:end] = solved.values
+            self._values[begin:end] = solved.values[: end - begin]  # the positions stand first
             self._most_bytes = max(self._most_bytes, graph.nbytes)  # before a proof adds arrays
             self._n_actions += graph.n_actions
             self._n_outcomes += graph.n_outcomes
@@ -315,11 +318,11 @@ class _ByLayer:
         graph, begin, end, border = layer
         with self._timed("certify"):
             values, bounds = self._values[border], self._bounds[border]
-            certificate = prove_layer(graph, self._to_prove.popleft(), values, bounds)
-            self._bounds[begin:end] = certificate.bounds
-            self._actions[begin:end] = _first_best(
-                graph, self._values[begin:end], values, certificate.bound
-            )
+            solved = self._to_prove.popleft()
+            certificate = prove_layer(graph, solved, values, bounds)
+            best = _first_best(graph, solved.values, values, certificate.bound)
+            self._bounds[begin:end] = certificate.bounds[: end - begin]
+            self._actions[begin:end] = best[: end - begin]
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:

@@ -118,7 +118,10 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         over = any(self.terminations.values())
         if agent != self.agent_selection or over:
             mask = np.zeros_like(mask)
-        return {"observation": self.graph.rows[self._state].copy(), "action_mask": mask.copy()}
+        return {
+            "observation": self.arena.observations[self._state].copy(),
+            "action_mask": mask.copy(),
+        }
 
     def step(self, action: Any) -> None:
         """Take an action for the agent whose turn it is."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer.references import Policies
 from rollwise.derive.contest import Duel
+from rollwise.derive.throws_as_fields import throws_as_fields
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.games import find
@@ -130,12 +131,13 @@ class Arena:
 
     @cached_property
     def observations(self) -> NDArray[np.int32]:
-        """What the agent sees in each state: (n_states, n_fields) int32.
+        """What the agent sees in each state: (n_states, n_columns) int32.
 
-        A game that ended early looks like no state: all its fields are the smallest
-        of any state, less 1 (or 2, 3 and so on, where payoffs differ).
+        In a game with throws what was thrown stands behind the fields; before a throw stands
+        there what is less by 1 than any throw. A game that ended early looks like no state: all
+        its fields are the smallest of any state, less 1 (or 2, 3 and so on, where payoffs differ).
         """
-        states = self.graph.rows
+        states = throws_as_fields(self.graph).states
         early = 1 + np.arange(len(self.early_payoffs))[:, None]
         return np.vstack([states, states.min(axis=0) - early], dtype=np.int32)
 

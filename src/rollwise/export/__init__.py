@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from rollwise.answer.references import AnyPolicy
 from rollwise.answer.solution import Solution
+from rollwise.derive.throws_as_fields import throws_as_fields
 from rollwise.errors import UsageError
 from rollwise.export.chooser import one_chooser
 from rollwise.export.data import write_json, write_npz, write_parquet
@@ -37,15 +39,16 @@ def export(solution: Solution, path: Path, form: str, against: AnyPolicy | None 
     UsageError
         The format can't hold this game; says what can be done.
     """
+    plain = throws_as_fields(solution.graph)
     if form in MODELS:
         plan = None if against is None else solution.policies.find(against)
-        MODELS[form](one_chooser(solution.graph, plan), path)
+        MODELS[form](one_chooser(plain, plan), path)
         return
     if form not in DATA:
         raise UsageError(f"there is no format {form!r} ({', '.join([*MODELS, *DATA])})")
     if against is not None:
         raise UsageError(f"a policy to play against is for models ({', '.join(MODELS)})")
-    DATA[form](solution, path)
+    DATA[form](solution if plain is solution.graph else replace(solution, graph=plain), path)
 
 
 __all__ = [

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from rollwise.builders import build
+from rollwise.derive.throws_as_fields import throws_as_fields
 from rollwise.errors import MissingExtra
 from rollwise.game import Game
 from rollwise.graph import StateGraph
@@ -43,7 +44,7 @@ def register(game: Game | StateGraph, name: str | None = None) -> str:
         raise MissingExtra("OpenSpiel isn't installed: pip install open_spiel") from error
     from rollwise.export.open_spiel_game import game_class
 
-    graph = game if isinstance(game, StateGraph) else build(game)
+    graph = throws_as_fields(game if isinstance(game, StateGraph) else build(game))
     if name is None:
         words = "_".join([graph.game, *(f"{k}_{v}" for k, v in graph.parameters.items())])
         name = "rollwise_" + "".join(c if c.isalnum() else "_" for c in words).lower()

@@ -239,6 +239,11 @@ class StateGraph(OldNames):
         """The names of the columns of `rows`: the fields, then what was thrown."""
         return self.field_names if self.throws is None else self.field_names + self.throw_names
 
+    @property
+    def throw_columns(self) -> list[int]:
+        """Where what was thrown stands in the `rows`."""
+        return [self.columns.index(name) for name in self.throw_names]
+
     @cached_property
     def rows(self) -> NDArray[np.int32]:
         """The fields of each state, and what was thrown: (n_states, n_columns) int32.

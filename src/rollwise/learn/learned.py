@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
-from rollwise.graph import StateGraph, sign_of, win_probability
+from rollwise.graph import NO_THROW, StateGraph, sign_of, win_probability
 from rollwise.graph.choices import are_best, costs, first_actions, first_of_each_state, fold_actions
 from rollwise.graph.policies import Policy
 
@@ -162,7 +162,7 @@ class Learned:
         return matrix
 
     def table(self) -> pl.DataFrame:
-        """A row for each state, in the order of the fields.
+        """A row for each state, in the order of the fields; in a game with throws after each throw.
 
         Returns
         -------
@@ -184,4 +184,7 @@ class Learned:
             pl.Series("visits", self.seen),
         )
         unseen = pl.when(pl.col("visits") == 0).then(pl.lit("-1"))  # which a throw's number is too
-        return frame.with_columns(action=unseen.otherwise("action")).sort(graph.columns)
+        frame = frame.with_columns(action=unseen.otherwise("action"))
+        if graph.throw_names:  # nobody chooses before a throw
+            frame = frame.filter(pl.col(graph.throw_names[0]) != NO_THROW)
+        return frame.sort(graph.columns)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from rollwise.analysis.lengths import lengths
 from rollwise.answer.solution import Solution
 from rollwise.errors import EndlessPlay, UsageError
+from rollwise.graph import NO_THROW
 from rollwise.graph.choices import has_choice
 from rollwise.plot import Choices
 
@@ -211,7 +212,8 @@ def view(
         axes = (axes[1], axes[0])
     if choices.y is not None and choices.x is None and len(axes) == 2 and axes[1] != asked[0]:
         axes = (axes[1], axes[0])
-    fixed = [f"{names[f]} = {table[0, f]}" for f in range(len(names)) if counts[f] == 1]
+    alike = [f for f in range(len(names)) if counts[f] == 1 and table[0, f] != NO_THROW]
+    fixed = [f"{names[f]} = {table[0, f]}" for f in alike]
     notes = [f"Everywhere here {' and '.join(fixed)}."] if fixed and len(fixed) <= 3 else []
     rest = [f for f in varying if f not in axes]
     if not rest:

@@ -148,7 +148,7 @@ def draw_result(
     graph = solution.graph
     amount = measure.of(solution, found.values)
     choice = np.flatnonzero(has_choice(graph))
-    states = select(solution, choice if len(choice) else np.arange(graph.n_states), choices.where)
+    states = select(solution, choice if len(choice) else graph.positions, choices.where)
     shown = np.maximum(amount, FLOOR)
     top = float(shown[states].max())
     layout = view(solution, states, np.log10(shown[states]), choices)

@@ -58,7 +58,6 @@ class Hover:
     def __init__(self, solution: Solution) -> None:
         graph = solution.graph
         self.solution = solution
-        self.names = [html.escape(name) for name in graph.columns]
         self.labels = {
             label: html.escape(graph.vocabulary.text(label)) for label in graph.vocabulary.labels
         }
@@ -71,12 +70,10 @@ class Hover:
         """The text for one state."""
         graph = self.solution.graph
         here = graph.view[state]
-        fields = here.fields
-        if len(fields) > 4:  # many fields are mostly zero
-            parts = [f"{n} {v}" for n, v in zip(self.names, fields, strict=True) if v]
-            lines = [", ".join(parts) or "all fields 0"]
-        else:
-            lines = [", ".join(f"{n} {v}" for n, v in zip(self.names, fields, strict=True))]
+        fields = here.named.items()
+        many = len(fields) > 4  # many fields are mostly zero
+        parts = [f"{html.escape(name)} {v}" for name, v in fields if v or not many]
+        lines = [", ".join(parts) or "all fields 0"]
         for action in here.actions:
             text = f"{self.labels[action.label]}: {self.values[action]:.2f}{self.unit}"
             if self.solution.is_best[action]:

@@ -275,7 +275,7 @@ def certainty(facts: Facts) -> str:
     )
     return f"""
 <p>No games were played to find this. The rules were unfolded into all
-<b>{graph.n_states:,}</b> positions that can arise, with {graph.n_actions:,} moves and
+<b>{graph.n_positions:,}</b> positions that can arise, with {graph.n_actions:,} moves and
 {graph.n_outcomes:,} things that can come of them. Then the positions were worked out backwards.
 Where the next move ends the game, {plain}. One step earlier it is an average of
 {known} that are known by now, and the best move is the one with the best average; and so on, back

@@ -65,7 +65,7 @@ class CompiledRules:
         listing = self._list_roots(rules)
         call, alive = new_call(ROOTS, rules.game, self.attributes)
         call["limit"] = most
-        start = np.array([rules.checked(rules.start, "start()")], np.int32)
+        start = rules.layout.numbers(rules.checked(rules.start, "start()"))
         # Memory that isn't written to costs nothing. Where there are more, they are counted first.
         room = min(most, ROOTS_LISTED_AT_ONCE)
         rows = large_pages.empty((room + 1, len(rules.field_names)), np.int32)

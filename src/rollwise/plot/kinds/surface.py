@@ -24,6 +24,7 @@ from rollwise.plot.notebook import Picture
 from rollwise.plot.style import BLUE, GREY, ORANGE, Sheet, lettering, step, step_scale
 from rollwise.plot.thresholds import find_threshold
 from rollwise.plot.words import action_name
+from rollwise.words.game_words import rules_situation
 
 Ints = NDArray[np.int64]
 
@@ -276,10 +277,8 @@ def _overlay(
         coarse = 1 + int((len(states) / MOST_ASKED) ** 0.5)
         asked = (place[0] % coarse == 0) & (place[1] % coarse == 0)
         place, heights = (place[0][asked], place[1][asked]), heights[asked]
-        kind = type(game.start())
-        function = known[name]
-        rows = graph.rows[states[asked]].tolist()
-        inside = np.array([function(game, kind(*fields)) == target for fields in rows])
+        function, at = known[name], rules_situation(game, graph)
+        inside = np.array([function(game, *at(s)) == target for s in states[asked].tolist()])
     else:
         probability = solution.policies.find(name).probability
         takes = np.zeros(graph.n_states)

@@ -17,7 +17,7 @@ from rollwise.plot.words import Hover, shown_values, value_name, value_text
 def draw(solution: Solution, choices: Choices) -> go.Figure:
     """Maps of the value, or a line where one field varies."""
     graph = solution.graph
-    states = select(solution, np.arange(graph.n_states), choices.where)
+    states = select(solution, graph.positions, choices.where)
     layout = view(solution, states, solution.values[states], choices)
     shown = shown_values(solution, solution.values)
     hover = Hover(solution)
