@@ -267,3 +267,54 @@ def test_a_kept_graph_keeps_its_throws():
     assert again.rows.tobytes() == rollwise.build(game).rows.tobytes()
     assert again.throw_names == ("throw",)
     assert again.find(((0, 0), (0, 0)), 2) == rollwise.build(game).find(((0, 0), (0, 0)), 2)
+
+
+WORDS = """
+    def action_text(self, s, throw, action):
+        return f"keep {action}"
+    def throw_text(self, s, throw):
+        return f"a {throw[0]} with a {throw[1]}"
+"""
+
+
+def test_actions_and_throws_have_words(tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text(
+        RULES.replace("        yield 0\n", "        yield 0\n        yield 70 + throw[1]\n") + WORDS
+    )
+    game = f"{path}:Own"
+    graph = rollwise.build(find(game)())
+    assert dict(graph.action_names) == {0: "keep 0", 72: "keep 72", 74: "keep 74"}
+    advice = json.loads(output("advise", game, "--state", "left=2", "--throw", "3,4", "--json"))
+    assert [row["action"] for row in advice["actions"]] == ["keep 0", "keep 74"]
+    told = output("simulate", game, "--policy", "optimal", "--tell", "1", "--seed", "1")
+    assert "throws a 1 with a 2" in told or "throws a 3 with a 4" in told
+    assert "plays keep 0" in told
+
+
+@pytest.mark.needs_jit
+def test_words_of_actions_both_ways(tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text(RULES + WORDS)
+    plain, compiled = (
+        rollwise.build(find(f"{path}:Own")(), mode=mode) for mode in ("interpreted", "compiled")
+    )
+    assert plain.content_hash == compiled.content_hash
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('f"keep {action}"', "1 / 0", "action_text() fails in the state left=2 with the throw 1 2"),
+        ('f"keep {action}"', "7", "action_text() gives 7"),
+        (
+            "action_text(self, s, throw,",
+            "action_text(self, s,",
+            "action_text(self, s, throw, action)",
+        ),
+    ],
+)
+def test_wrong_words_are_told(tmp_path, old, new, said):
+    path = tmp_path / "own.py"
+    path.write_text(RULES + WORDS.replace(old, new))
+    assert said in refusal("solve", f"{path}:Own")

@@ -11,7 +11,7 @@ The weights must fit 63 bits, which 20 dice always do; more raise a ValueError.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, wraps
 from math import comb
 from operator import index
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.game import interpreted_as, rule
+from rollwise.game import spoken as spoken
 
 Helper = TypeVar("Helper", bound=Callable[..., Iterator[tuple[int, Any]]])
 
@@ -232,9 +233,3 @@ def place_in_counts(faces: Sequence[int], sides: int) -> int:
         place += comb(upto + face - 1, face - 1) - comb(below + face - 1, face - 1)
         below = upto
     return place
-
-
-def spoken(faces: Iterable[object]) -> str:
-    """Faces as people say them, ``3, 3 and 5``, for the words of a rule sheet."""
-    *first, last = map(str, faces)
-    return f"{', '.join(first)} and {last}" if first else last

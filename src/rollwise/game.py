@@ -102,6 +102,12 @@ def replaced(numbers: tuple[int, ...], place: int, number: int) -> tuple[int, ..
     return (*numbers[:place], number, *numbers[place + 1 :])
 
 
+def spoken(faces: Iterable[object]) -> str:
+    """Faces as people say them, ``3, 3 and 5``."""
+    *first, last = map(str, faces)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def is_over(then: int) -> bool:
     """Whether the game is over after an outcome."""
     return not AGAIN <= then <= PASS
@@ -246,6 +252,19 @@ class Game:
         if len(named) == len(fields):
             return text
         return f"{text}, all else 0" if text else "all 0"
+
+    def action_text(self, s: Any, *action: Any, **_: Any) -> str:
+        """What an action is called that `action_names` doesn't name: ``set aside 1 5 5, roll on``.
+
+        It is asked once for each number of an action, where that first comes up. So it says the
+        same wherever the action has this number. By default empty: it is called by its number.
+        """
+        return ""
+
+    def throw_text(self, s: Any, throw: Any) -> str:
+        """What was thrown, in words; by default the names of its faces: ``3 and 5``."""
+        faces = throw if isinstance(throw, tuple) else (throw,)
+        return spoken(map(self.face_name, faces))
 
     def deed(self, s: Any, *action: Any, **_: Any) -> str:
         """What a player does who takes an action, beginning with its verb: ``throw {}``.

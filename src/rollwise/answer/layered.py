@@ -286,6 +286,7 @@ class _ByLayer:
         self._to_prove: deque[Solved] = deque()
         self._n_actions = self._n_outcomes = self._most_bytes = 0
         self._has_draws = self._has_stakes = False
+        self._names: dict[int, str] = {}
         self.seconds = dict.fromkeys(("states", "build", "solve", "certify"), 0.0)
 
     def built(self) -> Iterator[Layer]:
@@ -306,6 +307,7 @@ class _ByLayer:
             self._to_prove.append(solved)
             self._values[begin:end] = solved.values[: end - begin]  # the positions stand first
             self._most_bytes = max(self._most_bytes, graph.nbytes)  # before a proof adds arrays
+            self._names |= graph.action_names
             self._n_actions += graph.n_actions
             self._n_outcomes += graph.n_outcomes
             self._has_draws |= graph.has_draws
@@ -336,7 +338,7 @@ class _ByLayer:
         return LayeredSolution(
             game=game,
             field_names=layers.rules.field_names,
-            action_names=layers.rules.action_names,
+            action_names=self._names,
             states=layers.states,
             layers=layers.indptr,
             progress=layers.progress,

@@ -132,7 +132,7 @@ def numbers_in(frame: pl.DataFrame, graph: StateGraph) -> tuple[Any, Any]:
     columns = [frame[name].to_numpy() for name in ("value", "error_bound")]
     if graph.throws is None:
         return columns[0].copy(), columns[1].copy()
-    sizes = np.diff(graph.outcome_indptr[: len(graph.states) + 1])
+    sizes = np.bincount(graph.thrown_from, minlength=len(graph.states))
     found = []
     for name, column in zip(LISTS, columns, strict=True):
         lists = frame[name] if name in frame.columns else None

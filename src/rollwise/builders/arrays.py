@@ -92,7 +92,7 @@ def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
     return StateGraph(
         states=arrays.states,
         field_names=rules.field_names,
-        action_names=rules.action_names,
+        action_names=rules.action_names | _texts(rules, arrays),
         game=rules.game.name,
         parameters=rules.game.parameters,
         players=rules.game.players,
@@ -102,6 +102,30 @@ def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
         endless=rules.game.endless,  # type: ignore[arg-type]
         **parts,
     )
+
+
+def _texts(rules: Rules, arrays: Arrays) -> dict[int, str]:
+    """What the rules call actions that have no name, as each comes up for the first time."""
+    if not rules.has_action_text:
+        return {}
+    labels, first = np.unique(arrays.action_label, return_index=True)
+    number = np.searchsorted(arrays.action_indptr, first, side="right") - 1  # of the situation
+    state, throw = number, np.zeros_like(number)
+    if arrays.throws is not None:
+        sizes = np.diff(arrays.throws.indptr)[arrays.throws.of_state]
+        begins = np.concatenate([[0], np.cumsum(sizes)])
+        state = np.searchsorted(begins, number, side="right") - 1
+        throw = arrays.throws.indptr[arrays.throws.of_state[state]] + number - begins[state]
+    found = {}
+    for label, s, t in zip(labels.tolist(), state.tolist(), throw.tolist(), strict=True):
+        if label in rules.action_names:
+            continue
+        row = arrays.states[s].tolist()
+        if arrays.throws is not None and rules.throws is not None:
+            row += rules.throws.rows(arrays.throws.code[t : t + 1])[0].tolist()
+        if text := rules.name_action(rules.situation(row), label):
+            found[label] = text
+    return found
 
 
 def _whole(weight: np.ndarray) -> np.ndarray:

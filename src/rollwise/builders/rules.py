@@ -38,7 +38,12 @@ if TYPE_CHECKING:
 RESERVED = ("action", "value", "win_probability", "error_bound", "throw")
 
 # What each rule is given, after the game itself.
-GIVEN = {"actions": ("s",), "outcomes": ("s", "action"), "reward": ("s", "action")}
+GIVEN = {
+    "actions": ("s",),
+    "outcomes": ("s", "action"),
+    "reward": ("s", "action"),
+    "action_text": ("s", "action"),
+}
 
 
 class Situation(NamedTuple):
@@ -216,6 +221,34 @@ class Rules:
     @cached_property
     def has_progress(self) -> bool:
         return type(self.game).progress is not Game.progress
+
+    @cached_property
+    def has_action_text(self) -> bool:
+        return type(self.game).action_text is not Game.action_text
+
+    def name_action(self, at: Situation, label: int) -> str:
+        """What `action_text` calls an action; empty for its number.
+
+        Raises
+        ------
+        RulesError
+            It fails, or gives something else than a text of one line.
+        """
+        try:
+            found = self.game.action_text(at.state, *at.throw, label)
+        except PASSED_ON:
+            raise
+        except BaseException as error:
+            raise RulesError(
+                f"{self.game.name}: action_text() fails in the state {self.where(at, label)}: "
+                f"{fault_text(error)}"
+            ) from error
+        if not isinstance(found, str) or found != one_line(found):
+            raise RulesError(
+                f"{self.game.name}: action_text() gives {shown(found)} in the state "
+                f"{self.where(at, label)}; it is a text of one line"
+            )
+        return found
 
     @cached_property
     def action_names(self) -> dict[int, str]:

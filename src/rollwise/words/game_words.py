@@ -43,6 +43,10 @@ class Words:
         """A position in words."""
         return self._text("describe", state)
 
+    def throw_text(self, at: tuple[Any, ...]) -> str:
+        """What was thrown, in words; `at` is a state and what was thrown there."""
+        return self._text("throw_text", *at)
+
     def deed(self, at: tuple[Any, ...], action: int) -> str:
         """What a player does; empty where the game has no words for it."""
         return self._text("deed", *at, action)
@@ -155,6 +159,8 @@ def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
         at = situation(s)
         try:
             words.describe(at[0])
+            if len(at) == 2:
+                words.throw_text(at)
             for action in graph.view[s].labels:
                 if action == THROW:
                     continue

@@ -98,7 +98,12 @@ class Narrator:
 
     def _throw_text(self, thrown: State) -> str:
         """What was thrown, in words: ``3 and 5``."""
-        return dice.spoken(map(self._words.face_name, thrown.throw))
+        layout = self.graph.throw_layout
+        if self.game is None or layout is None:
+            return dice.spoken(thrown.throw)
+        kind = StateLayout.of(self.rules.start())
+        position = kind.state(thrown.fields[: len(kind.columns)])
+        return self._words.throw_text((position, layout.throw(thrown.throw)))
 
     def outcome_text(self, action: int, number: int) -> str:
         """What came of an action, in words, whoever did it."""
