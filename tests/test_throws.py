@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from cli_runner import output, refusal
+from cli_runner import output, refusal, run
 from throwing import OrderedDice, Runners, ThrownRunners, TwoBoxes
 
 import rollwise
@@ -21,6 +22,7 @@ from rollwise.machine.parquet_files import read_metadata, write_parquet
 from rollwise.methods import METHODS
 from rollwise.simulate import simulate
 
+HERE = Path(__file__).parent
 GAMES = [Runners(3), Runners(5), TwoBoxes(), OrderedDice()]
 
 
@@ -274,6 +276,8 @@ WORDS = """
         return f"keep {action}"
     def throw_text(self, s, throw):
         return f"a {throw[0]} with a {throw[1]}"
+    def show(self, s):
+        return f"+---+\\n| {s.left} |\\n+---+"
 """
 
 
@@ -318,3 +322,22 @@ def test_wrong_words_are_told(tmp_path, old, new, said):
     path = tmp_path / "own.py"
     path.write_text(RULES + WORDS.replace(old, new))
     assert said in refusal("solve", f"{path}:Own")
+
+
+def test_a_board_is_shown_in_play(tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text(
+        RULES.replace("        yield 0\n", "        yield 0\n        yield 1\n") + WORDS
+    )
+    done = run("play", f"{path}:Own", "--seed", "1", cwd=tmp_path)
+    assert "+---+\n| 2 |\n+---+\n" in done.stdout
+
+
+def test_contests_know_throws():
+    game = f"{HERE / 'throwing.py'}:TwoBoxes"
+    state = ("--contest", "--state", "open=(1,1),left=2,score=0,rival=7")
+    advice = json.loads(output("advise", game, *state, "--throw", "1,2", "--json"))
+    assert len(advice["actions"]) == 2
+    before = json.loads(output("advise", game, *state, "--json"))
+    assert len(before["throws"]) == 10
+    assert "no play comes to the state" in refusal("advise", game, *state, "--throw", "9,9")

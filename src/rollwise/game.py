@@ -253,6 +253,13 @@ class Game:
             return text
         return f"{text}, all else 0" if text else "all 0"
 
+    def show(self, s: Any) -> str:
+        """A picture of a position for play: a board of several lines, as the mover sees it.
+
+        By default empty: play shows the position in words (see `describe`).
+        """
+        return ""
+
     def action_text(self, s: Any, *action: Any, **_: Any) -> str:
         """What an action is called that `action_names` doesn't name: ``set aside 1 5 5, roll on``.
 

@@ -132,6 +132,8 @@ class TerminalGame:
         mover, actions = session.mover, self.table.actions(session.state)
         forced = len(actions) == 1
         if self.by_hand or not forced:
+            if board := self.table.board(session.state):
+                self.tell((board, ""))
             self.tell((mover, "bold cyan"), (f": {self.table.position(session.state)}", ""))
         if forced:
             session.choose(actions[0])

@@ -80,6 +80,10 @@ class Table:
         """The rules that have words for what happens."""
         return self.narrator.rules
 
+    def board(self, s: int) -> str:
+        """A position as a board of some lines; empty where the game shows none."""
+        return self.narrator.board(s)
+
     def position(self, s: int) -> str:
         """A position in words, as the mover sees it."""
         return self.narrator.position(s)

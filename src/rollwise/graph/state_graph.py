@@ -384,10 +384,22 @@ class StateGraph(OldNames):
             No play from the roots comes to this state, or it has other fields than a state, or
             one that is no whole number; or nothing of the kind is thrown there.
         """
+        if self.throw_names and self.throws is None and isinstance(state, Mapping):
+            return self._find_flat(state, throw)
         if throw is None and self.throws is not None and isinstance(state, Mapping):
             state, throw = self._apart(state)
         found = find_state(self.states, self.field_names, state, self.title)
         return found if throw is None else self._find_throw(found, throw)
+
+    def _find_flat(self, state: Mapping[str, Any], throw: int | Sequence[int] | None) -> int:
+        """The same where what was thrown is among the fields: nothing was, unless it is said."""
+        fields = spread(state)
+        assert isinstance(fields, dict)
+        if throw is not None:
+            numbers = tuple(throw) if isinstance(throw, Sequence | np.ndarray) else (throw,)
+            fields |= dict(zip(self.throw_names, numbers, strict=False))
+        fields = dict.fromkeys(self.throw_names, NO_THROW) | fields
+        return find_state(self.states, self.field_names, fields, self.title)
 
     def _apart(self, state: Mapping[str, Any]) -> tuple[Mapping[str, Any], Any]:
         """The fields of a state, and what was thrown."""

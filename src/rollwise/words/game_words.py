@@ -43,6 +43,10 @@ class Words:
         """A position in words."""
         return self._text("describe", state)
 
+    def show(self, state: Any) -> str:
+        """A position as a board; empty where the game has none."""
+        return self._text("show", state)
+
     def throw_text(self, at: tuple[Any, ...]) -> str:
         """What was thrown, in words; `at` is a state and what was thrown there."""
         return self._text("throw_text", *at)
@@ -159,6 +163,7 @@ def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
         at = situation(s)
         try:
             words.describe(at[0])
+            words.show(at[0])
             if len(at) == 2:
                 words.throw_text(at)
             for action in graph.view[s].labels:

@@ -88,6 +88,14 @@ class Narrator:
 
     # ---- positions and outcomes
 
+    def board(self, state: int) -> str:
+        """A position as a board of some lines, as the mover sees it; empty where there is none."""
+        if self.game is None:
+            return ""
+        kind = StateLayout.of(self.rules.start())
+        fields = self.graph.view[state].fields[: len(kind.columns)]
+        return self._words.show(kind.state(fields)).strip("\n")
+
     def position(self, state: int) -> str:
         """A position in words, as the mover sees it."""
         here = self.graph.view[state]
