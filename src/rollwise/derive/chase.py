@@ -164,13 +164,13 @@ class Chase(DerivedGame):
         for target in range(self.target_range[0], self.target_range[1] + 1):
             yield self.state_type(*inner, target)
 
-    def actions(self, s: Any) -> Iterator[int]:
-        yield from self.inner.actions(self.inner_state(s))
+    def actions(self, s: Any, *throw: Any) -> Iterator[int]:
+        yield from self.inner.actions(self.inner_state(s), *throw)
 
-    def outcomes(self, s: Any, action: int) -> Iterator[tuple[Any, int, Any]]:
+    def outcomes(self, s: Any, *choice: Any) -> Iterator[tuple[Any, int, Any]]:
         inner = self.inner_state(s)
-        gap = s.gap - int(self.inner.reward(inner, action))
-        for weight, then, next_state in self.inner.outcomes(inner, action):
+        gap = s.gap - int(self.inner.reward(inner, *choice))
+        for weight, then, next_state in self.inner.outcomes(inner, *choice):
             if then == END:
                 yield weight, self._ending(gap), s
             elif self.has_limit and gap != 0 and self._ending(gap) == LOSE:

@@ -113,13 +113,13 @@ class Duel(DerivedGame):
         inner = self.inner.start()
         return self.state_type(*inner, 0, self.nothing_yet)
 
-    def actions(self, s: Any) -> Iterator[int]:
-        yield from self.inner.actions(self.inner_state(s))
+    def actions(self, s: Any, *throw: Any) -> Iterator[int]:
+        yield from self.inner.actions(self.inner_state(s), *throw)
 
-    def outcomes(self, s: Any, action: int) -> Iterator[tuple[Any, int, Any]]:
+    def outcomes(self, s: Any, *choice: Any) -> Iterator[tuple[Any, int, Any]]:
         inner = self.inner_state(s)
-        score = s.score + int(self.inner.reward(inner, action))
-        for weight, then, next_state in self.inner.outcomes(inner, action):
+        score = s.score + int(self.inner.reward(inner, *choice))
+        for weight, then, next_state in self.inner.outcomes(inner, *choice):
             if then != END:
                 yield weight, AGAIN, type(s)(*next_state, score, s.rival)
             elif s.rival == self.nothing_yet:

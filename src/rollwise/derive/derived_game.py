@@ -26,6 +26,9 @@ class DerivedGame(Game):
     A state is one of the other game's with further fields behind, and the actions are
     the other game's. What a game says of itself is asked of the game, and not of its
     class: the parameters, policies and words here come from the inner game too.
+
+    Where the inner game has throws, its rules are given the throw: a choice is an action, or a
+    throw and an action.
     """
 
     inner: Game
@@ -112,9 +115,9 @@ class DerivedGame(Game):
     def policies(self) -> dict[str, Callable[[Any, Any], int]]:  # type: ignore[override]
         """The inner game's policies, which don't see the fields that were added."""
 
-        def blind(function: Callable[[Any, Any], int]) -> Callable[[Any, Any], int]:
-            def ask(game: DerivedGame, s: Any) -> int:
-                return function(game.inner, game.inner_state(s))
+        def blind(function: Callable[..., int]) -> Callable[..., int]:
+            def ask(game: DerivedGame, s: Any, *throw: Any) -> int:
+                return function(game.inner, game.inner_state(s), *throw)
 
             ask.__doc__ = function.__doc__
             return ask

@@ -75,16 +75,16 @@ class WithScore(DerivedGame):
     def start(self) -> Any:
         return self.state_type(*self.inner.start(), 0)
 
-    def actions(self, s: Any) -> Iterator[int]:
-        yield from self.inner.actions(self.inner_state(s))
+    def actions(self, s: Any, *throw: Any) -> Iterator[int]:
+        yield from self.inner.actions(self.inner_state(s), *throw)
 
-    def reward(self, s: Any, action: int) -> float:
-        return self.inner.reward(self.inner_state(s), action)
+    def reward(self, s: Any, *choice: Any) -> float:
+        return self.inner.reward(self.inner_state(s), *choice)
 
-    def outcomes(self, s: Any, action: int) -> Iterator[tuple[Any, int, Any]]:
+    def outcomes(self, s: Any, *choice: Any) -> Iterator[tuple[Any, int, Any]]:
         inner = self.inner_state(s)
-        score = s.score + int(self.inner.reward(inner, action))
-        for weight, then, next_state in self.inner.outcomes(inner, action):
+        score = s.score + int(self.inner.reward(inner, *choice))
+        for weight, then, next_state in self.inner.outcomes(inner, *choice):
             yield weight, then, s if then == END else type(s)(*next_state, score)
 
     def describe_added(self, s: Any) -> str:

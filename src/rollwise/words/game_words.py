@@ -184,11 +184,13 @@ def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
 def rules_situation(game: Game, graph: StateGraph) -> Callable[[int], tuple[Any, ...]]:
     """Gives what rules are asked about in a state of a graph: the state, and what was thrown."""
     layout, throws = StateLayout.of(game.start()), graph.throw_layout
+    fields = [k for k, name in enumerate(graph.columns) if name not in graph.throw_names]
 
     def situation(state: int) -> tuple[Any, ...]:
         here = graph.view[state]
         thrown = () if throws is None or not here.throw else (throws.throw(here.throw),)
-        return layout.state(here.fields), *thrown
+        row = here.fields
+        return layout.state([row[k] for k in fields]), *thrown
 
     return situation
 
