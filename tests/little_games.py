@@ -10,7 +10,7 @@ import numpy as np
 import rollwise
 from rollwise import AGAIN, DRAW, END, LOSE, PASS, WIN, Game, dice, parameter
 
-NO_CONTEST = {"snakes-and-ladders", "zombie-dice"}  # for points, which have no bound
+NO_CONTEST = {"cant-stop", "snakes-and-ladders", "zombie-dice"}  # for points, which have no bound
 
 
 class Spot(NamedTuple):

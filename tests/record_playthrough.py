@@ -10,6 +10,7 @@ import json
 import random
 import sys
 from pathlib import Path
+from typing import Any
 
 from rollwise import AGAIN, PASS, Game
 from rollwise.game import THEN_NAMES
@@ -18,25 +19,36 @@ from rollwise.games import create, find
 FOLDER = Path(__file__).parent / "playthroughs"
 
 
+def numbers(written: Any) -> Any:
+    """A state, a throw or a field as JSON has it: tuples as lists."""
+    return [numbers(n) for n in written] if isinstance(written, tuple) else int(written)
+
+
 def play(game: Game, seed: int) -> list[dict]:
     """One play from the start, every action equally likely."""
     choose = random.Random(seed)
     state = game.start()
     moves = []
     while True:
-        action = choose.choice(list(game.actions(state)))
-        outcomes = list(game.outcomes(state, action))
+        situation: tuple = (state,)
+        if type(game).throws is not Game.throws:
+            throws = list(game.throws(state))
+            situation = (state, choose.choices(throws, [float(w) for w, _ in throws])[0][1])
+        actions = list(game.actions(*situation))
+        action = choose.choice(actions)
+        outcomes = list(game.outcomes(*situation, action))
         weight, then, following = choose.choices(outcomes, [float(w) for w, _, _ in outcomes])[0]
         goes_on = then in (AGAIN, PASS)
         moves.append(
             {
-                "state": [int(field) for field in state],
-                "actions": [int(a) for a in game.actions(state)],
+                "state": numbers(state),
+                **({"throw": numbers(situation[1])} if len(situation) > 1 else {}),
+                "actions": [int(a) for a in actions],
                 "action": int(action),
                 "weight": int(weight),
                 "of": int(sum(w for w, _, _ in outcomes)),
                 "then": THEN_NAMES[then],
-                "next": [int(field) for field in following] if goes_on else None,
+                "next": numbers(following) if goes_on else None,
             }
         )
         if not goes_on:
