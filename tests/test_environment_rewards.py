@@ -226,7 +226,7 @@ def test_in_games_one_by_one(game, contest, seat):
 def test_in_games_of_two_agents(game, contest):
     env, solution = GameAECEnv(game, contest=contest), optimum(game, contest)
     table = ranks(env.arena, solution.policy)
-    number = {tuple(fields): s for s, fields in enumerate(env.graph.states.tolist())}
+    number = {tuple(fields): s for s, fields in enumerate(env.arena.observations.tolist())}
     returns = np.zeros((150, len(env.possible_agents)))
     for i in range(len(returns)):
         env.reset(seed=i)

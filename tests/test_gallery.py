@@ -12,6 +12,7 @@ import pytest
 
 from rollwise import build, solve
 from rollwise.errors import ParameterError
+from rollwise.games.cant_stop import CantStop
 from rollwise.games.hog import Hog, Score
 from rollwise.games.pass_the_pigs import THROWS, PassThePigs
 from rollwise.games.snakes_and_ladders import BOARDS, SnakesAndLadders
@@ -250,3 +251,61 @@ def test_zombies_draw_from_the_cup(turn):
         for key, ways in drawn(cup, brains, feet).items()
     }
     assert found == expected
+
+
+def cant_stop_by_hand(n: int, k: int) -> float:
+    """The fewest turns of Can't Stop for one: for each board, the fixed point of a turn."""
+    lengths = {c: k + 2 * min(c - 2, 2 * n - c) for c in range(2, 2 * n + 1)}
+    splits = Counter(
+        tuple(sorted({tuple(sorted((t[0] + t[i], sum(t) - t[0] - t[i]))) for i in (1, 2, 3)}))
+        for t in product(range(1, n + 1), repeat=4)
+    )
+
+    def climb(bank, run, column):
+        run = {**run, column: run.get(column, bank.get(column, 0)) + 1}
+        return run if len(run) <= 3 and run[column] <= lengths[column] else None
+
+    def moves(bank, run, split):
+        for one, other in split:
+            alone = [climb(bank, run, one), climb(bank, run, other)]
+            both = None if alone[0] is None else climb(bank, alone[0], other)
+            yield from [m for m in alone if m is not None] if both is None else [both]
+
+    @cache
+    def board(key):
+        bank = dict(key)
+
+        def turn(lost):
+            @cache
+            def rest(key):
+                run, mean = dict(key), 0.0
+                for split, ways in splits.items():
+                    worth = 1 + lost
+                    found = list(moves(bank, run, split))
+                    if found:
+                        worth = min(after(move) for move in found)
+                    mean += ways / n**4 * worth
+                return mean
+
+            def after(run):
+                there = {**bank, **run}
+                if sum(there[c] == lengths[c] for c in there) >= 3:
+                    return 1.0
+                return min(
+                    1 + board(tuple(sorted(there.items()))), rest(tuple(sorted(run.items())))
+                )
+
+            return rest(())
+
+        turns, before = 1.0, 0.0
+        while abs(turns - before) > 1e-14:
+            before, turns = turns, turn(turns)
+        return turns
+
+    return board(())
+
+
+@pytest.mark.parametrize(("sides", "shortest"), [(2, 1), (2, 2)])
+def test_cant_stop_by_hand(sides, shortest):
+    solution = solve(CantStop(sides=sides, shortest=shortest))
+    assert abs(solution.value - cant_stop_by_hand(sides, shortest)) < 1e-12

@@ -25,12 +25,13 @@ from rollwise.builders.compiled.explorer import Explorer
 from rollwise.builders.compiled.state_table import StateTable
 from rollwise.builders.rules import Rules
 from rollwise.errors import UnknownState
-from rollwise.game import LOSE, PASS, WIN, Game, parameter
+from rollwise.game import AGAIN, LOSE, PASS, WIN, Game, parameter
 from rollwise.games import available
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph import ARRAYS, StateGraph
+from rollwise.graph.layout import StateLayout
 from rollwise.kernels.state_tables import number_states
 from rollwise.machine.switches import jit_disabled
 
@@ -92,10 +93,37 @@ def assert_describes(graph: StateGraph, game: Game) -> None:
     assert graph.outcome_indptr[-1] == graph.n_outcomes
 
 
+def assert_describes_throws(graph, game):
+    """A graph has all that the rules say of positions that lie far apart, throw by throw."""
+    layout = StateLayout.of(game.start())
+    for s in np.linspace(0, graph.n_positions - 1, min(200, graph.n_positions)).astype(int):
+        here = graph.view[int(s)]
+        state = layout.state(here.fields)
+        weights = {}
+        for weight, throw in game.throws(state):
+            throw = tuple(int(number) for number in np.atleast_1d(throw))
+            weights[throw] = weights.get(throw, 0) + weight
+        assert {o.next_state.throw: o.weight for o in here.throws} == weights
+        for there in (outcome.next_state for outcome in here.throws):
+            throw = graph.throw_layout.throw(there.throw)
+            assert there.labels == list(game.actions(state, throw))
+            for action in there.actions:
+                assert action.reward == game.reward(state, throw, action.label)
+                said = [o for o in game.outcomes(state, throw, action.label) if o[0]]
+                assert [o.weight for o in action.outcomes] == [weight for weight, _, _ in said]
+                for outcome, (_, then, after) in zip(action.outcomes, said, strict=True):
+                    assert outcome.is_over == (then not in (AGAIN, PASS))
+                    if not outcome.is_over:
+                        assert layout.state(outcome.next_state.fields) == after
+
+
 @pytest.mark.parametrize("game", [*BUILT_IN, *ALL, NoState()], ids=ident)
 def test_builders_agree_with_the_rules_and_each_other(game):
     interpreted = build(game, mode="interpreted")
-    assert_describes(interpreted, game)
+    if interpreted.throw_names:
+        assert_describes_throws(interpreted, game)
+    else:
+        assert_describes(interpreted, game)
     if jit_disabled():
         return
     with warnings.catch_warnings():

@@ -51,6 +51,7 @@ GAMES = [
     "pass-the-pigs target=40 --policy hold-at-23 --seed 2",
     "snakes-and-ladders board=milton-bradley --policy optimal --seed 1",
     "zombie-dice goal=6 --policy optimal --seed 3",
+    "cant-stop --policy until-three-runners --seed 2",
     f"{EXAMPLES / 'hit_the_mark.py'}:HitTheMark --policy optimal --seed 1",
     f"{HERE / 'play_games.py'}:Capture --policy random --seed 2",
     f"{HERE / 'little_games.py'}:Ladder --policy random --seed 5",

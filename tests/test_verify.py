@@ -81,7 +81,7 @@ def test_every_built_in_game(name, exact, tmp_path):
     assert found.verified
     assert found.state is None
     assert 0 <= found.residual <= found.error_bound < 1e-9
-    assert found.n_states == rollwise.build(game).n_states
+    assert found.n_states == rollwise.build(game).n_positions
 
 
 @pytest.mark.parametrize("bit", [0, 1, 20, 51, 52, 62, 63])

@@ -31,6 +31,9 @@ DIGITS = 9  # after the point
 NONE_KNOWN = "None that we know of from outside this project. What is printed above is certified."
 
 
+TITLES = {"cant-stop": "Can't Stop"}  # whose names aren't their words
+
+
 def index() -> str:
     """The page that lists the cards."""
     rows = []
@@ -76,7 +79,9 @@ def card(name: str) -> str:
 
 def title(name: str) -> str:
     """A game's name as a heading."""
-    return name.replace("-", " ").title().replace(" And ", " and ").replace(" The ", " the ")
+    return TITLES.get(name) or name.replace("-", " ").title().replace(" And ", " and ").replace(
+        " The ", " the "
+    )
 
 
 def _parameters(cls: type[Game]) -> str:

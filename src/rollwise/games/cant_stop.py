@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -183,6 +183,27 @@ class CantStop(Game):
             if banked or steps
         ]
         return "steps in column " + ", ".join(columns) if columns else "an empty board"
+
+    def deed(self, s: Board, throw: Throw, action: int) -> str:
+        if action == BUST:
+            return "move no runner"
+        one, other = divmod((action - 1) // 2, TOTALS)
+        return f"climb columns {one} and {other}" if one else f"climb column {other}"
+
+    def told(
+        self,
+        s: Board,
+        throw: Throw,
+        action: int,
+        then: int,
+        after: Board,
+        faces: Sequence[int] = (),
+    ) -> str:
+        if action == BUST:
+            return "the steps of the turn are lost"
+        if then == END:
+            return "three columns are full"
+        return f"stop, {self.describe(after)}" if stops(action) else "roll on"
 
     @policy
     def until_three_runners(self, s: Board, throw: Throw) -> int:
