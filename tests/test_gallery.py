@@ -15,6 +15,7 @@ from rollwise.errors import ParameterError
 from rollwise.games.cant_stop import CantStop
 from rollwise.games.hog import Hog, Score
 from rollwise.games.pass_the_pigs import THROWS, PassThePigs
+from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.snakes_and_ladders import BOARDS, SnakesAndLadders
 from rollwise.games.zombie_dice import GO_ON, Turn, ZombieDice
 
@@ -309,3 +310,39 @@ def cant_stop_by_hand(n: int, k: int) -> float:
 def test_cant_stop_by_hand(sides, shortest):
     solution = solve(CantStop(sides=sides, shortest=shortest))
     assert abs(solution.value - cant_stop_by_hand(sides, shortest)) < 1e-12
+
+
+def box_by_hand(tiles: int, one_die: str, once: str) -> Fraction:
+    """The least mean of what is left in the box, by the tiles that are open."""
+
+    @cache
+    def left(open_tiles: frozenset[int]) -> Fraction:
+        if not open_tiles:
+            return Fraction(0)
+        few = sum(open_tiles) <= 6 if once == "low" else max(open_tiles) <= 6
+        numbers = {"never": (2,), "may": (1, 2), "must": (1,)}[one_die if few else "never"]
+        return min(mean(open_tiles, n) for n in numbers)
+
+    def mean(open_tiles: frozenset[int], dice: int) -> Fraction:
+        throws = [sum(faces) for faces in product(range(1, 7), repeat=dice)]
+        return sum(after(open_tiles, throw) for throw in throws) / Fraction(len(throws))
+
+    @cache
+    def after(open_tiles: frozenset[int], throw: int) -> Fraction:
+        sets = [c for n in range(1, 5) for c in combinations(sorted(open_tiles), n)]
+        best = [left(open_tiles - set(c)) for c in sets if sum(c) == throw]
+        return min(best, default=Fraction(sum(open_tiles)))
+
+    return left(frozenset(range(1, tiles + 1)))
+
+
+@pytest.mark.parametrize("once", ["low", "shut"])
+@pytest.mark.parametrize("one_die", ["never", "may", "must"])
+def test_shut_the_box_by_hand(one_die, once):
+    solution = solve(ShutTheBox(tiles=8, one_die=one_die, once=once))
+    assert abs(solution.value - box_by_hand(8, one_die, once)) < 1e-12
+
+
+def test_shut_the_box_as_published():
+    assert abs(box_by_hand(9, "never", "low") - 11.157508444203) < 1e-12
+    assert abs(box_by_hand(9, "must", "low") - 11.021120546223) < 1e-12

@@ -49,6 +49,8 @@ GAMES = [
     "two-dice-pig target=30 --policy hold-at-20 --seed 2",
     "hog target=40 --policy five-dice --seed 1",
     "pass-the-pigs target=40 --policy hold-at-23 --seed 2",
+    "royal-ur pieces=1 --policy optimal --seed 2",
+    "shut-the-box --policy highest --seed 1",
     "snakes-and-ladders board=milton-bradley --policy optimal --seed 1",
     "zombie-dice goal=6 --policy optimal --seed 3",
     "cant-stop --policy until-three-runners --seed 2",

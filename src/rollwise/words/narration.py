@@ -101,7 +101,9 @@ class Narrator:
         here = self.graph.view[state]
         if self.game is None:
             return str(here)
-        text = Words(self.game).describe(StateLayout.of(self.game.start()).state(here.fields))
+        named = zip(self.graph.field_names, here.fields, strict=True)
+        fields = [field for name, field in named if name not in self.graph.throw_names]
+        text = Words(self.game).describe(StateLayout.of(self.game.start()).state(fields))
         return f"{text}; thrown: {self._throw_text(here)}" if here.throw else text
 
     def _throw_text(self, thrown: State) -> str:

@@ -1,0 +1,173 @@
+"""The Royal Game of Ur: a race of four and a half thousand years."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from rollwise import bits
+from rollwise.game import AGAIN, PASS, WIN, Game, parameter, policy, rule
+
+ENTER, MOST_SQUARES = 0, 16  # a piece that waits stands on square 0, before the first one
+SIT_OUT = MOST_SQUARES + 1  # who can't move
+FINKEL = 1 << 4 | 1 << 8 | 1 << 14  # rosettes, as a set
+ROUND = 1 << 4 | 1 << 8 | 1 << 12 | 1 << 16
+
+
+class Race(NamedTuple):
+    mine: int  # squares of the path that the mover holds, as a set
+    theirs: int  # squares that the other player holds, of a path of their own
+    home: int  # the mover's pieces that have left the board
+    rival: int  # the other player's
+
+
+@rule
+def meets(finkel: bool, square: int) -> int:
+    """The other player's number of a square on the mover's path; 0 for one that isn't shared."""
+    if square < 5 or square > (12 if finkel else 16):
+        return 0
+    return square if finkel or square < 12 else 28 - square
+
+
+def place(finkel: bool, square: int) -> tuple[int, int]:
+    """Row and column of a square: row 0 is the player's own, 2 the other player's."""
+    if square <= 4:
+        return 0, 4 - square
+    if square <= (12 if finkel else 11):
+        return 1, square - 5
+    if finkel:
+        return 0, 20 - square
+    return ((0, 6), (0, 7), (1, 7), (2, 7), (2, 6))[square - 12]
+
+
+@dataclass(frozen=True)
+class RoyalUr(Game):
+    """Throw binary dice, then move a piece; the first whose pieces have all left the board wins.
+
+    The path has 14 squares (Finkel), of which 5 to 12 are shared, or it goes round the far end
+    and has 16 (Blitz and Masters), of which 5 to 16 are shared, and the other player's comes
+    round from 16 to 12. Who can move must. A piece doesn't go where another of one's own stands,
+    and it leaves the board by an exact throw. One of the other player's in a shared square is
+    sent back to the start. A rosette (4, 8, 14; or 4, 8, 12, 16) gives another throw. With
+    Finkel's rules a piece on square 8 is safe; with Blitz a capture gives another throw too.
+    Masters throws three dice, and none marked counts as 4; else there are four dice.
+    """
+
+    pieces: int = parameter(2, at_least=1, at_most=7, about="pieces of each player")
+    path: str = parameter("finkel", among=("finkel", "blitz", "masters"), about="whose rules")
+    action_names: ClassVar = {
+        ENTER: "enter",
+        **{k: f"move from {k}" for k in range(1, MOST_SQUARES + 1)},
+        SIT_OUT: "sit out",
+    }
+
+    def start(self) -> Race:
+        return Race(0, 0, 0, 0)
+
+    def throws(self, s: Race) -> Iterator[tuple[int, int]]:
+        if self.path == "masters":
+            yield 3, 1
+            yield 3, 2
+            yield 1, 3
+            yield 1, 4
+        else:
+            yield 1, 0
+            yield 4, 1
+            yield 6, 2
+            yield 4, 3
+            yield 1, 4
+
+    def actions(self, s: Race, throw: int) -> Iterator[int]:
+        finkel = self.path == "finkel"
+        last = 14 if finkel else 16
+        found = False
+        if throw > 0:
+            for k in range(last + 1):
+                ready = bits.has(s.mine, k)
+                if k == ENTER:
+                    ready = bits.size(s.mine) + s.home < self.pieces
+                to = k + throw
+                safe = finkel and to == 8 and bits.has(s.theirs, 8)
+                if ready and to <= last + 1 and not bits.has(s.mine, to) and not safe:
+                    found = True
+                    yield k
+        if not found:
+            yield SIT_OUT
+
+    def outcomes(self, s: Race, throw: int, k: int) -> Iterator[tuple[int, int, Race]]:
+        finkel = self.path == "finkel"
+        to = k + throw
+        mine = s.mine if k == ENTER else bits.without(s.mine, k)
+        if k == SIT_OUT:
+            yield 1, PASS, Race(s.theirs, s.mine, s.rival, s.home)
+        elif to == (15 if finkel else 17):
+            if s.home + 1 == self.pieces:
+                yield 1, WIN, s
+            else:
+                yield 1, PASS, Race(s.theirs, mine, s.rival, s.home + 1)
+        else:
+            mine = bits.with_member(mine, to)
+            met = meets(finkel, to)
+            captured = met > 0 and bits.has(s.theirs, met)
+            theirs = bits.without(s.theirs, met) if captured else s.theirs
+            rosette = bits.has(FINKEL if finkel else ROUND, to)
+            if rosette or (captured and self.path == "blitz"):
+                yield 1, AGAIN, Race(mine, theirs, s.home, s.rival)
+            else:
+                yield 1, PASS, Race(theirs, mine, s.rival, s.home)
+
+    def progress(self, s: Race) -> int:
+        return s.home + s.rival
+
+    def describe(self, s: Race) -> str:
+        return f"{self._pieces(s.mine, s.home)}; the other: {self._pieces(s.theirs, s.rival)}"
+
+    def _pieces(self, held: int, home: int) -> str:
+        squares = " ".join(map(str, bits.members(held)))
+        waiting = self.pieces - bits.size(held) - home
+        where = [squares and f"on {squares}", waiting and f"{waiting} to come"]
+        return ", ".join(part for part in (*where, home and f"{home} home") if part)
+
+    def show(self, s: Race) -> str:
+        finkel = self.path == "finkel"
+        rows = [["."] * 8 for _ in range(3)]
+        for held, side, sign in ((s.theirs, 0, "x"), (s.mine, 2, "o")):
+            for k in range(1, (14 if finkel else 16) + 1):
+                row, column = place(finkel, k)
+                row = 1 if row == 1 else (side if row == 0 else 2 - side)
+                if bits.has(held, k):
+                    rows[row][column] = sign
+                elif bits.has(FINKEL if finkel else ROUND, k) and rows[row][column] == ".":
+                    rows[row][column] = "*"
+        for row in (0, 2):
+            rows[row][4:6] = "  "
+        return "\n".join(" ".join(row) for row in rows)
+
+    def deed(self, s: Race, throw: int, k: int) -> str:
+        if k == SIT_OUT:
+            return "sit out"
+        if k + throw > (14 if self.path == "finkel" else 16):
+            return f"take a piece home from {k}"
+        return f"enter on {throw}" if k == ENTER else f"move from {k} to {k + throw}"
+
+    def told(self, s: Race, throw: int, k: int, then: int, after: Race) -> str:
+        if then == WIN:
+            return "all are home"
+        lost = bits.size(after.mine if then == PASS else after.theirs) < bits.size(s.theirs)
+        again = "another throw" if then == AGAIN else ""
+        return "; ".join(part for part in ("a capture" if lost else "", again) if part)
+
+    @policy
+    def capture_or_run(self, s: Race, throw: int) -> int:
+        """Capture if you can; else take another throw; else move the piece in front."""
+        best, most = SIT_OUT, -1
+        for k in self.actions(s, throw):
+            worth = 0 if k == SIT_OUT else k
+            for _, then, after in self.outcomes(s, throw, k):
+                theirs = after.mine if then == PASS else after.theirs
+                worth += 100 if bits.size(theirs) < bits.size(s.theirs) else 0
+                worth += 50 if then == AGAIN else 0
+            if worth > most:
+                best, most = k, worth
+        return best

@@ -1,0 +1,101 @@
+"""Shut the Box: throw, and shut tiles that add up to the throw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from rollwise import bits, dice
+from rollwise.game import AGAIN, END, Game, parameter, policy, rule
+
+STOP, ONE_DIE = 0, 1  # a move is the set of the tiles that are shut; tile 0 says: then one die
+
+
+class Box(NamedTuple):
+    open: int  # the tiles that are open, as a set
+    dice: int  # thrown next
+
+
+@rule
+def total(tiles: int) -> int:
+    """What a set of tiles adds up to."""
+    added = 0
+    for tile in bits.members(tiles):
+        added += tile
+    return added
+
+
+@dataclass(frozen=True)
+class ShutTheBox(Game):
+    """Throw dice and shut tiles that add up to the throw; the score is the sum of the open ones.
+
+    It is over when no open tiles add up to the throw, or all are shut. The fewest points are
+    best. One die may be thrown in the place of two, or must be, once the open tiles add up to
+    no more than 6, or once the tiles from 7 on are shut.
+    """
+
+    tiles: int = parameter(9, at_least=1, at_most=12, about="tiles, 1 to so many")
+    one_die: str = parameter("may", among=("never", "may", "must"), about="whether one is thrown")
+    once: str = parameter("low", among=("low", "shut"), about="sum of 6 or less, or 7 and up shut")
+    players: ClassVar = 1
+    objective: ClassVar = "minimize"
+    action_names: ClassVar = {STOP: "stop"}
+
+    def start(self) -> Box:
+        return Box(bits.without(bits.upto(self.tiles + 1), 0), 2)
+
+    def throws(self, s: Box) -> Iterator[tuple[int, int]]:
+        yield from dice.total(s.dice, 6)
+
+    def actions(self, s: Box, throw: int) -> Iterator[int]:
+        found = False
+        shut = s.open
+        while shut > 0:
+            if total(shut) == throw:
+                found = True
+                left = s.open & ~shut
+                few = left < 128 if self.once == "shut" else total(left) <= 6
+                if self.one_die == "never" or not few or left == 0:
+                    yield shut
+                else:
+                    if self.one_die == "may":
+                        yield shut
+                    yield shut + ONE_DIE
+            shut = (shut - 1) & s.open
+        if not found:
+            yield STOP
+
+    def outcomes(self, s: Box, throw: int, shut: int) -> Iterator[tuple[int, int, Box]]:
+        left = s.open & ~shut
+        if shut == STOP or left == 0:
+            yield 1, END, s
+        else:
+            yield 1, AGAIN, Box(left, 1 if bits.has(shut, 0) else 2)
+
+    def reward(self, s: Box, throw: int, shut: int) -> float:
+        return float(total(s.open)) if shut == STOP else 0.0
+
+    def progress(self, s: Box) -> int:
+        return self.tiles - bits.size(s.open)
+
+    def describe(self, s: Box) -> str:
+        tiles = " ".join(map(str, bits.members(s.open)))
+        return f"open: {tiles}; {s.dice} dice" if s.dice > 1 else f"open: {tiles}; one die"
+
+    def action_text(self, s: Box, throw: int, shut: int) -> str:
+        tiles = " ".join(map(str, bits.members(shut & ~ONE_DIE)))
+        return f"shut {tiles}, then one die" if bits.has(shut, 0) else f"shut {tiles}"
+
+    def deed(self, s: Box, throw: int, shut: int) -> str:
+        return "stop" if shut == STOP else self.action_text(s, throw, shut)
+
+    def told(self, s: Box, throw: int, shut: int, then: int, after: Box) -> str:
+        if then == END:
+            return f"{total(s.open)} left" if shut == STOP else "the box is shut"
+        return self.describe(after)
+
+    @policy
+    def highest(self, s: Box, throw: int) -> int:
+        """Shut the highest tile that you can, with the fewest others; throw two dice."""
+        return max(self.actions(s, throw), key=lambda shut: (shut & ~ONE_DIE, -shut))
