@@ -22,6 +22,7 @@ from rollwise.machine.parquet_files import read_metadata, write_parquet
 from rollwise.methods import METHODS
 from rollwise.simulate import simulate
 
+pytestmark = pytest.mark.kernels
 HERE = Path(__file__).parent
 GAMES = [Runners(3), Runners(5), TwoBoxes(), OrderedDice()]
 
@@ -173,7 +174,18 @@ class Own(Game):
         ("yield 2, (3, 4)", "yield 2", "it should yield (weight, throw)"),
         ("yield 1, (1, 2)\n        yield 2, (3, 4)", "yield 1 / 0, 2", "throws() fails"),
         ("yield 1, (1, 2)\n        yield 2, (3, 4)", "yield 0, (1, 2)", "no throw in the state"),
-        ("S(s.left - 1)", "S([s.left - 1])", "gives left=[1]; as in start(), it is a whole number"),
+        (
+            "S(s.left - 1)",
+            "S([s.left - 1])",
+            "gives left=[1]; a field is a whole number, or a tuple",
+        ),
+        ("return S(2)", "return S([2])", "start() gives left=[2]; a field is a whole number, or a"),
+        ("return S(2)", "return S({2: 1})", "a field is a whole number, or a tuple of them"),
+        (
+            "S(s.left - 1)",
+            "S((s.left - 1,))",
+            "gives left=(1,); as in start(), it is a whole number",
+        ),
         ("yield 0", "yield throw", "an action is a whole number from 0"),
     ],
 )

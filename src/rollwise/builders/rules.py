@@ -341,10 +341,10 @@ class Rules:
                 continue
             if not isinstance(field, tuple) or len(field) != size:
                 wanted = "a whole number" if size is None else f"a tuple of {size} whole numbers"
-                raise RulesError(
-                    f"{game.name}: {where} gives {name}={shown(field)}; as in start(), "
-                    f"it is {wanted}"
-                )
+                must = f"as in start(), it is {wanted}"
+                if isinstance(field, list | dict | set):
+                    must = "a field is a whole number, or a tuple of them that keeps its length"
+                raise RulesError(f"{game.name}: {where} gives {name}={shown(field)}; {must}")
         numbers = self.layout.numbers(state)
         fields: list[Any] = []
         for name, field in zip(self.field_names, numbers, strict=True):
