@@ -353,3 +353,11 @@ def test_contests_know_throws():
     before = json.loads(output("advise", game, *state, "--json"))
     assert len(before["throws"]) == 10
     assert "no play comes to the state" in refusal("advise", game, *state, "--throw", "9,9")
+    assert "a throw is 2 numbers, not 3" in refusal("advise", game, *state, "--throw", "1,2,9")
+
+
+def test_an_action_has_one_name(tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text(RULES + WORDS.replace('f"keep {action}"', 'f"keep {s.left}"'))
+    found = run("check", f"{path}:Own")
+    assert "it must say the same wherever an action has this number" in found.stdout

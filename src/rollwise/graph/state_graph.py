@@ -397,7 +397,11 @@ class StateGraph(OldNames):
         assert isinstance(fields, dict)
         if throw is not None:
             numbers = tuple(throw) if isinstance(throw, Sequence | np.ndarray) else (throw,)
-            fields |= dict(zip(self.throw_names, numbers, strict=False))
+            if len(numbers) != len(self.throw_names):
+                raise UnknownState(
+                    f"{self.title}: a throw is {len(self.throw_names)} numbers, not {len(numbers)}"
+                )
+            fields |= dict(zip(self.throw_names, numbers, strict=True))
         fields = dict.fromkeys(self.throw_names, NO_THROW) | fields
         return find_state(self.states, self.field_names, fields, self.title)
 

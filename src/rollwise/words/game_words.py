@@ -51,6 +51,10 @@ class Words:
         """What was thrown, in words; `at` is a state and what was thrown there."""
         return self._text("throw_text", *at)
 
+    def action_text(self, at: tuple[Any, ...], action: int) -> str:
+        """What an action is called; empty where the game doesn't say."""
+        return self._text("action_text", *at, action)
+
     def deed(self, at: tuple[Any, ...], action: int) -> str:
         """What a player does; empty where the game has no words for it."""
         return self._text("deed", *at, action)
@@ -158,6 +162,8 @@ class Words:
 def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
     """What is wrong with the words of a game, in a sample of its states."""
     words, situation = Words(game), rules_situation(game, graph)
+    names = game.action_names
+    named = names if isinstance(names, Mapping) else range(len(names))
     states = np.unique(np.linspace(0, graph.n_states - 1, MOST_STATES).astype(np.int64))
     for s in states.tolist():
         at = situation(s)
@@ -170,6 +176,15 @@ def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
                 if action == THROW:
                     continue
                 words.deed(at, action)
+                name = graph.vocabulary.text(action)
+                text = "" if action in named else words.action_text(at, action)
+                if text not in ("", name):
+                    yield (
+                        f"action_text() calls the action {action} {text!r} in the state "
+                        f"{graph.state_text(s)}, and {name!r} elsewhere; it must say the same "
+                        "wherever an action has this number"
+                    )
+                    return
                 outcomes = list(game.outcomes(*at, action))
                 for _, then, after in outcomes[:MOST_THROWS]:
                     words.told(at, action, then, after)
