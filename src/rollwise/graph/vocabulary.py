@@ -52,10 +52,12 @@ class Vocabulary:
     def __init__(self, labels: Sequence[int], names: Mapping[int, str]) -> None:
         self.labels = tuple(labels)
         self.names = {label: name for label, name in names.items() if name.strip()}
+        if THROW in self.labels:
+            self.names[THROW] = "throw"
 
     def text(self, label: int) -> str:
         """The name of an action, or its number in words."""
-        return "throw" if label == THROW else self.names.get(label, str(label))
+        return self.names.get(label, str(label))
 
     @cached_property
     def all_texts(self) -> tuple[str, ...]:
