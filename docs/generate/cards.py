@@ -27,6 +27,7 @@ from rollwise.simulate.lengths import expected_lengths
 ROOT = Path(__file__).resolve().parents[2]
 ANSWERS = tomllib.loads((ROOT / "tests" / "answers.toml").read_text(encoding="utf-8"))
 WORTH_KEEPING = 10_000_000  # outcomes of a game that takes some seconds to solve
+MOST_NAMED = 12  # actions on a card
 DIGITS = 9  # after the point
 NONE_KNOWN = "None that we know of from outside this project. What is printed above is certified."
 
@@ -124,7 +125,9 @@ def _returns_at_once(solution: rollwise.Solution) -> bool:
 def _facts(solution: rollwise.Solution) -> str:
     graph = solution.graph
     components = graph.components
-    used = dict.fromkeys(graph.view.action(a).name for a in range(min(graph.n_actions, 100_000)))
+    chosen = np.flatnonzero(graph.action_label >= 0)[:100_000]  # a throw is no choice
+    used = list(dict.fromkeys(graph.view.action(a).name for a in chosen.tolist()))
+    between = "; " if any("," in name for name in used) else ", "
     shown = digits(
         solution.value if solution.is_score else float((1 + solution.value) / 2),
         solution.error_bound,
@@ -149,14 +152,17 @@ def _facts(solution: rollwise.Solution) -> str:
         cycles = "a position can only come back at once, and none after others"
     else:
         cycles = "no position comes back"
+    more = f"{between}and {len(used) - MOST_NAMED} more" if len(used) > MOST_NAMED else ""
+    after = graph.n_states - graph.n_positions
+    thrown = f" and {after:,} after a throw" if after else ""
     return "\n".join(
         [
             f"- {worth}",
             f"- {'Played best, a' if has_choice(solution) else 'A'} game lasts {lasts} on average.",
             f"- A state: {_fields(solution)}.",
-            f"- The actions: {', '.join(used)}.",
-            f"- {graph.n_states:,} states, {graph.n_actions:,} actions, {graph.n_outcomes:,} "
-            f"outcomes; {cycles}.",
+            f"- The actions: {between.join(used[:MOST_NAMED])}{more}.",
+            f"- {graph.n_positions:,} states{thrown}, {graph.n_actions:,} actions, "
+            f"{graph.n_outcomes:,} outcomes; {cycles}.",
             "",
             "All digits are certified.",
         ]
