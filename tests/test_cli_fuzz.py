@@ -42,6 +42,7 @@ GAMES = {  # small ones, and values of their parameters
     "hog": ["target=9", "dice=2"],
     "pass-the-pigs": ["target=9"],
     "zombie-dice": ["goal=1"],
+    "royal-ur": ["pieces=1"],
     "snakes-and-ladders": ["board=punitive", "beyond=bounces", "sides=4"],
     "dice-blackjack": ["low=5", "high=6"],
     "rules.py": [],
@@ -56,6 +57,7 @@ FEW = {  # what makes the runs of a game small enough: always given
     "hog": "target=9",
     "pass-the-pigs": "target=9",
     "zombie-dice": "goal=1",
+    "royal-ur": "pieces=1",
     "dice-blackjack": "high=6",
 }
 NUMBERS = ["0", "1", "-1", "2", "3", "0.5", "-0.0", "1e-300", "-7", "007", "+2", "1_0"]

@@ -47,6 +47,7 @@ SMALL = {
     "hog": {"target": 10, "dice": 2},
     "pass-the-pigs": {"target": 10},
     "zombie-dice": {"goal": 1},
+    "royal-ur": {"pieces": 1},
     "super-six": {"sticks": 5},
     "threes": {"dice": 2},
     "hare-and-tortoise": {"steps": 4},

@@ -34,6 +34,7 @@ SMALL = {
     "hog": {"target": 20, "dice": 3},
     "pass-the-pigs": {"target": 20},
     "zombie-dice": {"goal": 2},
+    "royal-ur": {"pieces": 1},
     "super-six": {"sticks": 7},
     "threes": {"dice": 3},
     "hare-and-tortoise": {"steps": 12},

@@ -30,6 +30,7 @@ SMALL = {
     "hog": {"target": 20, "dice": 3},
     "pass-the-pigs": {"target": 12},
     "zombie-dice": {"goal": 2},
+    "royal-ur": {"pieces": 1},
     "super-six": {"sticks": 6},
     "threes": {"dice": 2},
 }
