@@ -352,8 +352,8 @@ def test_contests_know_throws():
     assert len(advice["actions"]) == 2
     before = json.loads(output("advise", game, *state, "--json"))
     assert len(before["throws"]) == 10
-    assert "no play comes to the state" in refusal("advise", game, *state, "--throw", "9,9")
-    assert "a throw is 2 numbers, not 3" in refusal("advise", game, *state, "--throw", "1,2,9")
+    assert "nobody throws 9 9" in refusal("advise", game, *state, "--throw", "9,9")
+    assert "nobody throws 1 2 9" in refusal("advise", game, *state, "--throw", "1,2,9")
 
 
 def test_an_action_has_one_name(tmp_path):

@@ -131,8 +131,10 @@ class TerminalGame:
         session = self.session
         mover, actions = session.mover, self.table.actions(session.state)
         forced = len(actions) == 1
-        if self.by_hand or not forced:
-            if board := self.table.board(session.state):
+        thrown = self.table.graph.view[session.state].throw
+        if not forced or (self.by_hand and not thrown):
+            board = self.table.board(session.state)
+            if board and not (self.by_hand and thrown):  # it was shown before the throw
                 self.tell((board, ""))
             self.tell((mover, "bold cyan"), (f": {self.table.position(session.state)}", ""))
         if forced:
@@ -299,8 +301,11 @@ class TerminalGame:
             return session.roll()
         sides = self.table.dice(pending)
         name = self.table.graph.view.action(pending).name
+        typed = bool(sides) or self.table.is_throw(pending)
         if sides:
             dice = "the die shows" if len(sides) == 1 else f"the {len(sides)} dice show"
+        elif typed:
+            dice = "what was thrown"
         else:
             dice = "what came of it (its number)"
             self._show_falls()
@@ -308,10 +313,10 @@ class TerminalGame:
             text = self._ask(f"  {name}: {dice}> ")
             words = text.replace(",", " ").split()
             try:
-                if not all(re.fullmatch("[0-9]{1,9}", word) for word in words):
+                if not all(re.fullmatch("-?[0-9]{1,9}", word) for word in words):
                     raise UsageError(f"{text!r} isn't what dice show; type numbers")
                 numbers = [int(word) for word in words]
-                if sides:
+                if typed:
                     return session.throw(numbers)
                 if len(numbers) != 1:
                     raise UsageError("type one number")

@@ -6,11 +6,12 @@
     Ann: roll 5, ...
 
 A line is a player's name, a colon and moves with commas between. A move is the
-action's name, then what came of it: the faces of the dice (``roll 3 4 1``), or the
-number of the outcome (``throw #2``, as `rollwise play` lists them), or nothing where
-only one thing can come. A name may stand in quotation marks, and must where it holds a
-comma. An empty line, or ``@game``, begins another game; ``#`` at the beginning of a
-line is a comment, and lines that begin with ``@`` say more: see docs/play.md.
+action's name, then what came of it: the faces of the dice (``roll 3 4 1``), the throw
+in a game that throws first (``throw 3``), the number of the outcome (``throw #2``, as
+`rollwise play` lists them), or nothing where only one thing can come. A name may stand
+in quotation marks, and must where it holds a comma. An empty line, or ``@game``, begins
+another game; ``#`` at the beginning of a line is a comment, and lines that begin with
+``@`` say more: see docs/play.md.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class Account:
     outcome : int
         Number among the outcomes of the action.
     faces : tuple of int
-        Of the dice, where they are known.
+        Of the dice, where they are known; what was thrown, where the move is a throw.
     line : int
         Of the file that the move was read from; 0 if it was not.
     before, chosen, after : float

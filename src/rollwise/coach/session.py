@@ -181,7 +181,7 @@ class Session:
             action,
             number,
             points=self.points,
-            faces=tuple(faces),
+            faces=self.table.shown(action, number) or tuple(faces),
             line=line,
         )
         self.accounts.append(entry)

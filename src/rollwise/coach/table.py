@@ -129,16 +129,24 @@ class Table:
         """The sides of the dice that an action throws, if the game says so."""
         return self.narrator.dice(action)
 
+    def is_throw(self, action: int) -> bool:
+        """Whether an action is the throw before a choice, whose numbers can be typed."""
+        return self.narrator.is_throw(action)
+
+    def shown(self, action: int, number: int) -> tuple[int, ...]:
+        """The numbers of the throw that an outcome is; empty where the action is no throw."""
+        return self.narrator.shown(action, number)
+
     def fall_of(self, action: int, faces: Sequence[int]) -> int:
         """The number of the outcome that these faces bring.
 
         Raises
         ------
         UsageError
-            So many dice aren't thrown, or a die has no such face.
+            So many dice aren't thrown, or a die has no such face, or there is no such throw.
         """
         return self.narrator.fall_of(action, faces)
 
     def draw(self, action: int, random: np.random.Generator) -> tuple[int, tuple[int, ...]]:
-        """Let the dice fall: the number of the outcome, and the faces where the game has dice."""
+        """Let the dice fall: the number of the outcome, and the faces where they are known."""
         return self.narrator.draw(action, random)

@@ -26,14 +26,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.errors import UnknownState
 from rollwise.graph.components import Components
 from rollwise.graph.layout import ThrowLayout
 from rollwise.graph.lotteries import Lotteries, share
 from rollwise.graph.naming import NO_THROW, find_state, spread, state_text, title_of
 from rollwise.graph.old_names import OldNames
 from rollwise.graph.view import GraphView
-from rollwise.graph.vocabulary import Vocabulary, listed
+from rollwise.graph.vocabulary import Vocabulary
 
 Objective = Literal["win", "maximize", "minimize"]
 Endless = Literal["forbidden", "draw", "lose"]
@@ -384,52 +383,21 @@ class StateGraph(OldNames):
             No play from the roots comes to this state, or it has other fields than a state, or
             one that is no whole number; or nothing of the kind is thrown there.
         """
-        if self.throw_names and self.throws is None and isinstance(state, Mapping):
-            return self._find_flat(state, throw)
-        if throw is None and self.throws is not None and isinstance(state, Mapping):
-            state, throw = self._apart(state)
+        if self.throw_names and isinstance(state, Mapping):
+            state, throw = self._apart(state, throw)
         found = find_state(self.states, self.field_names, state, self.title)
-        return found if throw is None else self._find_throw(found, throw)
+        return found if throw is None else self.view[found].find_throw(throw).target
 
-    def _find_flat(self, state: Mapping[str, Any], throw: int | Sequence[int] | None) -> int:
-        """The same where what was thrown is among the fields: nothing was, unless it is said."""
+    def _apart(self, state: Mapping[str, Any], throw: Any) -> tuple[Mapping[str, Any], Any]:
+        """The fields of the position, and what was thrown there, if it is said."""
         fields = spread(state)
         assert isinstance(fields, dict)
-        if throw is not None:
-            numbers = tuple(throw) if isinstance(throw, Sequence | np.ndarray) else (throw,)
-            if len(numbers) != len(self.throw_names):
-                raise UnknownState(
-                    f"{self.title}: a throw is {len(self.throw_names)} numbers, not {len(numbers)}"
-                )
-            fields |= dict(zip(self.throw_names, numbers, strict=True))
-        fields = dict.fromkeys(self.throw_names, NO_THROW) | fields
-        return find_state(self.states, self.field_names, fields, self.title)
-
-    def _apart(self, state: Mapping[str, Any]) -> tuple[Mapping[str, Any], Any]:
-        """The fields of a state, and what was thrown."""
-        fields = spread(state)
-        assert isinstance(fields, dict)
-        thrown = {name: fields.pop(name) for name in self.throw_names if name in fields}
-        if len(thrown) < len(self.throw_names):
-            return fields | thrown, None
-        return fields, list(thrown.values())
-
-    def _find_throw(self, position: int, throw: int | Sequence[int]) -> int:
-        if self.throws is None:
-            raise UnknownState(f"{self.title} has no throws: its rules say nothing of them")
-        wanted = tuple(throw) if isinstance(throw, Sequence | np.ndarray) else (throw,)
-        begin, end = self.outcome_indptr[position : position + 2].tolist()
-        n = len(self.states)
-        known = {k: self.row(n + k)[len(self.field_names) :] for k in range(begin, end)}
-        hits = [k for k, found in known.items() if found == wanted]
-        hits = hits or [k for k, found in known.items() if sorted(found) == sorted(wanted)]
-        if len(hits) != 1:
-            texts = [" ".join(map(str, found)) for found in known.values()]
-            raise UnknownState(
-                f"{self.title}: nobody throws {' '.join(map(str, wanted))} in the state "
-                f"{self.state_text(position)}; the throws are {listed(texts)}"
-            )
-        return n + hits[0]
+        if throw is None and all(name in fields for name in self.throw_names):
+            throw = [fields.pop(name) for name in self.throw_names]
+            throw = None if throw[0] == NO_THROW else throw
+        if self.throws is None:  # the fields of a position have the columns of a throw
+            fields = dict.fromkeys(self.throw_names, NO_THROW) | fields
+        return fields, throw
 
     @property
     def title(self) -> str:

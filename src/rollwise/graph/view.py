@@ -24,7 +24,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.errors import UnknownState
 from rollwise.graph.naming import NO_THROW, THROW
+from rollwise.graph.vocabulary import listed
 
 if TYPE_CHECKING:
     from rollwise.graph.state_graph import StateGraph
@@ -171,6 +173,28 @@ class State(_Element):
     def throws(self) -> list[Outcome]:
         """What may be thrown there; empty after a throw, and in a game without throws."""
         return self.actions[0].outcomes if self.labels == [THROW] else []
+
+    def find_throw(self, throw: int | Sequence[int]) -> Outcome:
+        """One of its throws, by its numbers, in any order that means one throw only.
+
+        Raises
+        ------
+        UnknownState
+            Nobody throws that there; says what may be thrown.
+        """
+        wanted = tuple(throw) if isinstance(throw, Sequence | np.ndarray) else (throw,)
+        throws = self.throws
+        if not throws:
+            raise UnknownState(f"{self.graph.title} has no throws: its rules say nothing of them")
+        known = [thrown.next_state.throw for thrown in throws if thrown.next_state is not None]
+        hits = [k for k, found in enumerate(known) if found == wanted]
+        hits = hits or [k for k, found in enumerate(known) if sorted(found) == sorted(wanted)]
+        if len(hits) == 1:
+            return throws[hits[0]]
+        raise UnknownState(
+            f"{self.graph.title}: nobody throws {' '.join(map(str, wanted))} in the state {self}; "
+            f"the throws are {listed([' '.join(map(str, found)) for found in known])}"
+        )
 
     def __str__(self) -> str:
         return self.graph.state_text(self.index)

@@ -128,10 +128,16 @@ class Narrator:
             return "; ".join(part for part in (told, then) if part) or "the end"
         if told:
             return told
-        made = self._changed(outcome)
+        made = self._done(action) or self._changed(outcome)
         if not outcome.passes:
             return made or "nothing changes"
         return f"{made}; the turn passes" if made else "the turn passes"
+
+    def _done(self, action: int) -> str:
+        """What is done, in the words of the game, where chance has no part in it."""
+        taken = self.graph.view.action(action)
+        alone = len(taken.outcome_range) == 1 and self.game is not None
+        return self._words.deed(self._at(action), taken.label) if alone else ""
 
     def _changed(self, outcome: Outcome) -> str:
         """Which fields an outcome that goes on has changed, as the mover sees it."""
@@ -231,14 +237,27 @@ class Narrator:
             return ()
         return self._words.throw(self._at(action), label)
 
+    def is_throw(self, action: int) -> bool:
+        """Whether an action is the throw before a choice, whose numbers can be typed."""
+        return int(self.graph.action_label[action]) == THROW
+
+    def shown(self, action: int, number: int) -> tuple[int, ...]:
+        """The numbers of the throw that an outcome is; empty where the action is no throw."""
+        if not self.is_throw(action):
+            return ()
+        thrown = self.graph.view.action(action).outcome(number).next_state
+        return () if thrown is None else thrown.throw
+
     def fall_of(self, action: int, faces: Sequence[int]) -> int:
         """The number of the outcome that these faces bring.
 
         Raises
         ------
         UsageError
-            So many dice aren't thrown, or a die has no such face.
+            So many dice aren't thrown, or a die has no such face, or there is no such throw.
         """
+        if self.is_throw(action):
+            return self.graph.view.action(action).state.find_throw(tuple(faces)).number
         sides = self.dice(action)
         name = self.graph.view.action(action).name
         if len(faces) != len(sides):
@@ -257,13 +276,14 @@ class Narrator:
         raise UsageError(f"{name}: nothing comes of the faces {' '.join(map(str, faces))}")
 
     def draw(self, action: int, random: np.random.Generator) -> tuple[int, tuple[int, ...]]:
-        """Let the dice fall: the number of the outcome, and the faces where the game has dice."""
+        """Let the dice fall: the number of the outcome, and the faces where they are known."""
         sides = self.dice(action)
         if sides:
             faces = tuple(int(random.integers(1, most + 1)) for most in sides)
             return self.fall_of(action, faces), faces
         chances = self.graph.view.action(action).chances
-        return int(random.choice(len(chances), p=chances)), ()
+        number = int(random.choice(len(chances), p=chances))
+        return number, self.shown(action, number)
 
     def faces_of(self, action: int, number: int, random: np.random.Generator) -> tuple[int, ...]:
         """What the dice showed that brought an outcome, where only the outcome was drawn.
