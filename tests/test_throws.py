@@ -11,16 +11,21 @@ import numpy as np
 import polars as pl
 import pytest
 from cli_runner import output, refusal, run
-from throwing import OrderedDice, Runners, ThrownRunners, TwoBoxes
+from throwing import NOTHING, OrderedDice, Runners, ThrownRunners, TwoBoxes
 
 import rollwise
 from rollwise.answer import kept
+from rollwise.answer.references import Policies
 from rollwise.errors import RulesError, UnknownState, UsageError
 from rollwise.games import find
 from rollwise.graph import NO_THROW, THROW
+from rollwise.graph.policies import Policy
 from rollwise.machine.parquet_files import read_metadata, write_parquet
 from rollwise.methods import METHODS
+from rollwise.numbers.randomness import stream
 from rollwise.simulate import simulate
+from rollwise.simulate.lengths import expected_lengths
+from rollwise.simulate.table import PlayTable
 
 pytestmark = pytest.mark.kernels
 HERE = Path(__file__).parent
@@ -361,3 +366,46 @@ def test_an_action_has_one_name(tmp_path):
     path.write_text(RULES + WORDS.replace('f"keep {action}"', 'f"keep {s.left}"'))
     found = run("check", f"{path}:Own")
     assert "it must say the same wherever an action has this number" in found.stdout
+
+
+def test_a_throw_is_no_move():
+    """In each round of this game there is one choice, and so there are two moves in all."""
+    solution = rollwise.solve(TwoBoxes())
+    graph, policy = solution.graph, solution.policy
+    ((_, moves),) = expected_lengths(graph, policy)
+    assert moves.value == 2
+    games = PlayTable.of(graph, policy).play(50, stream(3, 0))
+    assert set(games.moves.tolist()) == {2}
+    for name in ("moves", "rolls"):  # each round throws once
+        shown = output("optimal", f"{HERE / 'throwing.py'}:TwoBoxes", "--range", name, "--json")
+        found = json.loads(shown)["ranges"][0]
+        assert found["least"] == found["most"] == 2
+
+
+@pytest.mark.parametrize("against", [None, "run-in-front"])
+def test_moves_as_with_the_throw_in_the_state(against):
+    """There each move is the throw and the choice, so twice as many."""
+    first = rollwise.build(Runners())
+    before = rollwise.build(ThrownRunners(), mode="interpreted")
+    solution = rollwise.solve(Runners())
+    known = Policies.of(solution)
+    policies = [known.find("optimal"), None if against is None else known.find(against)]
+    found = expected_lengths(first, *policies)
+    twin = [None if one is None else _moved(first, before, one) for one in policies]
+    for (turns, moves), (turns_twice, twice) in zip(
+        found, expected_lengths(before, *twin), strict=True
+    ):
+        assert twice.value == pytest.approx(2 * moves.value, abs=1e-9)
+        assert turns.value == pytest.approx(turns_twice.value, abs=1e-9)
+
+
+def _moved(first, before, policy):
+    """A policy of one graph on another that has the same states and actions."""
+    probability = np.ones(before.n_actions)
+    for state in before.view:
+        *tokens, face = state.fields
+        throw = None if face == NOTHING else face
+        here = first.view[first.find(tuple(tokens), throw)]
+        for action, same in zip(state.actions, here.actions, strict=True):
+            probability[action] = policy.probability[same]
+    return Policy(policy.name, probability)

@@ -4,7 +4,8 @@
 - ``variance``: of the final score.
 - ``win``: the chance to win a contest against one who plays next, knows the score and plays best.
 - ``draw``: the chance that a game for two, or one that is won or lost, is drawn.
-- ``moves``, ``rolls``: how many actions are taken, and how many of them leave something to chance.
+- ``moves``, ``rolls``: how many actions are taken, and how many of them leave something to chance;
+  the throw before a choice is a roll, and no move.
 - the name or the number of an action: how often it is taken.
 
 In front of it, ``most:`` or ``least:`` says which end a second aim goes for. Without it, it is the
@@ -23,6 +24,7 @@ from rollwise.answer.optimal_set import Amounts, Certified, OptimalSet, Quantity
 from rollwise.answer.solution import Solution
 from rollwise.derive.by_score import require_points
 from rollwise.errors import UsageError
+from rollwise.graph.choices import is_throw
 
 if TYPE_CHECKING:
     from rollwise.analysis.contest import ContestSolution
@@ -98,7 +100,7 @@ def read_quantity(solution: Solution, text: str, ties: str = "shared") -> Quanti
     if name == "draw":
         return _draw(solution)
     if name == "moves":
-        return Quantity(name, lambda s: Amounts(actions=np.ones(s.graph.n_actions)))
+        return Quantity(name, lambda s: Amounts(actions=(~is_throw(s.graph)).astype(np.float64)))
     if name == "rolls":
         return Quantity(name, lambda s: Amounts(actions=_is_roll(s)))
     try:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.graph.endings import end_components, ways_out
+from rollwise.graph.naming import THROW
 from rollwise.graph.state_graph import StateGraph
 from rollwise.graph.view import sign_of
 
@@ -40,6 +41,13 @@ def fold_actions(graph: StateGraph, ufunc: np.ufunc, numbers: NDArray[Any]) -> N
 def fold_outcomes(graph: StateGraph, ufunc: np.ufunc, numbers: NDArray[Any]) -> NDArray[Any]:
     """Numbers of outcomes, brought together for each action: (n_actions,)."""
     return np.asarray(ufunc.reduceat(numbers, graph.outcome_indptr[:-1]))
+
+
+def is_throw(graph: StateGraph) -> Mask:
+    """Which actions are the throw before a choice, and no move of a player: (n_actions,) bool."""
+    if not graph.throw_names:
+        return np.zeros(graph.n_actions, np.bool_)
+    return graph.action_label == THROW
 
 
 def has_choice(graph: StateGraph) -> Mask:

@@ -172,7 +172,8 @@ class State(_Element):
     @property
     def throws(self) -> list[Outcome]:
         """What may be thrown there; empty after a throw, and in a game without throws."""
-        return self.actions[0].outcomes if self.labels == [THROW] else []
+        first = self.actions[0]
+        return first.outcomes if first.is_throw else []
 
     def find_throw(self, throw: int | Sequence[int]) -> Outcome:
         """One of its throws, by its numbers, in any order that means one throw only.
@@ -264,6 +265,11 @@ class Action(_Element):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_throw(self) -> bool:
+        """Whether it is the throw before a choice, and no move of a player."""
+        return bool(self.graph.throw_names) and self.label == THROW
 
     @property
     def distinct_name(self) -> str:

@@ -89,13 +89,15 @@ def number_nodes(order, n_policies, action_indptr, outcome_indptr, probability, 
 
 
 @kernel
-def fill_nodes(order, n_policies, action_indptr, action_reward, outcome_indptr, outcome_weight,
-               outcome_state, codes, probability, node_of, nodes, action, reward, cell_code,
-               cell_threshold, cell_other):  # fmt: skip
+def fill_nodes(order, n_policies, action_indptr, action_reward, is_move, outcome_indptr,
+               outcome_weight, outcome_state, codes, probability, node_of, nodes, action, reward,
+               cell_code, cell_threshold, cell_other):  # fmt: skip
     """Write the nodes and their alias tables.
 
     Parameters
     ----------
+    is_move : (n_actions,) bool
+        Whether a player has done something.
     codes : (n_outcomes,) int32
         As `rollwise.kernels.sampling.outcome_codes` writes them.
     nodes : (n_nodes,) int64
@@ -131,8 +133,8 @@ def fill_nodes(order, n_policies, action_indptr, action_reward, outcome_indptr, 
                 support += probability[p, a] > 0
             first = action_indptr[s] - (1 if support > 1 else 0)  # the mixing node comes first
             for a in range(first, action_indptr[s + 1]):
-                is_move = a >= action_indptr[s]
-                if not is_move:
+                mixes = a < action_indptr[s]
+                if mixes:
                     n = 0
                     for b in range(action_indptr[s], action_indptr[s + 1]):
                         if probability[p, b] > 0:
@@ -160,9 +162,10 @@ def fill_nodes(order, n_policies, action_indptr, action_reward, outcome_indptr, 
                     cell_threshold[cell + j] = cells[j, 0]
                     cell_code[cell + j] = cells[j, 1]
                     cell_other[cell + j] = cells[j, 2]
-                nodes[node] = (cell << PLACE) | (n << COUNT) | (even << 1) | is_move
-                action[node] = a if is_move else -1
-                reward[node] = action_reward[a] if is_move else 0.0
+                counts = 0 if mixes else is_move[a]
+                nodes[node] = (cell << PLACE) | (n << COUNT) | (even << 1) | counts
+                action[node] = -1 if mixes else a
+                reward[node] = 0.0 if mixes else action_reward[a]
                 cell += n
                 node += 1
 

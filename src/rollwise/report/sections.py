@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from rollwise.errors import UsageError
+from rollwise.graph.choices import is_throw
 from rollwise.graph.policies import ties_in_play
 from rollwise.numbers.printed import certified, chance, rounded_up
 from rollwise.parameters import typed
@@ -268,6 +269,7 @@ def certainty(facts: Facts) -> str:
     if solution.has_stakes:
         plain, known = "the payoff is plain", "payoffs"
     components = graph.components
+    moves = graph.n_actions - int(np.count_nonzero(is_throw(graph)))
     circles = (
         f"{len(components):,} groups of positions, the largest of {components.largest:,}"
         if components.largest > 1
@@ -275,7 +277,7 @@ def certainty(facts: Facts) -> str:
     )
     return f"""
 <p>No games were played to find this. The rules were unfolded into all
-<b>{graph.n_positions:,}</b> positions that can arise, with {graph.n_actions:,} moves and
+<b>{graph.n_positions:,}</b> positions that can arise, with {moves:,} moves and
 {graph.n_outcomes:,} things that can come of them. Then the positions were worked out backwards.
 Where the next move ends the game, {plain}. One step earlier it is an average of
 {known} that are known by now, and the best move is the one with the best average; and so on, back

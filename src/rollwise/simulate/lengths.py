@@ -1,8 +1,9 @@
 """How long games between policies take, exactly.
 
 The expected number of moves is the score of a solitaire game in which every move is
-worth a point. The expected number of turns is the score of one in which a move is
-worth its chance to pass. So the solver and the certificate serve for lengths too.
+worth a point; the throw before a choice is no move. The expected number of turns is the
+score of one in which a move is worth its chance to pass. So the solver and the certificate
+serve for lengths too.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from rollwise.answer.certified import solve_and_certify
 from rollwise.derive.seats import take_seats
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import fold_outcomes
+from rollwise.graph.choices import fold_outcomes, is_throw
 from rollwise.graph.policies import Policy
 
 
@@ -55,7 +56,7 @@ def expected_lengths(
     moves = played.with_arrays(
         players=1,
         objective="maximize",
-        action_reward=np.ones(played.n_actions),
+        action_reward=(~is_throw(played)).astype(np.float64),
         outcome_passes=np.zeros(played.n_outcomes, np.bool_),
         outcome_payoff=np.zeros(played.n_outcomes),
     )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph
+from rollwise.graph.choices import is_throw
 from rollwise.graph.codes import codes_of
 from rollwise.graph.policies import Policy
 from rollwise.kernels import play as kernels
@@ -111,6 +112,7 @@ class PlayTable:
             count,
             graph.action_indptr,
             graph.action_reward,
+            ~is_throw(graph),
             graph.outcome_indptr,
             graph.outcome_weight,
             graph.outcome_state,

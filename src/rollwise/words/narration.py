@@ -20,7 +20,7 @@ from rollwise import dice
 from rollwise.derive.derived_game import base_actions
 from rollwise.errors import UsageError
 from rollwise.game import AGAIN, END, PASS, Game, payoff
-from rollwise.graph import THROW, Outcome, State, StateGraph
+from rollwise.graph import Outcome, State, StateGraph
 from rollwise.graph.layout import StateLayout
 from rollwise.graph.naming import spread
 from rollwise.words.changes import as_other_sees, changes
@@ -118,7 +118,7 @@ class Narrator:
     def outcome_text(self, action: int, number: int) -> str:
         """What came of an action, in words, whoever did it."""
         outcome = self.graph.view.action(action).outcome(number)
-        if outcome.action.label == THROW and outcome.next_state is not None:
+        if outcome.action.is_throw and outcome.next_state is not None:
             return self._throw_text(outcome.next_state)
         told = self._told(action, number)
         if outcome.ending is not None:
@@ -183,7 +183,7 @@ class Narrator:
         """
         taken = self.graph.view.action(action)
         outcome = taken.outcome(number)
-        if taken.label == THROW:
+        if taken.is_throw:
             return f"{who} {conjugated('throw', who)} {self.outcome_text(action, number)}"
         deed = self._words.deed(self._at(action), taken.label)
         came = [self._told(action, number, faces)]
@@ -233,13 +233,13 @@ class Narrator:
     def dice(self, action: int) -> tuple[int, ...]:
         """The sides of the dice that an action throws, if the game says so."""
         label = int(self.graph.action_label[action])
-        if self.game is None or label == THROW:
+        if self.game is None or self.is_throw(action):
             return ()
         return self._words.throw(self._at(action), label)
 
     def is_throw(self, action: int) -> bool:
         """Whether an action is the throw before a choice, whose numbers can be typed."""
-        return int(self.graph.action_label[action]) == THROW
+        return self.graph.view.action(action).is_throw
 
     def shown(self, action: int, number: int) -> tuple[int, ...]:
         """The numbers of the throw that an outcome is; empty where the action is no throw."""
