@@ -21,6 +21,7 @@ from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.references import Policies
 from rollwise.game import Game, parameter_specs
 from rollwise.games import available
+from rollwise.graph.choices import is_throw
 from rollwise.parameters import typed
 from rollwise.simulate.lengths import expected_lengths
 
@@ -125,7 +126,8 @@ def _returns_at_once(solution: rollwise.Solution) -> bool:
 def _facts(solution: rollwise.Solution) -> str:
     graph = solution.graph
     components = graph.components
-    chosen = np.flatnonzero(graph.action_label >= 0)[:100_000]  # a throw is no choice
+    acting = np.flatnonzero(~is_throw(graph))
+    chosen = acting[:100_000]
     used = list(dict.fromkeys(graph.view.action(a).name for a in chosen.tolist()))
     between = "; " if any("," in name for name in used) else ", "
     shown = digits(
@@ -161,7 +163,7 @@ def _facts(solution: rollwise.Solution) -> str:
             f"- {'Played best, a' if has_choice(solution) else 'A'} game lasts {lasts} on average.",
             f"- A state: {_fields(solution)}.",
             f"- The actions: {between.join(used[:MOST_NAMED])}{more}.",
-            f"- {graph.n_positions:,} states{thrown}, {graph.n_actions:,} actions, "
+            f"- {graph.n_positions:,} states{thrown}, {len(acting):,} actions, "
             f"{graph.n_outcomes:,} outcomes; {cycles}.",
             "",
             "All digits are certified.",

@@ -47,7 +47,7 @@ def is_throw(graph: StateGraph) -> Mask:
     """Which actions are the throw before a choice, and no move of a player: (n_actions,) bool."""
     if not graph.throw_names:
         return np.zeros(graph.n_actions, np.bool_)
-    return graph.action_label == THROW
+    return np.asarray(graph.action_label == THROW)
 
 
 def has_choice(graph: StateGraph) -> Mask:
