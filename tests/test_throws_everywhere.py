@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -74,18 +75,86 @@ def test_reports(tmp_path, game):
     assert BLANK not in (tmp_path / "report.html").read_text()
 
 
-def test_environments():
+@pytest.mark.parametrize("seat", ["first", "second", "either"])
+def test_environments_throw_by_themselves(seat):
+    """Each step is a choice, and what was thrown is a part of what is seen."""
     from gymnasium.utils.env_checker import check_env
 
     from rollwise.environments.single import GameEnv
 
-    env = GameEnv(Runners(3), opponent="run-in-front")
+    env = GameEnv(Runners(3), opponent="run-in-front", seat=seat, render_mode="ansi")
     check_env(env, skip_render_check=True)
-    seen, about = env.reset(seed=1)
-    over = False
-    while not over:
-        assert env.observation_space.contains(seen)
-        seen, _, over, _, about = env.step(int(np.flatnonzero(about["action_mask"])[0]))
+    assert env.action_names == ("back", "front", "wait")
+    assert env.observation_space.low[-1] <= 0 <= 3 <= env.observation_space.high[-1]
+    fallen = set()
+    for seed in range(20):
+        seen, about = env.reset(seed=seed)
+        over = False
+        while not over:
+            assert env.observation_space.contains(seen)
+            fallen.add(int(seen[-1]))
+            assert env.graph.view[about["state"]].throw == (seen[-1],)
+            assert f"thrown: {seen[-1]}" in env.render()
+            assert (seen[-1] == 0) == bool(about["action_mask"][2])  # nothing else to do
+            seen, _, over, _, about = env.step(int(np.flatnonzero(about["action_mask"])[0]))
+    assert fallen == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize(("game", "seat"), [(Runners(3), "second"), (OrderedDice(), "first")])
+def test_what_agents_get_is_what_the_game_is_worth(game, seat):
+    """Summed over the exact transitions, and played thousands of times."""
+    from rollwise.environments import mean_reward
+    from rollwise.environments.single import GameEnv
+    from rollwise.environments.vector import GameVectorEnv
+
+    env = GameEnv(game, seat=seat)
+    solution = rollwise.solve(game)
+    values = np.zeros(len(env.P))
+    for _ in range(200):
+        before = values.copy()
+        for s in range(len(env.P) - 1):
+            values[s] = max(
+                sum(p * (reward + values[t]) for p, t, reward, _ in rows)
+                for rank, rows in env.P[s].items()
+                if env.arena.action_of[s, rank] >= 0
+            )
+        if np.abs(values - before).max() < 1e-13:
+            break
+    worth = solution.value if seat == "first" else -solution.value
+    assert env.initial_state_distrib @ values == pytest.approx(worth, abs=1e-9)
+    assert mean_reward(env).value == pytest.approx(worth, abs=1e-9)
+
+    many = GameVectorEnv(game, num_envs=3000, seat=seat)
+    _, about = many.reset(seed=5)
+    total, over = np.zeros(3000), np.zeros(3000, np.bool_)
+    chances = np.append(solution.policy.probability, np.ones(len(env.arena.early_payoffs)))
+    best = (np.where(env.arena.action_of >= 0, chances[env.arena.action_of], 0)).argmax(axis=1)
+    while not over.all():
+        _, reward, ended, _, about = many.step(np.where(over, 0, best[about["state"]]))
+        total += np.where(over, 0.0, reward)
+        over |= ended
+    assert abs(total.mean() - worth) < 5 * total.std() / np.sqrt(3000)
+
+
+def test_two_agents_throw_by_themselves():
+    from pettingzoo.test import api_test
+
+    from rollwise.environments.aec import GameAECEnv, env
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        api_test(env(Runners(3)), num_cycles=100)
+    made = GameAECEnv(Runners(3), render_mode="ansi")
+    made.reset(seed=1)
+    assert made.action_names == ("back", "front", "wait")
+    for agent in made.agent_iter(2_000):
+        seen, _, over, _, _ = made.last()
+        if not over:
+            assert seen["observation"][-1] >= 0
+            assert f"{agent} to move" in made.render()
+            assert "thrown: " in made.render()
+        made.step(None if over else int(seen["action_mask"].argmax()))
+    assert not made.agents
 
 
 @pytest.mark.needs_jit

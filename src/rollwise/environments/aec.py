@@ -36,7 +36,8 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
 
     Agents are ``player_0``, who moves first, and ``player_1`` if the game has two.
     An observation is a dict: ``observation``, the fields of the state as the one to
-    move sees it (the same for both), and ``action_mask``, all zero for the other.
+    move sees it (the same for both) and what was thrown before the choice, and
+    ``action_mask``, all zero for the other.
 
     Parameters
     ----------
@@ -111,6 +112,16 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         self._state = 0
         if self.render_mode is not None:
             self._telling.begin(self._random)
+        self._throw()
+
+    def _throw(self) -> None:
+        """Throw what the next agent chooses by, in a game that throws first."""
+        thrown = self.arena.throw(self._state, self._random)
+        if thrown is None:
+            return
+        if self.render_mode is not None:
+            self._telling.tell(self.agent_selection, thrown)
+        self._state = thrown.target
 
     def observe(self, agent: str) -> dict[str, Any]:
         """What an agent sees."""
@@ -155,6 +166,8 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         else:
             self._state = outcome.target
         self.agent_selection = self.possible_agents[following]
+        if not outcome.is_over:
+            self._throw()
         self._accumulate_rewards()
 
     def render(self) -> str | None:

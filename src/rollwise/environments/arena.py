@@ -19,6 +19,7 @@ from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.games import find
 from rollwise.graph import Action, Outcome, StateGraph
+from rollwise.graph.choices import is_throw
 from rollwise.graph.codes import codes_of
 from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import EITHER, FIRST, SECOND, legal_actions
@@ -47,6 +48,9 @@ class Arena:
     Actions of environments are ranks: the places of the rules' numbers among all
     that the game has, from 0.
 
+    The throw before a choice is no action: environments throw by themselves, and nobody is ever
+    observed before it. (A table of transitions has these states too. There the first rank throws.)
+
     An opponent who moves first may end the game before the agent has moved. A reset
     can't end a game, and to deal such games anew would make the others look better
     than they are. So after the states of the graph there is one more for each payoff
@@ -74,7 +78,7 @@ class Arena:
     @cached_property
     def labels(self) -> NDArray[np.int32]:
         """The rules' number of each rank: (n_ranks,) int32."""
-        return np.unique(self.graph.action_label)
+        return np.unique(self.graph.action_label[~is_throw(self.graph)])
 
     @property
     def action_names(self) -> tuple[str, ...]:
@@ -130,16 +134,35 @@ class Arena:
         return self._legal[1]
 
     @cached_property
+    def throws(self) -> NDArray[np.int32]:
+        """The action that throws, in each state, -1 after a throw: (n_states,) int32.
+
+        Empty in a game without throws.
+        """
+        graph = self.graph
+        if not graph.throw_names:
+            return np.empty(0, np.int32)
+        found = np.full(graph.n_states, -1, np.int32)
+        throws = np.flatnonzero(is_throw(graph))
+        found[graph.action_state[throws]] = throws
+        return found
+
+    @property
+    def _seen(self) -> NDArray[np.bool_]:
+        """The states of the graph in which somebody may be observed: (n_states,) bool."""
+        return self.throws < 0 if len(self.throws) else np.ones(self.graph.n_states, np.bool_)
+
+    @cached_property
     def observations(self) -> NDArray[np.int32]:
         """What the agent sees in each state: (n_states, n_columns) int32.
 
-        In a game with throws what was thrown stands behind the fields; before a throw stands
-        there what is less by 1 than any throw. A game that ended early looks like no state: all
-        its fields are the smallest of any state, less 1 (or 2, 3 and so on, where payoffs differ).
+        In a game with throws what was thrown stands behind the fields. A game that ended early
+        looks like no state: all its fields are the smallest of any state, less 1 (or 2, 3 and so
+        on, where payoffs differ).
         """
         states = throws_as_fields(self.graph).states
         early = 1 + np.arange(len(self.early_payoffs))[:, None]
-        return np.vstack([states, states.min(axis=0) - early], dtype=np.int32)
+        return np.vstack([states, states[self._seen].min(axis=0) - early], dtype=np.int32)
 
     @property
     def reward_sign(self) -> float:
@@ -149,7 +172,9 @@ class Arena:
     @cached_property
     def bounds(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """The least and the largest observation of each field."""
-        return self.observations.min(axis=0), self.observations.max(axis=0)
+        seen = np.append(self._seen, np.ones(len(self.early_payoffs), np.bool_))
+        observed = self.observations[seen]
+        return observed.min(axis=0), observed.max(axis=0)
 
     @cached_property
     def codes(self) -> NDArray[np.int32]:
@@ -180,6 +205,12 @@ class Arena:
     def outcome(self, action: Action, random: np.random.Generator) -> Outcome:
         """An outcome of an action, drawn."""
         return action.outcome(self.draw(action.weights, random))
+
+    def throw(self, state: int, random: np.random.Generator) -> Outcome | None:
+        """What is thrown before the choice in a state; None where nothing is."""
+        if not len(self.throws) or self.throws[state] < 0:
+            return None
+        return self.outcome(self.graph.view.action(int(self.throws[state])), random)
 
     def opponent_action(self, state: int, random: np.random.Generator) -> Action:
         """What the opponent does."""

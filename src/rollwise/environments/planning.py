@@ -4,7 +4,8 @@ Between two moves of the agent the opponent moves, perhaps many times. The oppon
 turn is an absorbing Markov chain on the states in which it moves. Let Q be the transitions among
 them and R those that leave them. From a state e, the chances of the states in which the agent
 moves next are the row e of (I − Q)⁻¹ R (Kemeny and Snell 1960, theorem 3.3.7). What the
-opponent gains on the way to each of them is found by the same matrix.
+opponent gains on the way to each of them is found by the same matrix. Where the agent throws before
+it chooses, each throw is a state in which it moves.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         """How likely each state is at the agent's first move: (n_states + 1,)."""
         first = {FIRST: 1.0, EITHER: 0.5}.get(seat, 0.0)
         start = np.zeros(len(self))
-        start[0] = first
+        for t, share in self._thrown(0):
+            start[t] += first * share
         if first < 1.0:
             for t, (p, _) in self.turn(0).items():
                 place = t if t >= 0 else self.arena.early_state(self._payoff(t))
@@ -86,7 +88,8 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
         gains: dict[int, float] = {}
         for t, passes, p in self._moves(graph.view.action(action)):
             if not passes:
-                total[t] = total.get(t, 0.0) + p
+                for thrown, share in self._thrown(t):
+                    total[thrown] = total.get(thrown, 0.0) + p * share
                 continue
             for end, (q, gain) in self.turn(t).items():
                 total[end] = total.get(end, 0.0) + p * q
@@ -155,7 +158,20 @@ class Transitions(Mapping[int, dict[int, list[Row]]]):
             chance, gain = ends.get(t, (0.0, 0.0))
             gain -= float(visits[i]) * p * paid + float(carried[i]) * p
             ends[t] = chance + float(visits[i]) * p, gain
-        return {t: reached for t, reached in ends.items() if reached[0] > 0}
+        return {
+            thrown: (share * chance, share * gain)
+            for t, (chance, gain) in ends.items()
+            if chance > 0
+            for thrown, share in self._thrown(t)
+        }
+
+    def _thrown(self, t: int) -> list[tuple[int, float]]:
+        """Where the agent chooses that comes to a state, or to an end, and how likely."""
+        throws = self.arena.throws
+        if t < 0 or not len(throws) or throws[t] < 0:
+            return [(t, 1.0)]
+        throw = self.arena.graph.view.action(int(throws[t]))
+        return [(way.target, p) for way, p in zip(throw.outcomes, throw.chances, strict=True)]
 
 
 def _visits(

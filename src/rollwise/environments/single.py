@@ -25,7 +25,8 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
     """A game against an opponent, or a solitaire game.
 
     An observation is the fields of the state, as the agent sees it when it is to
-    move: (n_fields,) int32. An action is a rank (`action_names` names them);
+    move, and what was thrown before the choice, in a game that throws first:
+    (n_fields,) int32. An action is a rank (`action_names` names them);
     ``info["action_mask"]`` (n_ranks,) int8 says which are legal and
     ``info["state"]`` is the state's number. An action that isn't legal changes
     nothing and brings `illegal_reward`. The reward of a game that is won or lost is
@@ -152,7 +153,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         return observation, reward, self._over, False, info
 
     def _play_on(self, state: int, mine: bool) -> tuple[float | None, float]:
-        """Let the opponent move until it is the agent's turn.
+        """Let the opponent move until it is the agent's turn, and throw what it chooses by.
 
         Returns
         -------
@@ -170,6 +171,10 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
             if outcome.is_over:
                 return -outcome.payoff, gained
             state, mine = outcome.target, outcome.passes
+        thrown = self.arena.throw(state, self.np_random)
+        if thrown is not None:
+            self._tell("agent", thrown)
+            state = thrown.target
         self._state = state
         return None, gained
 

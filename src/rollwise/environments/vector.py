@@ -138,6 +138,7 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
                 arena.observations,
                 arena.masks,
                 arena.action_of,
+                arena.throws,
                 arena.early_payoffs,
                 self._early_state,
                 self._packed,

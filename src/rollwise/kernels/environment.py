@@ -68,10 +68,24 @@ def choose_mixed(s, bits, action_indptr, probability):
     return a
 
 
+@inner_kernel
+def throw_first(s, throws, packed, cells, s0, s1, s2, s3):
+    """The state after the throw before the choice in s, and the random numbers after that.
+
+    The state itself where nothing is thrown; see `rollwise.environments.arena.Arena.throws`.
+    """
+    if throws.shape[0] > 0 and throws[s] >= 0:
+        place = packed[throws[s]]
+        bits, s0, s1, s2, s3 = draw(s0, s1, s2, s3)
+        s = np.int64(pick(cells, place >> COUNT_BITS, place & MOST_CELLS,
+                          np.int64(bits >> _32))) >> 1  # fmt: skip
+    return s, s0, s1, s2, s3
+
+
 @kernel
 def step_batch(chosen, reset, seat, illegal_reward, reward_sign, endings, observations, masks,
-               action_of, early_payoffs, early_state, packed, action_indptr, action_reward, cells,
-               opponent_action, opponent_probability, words,
+               action_of, throws, early_payoffs, early_state, packed, action_indptr,
+               action_reward, cells, opponent_action, opponent_probability, words,
                state, done, waiting, fresh, owed, observation, mask, reward,
                terminated):  # fmt: skip
     """Step every environment; one that was done begins a new game instead.
@@ -91,7 +105,7 @@ def step_batch(chosen, reset, seat, illegal_reward, reward_sign, endings, observ
         For an action that isn't legal, which changes nothing else.
     endings : (n,) float64
         The payoffs of the codes that end a game.
-    observations, masks, action_of, early_payoffs
+    observations, masks, action_of, throws, early_payoffs
         See `rollwise.environments.arena.Arena`.
     early_state : (n,) int64
         The state of a game that the opponent ended before the agent has moved, by
@@ -143,7 +157,9 @@ def step_batch(chosen, reset, seat, illegal_reward, reward_sign, endings, observ
             if seat == EITHER:
                 bits, s0, s1, s2, s3 = draw(s0, s1, s2, s3)
                 first = (bits >> _32) & _1 == 0
-            if not first:
+            if first:
+                state[i], s0, s1, s2, s3 = throw_first(0, throws, packed, cells, s0, s1, s2, s3)
+            else:
                 waiting[opponents] = i
                 opponents += 1
             continue
@@ -175,7 +191,8 @@ def step_batch(chosen, reset, seat, illegal_reward, reward_sign, endings, observ
                 opponents += 1
                 chosen[i] = state_after
             else:
-                state[i] = state_after
+                state[i], s0, s1, s2, s3 = throw_first(state_after, throws, packed, cells,
+                                                       s0, s1, s2, s3)  # fmt: skip
     for k in range(opponents):
         if fresh[waiting[k]]:
             chosen[waiting[k]] = 0
@@ -199,7 +216,8 @@ def step_batch(chosen, reset, seat, illegal_reward, reward_sign, endings, observ
             if code >= 0:
                 chosen[i] = code >> 1
                 if code & 1:
-                    state[i] = code >> 1
+                    state[i], s0, s1, s2, s3 = throw_first(code >> 1, throws, packed, cells,
+                                                           s0, s1, s2, s3)  # fmt: skip
                     continue
             elif fresh[i]:
                 state[i] = early_state[-1 - code]
