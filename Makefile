@@ -6,11 +6,12 @@ BIN := $(VENV)/bin
 # pytest makes of each file of tests is kept, which saves every worker some seconds.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal
 
-.PHONY: help demo test check fast format docs site smoke bench bench-check clean
+.PHONY: help demo test test-large check fast format docs site smoke bench bench-check clean
 
 help:
 	@echo "make demo    set up, then solve Pig and Super Six"
 	@echo "make test    set up, then run all tests, and those of kernels again compiled and with the JIT off"
+	@echo "make test-large  find known answers of large games again: minutes to an hour"
 	@echo "make check   format, lint, types, fast tests: two minutes on two cores"
 	@echo "make format  put the code in form"
 	@echo "make docs    make the generated pages and figures of the documentation anew"
@@ -35,6 +36,10 @@ test: $(VENV)/ready
 	ROLLWISE_FILL_FRESH=1 $(PYTEST)
 	ROLLWISE_FILL_FRESH=1 ROLLWISE_OFF=plain-kernels $(PYTEST) --hypothesis-profile=quick -m "kernels and not slow"
 	ROLLWISE_FILL_FRESH=1 NUMBA_DISABLE_JIT=1 $(PYTEST) --hypothesis-profile=quick -m "kernels and not slow"
+
+# LARGE="--only NAME,NAME" takes some of tests/large_answers.toml.
+test-large: $(VENV)/ready
+	$(BIN)/python -m benchmarks.large $(LARGE)
 
 check: $(VENV)/ready
 	$(BIN)/ruff format --check .

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmarks import gallery, growth, history, stages
+from benchmarks import gallery, growth, history, large, stages
 from benchmarks.goals import goals
 from benchmarks.measure import Row
 from benchmarks.results import REFERENCE, Results
@@ -50,6 +50,7 @@ def markdown(results: Results, lines: Sequence[history.Line]) -> str:
         *trick_tables(results),
         *trace_table(results),
         *rate_tables(results),
+        *large.section(large.answers(), large.read()),
     ]
     if results.ratios:
         text += [

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+import re
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import gallery, growth, history, memory, report, trace, tricks
+from benchmarks import gallery, growth, history, large, memory, report, trace, tricks
 from benchmarks.goals import goals
 from benchmarks.measure import (
     Row,
@@ -503,3 +505,82 @@ def test_a_command_is_traced():
     assert f"| `x` | {told['files']} | {told['functions']} | {told['changes']} |" in page
     with pytest.raises(RuntimeError, match="no game is called"):
         trace.trace("solve no-such-game")
+
+
+# ---- known answers of large games
+
+PIGLET = """
+[[answer]]
+name = "right"
+game = "piglet"
+parameters = { target = 2 }
+win_probability = "4/7"
+states = 6
+source = "a paper"
+
+[[answer]]
+name = "elsewhere"
+game = "piglet"
+parameters = { target = 2 }
+state = { banked = 0, rival = 0, turn = 1 }
+win_probability = "0.7143"
+source = "a paper"
+
+[[answer]]
+name = "wrong"
+game = "threes"
+target = 7
+win_probability = "0.1"
+states = 5
+certified = 0
+source = "nobody"
+
+[[answer]]
+name = "none"
+game = "chess"
+win_probability = "1/2"
+source = "nobody"
+"""
+
+
+def test_large_answers_are_found_again_and_kept(tmp_path):
+    """Each in a process of its own; and what differs is named."""
+    files = {name: tmp_path / name for name in ("answers", "measured", "page")}
+    files["answers"].write_text(PIGLET)
+    before = "# Results\n\n## Goals\n\n- one\n\n## History\n\nlong\n"
+    files["page"].write_text(before)
+
+    def found(only: str) -> tuple[int, list[str]]:
+        told: list[str] = []
+        given = argparse.Namespace(**files, only=only, limit=120.0)
+        return large.run(given, lambda line, **_: told.append(line)), told
+
+    code, told = found("right,elsewhere")
+    assert code == 0, told
+    assert told[0].startswith("right: as known (")
+    code, told = found("wrong,none")
+    assert code == 1
+    assert "the win probability is 0." in told[0]
+    assert ", and 0.1 is known; there are " in told[0]
+    assert " states, and 5 are known; the certified error is " in told[0]
+    assert "no game is called 'chess'" in told[1]
+    assert set(large.read(files["measured"])) == {"right", "elsewhere", "wrong", "none"}
+    page = files["page"].read_text()
+    assert page.index("## Goals") < page.index(large.HEADING) < page.index("## History")
+    assert page.count("| `piglet target=2` |") == 2
+    assert large.refreshed(page, []) == before
+    code, told = found("nobody")
+    assert code == 2
+    assert "there is no such answer" in told[0]
+
+
+def test_large_answers_are_written_as_they_are_read():
+    for name, entry in large.answers().items():
+        assert re.fullmatch("[a-z0-9-]+", name)
+        assert entry["game"] in available()
+        assert entry["source"]
+        assert sum(figure in entry for figure in large.FIGURES) == 1
+        known = {"name", "game", "parameters", "target", "contest", "by_layer", "state"}
+        assert set(entry) <= known | {*large.FIGURES, "states", "certified", "source"}
+        page = "\n".join(large.section({name: entry}, large.read()))
+        assert not page or large.title(entry) in page
