@@ -27,6 +27,10 @@ Level = Literal["error", "warning", "note", "ok"]
 # Interpreting this many states takes some seconds.
 MOST_COMPARED = 100_000
 MOST_ASKED = 200_000
+MOST_TOLD = 12  # actions that are never right
+RARE = (
+    0.01  # an action possible in a smaller part of the states with a choice may well be bad there
+)
 
 
 @dataclass(frozen=True)
@@ -260,14 +264,22 @@ def _look_for_useless_actions(report: Report, solution: Solution) -> None:
     if not choices.any():
         report.add("note", "choices", "the players never have a choice")
         return
-    useless = []
-    for label in np.unique(graph.action_label[choices]).tolist():
-        mine = choices & (graph.action_label == label)
-        if not solution.is_best[mine].any():
-            name = graph.vocabulary.text(label)
-            useless.append(f"{name} (possible in {int(mine.sum()):,} states)")
-    if useless:
-        report.add("warning", topic, "never the best choice: " + ", ".join(useless))
+    labels, which = np.unique(graph.action_label[choices], return_inverse=True)
+    often = np.bincount(which)
+    useless = np.flatnonzero(np.bincount(which, solution.is_best[choices]) == 0)
+    if len(useless):
+        told = np.sort(useless[np.argsort(-often[useless], kind="stable")[:MOST_TOLD]])
+        texts = [
+            f"{graph.vocabulary.text(int(labels[k]))} (possible in {often[k]:,} states)"
+            for k in told
+        ]
+        more = f", and {len(useless) - len(told):,} more" if len(useless) > len(told) else ""
+        rare = often[useless].max() < RARE * has_choice(graph).sum()
+        report.add(
+            "note" if rare else "warning",
+            topic,
+            "never the best choice: " + ", ".join(texts) + more,
+        )
     else:
         report.add("ok", topic, "each action is the best choice in some state")
 
