@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rollwise import AGAIN, PASS, Game
-from rollwise.game import THEN_NAMES
+from rollwise.game import then_text
 from rollwise.games import create, find
 
 FOLDER = Path(__file__).parent / "playthroughs"
@@ -47,7 +47,7 @@ def play(game: Game, seed: int) -> list[dict]:
                 "action": int(action),
                 "weight": int(weight),
                 "of": int(sum(w for w, _, _ in outcomes)),
-                "then": THEN_NAMES[then],
+                "then": then_text(then),
                 "next": numbers(following) if goes_on else None,
             }
         )

@@ -43,6 +43,7 @@ GAMES = {  # small ones, and values of their parameters
     "pass-the-pigs": ["target=9"],
     "zombie-dice": ["goal=1"],
     "royal-ur": ["pieces=1"],
+    "hypergammon": ["checkers=1"],
     "snakes-and-ladders": ["board=punitive", "beyond=bounces", "sides=4"],
     "dice-blackjack": ["low=5", "high=6"],
     "rules.py": [],
@@ -58,6 +59,7 @@ FEW = {  # what makes the runs of a game small enough: always given
     "pass-the-pigs": "target=9",
     "zombie-dice": "goal=1",
     "royal-ur": "pieces=1",
+    "hypergammon": "checkers=1",
     "dice-blackjack": "high=6",
 }
 NUMBERS = ["0", "1", "-1", "2", "3", "0.5", "-0.0", "1e-300", "-7", "007", "+2", "1_0"]

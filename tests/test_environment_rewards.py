@@ -48,6 +48,7 @@ SMALL = {
     "pass-the-pigs": {"target": 10},
     "zombie-dice": {"goal": 1},
     "royal-ur": {"pieces": 1},
+    "hypergammon": {"checkers": 1},
     "super-six": {"sticks": 5},
     "threes": {"dice": 2},
     "hare-and-tortoise": {"steps": 4},

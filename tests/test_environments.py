@@ -35,6 +35,7 @@ SMALL = {
     "pass-the-pigs": {"target": 20},
     "zombie-dice": {"goal": 2},
     "royal-ur": {"pieces": 1},
+    "hypergammon": {"checkers": 1},
     "super-six": {"sticks": 7},
     "threes": {"dice": 3},
     "hare-and-tortoise": {"steps": 12},

@@ -49,6 +49,7 @@ GAMES = [
     "two-dice-pig target=30 --policy hold-at-20 --seed 2",
     "hog target=40 --policy five-dice --seed 1",
     "pass-the-pigs target=40 --policy hold-at-23 --seed 2",
+    "hypergammon checkers=1 --policy optimal --seed 5",
     "royal-ur pieces=1 --policy optimal --seed 2",
     "shut-the-box --policy highest --seed 1",
     "snakes-and-ladders board=milton-bradley --policy optimal --seed 1",

@@ -31,6 +31,7 @@ SMALL = {
     "pass-the-pigs": {"target": 15},
     "zombie-dice": {"goal": 2},
     "royal-ur": {"pieces": 1},
+    "hypergammon": {"checkers": 1},
     "super-six": {"sticks": 7},
     "threes": {"dice": 3},
     "hare-and-tortoise": {"steps": 12},

@@ -9,7 +9,7 @@ import pytest
 from record_playthrough import numbers
 
 from rollwise import AGAIN, PASS, build
-from rollwise.game import THEN_NAMES
+from rollwise.game import then_text
 from rollwise.games import available
 
 RECORDS = sorted((Path(__file__).parent / "playthroughs").glob("*.json"))
@@ -41,11 +41,10 @@ def test_replay(path):
         assert list(game.actions(*situation)) == move["actions"]
         outcomes = list(game.outcomes(*situation, move["action"]))
         assert sum(weight for weight, _, _ in outcomes) == move["of"]
-        then = THEN_NAMES.index(move["then"])
         following = [
             nxt
-            for weight, code, nxt in outcomes
-            if code == then
+            for weight, then, nxt in outcomes
+            if then_text(then) == move["then"]
             and weight == move["weight"]
             and (then not in (AGAIN, PASS) or numbers(nxt) == move["next"])
         ]

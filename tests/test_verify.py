@@ -31,6 +31,7 @@ SMALL = {
     "pass-the-pigs": {"target": 12},
     "zombie-dice": {"goal": 2},
     "royal-ur": {"pieces": 1},
+    "hypergammon": {"checkers": 1},
     "super-six": {"sticks": 6},
     "threes": {"dice": 2},
 }

@@ -251,7 +251,7 @@ class Hypergammon(Game):
         return f"{throw[0]}-{throw[1]}"
 
     def deed(self, s: Board, throw: Throw, play: int) -> str:
-        return "play nothing" if play == NO_PLAY else f"play {written(play)}"
+        return "stay put" if play == NO_PLAY else f"move {written(play)}"
 
     def told(self, s: Board, throw: Throw, play: int, then: int, after: Board) -> str:
         if then == PASS:
