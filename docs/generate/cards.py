@@ -22,6 +22,7 @@ from rollwise.answer.references import Policies
 from rollwise.game import Game, parameter_specs
 from rollwise.games import available
 from rollwise.graph.choices import is_throw
+from rollwise.graph.policies import Policy
 from rollwise.parameters import typed
 from rollwise.simulate.lengths import expected_lengths
 
@@ -134,9 +135,11 @@ def _facts(solution: rollwise.Solution) -> str:
         solution.value if solution.is_score else float((1 + solution.value) / 2),
         solution.error_bound,
     )
-    if solution.is_score:
+    if graph.objective != "win":
         aim = "smallest" if graph.objective == "minimize" else "largest"
         worth = f"The {aim} expected score is **{shown}**."
+    elif graph.has_stakes:
+        worth = f"The expected payoff of who moves first is **{shown}**."
     elif graph.players == 1:
         worth = f"The player wins with probability **{shown}**."
     else:
@@ -175,55 +178,72 @@ def _fields(solution: rollwise.Solution) -> str:
     """The fields of a state, each with the comment that the rule sheet has on it."""
     assert solution.game is not None
     source = inspect.getsource(type(solution.game.start()))
-    told = dict(re.findall(r"^ *(\w+): int +# (.*)$", source, re.M))
-    names = solution.graph.field_names
-    return ", ".join(f"`{name}`" + (f" ({told[name]})" if name in told else "") for name in names)
+    told = dict(re.findall(r"^ *(\w+): (?:int|tuple\[int, \.\.\.\]) +# (.*)$", source, re.M))
+    parts: dict[str, list[str]] = {}  # the names of each field: several, if it is a tuple
+    for name in solution.graph.field_names:
+        parts.setdefault(name.partition(".")[0], []).append(f"`{name}`")
+    return ", ".join(
+        ", ".join(names) + (f" ({told[field]})" if field in told else "")
+        for field, names in parts.items()
+    )
 
 
 def _policies(game: Game, solution: rollwise.Solution) -> str:
-    graph = solution.graph
-    two = graph.players == 2
-    if two:
-        head = [
-            "| rule | wins against perfect play, moving first | moving second | loses so | loses "
-            "to who knows it |",
-            "|---|---|---|---|---|",
-        ]
-        words = (
-            "*Loses so* is how many games of a hundred the rule loses against perfect play, "
-            "compared with perfect play itself, on average of moving first and second; the last "
-            "column is the same against the best response to it. Exact, and certified to the "
-            "digits shown."
-        )
-    else:
-        head = ["| rule | expected score | worse by |", "|---|---|---|"]
-        words = "Exact, and certified to the digits shown."
     rows = []
     for name, function in type(game).policies().items():
-        policy = Policies(graph, game).find(name)
         about = (inspect.getdoc(function) or "").partition("\n")[0].removesuffix(".")
-        rule = f"`{name}`: {about[0].lower()}{about[1:]}"
-        if not two:
-            found = evaluate(graph, policy, starts=[0])
-            assert found.bounds is not None
-            bound = float(found.bounds[0]) + solution.error_bound
-            score = float(found.values[0])
-            worse = abs(score - solution.value)
-            rows.append(f"| {rule} | {digits(score, bound, 6)} | {digits(worse, bound, 6)} |")
-            continue
-        found = evaluate(graph, policy, solution.policy, starts=[0])
-        assert found.bounds is not None
-        assert found.bounds_second is not None
-        bound = float(max(found.bounds[0], found.bounds_second[0]))
-        first, second = (50 * (1 + float(v[0])) for v in (found.values, found.values_second))
-        response = best_response(graph, policy, starts=[0])
-        known = 50 * response.exploitability()
-        rows.append(
-            f"| {rule} | {digits(first, 50 * bound, 4)} % | {digits(second, 50 * bound, 4)} % "
-            f"| {digits(50 - (first + second) / 2, 50 * bound, 4)} "
-            f"| {digits(known, 50 * response.exploitability_bound(), 4)} |"
-        )
-    return "\n".join([*head, *rows, "", words])
+        policy = Policies(solution.graph, game).find(name)
+        of_two = solution.graph.players == 2
+        figures = _rule_of_two(solution, policy) if of_two else _rule_of_one(solution, policy)
+        rows.append(f"| `{name}`: {about[0].lower()}{about[1:]} | {' | '.join(figures)} |")
+    head, words = ONE if solution.graph.players == 1 else TWO
+    if solution.graph.has_stakes:
+        head, words = STAKES
+    columns = head.count("|") - 1
+    return "\n".join([head, "|" + "---|" * columns, *rows, "", words])
+
+
+ONE = ("| rule | expected score | worse by |", "Exact, and certified to the digits shown.")
+TWO = (
+    "| rule | wins against perfect play, moving first | moving second | loses so | loses "
+    "to who knows it |",
+    "*Loses so* is how many games of a hundred the rule loses against perfect play, "
+    "compared with perfect play itself, on average of moving first and second; the last "
+    "column is the same against the best response to it. Exact, and certified to the "
+    "digits shown.",
+)
+STAKES = (
+    "| rule | expected payoff against perfect play, moving first | moving second | loses so | "
+    "loses to who knows it |",
+    "*Loses so* is what the rule loses a game against perfect play, on average of moving first "
+    "and second; the last column is the same against the best response to it. Exact, and certified "
+    "to the digits shown.",
+)
+
+
+def _rule_of_one(solution: rollwise.Solution, policy: Policy) -> list[str]:
+    found = evaluate(solution.graph, policy, starts=[0])
+    assert found.bounds is not None
+    bound = float(found.bounds[0]) + solution.error_bound
+    score = float(found.values[0])
+    return [digits(score, bound, 6), digits(abs(score - solution.value), bound, 6)]
+
+
+def _rule_of_two(solution: rollwise.Solution, policy: Policy) -> list[str]:
+    graph = solution.graph
+    found = evaluate(graph, policy, solution.policy, starts=[0])
+    assert found.bounds is not None
+    assert found.bounds_second is not None
+    bound = float(max(found.bounds[0], found.bounds_second[0]))
+    first, second = float(found.values[0]), float(found.values_second[0])
+    response = best_response(graph, policy, starts=[0])
+    known, known_bound = response.exploitability(), response.exploitability_bound()
+    loses = -(first + second) / 2
+    if graph.has_stakes:
+        shown = [digits(number, bound, 6) for number in (first, second, loses)]
+        return [*shown, digits(known, known_bound, 6)]
+    chances = [f"{digits(50 * (1 + value), 50 * bound, 4)} %" for value in (first, second)]
+    return [*chances, digits(50 * loses, 50 * bound, 4), digits(50 * known, 50 * known_bound, 4)]
 
 
 def _known(name: str, cls: type[Game]) -> str:
@@ -233,11 +253,9 @@ def _known(name: str, cls: type[Game]) -> str:
             continue
         parameters = answer.get("parameters", {})
         solution = rollwise.solve(cls(**parameters))
-        what, here = (
-            ("score", solution.value)
-            if solution.is_score
-            else ("win_probability", (1 + solution.value) / 2)
-        )
+        what, here = "win_probability", (1 + solution.value) / 2
+        if solution.is_score:
+            what, here = "payoff" if solution.has_stakes else "score", solution.value
         given = _given(parameters)
         shown = digits(here, solution.error_bound)
         printed = answer[what]

@@ -17,6 +17,7 @@ from rollwise.plot.style import NARROW, SWITCH, WIDE, Sheet, axis, step, step_sc
 
 Floats = NDArray[np.float64]
 GAP_ABOVE, GAP_BESIDE = 54, 26
+MOST_NAMED = 24  # classes in a legend
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,21 @@ class Classes:
 
     names: Sequence[str]
     colours: Sequence[str]
+
+    @property
+    def key(self) -> dict[str, str]:
+        """The colours that the legend names: all, or some evenly spread and the last one."""
+        count = len(self.names)
+        some = list(range(count))
+        if count > MOST_NAMED:
+            some = [k * (count - 1) // (MOST_NAMED - 1) for k in range(MOST_NAMED)]
+        return {self.names[k]: self.colours[k] for k in some}
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be said of the legend."""
+        left = len(self.names) - len(self.key)
+        return [f"{left:,} more kinds of action have colours between these."] if left else []
 
 
 @dataclass(frozen=True)
@@ -95,6 +111,8 @@ def draw_maps(
         figure.add_trace(trace)
     _add_scale(figure, scale)
     shown_notes = [*notes, *view.notes]
+    if isinstance(scale, Classes):
+        shown_notes += scale.notes
     about_labels = [label_note] if labels_fit and label_note else []
     if labels_fit_narrow:
         shown_notes += about_labels
@@ -103,7 +121,7 @@ def draw_maps(
         title,
         shown_notes,
         heights=(grids[0].height, grids[1].height),
-        key=list(scale.names) if isinstance(scale, Classes) else [],
+        key=list(scale.key) if isinstance(scale, Classes) else [],
         bar=scale.title if isinstance(scale, Amounts) else None,
         x_title=names[x_field],
         y_title=names[y_field],
@@ -145,7 +163,7 @@ def _seen(view: View, names: Sequence[str], scale: Classes | Amounts) -> str:
     if titles:
         words.append(f"{'One each for' if len(titles) > 1 else 'For'} {'; '.join(titles)}.")
     if isinstance(scale, Classes):
-        words.append(f"Colours: {'; '.join(scale.names)}.")
+        words.append(f"Colours: {'; '.join(scale.key)}.")
     else:
         words.append(f"Colours: {scale.title}.")
     return " ".join(words)
@@ -191,7 +209,7 @@ def _add_scale(figure: go.Figure, scale: Classes | Amounts) -> None:
                 "showscale": False,
             }
         )
-        for name, colour in zip(scale.names, scale.colours, strict=True):
+        for name, colour in scale.key.items():
             marker = {"symbol": "square", "size": 12, "color": colour}
             marker["line"] = {"width": 1, "color": "#777777"}
             figure.add_trace(

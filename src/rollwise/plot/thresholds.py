@@ -43,8 +43,8 @@ class Threshold:
 
 def find_threshold(
     graph: StateGraph, states: Ints, label: NDArray[np.int32], fields: list[int]
-) -> Threshold:
-    """The best threshold along one of some fields.
+) -> Threshold | None:
+    """The best threshold along one of some fields; None where no action is best often enough.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def find_threshold(
         if moved[field] > 0
         for action, gain in zip(often, _gains(table, field, label, often), strict=True)
     ]
-    return max(found, key=lambda threshold: threshold.gain)
+    return max(found, key=lambda threshold: threshold.gain, default=None)
 
 
 def moved_within_turn(graph: StateGraph, states: Ints) -> NDArray[np.float64]:

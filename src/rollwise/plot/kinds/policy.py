@@ -33,12 +33,13 @@ def best_classes(
     labels = graph.action_label[solution.best_actions[states]].astype(np.int64)
     ties = has_ties(graph, solution.is_best)[states]
     known = sorted(set(graph.action_label[_actions_of(solution, states)].tolist()))
-    classes = np.searchsorted(known, labels)
-    classes[ties] = len(known)
-    names = [html.escape(action_name(solution, label)) for label in known]
-    used = np.unique(classes)
-    names = [name for i, name in enumerate([*names, EITHER]) if i in used]
-    return names, np.searchsorted(used, classes)
+    named = [html.escape(action_name(solution, label)) for label in known]
+    names = [*dict.fromkeys(named), EITHER]  # several numbers may have one name
+    place = {name: k for k, name in enumerate(names)}
+    classes = np.array([place[name] for name in named])[np.searchsorted(known, labels)]
+    classes[ties] = place[EITHER]
+    used, classes = np.unique(classes, return_inverse=True)
+    return [names[k] for k in used.tolist()], classes
 
 
 def _actions_of(solution: Solution, states: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -22,7 +22,7 @@ from rollwise.plot import Choices
 from rollwise.plot.fields import changes_along, field_index, require_choice, select
 from rollwise.plot.notebook import Picture
 from rollwise.plot.style import BLUE, GREY, ORANGE, Sheet, lettering, step, step_scale
-from rollwise.plot.thresholds import find_threshold
+from rollwise.plot.thresholds import OFTEN, find_threshold
 from rollwise.plot.words import action_name
 from rollwise.words.game_words import rules_situation
 
@@ -214,6 +214,11 @@ def _axes(
     if len(set(asked)) < len(asked):
         raise UsageError(f"x and y are both {choices.x}; choose two different fields")
     threshold = find_threshold(graph, states, label[states], [f for f in solid if f not in asked])
+    if threshold is None:
+        raise UsageError(
+            f"{graph.title}: no action is best in {OFTEN:.0%} of the positions, so there is no "
+            "boundary; `policy` draws what there is"
+        )
     if not asked and not threshold.gain:
         name = graph.vocabulary.text(threshold.action)
         raise UsageError(
