@@ -9,9 +9,12 @@ from math import comb
 import numpy as np
 import pytest
 
-from rollwise import PASS, build, solve
+from rollwise import PASS, build, check, solve
+from rollwise.errors import UsageError
 from rollwise.game import payoff
 from rollwise.games.hypergammon import Board, Hypergammon, written
+from rollwise.plot import plot
+from rollwise.report import report
 
 THROWS = [(high, low) for high in range(1, 7) for low in range(1, high + 1)]
 
@@ -181,3 +184,35 @@ def test_plays_are_written_as_people_write_them(s, throw, texts):
     found = {written(play) or "no play" for play in game.actions(s, throw)}
     assert texts <= found
     assert len(found) == len(list(game.actions(s, throw)))
+
+
+def test_a_board_is_shown():
+    board = Hypergammon(checkers=3).show(Board((25, 6, 6), (25, 20, 0), 0))
+    assert board.splitlines() == [
+        "  13  14  15  16  17  18 |  19  20  21  22  23  24",
+        "   .   .   .   .   .   . |   .   .   .   .   .   .",
+        "",
+        "   .   .   .   .   .   . |  oo   x   .   .   .   .",
+        "  12  11  10   9   8   7 |   6   5   4   3   2   1",
+        "  bar: ox",
+        "  off: x",
+    ]
+
+
+def test_of_hundreds_of_moves_some_are_named():
+    """In the legend of a picture, in a report and by `check`."""
+    solution = solve(Hypergammon(checkers=1))
+    figure = plot(solution, "policy")
+    legend = [trace for trace in figure.data if trace.type == "scatter"]
+    assert len(legend) == 24
+    assert (legend[0].name, legend[-1].name) == ("4/1", "either")
+    assert "331 more kinds of action have colours between these." in figure.to_json()
+    with pytest.raises(UsageError, match="no action is best in 2% of the positions"):
+        plot(solution, "surface")
+    listed = report(solution).partition("The moves are")[2].partition("</p>")[0]
+    assert listed.count("<b>") == 30
+    assert "<b>throw</b>" not in listed
+    never = next(f for f in check(Hypergammon(checkers=1)).findings if "never right" in f.topic)
+    assert never.level == "note"
+    assert never.text.count("possible in") == 12
+    assert never.text.endswith(" more")

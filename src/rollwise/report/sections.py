@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from rollwise.errors import UsageError
+from rollwise.graph import THROW
 from rollwise.graph.choices import is_throw
 from rollwise.graph.policies import ties_in_play
 from rollwise.numbers.printed import certified, chance, rounded_up
@@ -21,6 +22,8 @@ from rollwise.report.facts import Facts
 from rollwise.report.html_parts import marked, scrolled
 from rollwise.report.rivals import policies
 from rollwise.report.strategy_table import encode
+
+MOST_MOVES = 30  # that are named
 
 Section = Callable[[Facts], str]
 
@@ -49,7 +52,11 @@ def what(facts: Facts) -> str:
         )
         parts.append(f"<p>This report is for the game with</p>{scrolled(rows, 'parameters')}")
     fields = ", ".join(f"<code>{html.escape(name)}</code>" for name in graph.field_names)
-    acts = ", ".join(f"<b>{html.escape(name)}</b>" for name in graph.vocabulary.all_texts)
+    moves = {graph.vocabulary.text(label) for label in graph.vocabulary.labels if label != THROW}
+    names = [name for name in graph.vocabulary.all_texts if name in moves]
+    acts = ", ".join(f"<b>{html.escape(name)}</b>" for name in names[:MOST_MOVES])
+    if len(names) > MOST_MOVES:
+        acts += f", and {len(names) - MOST_MOVES:,} more"
     parts.append(
         f"<p>A position is described by {fields}, seen by the player whose move it is. "
         f"The moves are {acts}.</p>"
