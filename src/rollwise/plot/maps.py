@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import plotly.graph_objects as go
@@ -54,6 +54,8 @@ class Amounts:
     ticks: Sequence[float] | None = None
     tick_texts: Sequence[str] | None = None
     reverse: bool = False
+    key: ClassVar[dict[str, str]] = {}
+    notes: ClassVar[list[str]] = []
 
 
 def draw_maps(
@@ -110,9 +112,7 @@ def draw_maps(
             trace.update(text=texts, texttemplate="%{text}", textfont={"size": 11})
         figure.add_trace(trace)
     _add_scale(figure, scale)
-    shown_notes = [*notes, *view.notes]
-    if isinstance(scale, Classes):
-        shown_notes += scale.notes
+    shown_notes = [*notes, *view.notes, *scale.notes]
     about_labels = [label_note] if labels_fit and label_note else []
     if labels_fit_narrow:
         shown_notes += about_labels
@@ -121,7 +121,7 @@ def draw_maps(
         title,
         shown_notes,
         heights=(grids[0].height, grids[1].height),
-        key=list(scale.key) if isinstance(scale, Classes) else [],
+        key=list(scale.key),
         bar=scale.title if isinstance(scale, Amounts) else None,
         x_title=names[x_field],
         y_title=names[y_field],
