@@ -319,3 +319,11 @@ def test_extrapolation(study):
     moved = {n: (value + (-1) ** n * off, off) for n, (value, off) in points.items()}
     assert abs(study("super_six_family").extrapolated(moved)[0] - 3) <= bound + 1e-15
     assert np.isfinite(bound)
+
+
+@pytest.mark.needs_jit
+@pytest.mark.parametrize("sticks", [12, 13])
+def test_certified_where_nobody_must_throw(sticks):
+    """Where both players improved their first choices at once, they went round in circles."""
+    solution = solve(SuperSix(sticks, may_stop=2))
+    assert solution.error_bound < 1e-12

@@ -176,6 +176,11 @@ class Own(Game):
         ("yield 1, (1, 2)", "yield 1, [1, 2]", "a throw is a whole number or a tuple"),
         ("yield 1, (1, 2)", "yield 1, (1,) * 17", "a throw has from 1 to 16 of them"),
         ("yield 2, (3, 4)", "yield -2, (3, 4)", "the weight -2"),
+        (
+            "    left: int",
+            "    left: int\n    throw: int = 0",
+            "the name of what was thrown; call it",
+        ),
         ("yield 2, (3, 4)", "yield 2", "it should yield (weight, throw)"),
         ("yield 1, (1, 2)\n        yield 2, (3, 4)", "yield 1 / 0, 2", "throws() fails"),
         ("yield 1, (1, 2)\n        yield 2, (3, 4)", "yield 0, (1, 2)", "no throw in the state"),

@@ -75,6 +75,8 @@ class Advice(NamedTuple):
         See `ActionAdvice`.
     actions : list of ActionAdvice
         Empty before a throw.
+    worth_name : str
+        What values are called: "win probability", "expected score" or "expected payoff".
     throws : list of ThrowAdvice
         What to do after each throw, before one; empty elsewhere.
     """

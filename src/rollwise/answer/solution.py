@@ -246,12 +246,12 @@ class Solution(Worth):
 
         Parameters
         ----------
-        throws : bool
-            In a game with throws: a row for each throw in each position, with what to do
-            then. Otherwise a row for each position, before the throw.
         where : str, optional
             A condition in the names of the columns, such as
             ``"lid >= 3 and forced == 0"``.
+        throws : bool
+            In a game with throws: a row for each throw in each position, with what to do
+            then. Otherwise a row for each position, before the throw.
 
         Returns
         -------
@@ -271,20 +271,7 @@ class Solution(Worth):
         return self.rows_of(self.states_where(where, throws=throws), throws=throws)
 
     def states_where(self, where: str | None = None, *, throws: bool = False) -> NDArray[np.int64]:
-        """The states in the order of the fields, all or those for which a condition holds.
-
-        Parameters
-        ----------
-        throws : bool
-            The states after a throw, instead of those before.
-
-        Raises
-        ------
-        ExpressionError
-            The condition can't be understood.
-        UsageError
-            Throws, of a game that has none.
-        """
+        """The states that have a row in `table`, in its order; takes and raises what that does."""
         from rollwise.answer.filters import mentions, rows_where
 
         graph = self.graph

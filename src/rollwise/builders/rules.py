@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rollwise.builders.compiled.reads import Reads
 
 
-# Columns of the strategy table, which no field may be called.
+# Columns of the strategy table, and what was thrown, which no field may be called.
 RESERVED = ("action", "value", "win_probability", "error_bound", "throw")
 
 # What each rule is given, after the game itself.
@@ -110,9 +110,10 @@ class Rules:
             )
         taken = [name for name in self.field_names if name in RESERVED]
         if taken:
+            what = "what was thrown" if taken[0] == "throw" else "a column of the strategy table"
             raise RulesError(
-                f"{game.name}: the field {taken[0]!r} of the state has the name of a column "
-                "of the strategy table; call it something else"
+                f"{game.name}: the field {taken[0]!r} of the state has the name of {what}; call it "
+                "something else"
             )
         self.action_names  # noqa: B018 (which are looked at before anything is built)
         for name, given in GIVEN.items():

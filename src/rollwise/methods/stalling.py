@@ -10,7 +10,10 @@ too, since every round costs (Bertsekas and Tsitsiklis 1991).
 
 Where both players can keep the turn passing, the first choices are the best ones of
 a game in which every move within an end component may be the last, with a small
-chance (Condon 1992). The certificate says whether the result is right.
+chance (Condon 1992). Where that chance is very small, the game may be too hard to
+solve; then the rounds, in which both players improve at once, can come back to choices
+that stood before. So another chance is tried. The certificate says whether the result
+is right.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ from rollwise.methods.sweeping import action_values, greedy_actions, with_border
 
 MOST_ROUNDS = 1_000
 MARGIN = 16 * EPSILON  # relative; what an action must be better by, to be taken instead
-LAST_MOVE = 1e-6  # the chance of each move to be the last
+LAST_MOVES = (1e-6, 1e-4, 1e-2)  # the chance of each move to be the last, one after the other
 NEARLY = 1e-12  # values that are closer to each other, and tied, are the same
 
 Ints = NDArray[np.int64]
@@ -54,18 +57,47 @@ def solve_in_rounds(
     rounds : int
     """
     found = end_components(graph)
-    counts = np.diff(graph.action_indptr)
-    choosing = (found.number >= 0) & (counts > 1)
-    if graph.objective == "win":
-        begin = solve(with_last_moves(graph, found))
-        chosen = greedy_actions(graph, _extended(graph, begin, border_values))
-    else:
+    if graph.objective != "win":
         chosen = ways_out(graph, np.ones(graph.n_actions, np.bool_))
+        values, rounds, _ = _improved(graph, found, chosen, border_values, solve)
+        return values, rounds
+    total = 0
+    for chance in LAST_MOVES:
+        begin = solve(with_last_moves(graph, found, chance))
+        chosen = greedy_actions(graph, _extended(graph, begin, border_values))
+        values, rounds, at_rest = _improved(graph, found, chosen, border_values, solve)
+        total += rounds
+        if at_rest:
+            break
+    return _level(graph, found, _extended(graph, values, border_values)), total
+
+
+def _improved(
+    graph: StateGraph,
+    found: EndComponents,
+    chosen: Ints,
+    border_values: NDArray[np.float64] | None,
+    solve: Solve,
+) -> tuple[NDArray[np.float64], int, bool]:
+    """Improve choices round by round, until none can be, or those of an earlier round come back.
+
+    Parameters
+    ----------
+    chosen : (n_states,) int64
+        The first choices; changed.
+
+    Returns
+    -------
+    values : (n_states,) float64
+    rounds : int
+    at_rest : bool
+        No choice can be improved.
+    """
+    choosing = (found.number >= 0) & (np.diff(graph.action_indptr) > 1)
     sign = sign_of(graph.objective)
-    best = np.full(graph.n_states, -np.inf)
-    values, rounds = best, 0
-    while rounds < MOST_ROUNDS:
-        rounds += 1
+    values, stood = np.empty(0), set()
+    for rounds in range(1, MOST_ROUNDS + 1):
+        stood.add(chosen[choosing].tobytes())
         values = solve(with_choices(graph, found, choosing, chosen))
         worth = sign * action_values(graph, _extended(graph, values, border_values))
         now = worth[chosen]
@@ -73,16 +105,22 @@ def solve_in_rounds(
         margin = MARGIN * np.maximum(np.abs(best), np.abs(now))
         better = choosing & (best > now + margin)
         if not better.any():
-            break
+            return values, rounds, True
         first = np.where(worth == best[graph.action_state], np.arange(graph.n_actions), len(worth))
         chosen[better] = np.minimum.reduceat(first, graph.action_indptr[:-1])[better]
-    if graph.objective == "win":
-        values = _level(graph, found, _extended(graph, values, border_values))
-    return values, rounds
+        if chosen[choosing].tobytes() in stood:
+            break
+    return values, rounds, False
 
 
-def with_last_moves(graph: StateGraph, found: EndComponents) -> StateGraph:
-    """The graph in which moves that may be repeated for ever can be the last, which is a draw."""
+def with_last_moves(graph: StateGraph, found: EndComponents, chance: float) -> StateGraph:
+    """The graph in which moves that may be repeated for ever can be the last, which is a draw.
+
+    Parameters
+    ----------
+    chance : float
+        Of each such move to be the last.
+    """
     may_repeat = found.stays
     counts = np.diff(graph.outcome_indptr)
     total = np.add.reduceat(graph.outcome_weight.astype(np.float64), graph.outcome_indptr[:-1])
@@ -95,7 +133,7 @@ def with_last_moves(graph: StateGraph, found: EndComponents) -> StateGraph:
     return graph.with_arrays(
         outcome_indptr=np.append(0, np.cumsum(counts + may_repeat)).astype(np.int64),
         outcome_state=insert(graph.outcome_state, -1),
-        outcome_weight=insert(weight, LAST_MOVE * total[may_repeat]),
+        outcome_weight=insert(weight, chance * total[may_repeat]),
         outcome_passes=insert(graph.outcome_passes, False),
         outcome_payoff=insert(graph.outcome_payoff, 0.0),
     )
