@@ -44,6 +44,8 @@ SMALL = {
     "pig": {"target": 12},
     "piglet": {"target": 5},
     "two-dice-pig": {"target": 10},
+    "farkle": {"target": 150},
+    "farkle-turn": {"most": 150},
     "hog": {"target": 10, "dice": 2},
     "pass-the-pigs": {"target": 10},
     "zombie-dice": {"goal": 1},

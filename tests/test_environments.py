@@ -31,6 +31,8 @@ pytestmark = pytest.mark.kernels
 SMALL = {
     "pig": {"target": 20},
     "two-dice-pig": {"target": 20},
+    "farkle": {"target": 150},
+    "farkle-turn": {"most": 150},
     "hog": {"target": 20, "dice": 3},
     "pass-the-pigs": {"target": 20},
     "zombie-dice": {"goal": 2},

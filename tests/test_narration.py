@@ -47,6 +47,8 @@ GAMES = [
     "threes dice=3 --policy optimal --chase --target 4 --seed 1",
     "threes dice=3 --policy optimal --contest --seed 3",
     "two-dice-pig target=30 --policy hold-at-20 --seed 2",
+    "farkle target=400 last_lick=true --policy stop-at-300 --seed 2",
+    "farkle-turn most=1000 --policy stop-at-300 --seed 3",
     "hog target=40 --policy five-dice --seed 1",
     "pass-the-pigs target=40 --policy hold-at-23 --seed 2",
     "hypergammon checkers=1 --policy optimal --seed 5",

@@ -178,6 +178,8 @@ class State(_Element):
     def find_throw(self, throw: int | Sequence[int]) -> Outcome:
         """One of its throws, by its numbers, in any order that means one throw only.
 
+        Numbers that are left out at the end are 0, as for dice that aren't thrown.
+
         Raises
         ------
         UnknownState
@@ -188,6 +190,7 @@ class State(_Element):
         if not throws:
             raise UnknownState(f"{self.graph.title} has no throws: its rules say nothing of them")
         known = [thrown.next_state.throw for thrown in throws if thrown.next_state is not None]
+        wanted += (0,) * (len(known[0]) - len(wanted))
         hits = [k for k, found in enumerate(known) if found == wanted]
         hits = hits or [k for k, found in enumerate(known) if sorted(found) == sorted(wanted)]
         if len(hits) == 1:

@@ -1,0 +1,381 @@
+"""Farkle: set aside dice that score, and stop or throw the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import comb
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise import dice
+from rollwise.game import AGAIN, END, LOSE, PASS, WIN, Game, parameter, policy, rule
+
+DICE = 6
+FARKLE, STOP = 0, 1  # all other moves set dice aside, by their code, and throw the rest
+ACTIONS = {FARKLE: "farkle", STOP: "stop"}
+SCORING = ("standard", "facebook", "patch")
+
+Throw = tuple[int, int, int, int, int, int]  # the faces, in order; 0 for a die not thrown
+Array = NDArray[np.int64]
+
+
+def of_a_kind(scoring: str, face: int, n: int) -> int:
+    """What n dice of a face score; 0 where some of them don't."""
+    single = {1: 100, 5: 50}.get(face, 0)
+    triple = 100 * face if face > 1 else 300 if scoring == "patch" else 1000
+    if n < 3:
+        return n * single
+    if n > 3 and scoring == "facebook":
+        return triple * (n - 2)
+    if n > 3 and scoring == "patch":
+        return 1000 * (n - 3)
+    if n == 6:
+        return 2 * triple
+    return triple + (n - 3) * single if single or n == 3 else 0
+
+
+def worth(scoring: str, shown: Sequence[int]) -> int:
+    """What dice score together, given how often each face shows; 0 where some of them don't."""
+    parts = [of_a_kind(scoring, face, n) for face, n in enumerate(shown, 1) if n]
+    often = tuple(sorted(n for n in shown if n))
+    six = {
+        "standard": {},
+        "facebook": {(1,) * 6: 1500, (2, 2, 2): 750},
+        "patch": {(1,) * 6: 1500, (2, 2, 2): 1500, (2, 4): 1500, (3, 3): 2500},
+    }[scoring]
+    return max(sum(parts) if all(parts) else 0, six.get(often, 0))
+
+
+BEFORE = np.array([sum(comb(k + 5, k) for k in range(1, n)) for n in range(DICE + 2)])
+CHOOSE = np.array([[comb(n, k) for k in range(DICE + 1)] for n in range(2 * DICE)])
+
+
+@rule
+def row(throw: Throw) -> int:
+    """The place of a throw among all those of one to six dice."""
+    n, found = 0, 0
+    for face in throw:
+        if face > 0:
+            n += 1
+            found += CHOOSE[face + n - 2, n]
+    return BEFORE[n] + found
+
+
+class Moves(NamedTuple):
+    """What can be set aside of each throw, at `first[row]` to `first[row + 1]` of the last three."""
+
+    ways: Array  # in which each throw falls
+    faces: Array
+    best: Array  # the most that it scores: 0 for a farkle
+    first: Array
+    move: Array
+    points: Array
+    dice: Array  # set aside
+
+
+@cache
+def all_moves(scoring: str) -> Moves:
+    """The moves of each throw: of those with the same points and number of dice, one."""
+    throws = {}
+    for n in range(1, DICE + 1):
+        for ways, shown in dice.counts(n, 6):
+            faces = np.repeat(np.arange(7), shown).tolist() + [0] * (DICE - n)
+            found: dict[tuple[int, int], int] = {}
+            for aside in dice.parts(shown):
+                points = worth(scoring, aside[1:].tolist())
+                if points:
+                    found.setdefault((points, int(aside.sum())), 2 * dice.code(aside))
+            throws[row(faces)] = ways, faces, found
+    order = [throws[place] for place in range(len(throws))]
+    moves = [(move, *result) for _, _, found in order for result, move in found.items()]
+    return Moves(
+        np.array([ways for ways, _, _ in order]),
+        np.array([faces for _, faces, _ in order]),
+        np.array([max((points for points, _ in found), default=0) for _, _, found in order]),
+        np.cumsum([0] + [len(found) for _, _, found in order]),
+        *np.array(moves).T.copy(),
+    )
+
+
+def give_moves(game: Game, scoring: str) -> None:
+    """Let the rules of a game read the `all_moves` of a scoring, as `moves_ways` and so on."""
+    for name, array in all_moves(scoring)._asdict().items():
+        object.__setattr__(game, f"moves_{name}", array)
+
+
+def move_text(move: int) -> str:
+    """What a move that sets dice aside is called."""
+    shown = (str(face) for face in range(1, 7) for _ in range(dice.of_code(move // 2, face)))
+    return f"set aside {' '.join(shown)}"
+
+
+def thrown_text(throw: Throw) -> str:
+    """The dice that were thrown."""
+    return " ".join(str(face) for face in throw if face)
+
+
+def dice_text(n: int) -> str:
+    """So many dice."""
+    return "one die" if n == 1 else f"{n} dice"
+
+
+def takes_all(game: Farkle | FarkleTurn, s: Turn | Dice, throw: Throw, enough: int) -> int:
+    """Set aside all that scores, and stop with enough points, or with one or two dice left."""
+    first, *others = game.actions(s, throw)  # type: ignore[arg-type]
+    if not others and first in ACTIONS:
+        return first
+    k = row(throw)
+    places = range(game.moves_first[k], game.moves_first[k + 1])
+    points, left, place = max(
+        (game.moves_points[place], s.dice - game.moves_dice[place], place) for place in places
+    )
+    stops = s.turn + points >= enough or 0 < left < 3
+    return STOP if first == STOP and stops else int(game.moves_move[place])
+
+
+class Turn(NamedTuple):
+    banked: int  # the mover's points in the bank
+    rival: int  # the other player's
+    turn: int  # points at risk this turn
+    dice: int  # to throw
+
+
+Outcomes = Iterator[tuple[int, int, Turn]]
+
+
+@dataclass(frozen=True)
+class Farkle(Game):
+    """Throw six dice, set aside some that score, and stop or throw the rest.
+
+    Set aside at least one die, and none that doesn't score. Dice score together only where one
+    throw has brought them. Where all six are set aside, go on with six. Who stops banks the
+    points of the turn and all that the throw scores. A throw that scores nothing is a farkle:
+    the points of the turn are lost. Points that reach the target win at once. With `last_lick`
+    they must be banked, and then the other player has one turn to get more; a turn that can be
+    worth the target by itself must be banked, so that every play ends. In that last turn both banks
+    are counted down by what the other has beyond the target.
+
+    A turn can't be banked below `least` points, nor below `entry` by a player without points in
+    the bank.
+
+    In each scoring a 1 is 100, a 5 is 50, and three of a kind are 100 times their face.
+    "standard": three 1s are 1,000. "facebook": three 1s are 1,000; four, five and six of a kind
+    are twice, three and four times what three are; a straight of six is 1,500, three pairs of
+    different faces 750. "patch" (Patch Products): three 1s are 300; four, five and six of a kind
+    are 1,000, 2,000 and 3,000; a straight, three pairs, or four of a kind and a pair are 1,500,
+    and two triples 2,500.
+
+    The number of positions grows a little faster than the third power of the target: to 1,000
+    points there are 15,560, to 2,000 there are 155,120. M. Busche (Maximizing Win Probability in
+    the Game of Farkle, 2016) gives 53.487 % to the first of two players to 10,000, with what he
+    calls Facebook scoring. His rules cost a player points for three farkles in a row, and he
+    lets no bank fall below -2,500. That game is not this one, and too large to solve here.
+    """
+
+    target: int = parameter(800, at_least=50, at_most=30_000, about="points that win")
+    scoring: str = parameter("facebook", among=SCORING, about="what dice score")
+    entry: int = parameter(0, at_least=0, at_most=30_000, about="points to begin with")
+    least: int = parameter(0, at_least=0, at_most=30_000, about="points of any turn")
+    last_lick: bool = parameter(False, about="the other has a last turn")
+    action_names: ClassVar = ACTIONS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        give_moves(self, self.scoring)
+
+    def start(self) -> Turn:
+        return Turn(0, 0, 0, DICE)
+
+    def throws(self, s: Turn) -> Iterator[tuple[int, Throw]]:
+        for k in range(BEFORE[s.dice], BEFORE[s.dice + 1]):
+            a, b, c, d, e, f = self.moves_faces[k]
+            yield self.moves_ways[k], (a, b, c, d, e, f)
+
+    def must_stop(self, s: Turn, turn: int) -> bool:
+        """Whether a turn of so many points ends the game, or can't be longer."""
+        if s.rival >= self.target:
+            return s.banked + turn > s.rival
+        return turn >= self.target if self.last_lick else s.banked + turn >= self.target
+
+    def may_stop(self, s: Turn, turn: int) -> bool:
+        """Whether a turn of so many points can be banked."""
+        needed = max(self.least, self.entry if s.banked == 0 else 0)
+        return s.rival < self.target and turn >= needed
+
+    def actions(self, s: Turn, throw: Throw) -> Iterator[int]:
+        k = row(throw)
+        turn = s.turn + self.moves_best[k]
+        if turn == s.turn:
+            yield FARKLE
+        elif self.must_stop(s, turn):
+            yield STOP
+        else:
+            if self.may_stop(s, turn):
+                yield STOP
+            for place in range(self.moves_first[k], self.moves_first[k + 1]):
+                yield self.moves_move[place]
+
+    def outcomes(self, s: Turn, throw: Throw, action: int) -> Outcomes:
+        k = row(throw)
+        last = s.rival >= self.target
+        if action == FARKLE and last:
+            yield 1, LOSE, s
+        elif action == FARKLE:
+            yield 1, PASS, Turn(s.rival, s.banked, 0, DICE)
+        elif action == STOP:
+            banked = s.banked + s.turn + self.moves_best[k]
+            if banked < self.target:
+                yield 1, PASS, Turn(s.rival, banked, 0, DICE)
+            elif last or not self.last_lick:
+                yield 1, WIN, s
+            else:
+                behind = banked - s.rival
+                yield 1, PASS, Turn(self.target - behind, self.target, 0, DICE)
+        else:
+            place = self.moves_first[k]
+            while self.moves_move[place] != action:
+                place += 1
+            points = self.moves_points[place]
+            left = s.dice - self.moves_dice[place]
+            left = left if left > 0 else DICE
+            if last:
+                yield 1, AGAIN, Turn(s.banked + points, s.rival, 0, left)
+            else:
+                yield 1, AGAIN, Turn(s.banked, s.rival, s.turn + points, left)
+
+    def progress(self, s: Turn) -> int:
+        return 2 * self.target if s.rival >= self.target else s.banked + s.rival
+
+    def describe(self, s: Turn) -> str:
+        risk = f" and {s.turn} at risk" if s.turn else ""
+        last = "; the last turn" if s.rival >= self.target else ""
+        return (
+            f"{s.banked} in the bank{risk}; {dice_text(s.dice)} to throw; "
+            f"the other has {s.rival}{last}"
+        )
+
+    def show(self, s: Turn) -> str:
+        width = 40
+        rows = []
+        for name, banked, risk in (("you", s.banked, s.turn), ("other", s.rival, 0)):
+            sure = max(0, min(width, banked * width // self.target))
+            more = max(0, min(width, (banked + risk) * width // self.target) - sure)
+            bar = "#" * sure + "+" * more + "." * (width - sure - more)
+            rows.append(f"{name:>5} {bar} {banked}" + (f" + {risk}" if risk else ""))
+        aside = "- " * (DICE - s.dice) + "[] " * s.dice
+        return "\n".join([*rows, f" dice {aside.rstrip()}"])
+
+    def action_text(self, s: Turn, throw: Throw, action: int) -> str:
+        return move_text(action)
+
+    def throw_text(self, s: Turn, throw: Throw) -> str:
+        return thrown_text(throw)
+
+    def deed(self, s: Turn, throw: Throw, action: int) -> str:
+        return ACTIONS.get(action) or move_text(action)
+
+    def told(self, s: Turn, throw: Throw, action: int, then: int, after: Turn) -> str:
+        if then == AGAIN:
+            risk = f"{after.turn} at risk, " if after.turn else f"{after.banked} to {after.rival}, "
+            return f"{risk}{dice_text(after.dice)} to throw"
+        if then == WIN:
+            return f"{s.banked + s.turn + self.moves_best[row(throw)]} to {s.rival}"
+        if then == LOSE:
+            return ""
+        lost = f"{s.turn} points are lost; " if action == FARKLE and s.turn else ""
+        return f"{lost}{after.rival} to {after.banked}"
+
+    @policy
+    def stop_at_300(self, s: Turn, throw: Throw) -> int:
+        """Set aside all that scores; stop with 300 points, or with one or two dice left."""
+        return takes_all(self, s, throw, 300)
+
+
+class Dice(NamedTuple):
+    turn: int  # points so far
+    dice: int  # to throw
+
+
+@dataclass(frozen=True)
+class FarkleTurn(Game):
+    """One turn of Farkle, for the most points.
+
+    The rules of a turn and the scorings are those of Farkle. Who can stop with
+    `most` points must, so that there are finitely many positions; without that rule the score
+    is a little higher.
+    """
+
+    scoring: str = parameter("facebook", among=SCORING, about="what dice score")
+    least: int = parameter(0, at_least=0, at_most=30_000, about="points to stop with")
+    most: int = parameter(10_000, at_least=50, at_most=30_000, about="points that must stop")
+    players: ClassVar = 1
+    objective: ClassVar = "maximize"
+    action_names: ClassVar = ACTIONS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        give_moves(self, self.scoring)
+
+    def start(self) -> Dice:
+        return Dice(0, DICE)
+
+    def throws(self, s: Dice) -> Iterator[tuple[int, Throw]]:
+        for k in range(BEFORE[s.dice], BEFORE[s.dice + 1]):
+            a, b, c, d, e, f = self.moves_faces[k]
+            yield self.moves_ways[k], (a, b, c, d, e, f)
+
+    def actions(self, s: Dice, throw: Throw) -> Iterator[int]:
+        k = row(throw)
+        turn = s.turn + self.moves_best[k]
+        if turn == s.turn:
+            yield FARKLE
+        else:
+            if turn >= min(self.least, self.most):
+                yield STOP
+            if turn < self.most:
+                for place in range(self.moves_first[k], self.moves_first[k + 1]):
+                    yield self.moves_move[place]
+
+    def reward(self, s: Dice, throw: Throw, action: int) -> float:
+        return float(s.turn + self.moves_best[row(throw)]) if action == STOP else 0.0
+
+    def outcomes(self, s: Dice, throw: Throw, action: int) -> Iterator[tuple[int, int, Dice]]:
+        if action == FARKLE or action == STOP:
+            yield 1, END, s
+        else:
+            place = self.moves_first[row(throw)]
+            while self.moves_move[place] != action:
+                place += 1
+            left = s.dice - self.moves_dice[place]
+            yield 1, AGAIN, Dice(s.turn + self.moves_points[place], left if left > 0 else DICE)
+
+    def progress(self, s: Dice) -> int:
+        return s.turn
+
+    def describe(self, s: Dice) -> str:
+        return f"{s.turn} points so far; {dice_text(s.dice)} to throw"
+
+    def action_text(self, s: Dice, throw: Throw, action: int) -> str:
+        return move_text(action)
+
+    def throw_text(self, s: Dice, throw: Throw) -> str:
+        return thrown_text(throw)
+
+    def deed(self, s: Dice, throw: Throw, action: int) -> str:
+        return ACTIONS.get(action) or move_text(action)
+
+    def told(self, s: Dice, throw: Throw, action: int, then: int, after: Dice) -> str:
+        if then == AGAIN:
+            return self.describe(after)
+        if action == FARKLE:
+            return f"{s.turn} points are lost" if s.turn else ""
+        return f"{s.turn + self.moves_best[row(throw)]} points"
+
+    @policy
+    def stop_at_300(self, s: Dice, throw: Throw) -> int:
+        """Set aside all that scores; stop with 300 points, or with one or two dice left."""
+        return takes_all(self, s, throw, 300)
