@@ -25,7 +25,7 @@ DOCS = ROOT / "docs"
 PAGES = links.pages(ROOT)
 RUN_FAST = {"tutorial.md"}
 # Games whose cards take many seconds: hundreds of thousands of states, solved several times.
-LARGE = {"pig", "two-dice-pig", "pass-the-pigs", "hypergammon"}
+LARGE = {"farkle", "farkle-turn", "hypergammon", "pass-the-pigs", "pig", "two-dice-pig"}
 
 
 def page_name(page: Path) -> str:

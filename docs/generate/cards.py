@@ -277,7 +277,9 @@ def _given(parameters: Mapping[str, Any]) -> str:
 
 
 def digits(value: float, bound: float, places: int = DIGITS) -> str:
-    """A number to so many places, all of which are certain but for the last one's rounding."""
-    if not bound <= 0.5 * 10.0**-places:
-        raise ValueError(f"{value} ± {bound:.1e} isn't known to {places} places")
+    """A number to so many places, or fewer: certain ones, but for the last one's rounding."""
+    while not bound <= 0.5 * 10.0**-places:
+        places -= 1
+        if places < 3:
+            raise ValueError(f"{value} ± {bound:.1e} isn't known to {places} places")
     return f"{value:.{places}f}"

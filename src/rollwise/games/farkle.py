@@ -55,18 +55,18 @@ CHOOSE = np.array([[comb(n, k) for k in range(DICE + 1)] for n in range(2 * DICE
 
 
 @rule
-def row(throw: Throw) -> int:
+def row(throw: Throw | Sequence[int]) -> int:
     """The place of a throw among all those of one to six dice."""
     n, found = 0, 0
     for face in throw:
         if face > 0:
             n += 1
-            found += CHOOSE[face + n - 2, n]
-    return BEFORE[n] + found
+            found += int(CHOOSE[face + n - 2, n])
+    return int(BEFORE[n]) + found
 
 
 class Moves(NamedTuple):
-    """What can be set aside of each throw, at `first[row]` to `first[row + 1]` of the last three."""
+    """What can be set aside of each throw: from `first[row]` to `first[row + 1]`."""
 
     ways: Array  # in which each throw falls
     faces: Array
@@ -101,10 +101,25 @@ def all_moves(scoring: str) -> Moves:
     )
 
 
-def give_moves(game: Game, scoring: str) -> None:
-    """Let the rules of a game read the `all_moves` of a scoring, as `moves_ways` and so on."""
-    for name, array in all_moves(scoring)._asdict().items():
-        object.__setattr__(game, f"moves_{name}", array)
+class Thrown:
+    """The throws of a position, and the moves of a scoring, as the rules read them."""
+
+    ways: Array
+    faces: Array
+    best: Array
+    first: Array
+    move: Array
+    points: Array
+    dice: Array
+
+    def read_moves(self, scoring: str) -> None:
+        for name, array in all_moves(scoring)._asdict().items():
+            object.__setattr__(self, name, array)
+
+    def throws(self, s: Turn | Dice) -> Iterator[tuple[int, Throw]]:
+        for k in range(BEFORE[s.dice], BEFORE[s.dice + 1]):
+            a, b, c, d, e, f = self.faces[k]
+            yield self.ways[k], (a, b, c, d, e, f)
 
 
 def move_text(move: int) -> str:
@@ -129,12 +144,12 @@ def takes_all(game: Farkle | FarkleTurn, s: Turn | Dice, throw: Throw, enough: i
     if not others and first in ACTIONS:
         return first
     k = row(throw)
-    places = range(game.moves_first[k], game.moves_first[k + 1])
+    places = range(game.first[k], game.first[k + 1])
     points, left, place = max(
-        (game.moves_points[place], s.dice - game.moves_dice[place], place) for place in places
+        (game.points[place], s.dice - game.dice[place], place) for place in places
     )
     stops = s.turn + points >= enough or 0 < left < 3
-    return STOP if first == STOP and stops else int(game.moves_move[place])
+    return STOP if first == STOP and stops else int(game.move[place])
 
 
 class Turn(NamedTuple):
@@ -148,7 +163,7 @@ Outcomes = Iterator[tuple[int, int, Turn]]
 
 
 @dataclass(frozen=True)
-class Farkle(Game):
+class Farkle(Thrown, Game):
     """Throw six dice, set aside some that score, and stop or throw the rest.
 
     Set aside at least one die, and none that doesn't score. Dice score together only where one
@@ -176,7 +191,7 @@ class Farkle(Game):
     lets no bank fall below -2,500. That game is not this one, and too large to solve here.
     """
 
-    target: int = parameter(800, at_least=50, at_most=30_000, about="points that win")
+    target: int = parameter(800, at_least=1, at_most=30_000, about="points that win")
     scoring: str = parameter("facebook", among=SCORING, about="what dice score")
     entry: int = parameter(0, at_least=0, at_most=30_000, about="points to begin with")
     least: int = parameter(0, at_least=0, at_most=30_000, about="points of any turn")
@@ -185,15 +200,10 @@ class Farkle(Game):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        give_moves(self, self.scoring)
+        self.read_moves(self.scoring)
 
     def start(self) -> Turn:
         return Turn(0, 0, 0, DICE)
-
-    def throws(self, s: Turn) -> Iterator[tuple[int, Throw]]:
-        for k in range(BEFORE[s.dice], BEFORE[s.dice + 1]):
-            a, b, c, d, e, f = self.moves_faces[k]
-            yield self.moves_ways[k], (a, b, c, d, e, f)
 
     def must_stop(self, s: Turn, turn: int) -> bool:
         """Whether a turn of so many points ends the game, or can't be longer."""
@@ -208,7 +218,7 @@ class Farkle(Game):
 
     def actions(self, s: Turn, throw: Throw) -> Iterator[int]:
         k = row(throw)
-        turn = s.turn + self.moves_best[k]
+        turn = s.turn + self.best[k]
         if turn == s.turn:
             yield FARKLE
         elif self.must_stop(s, turn):
@@ -216,8 +226,8 @@ class Farkle(Game):
         else:
             if self.may_stop(s, turn):
                 yield STOP
-            for place in range(self.moves_first[k], self.moves_first[k + 1]):
-                yield self.moves_move[place]
+            for place in range(self.first[k], self.first[k + 1]):
+                yield self.move[place]
 
     def outcomes(self, s: Turn, throw: Throw, action: int) -> Outcomes:
         k = row(throw)
@@ -227,7 +237,7 @@ class Farkle(Game):
         elif action == FARKLE:
             yield 1, PASS, Turn(s.rival, s.banked, 0, DICE)
         elif action == STOP:
-            banked = s.banked + s.turn + self.moves_best[k]
+            banked = s.banked + s.turn + self.best[k]
             if banked < self.target:
                 yield 1, PASS, Turn(s.rival, banked, 0, DICE)
             elif last or not self.last_lick:
@@ -236,11 +246,11 @@ class Farkle(Game):
                 behind = banked - s.rival
                 yield 1, PASS, Turn(self.target - behind, self.target, 0, DICE)
         else:
-            place = self.moves_first[k]
-            while self.moves_move[place] != action:
+            place = self.first[k]
+            while self.move[place] != action:
                 place += 1
-            points = self.moves_points[place]
-            left = s.dice - self.moves_dice[place]
+            points = self.points[place]
+            left = s.dice - self.dice[place]
             left = left if left > 0 else DICE
             if last:
                 yield 1, AGAIN, Turn(s.banked + points, s.rival, 0, left)
@@ -251,12 +261,12 @@ class Farkle(Game):
         return 2 * self.target if s.rival >= self.target else s.banked + s.rival
 
     def describe(self, s: Turn) -> str:
+        if s.rival >= self.target:
+            needed = f"more than {s.rival - s.banked} points win"
+            return f"the last turn: {needed}; {dice_text(s.dice)} to throw"
         risk = f" and {s.turn} at risk" if s.turn else ""
-        last = "; the last turn" if s.rival >= self.target else ""
-        return (
-            f"{s.banked} in the bank{risk}; {dice_text(s.dice)} to throw; "
-            f"the other has {s.rival}{last}"
-        )
+        bank = f"{s.banked} in the bank{risk}"
+        return f"{bank}; {dice_text(s.dice)} to throw; the other has {s.rival}"
 
     def show(self, s: Turn) -> str:
         width = 40
@@ -279,15 +289,16 @@ class Farkle(Game):
         return ACTIONS.get(action) or move_text(action)
 
     def told(self, s: Turn, throw: Throw, action: int, then: int, after: Turn) -> str:
-        if then == AGAIN:
-            risk = f"{after.turn} at risk, " if after.turn else f"{after.banked} to {after.rival}, "
-            return f"{risk}{dice_text(after.dice)} to throw"
-        if then == WIN:
-            return f"{s.banked + s.turn + self.moves_best[row(throw)]} to {s.rival}"
-        if then == LOSE:
+        if then == LOSE or (then == WIN and s.rival >= self.target):
             return ""
-        lost = f"{s.turn} points are lost; " if action == FARKLE and s.turn else ""
-        return f"{lost}{after.rival} to {after.banked}"
+        if then == AGAIN and after.rival >= self.target:
+            return self.describe(after)
+        if then == AGAIN:
+            return f"{after.turn} at risk, {dice_text(after.dice)} to throw"
+        if action == STOP:
+            return f"{s.banked + s.turn + self.best[row(throw)]} to {s.rival}"
+        lost = f"{s.turn} points are lost; " if s.turn else ""
+        return f"{lost}{s.banked} to {s.rival}"
 
     @policy
     def stop_at_300(self, s: Turn, throw: Throw) -> int:
@@ -301,7 +312,7 @@ class Dice(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FarkleTurn(Game):
+class FarkleTurn(Thrown, Game):
     """One turn of Farkle, for the most points.
 
     The rules of a turn and the scorings are those of Farkle. Who can stop with
@@ -311,47 +322,42 @@ class FarkleTurn(Game):
 
     scoring: str = parameter("facebook", among=SCORING, about="what dice score")
     least: int = parameter(0, at_least=0, at_most=30_000, about="points to stop with")
-    most: int = parameter(10_000, at_least=50, at_most=30_000, about="points that must stop")
+    most: int = parameter(10_000, at_least=1, at_most=30_000, about="points that must stop")
     players: ClassVar = 1
     objective: ClassVar = "maximize"
     action_names: ClassVar = ACTIONS
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        give_moves(self, self.scoring)
+        self.read_moves(self.scoring)
 
     def start(self) -> Dice:
         return Dice(0, DICE)
 
-    def throws(self, s: Dice) -> Iterator[tuple[int, Throw]]:
-        for k in range(BEFORE[s.dice], BEFORE[s.dice + 1]):
-            a, b, c, d, e, f = self.moves_faces[k]
-            yield self.moves_ways[k], (a, b, c, d, e, f)
-
     def actions(self, s: Dice, throw: Throw) -> Iterator[int]:
         k = row(throw)
-        turn = s.turn + self.moves_best[k]
+        turn = s.turn + self.best[k]
         if turn == s.turn:
             yield FARKLE
         else:
             if turn >= min(self.least, self.most):
                 yield STOP
             if turn < self.most:
-                for place in range(self.moves_first[k], self.moves_first[k + 1]):
-                    yield self.moves_move[place]
+                for place in range(self.first[k], self.first[k + 1]):
+                    yield self.move[place]
 
     def reward(self, s: Dice, throw: Throw, action: int) -> float:
-        return float(s.turn + self.moves_best[row(throw)]) if action == STOP else 0.0
+        return float(s.turn + self.best[row(throw)]) if action == STOP else 0.0
 
     def outcomes(self, s: Dice, throw: Throw, action: int) -> Iterator[tuple[int, int, Dice]]:
-        if action == FARKLE or action == STOP:
+        if action in (FARKLE, STOP):
             yield 1, END, s
         else:
-            place = self.moves_first[row(throw)]
-            while self.moves_move[place] != action:
+            place = self.first[row(throw)]
+            while self.move[place] != action:
                 place += 1
-            left = s.dice - self.moves_dice[place]
-            yield 1, AGAIN, Dice(s.turn + self.moves_points[place], left if left > 0 else DICE)
+            left = s.dice - self.dice[place]
+            yield 1, AGAIN, Dice(s.turn + self.points[place], left if left > 0 else DICE)
 
     def progress(self, s: Dice) -> int:
         return s.turn
@@ -373,7 +379,7 @@ class FarkleTurn(Game):
             return self.describe(after)
         if action == FARKLE:
             return f"{s.turn} points are lost" if s.turn else ""
-        return f"{s.turn + self.moves_best[row(throw)]} points"
+        return f"{s.turn + self.best[row(throw)]} points"
 
     @policy
     def stop_at_300(self, s: Dice, throw: Throw) -> int:
