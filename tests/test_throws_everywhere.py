@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from throwing import OrderedDice, Runners, TwoBoxes
 
 import rollwise
 from rollwise.derive.throws_as_fields import throws_as_fields
+from rollwise.errors import UsageError
+from rollwise.games.cant_stop import CantStop
+from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.graph import NO_THROW
 
 HERE = Path(__file__).parent
@@ -73,6 +77,28 @@ def test_pictures(tmp_path, kind, game):
 def test_reports(tmp_path, game):
     output("report", game, "--out", str(tmp_path / "report.html"))
     assert BLANK not in (tmp_path / "report.html").read_text()
+
+
+def test_pictures_of_boards_can_be_read():
+    """Labels have room beside each other, and a throw is named as one."""
+    figure = rollwise.solve(ShutTheBox()).plot("policy")
+    shown = figure.layout.xaxis.tickvals
+    assert 5 < len(shown) < 40
+    assert len(set(figure.layout.xaxis.categoryarray)) > 400
+    figure = rollwise.solve(CantStop()).plot("policy")
+    titles = [trace.name for trace in figure.data if trace.type == "heatmap"]
+    assert "throw = 1 1 1 2" in titles
+    assert "turn.0 = 1, throw = 1 1 2 2" in titles
+    with pytest.raises(UsageError, match="a surface needs three fields"):
+        rollwise.solve(ShutTheBox()).plot("surface")
+
+
+def test_a_report_names_the_most_frequent_moves_only(tmp_path):
+    rollwise.solve(ShutTheBox()).report(tmp_path / "box.html")
+    page = (tmp_path / "box.html").read_text(encoding="utf-8")
+    listed = page[page.index("How often each move is the best one") :].split("</table>")[0]
+    assert listed.count("<tr>") == 32  # a head, 30 moves, and all others
+    assert re.search(r"<td class='act'>\d+ others</td>", listed)
 
 
 @pytest.mark.parametrize("seat", ["first", "second", "either"])

@@ -240,12 +240,30 @@ def view(
         notes.append(f"{left}.")
     panels = []
     for c in chosen.tolist():
-        pairs = [(names[f], int(v)) for f, v in zip(rest, combinations[c], strict=True)]
-        if len(pairs) > 3:  # most of many fields are zero, and the rest says it all
-            pairs = [pair for pair in pairs if pair[1]] or [("others", 0)]
-        title = ", ".join(f"{name} = {v}" for name, v in pairs)
-        panels.append(Panel(title, states[belongs == c]))
+        some = states[belongs == c]
+        panels.append(Panel(_title(solution, rest, combinations[c], int(some[0])), some))
     return View(axes, panels, notes + empty_cells(solution, axes, panels))
+
+
+def _title(solution: Solution, rest: list[int], shared: NDArray[np.int32], state: int) -> str:
+    """What the states of a panel share: their fields, and what was thrown as one."""
+    graph = solution.graph
+    thrown = set(rest) & set(graph.throw_columns)
+    pairs = [
+        (graph.columns[f], str(v))
+        for f, v in zip(rest, shared.tolist(), strict=True)
+        if f not in thrown
+    ]
+    if len(pairs) + bool(thrown) > 3:  # most of many fields are zero, and the rest says it all
+        pairs = [pair for pair in pairs if pair[1] != "0"]
+    if thrown:
+        pairs.append(("throw", " ".join(map(str, graph.view[state].throw)) or "none yet"))
+    return ", ".join(f"{name} = {v}" for name, v in pairs or [("others", "0")])
+
+
+def is_sparse(values: NDArray[np.int32]) -> bool:
+    """Whether few of the whole numbers between are used, as where a number stands for a set."""
+    return isinstance(places(values)[0], str)
 
 
 def places(values: NDArray[np.int32]) -> list[int] | list[str]:

@@ -304,12 +304,19 @@ class _Grid:
                 if isinstance(ticks[0], str):
                     spec["type"] = "category"
                     spec["categoryarray"] = ticks
+                    most = self._texts_beside(ticks) if letter == "x" else room
+                    spec["tickvals"] = ticks[:: -(-len(ticks) // most)]
                 else:
                     spec["range"] = [ticks[0] - 0.5, ticks[-1] + 0.5]
                     spec["dtick"] = step(ticks[0], ticks[-1], room)
                     spec["tick0"] = 0
                 layout[f"{letter}axis{number + 1 if number else ''}"] = spec
         return layout
+
+    def _texts_beside(self, ticks: list[str]) -> int:
+        """How many of the labels of ticks have room beside each other."""
+        letters = max(map(len, ticks))
+        return max(2, int(self.panel_width / (6.6 * letters + 8)))
 
     def titles(self, panels: list[Panel]) -> list[dict[str, Any]]:
         found = []

@@ -24,6 +24,7 @@ from rollwise.report.rivals import policies
 from rollwise.report.strategy_table import encode
 
 MOST_MOVES = 30  # that are named
+MOST_BEST = 30  # moves in the list of what is best how often
 
 Section = Callable[[Facts], str]
 
@@ -186,10 +187,15 @@ def _summary(facts: Facts) -> str:
     visits = facts.lengths.visits[facts.choice]
     positions = np.bincount(classes, minlength=len(names))
     often = np.bincount(classes, visits, len(names)) / max(visits.sum(), 1e-300)
+    order = np.argsort(-often, kind="stable")
+    named = order if len(order) <= MOST_BEST + 1 else order[:MOST_BEST]
+    rest = order[len(named) :]
+    told = [(html.escape(names[i]), often[i], positions[i]) for i in named.tolist()]
+    if len(rest):
+        told.append((f"{len(rest):,} others", often[rest].sum(), positions[rest].sum()))
     rows = "".join(
-        f"<tr><td class='act'>{html.escape(names[i])}</td><td>{100 * often[i]:.1f} %</td>"
-        f"<td>{positions[i]:,}</td></tr>"
-        for i in np.argsort(-often, kind="stable").tolist()
+        f"<tr><td class='act'>{name}</td><td>{100 * share:.1f} %</td><td>{count:,}</td></tr>"
+        for name, share, count in told
     )
     head = "<tr><th class='text'>best move</th><th>of all decisions</th><th>positions</th></tr>"
     return "<p>How often each move is the best one, in games played well:</p>" + scrolled(

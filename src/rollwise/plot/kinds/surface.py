@@ -19,7 +19,7 @@ from plotly.colors import sample_colorscale as _sampled
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
 from rollwise.plot import Choices
-from rollwise.plot.fields import changes_along, field_index, require_choice, select
+from rollwise.plot.fields import changes_along, field_index, is_sparse, require_choice, select
 from rollwise.plot.notebook import Picture
 from rollwise.plot.style import BLUE, GREY, ORANGE, Sheet, lettering, step, step_scale
 from rollwise.plot.thresholds import OFTEN, find_threshold
@@ -200,7 +200,7 @@ def _axes(
     graph = solution.graph
     table = graph.rows[states]
     counts = np.array([len(np.unique(column)) for column in table.T])
-    solid = [f for f in range(len(counts)) if counts[f] >= 3]
+    solid = [f for f in range(len(counts)) if counts[f] >= 3 and not is_sparse(table[:, f])]
     if len(np.unique(label[states])) < 2:
         only = graph.view.action(solution.best_actions[states[0]]).name
         raise UsageError(f"{graph.game}: {only} is best everywhere, so there is no boundary")
