@@ -13,6 +13,7 @@ from pathlib import Path
 import blocks
 import cards
 import command_line
+import gallery
 import links
 import milp
 import pytest
@@ -114,6 +115,23 @@ def test_the_games_of_the_documents_are_those_in_examples(tmp_path):
 )
 def test_the_cards_are_up_to_date(name):
     assert (DOCS / "games" / f"{name}.md").read_text() == cards.card(name), "run make docs"
+
+
+@pytest.mark.needs_jit
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] if name in LARGE else []) for name in available()],
+)
+def test_the_gallery_shows_every_game(name):
+    assert gallery.section(name) in (DOCS / "gallery.md").read_text(), "run make docs"
+
+
+def test_the_gallery_has_no_game_left_over():
+    assert set(gallery.TEACHES) == set(available()), "see docs/generate/teaches.toml"
+    page = (DOCS / "gallery.md").read_text()
+    assert page.startswith(gallery.HEAD), "run make docs"
+    headings = [line[3:] for line in page.splitlines() if line.startswith("## ")]
+    assert headings == [cards.title(name) for name in available()]
 
 
 def test_the_table_of_mixed_integer_programs_is_what_was_measured():

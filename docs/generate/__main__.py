@@ -1,8 +1,8 @@
 """Write the generated parts of the documentation: ``python docs/generate``.
 
-The cards of the games, the page on the command line, the page of sources, the table of
-mixed-integer programs, the picture of the tutorial (where a browser is installed), and on every
-page the outputs that it shows.
+The cards of the games and their gallery, the page on the command line, the page of sources, the
+table of mixed-integer programs, the picture of the tutorial (where a browser is installed), and on
+every page the outputs that it shows.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 import blocks
 import cards
 import command_line
+import gallery
 import links
 import milp
 import sources
@@ -31,6 +32,7 @@ def main() -> None:
     _write(DOCS / "games" / "README.md", cards.index())
     for name in available():
         _write(DOCS / "games" / f"{name}.md", cards.card(name))
+    _write(DOCS / "gallery.md", gallery.page())
     methods = DOCS / "methods.md"
     _write(
         methods,

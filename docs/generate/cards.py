@@ -54,6 +54,7 @@ INDEX = """\
 A card for each game that comes with rollwise: its rules, how large it is, who has the edge, how
 good its rules of thumb are, and what is known of it from elsewhere. The rule sheets themselves are
 in [src/rollwise/games](../../src/rollwise/games), to read and to copy.
+[The gallery](../gallery.md) shows a position of each, what it teaches, and how it is solved.
 
 | game | players | parameters | |
 |---|---|---|---|
@@ -117,7 +118,7 @@ def has_choice(solution: rollwise.Solution) -> bool:
     return solution.graph.n_actions > solution.graph.n_states
 
 
-def _returns_at_once(solution: rollwise.Solution) -> bool:
+def returns_at_once(solution: rollwise.Solution) -> bool:
     """Whether an outcome leads back to the state that it comes from."""
     graph = solution.graph
     source = np.repeat(graph.action_state, np.diff(graph.outcome_indptr))
@@ -153,7 +154,7 @@ def _facts(solution: rollwise.Solution) -> str:
         cycles = "from every position play can come to every other"
     elif components.largest > 1:
         cycles = f"{len(components):,} components, the largest of {components.largest:,} states"
-    elif _returns_at_once(solution):
+    elif returns_at_once(solution):
         cycles = "a position can only come back at once, and none after others"
     else:
         cycles = "no position comes back"

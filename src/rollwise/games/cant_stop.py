@@ -184,6 +184,13 @@ class CantStop(Game):
         ]
         return "steps in column " + ", ".join(columns) if columns else "an empty board"
 
+    def show(self, s: Board) -> str:
+        rows = []
+        for place, (banked, steps) in enumerate(zip(s.banked, s.turn, strict=True)):
+            left = length(place + 2, self.sides, self.shortest) - banked - steps
+            rows.append(f"{place + 2:>2} " + "#" * banked + "o" * steps + "." * left)
+        return "\n".join(rows)
+
     def deed(self, s: Board, throw: Throw, action: int) -> str:
         if action == BUST:
             return "move no runner"

@@ -83,6 +83,10 @@ class ShutTheBox(Game):
         tiles = " ".join(map(str, bits.members(s.open)))
         return f"open: {tiles}; {s.dice} dice" if s.dice > 1 else f"open: {tiles}; one die"
 
+    def show(self, s: Box) -> str:
+        tiles = range(1, self.tiles + 1)
+        return " ".join(str(k) if bits.has(s.open, k) else "-" * len(str(k)) for k in tiles)
+
     def action_text(self, s: Box, throw: int, shut: int) -> str:
         tiles = " ".join(map(str, bits.members(shut & ~ONE_DIE)))
         return f"shut {tiles}, then one die" if bits.has(shut, 0) else f"shut {tiles}"
