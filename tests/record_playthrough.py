@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rollwise import AGAIN, PASS, Game
+from rollwise.dice import Pool
 from rollwise.game import then_text
 from rollwise.games import create, find
 
@@ -24,6 +25,12 @@ def numbers(written: Any) -> Any:
     return [numbers(n) for n in written] if isinstance(written, tuple) else int(written)
 
 
+def throws_of(game: Game, state: Any) -> list[tuple[Any, Any]]:
+    """What may be thrown, with its weight; with a pool of dice, in one throw."""
+    found = list(game.throws(state))
+    return found[0].throws if isinstance(found[0], Pool) else found
+
+
 def play(game: Game, seed: int) -> list[dict]:
     """One play from the start, every action equally likely."""
     choose = random.Random(seed)
@@ -32,7 +39,7 @@ def play(game: Game, seed: int) -> list[dict]:
     while True:
         situation: tuple = (state,)
         if type(game).throws is not Game.throws:
-            throws = list(game.throws(state))
+            throws = throws_of(game, state)
             situation = (state, choose.choices(throws, [float(w) for w, _ in throws])[0][1])
         actions = list(game.actions(*situation))
         action = choose.choice(actions)

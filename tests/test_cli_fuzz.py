@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 from unittest import mock
 
 import pytest
+import small_games
 import typer.main
 from conftest import examples
 from hypothesis import HealthCheck, given, settings
@@ -44,8 +45,7 @@ GAMES = {  # small ones, and values of their parameters
     "hog": ["target=9", "dice=2"],
     "pass-the-pigs": ["target=9"],
     "zombie-dice": ["goal=1"],
-    "royal-ur": ["pieces=1"],
-    "hypergammon": ["checkers=1"],
+    **small_games.TYPED,
     "snakes-and-ladders": ["board=punitive", "beyond=bounces", "sides=4"],
     "dice-blackjack": ["low=5", "high=6"],
     "rules.py": [],
@@ -62,8 +62,7 @@ FEW = {  # what makes the runs of a game small enough: always given
     "hog": "target=9",
     "pass-the-pigs": "target=9",
     "zombie-dice": "goal=1",
-    "royal-ur": "pieces=1",
-    "hypergammon": "checkers=1",
+    **{name: " ".join(given) for name, given in small_games.TYPED.items()},
     "dice-blackjack": "high=6",
 }
 NUMBERS = ["0", "1", "-1", "2", "3", "0.5", "-0.0", "1e-300", "-7", "007", "+2", "1_0"]

@@ -20,6 +20,8 @@ from scipy.sparse.linalg import spsolve
 gymnasium = pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
 
+import small_games  # noqa: E402
+
 import rollwise.environments  # noqa: E402
 from rollwise import AGAIN, DRAW, LOSE, PASS, WIN, Game, evaluate  # noqa: E402
 from rollwise.answer.evaluation import best_response  # noqa: E402
@@ -40,7 +42,7 @@ from rollwise.machine.switches import jit_disabled  # noqa: E402
 
 pytestmark = pytest.mark.kernels
 
-SMALL = {
+SMALL = small_games.SMALL | {
     "pig": {"target": 12},
     "piglet": {"target": 5},
     "two-dice-pig": {"target": 10},
@@ -49,8 +51,6 @@ SMALL = {
     "hog": {"target": 10, "dice": 2},
     "pass-the-pigs": {"target": 10},
     "zombie-dice": {"goal": 1},
-    "royal-ur": {"pieces": 1},
-    "hypergammon": {"checkers": 1},
     "super-six": {"sticks": 5},
     "threes": {"dice": 2},
     "hare-and-tortoise": {"steps": 4},

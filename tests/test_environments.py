@@ -13,6 +13,8 @@ from little_games import NO_CONTEST, Rooted
 gymnasium = pytest.importorskip("gymnasium")
 pytest.importorskip("pettingzoo")
 
+import small_games  # noqa: E402
+
 import rollwise.environments as environments  # noqa: E402
 from rollwise.answer.evaluation import best_response  # noqa: E402
 from rollwise.answer.references import Policies  # noqa: E402
@@ -28,7 +30,7 @@ from rollwise.games.pig import Pig  # noqa: E402
 pytestmark = pytest.mark.kernels
 
 # Parameters that make a game small enough for a test.
-SMALL = {
+SMALL = small_games.SMALL | {
     "pig": {"target": 20},
     "two-dice-pig": {"target": 20},
     "farkle": {"target": 150},
@@ -36,8 +38,6 @@ SMALL = {
     "hog": {"target": 20, "dice": 3},
     "pass-the-pigs": {"target": 20},
     "zombie-dice": {"goal": 2},
-    "royal-ur": {"pieces": 1},
-    "hypergammon": {"checkers": 1},
     "super-six": {"sticks": 7},
     "threes": {"dice": 3},
     "hare-and-tortoise": {"steps": 12},

@@ -35,7 +35,7 @@ from rollwise.graph.layout import StateLayout
 from rollwise.kernels.state_tables import number_states
 from rollwise.machine.switches import jit_disabled
 
-SMALLER = {"target": 12, "goal": 2, "most": 12, "sticks": 9, "steps": 10, "checkers": 1}
+SMALLER = {"target": 12, "goal": 2, "most": 12, "sticks": 9, "steps": 10, "boxes": 1, "checkers": 1}
 
 
 def small(cls: type[Game]) -> Game:

@@ -7,6 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import small_games
 from hypothesis import given
 from hypothesis import strategies as st
 from little_games import NO_CONTEST
@@ -24,7 +25,7 @@ from rollwise.errors import UsageError
 from rollwise.games import available
 from rollwise.words.changes import as_other_sees
 
-SMALL = {
+SMALL = small_games.SMALL | {
     "pig": {"target": 20},
     "two-dice-pig": {"target": 15},
     "farkle": {"target": 150},
@@ -32,8 +33,6 @@ SMALL = {
     "hog": {"target": 20, "dice": 3},
     "pass-the-pigs": {"target": 15},
     "zombie-dice": {"goal": 2},
-    "royal-ur": {"pieces": 1},
-    "hypergammon": {"checkers": 1},
     "super-six": {"sticks": 7},
     "threes": {"dice": 3},
     "hare-and-tortoise": {"steps": 12},

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from record_playthrough import numbers
+from record_playthrough import numbers, throws_of
 
 from rollwise import AGAIN, PASS, build
 from rollwise.game import then_text
@@ -36,7 +36,7 @@ def test_replay(path):
         assert numbers(state) == move["state"]
         situation = (state,)
         if "throw" in move:
-            throws = [throw for _, throw in game.throws(state)]
+            throws = [throw for _, throw in throws_of(game, state)]
             situation = (state, next(t for t in throws if numbers(t) == move["throw"]))
         assert list(game.actions(*situation)) == move["actions"]
         outcomes = list(game.outcomes(*situation, move["action"]))

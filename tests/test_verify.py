@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import small_games
 from cli_runner import output, refusal, run
 from stalling_games import Road
 
@@ -24,7 +25,7 @@ from rollwise.games.pig import Pig, Piglet
 from rollwise.games.super_six import SuperSix
 from rollwise.machine.parquet_files import write_parquet
 
-SMALL = {
+SMALL = small_games.SMALL | {
     "pig": {"target": 12},
     "two-dice-pig": {"target": 8},
     "farkle": {"target": 150},
@@ -32,8 +33,6 @@ SMALL = {
     "hog": {"target": 20, "dice": 3},
     "pass-the-pigs": {"target": 12},
     "zombie-dice": {"goal": 2},
-    "royal-ur": {"pieces": 1},
-    "hypergammon": {"checkers": 1},
     "super-six": {"sticks": 6},
     "threes": {"dice": 2},
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,13 @@ from typing import Any
 import numpy as np
 
 import rollwise
+from rollwise.answer import kept
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.references import Policies
+from rollwise.builders.rules import Rules
 from rollwise.game import Game, parameter_specs
 from rollwise.games import available
+from rollwise.graph import KEEP
 from rollwise.graph.choices import is_throw
 from rollwise.graph.policies import Policy
 from rollwise.parameters import typed
@@ -33,6 +36,8 @@ MOST_NAMED = 12  # actions on a card
 DIGITS = 9  # after the point
 NONE_KNOWN = "None that we know of from outside this project. What is printed above is certified."
 
+
+BY_LAYERS = ("yahtzee", "yatzy")  # too large for one graph: they take minutes
 
 TITLES = {"cant-stop": "Can't Stop"}  # whose names aren't their words
 
@@ -65,6 +70,8 @@ def card(name: str) -> str:
     """The card of a game, in Markdown."""
     cls = available()[name]
     game = cls()
+    if name in BY_LAYERS:
+        return _card_by_layers(game)
     solution = rollwise.solve(game)
     parts = [
         f"# {title(name)}",
@@ -79,6 +86,40 @@ def card(name: str) -> str:
         parts += ["## Rules of thumb", _policies(game, solution)]
     parts += ["## Known answers", _known(name, cls), "[All games](README.md)"]
     return "\n\n".join(parts) + "\n"
+
+
+def _card_by_layers(game: Game) -> str:
+    """The card of a game that is too large for one graph."""
+    solution = kept.solve_by_layers(game)
+    n, layers = len(solution.states), len(solution.progress)
+    turn = Rules(game).turn_states
+    parts = [
+        f"# {title(game.name)}",
+        game.description,
+        _parameters(type(game)),
+        "## Try it",
+        _by_layers(game.name, solution),
+        "## The answer, for the default parameters",
+        f"- The largest expected score is **{digits(solution.value, solution.error_bound)}**.\n"
+        f"- A state: {_fields(game, solution.field_names)}.\n"
+        f"- {n:,} positions, each with a turn of {turn:,} states; solved in {layers} layers.",
+        "All digits are certified.",
+        "## Known answers",
+        _known(game.name, type(game)),
+        "[All games](README.md)",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _by_layers(name: str, solution: rollwise.LayeredSolution) -> str:
+    """Commands to try on a game that is solved by layers."""
+    rows = zip(solution.field_names, solution.states[solution.start].tolist(), strict=True)
+    state = ",".join(f"{field}={number}" for field, number in rows)
+    lines = [
+        f"rollwise solve {name}",
+        f"rollwise advise {name} --state {state} --throw 2,2,3,5,6 --rolls-left 1",
+    ]
+    return "\n".join(["```sh", *lines, "```", "", "The first takes minutes; its answer is kept."])
 
 
 def title(name: str) -> str:
@@ -127,9 +168,11 @@ def returns_at_once(solution: rollwise.Solution) -> bool:
 
 def _facts(solution: rollwise.Solution) -> str:
     graph = solution.graph
+    assert solution.game is not None
     components = graph.components
     acting = np.flatnonzero(~is_throw(graph))
-    chosen = acting[:100_000]
+    own = graph.action_label[acting] < (KEEP if graph.has_pool else np.inf)
+    chosen = acting[own][:100_000]  # what is kept isn't named one by one
     used = list(dict.fromkeys(graph.view.action(a).name for a in chosen.tolist()))
     between = "; " if any("," in name for name in used) else ", "
     shown = digits(
@@ -165,8 +208,9 @@ def _facts(solution: rollwise.Solution) -> str:
         [
             f"- {worth}",
             f"- {'Played best, a' if has_choice(solution) else 'A'} game lasts {lasts} on average.",
-            f"- A state: {_fields(solution)}.",
-            f"- The actions: {between.join(used[:MOST_NAMED])}{more}.",
+            f"- A state: {_fields(solution.game, graph.field_names)}.",
+            f"- The actions: {between.join(used[:MOST_NAMED])}{more}"
+            f"{'; before that, which dice to keep' if graph.has_pool else ''}.",
             f"- {graph.n_positions:,} states{thrown}, {len(acting):,} actions, "
             f"{graph.n_outcomes:,} outcomes; {cycles}.",
             "",
@@ -175,17 +219,16 @@ def _facts(solution: rollwise.Solution) -> str:
     )
 
 
-def _fields(solution: rollwise.Solution) -> str:
+def _fields(game: Game, names: Sequence[str]) -> str:
     """The fields of a state, each with the comment that the rule sheet has on it."""
-    assert solution.game is not None
-    source = inspect.getsource(type(solution.game.start()))
+    source = inspect.getsource(type(game.start()))
     told = dict(re.findall(r"^ *(\w+): (?:int|tuple\[int, \.\.\.\]) +# (.*)$", source, re.M))
     parts: dict[str, list[str]] = {}  # the names of each field: several, if it is a tuple
-    for name in solution.graph.field_names:
+    for name in names:
         parts.setdefault(name.partition(".")[0], []).append(f"`{name}`")
     return ", ".join(
-        ", ".join(names) + (f" ({told[field]})" if field in told else "")
-        for field, names in parts.items()
+        ", ".join(columns) + (f" ({told[field]})" if field in told else "")
+        for field, columns in parts.items()
     )
 
 

@@ -12,7 +12,9 @@ The weights must fit 63 bits, which 20 dice always do; more raise a ValueError.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache, wraps
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, wraps
+from itertools import combinations
 from math import comb
 from operator import index
 from typing import Any, TypeVar
@@ -27,6 +29,8 @@ Helper = TypeVar("Helper", bound=Callable[..., Iterator[tuple[int, Any]]])
 
 # What is kept for interpreted rules: results of so many kinds of throws, each with so many.
 MOST_LISTS, MOST_RESULTS = 64, 10_000
+
+MOST_POOLED = 10  # dice of a pool
 
 
 @rule
@@ -217,6 +221,99 @@ def code(shown: NDArray[np.int64]) -> int:
 def of_code(found: int, face: int) -> int:
     """How often a face shows by a `code`."""
     return (found >> (4 * (face - 1))) & 15
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A turn in which dice are thrown, some are kept, and the others are thrown again.
+
+    Attributes
+    ----------
+    n : int
+        How many dice.
+    sides : int
+        Of each.
+    rerolls : int
+        How often, after the first throw, the mover may throw some of them again. Whoever keeps
+        all of them throws no more.
+    """
+
+    n: int
+    sides: int
+    rerolls: int
+
+    def __post_init__(self) -> None:
+        n, sides, rerolls = self.n, self.sides, self.rerolls
+        if not (isinstance(n, int) and isinstance(sides, int) and isinstance(rerolls, int)):
+            raise TypeError("a pool has a whole number of dice, of sides and of rerolls")
+        if not (1 <= n <= MOST_POOLED and sides >= 2 and rerolls >= 0):
+            raise ValueError(
+                f"a pool has 1 to {MOST_POOLED} dice of at least 2 sides, and rerolls from 0"
+            )
+        if (sides + 1) ** n > 1 << 30:
+            raise ValueError(f"a pool of {n} dice of {sides} sides is too large")
+
+    def __iter__(self) -> Iterator[Pool]:
+        """Itself: `Game.throws` may return a pool, yield it or yield from it."""
+        yield self
+
+    @cached_property
+    def throws(self) -> list[tuple[int, tuple[int, ...]]]:
+        """Each throw of all dice with its ways, as `faces` yields it."""
+        return [(ways, tuple(map(int, shown))) for ways, shown in faces(self.n, self.sides)]
+
+    @cached_property
+    def keeps(self) -> list[tuple[int, ...]]:
+        """What can be kept with dice left to throw: faces ascending, the empty tuple first."""
+        sizes = range(self.n)
+        return [tuple(map(int, shown)) for m in sizes for _, shown in faces(m, self.sides)]
+
+    @property
+    def n_states(self) -> int:
+        """How many states of a graph a turn has, after each throw and where dice are kept."""
+        n, m = comb(self.n + self.sides - 1, self.n), comb(self.n + self.sides - 1, self.n - 1)
+        return n + self.rerolls * (n + m)
+
+    def after(self, kept: tuple[int, ...]) -> list[tuple[int, tuple[int, ...]]]:
+        """Each throw that keeping these dice can bring, with its ways."""
+        left = self.n - len(kept)
+        return [
+            (ways, tuple(sorted((*kept, *map(int, shown)))))
+            for ways, shown in faces(left, self.sides)
+        ]
+
+    def kept_from(self, throw: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """What can be kept of a throw: all of it first, then ever less, nothing last."""
+        found = {part for m in range(self.n + 1) for part in combinations(throw, m)}
+        return sorted(found, key=lambda part: (-len(part), part))
+
+    def code(self, kept: Sequence[int]) -> int:
+        """What is kept as one whole number: its digits in the base ``sides + 1``, ascending."""
+        found = 0
+        for face in sorted(kept):
+            found = found * (self.sides + 1) + face
+        return found
+
+
+def pool(n: int, sides: int = 6, rerolls: int = 2) -> Pool:
+    """A turn of dice that may be thrown again, for `Game.throws`: as in Yahtzee, ``pool(5)``.
+
+    All dice are thrown. Then, up to `rerolls` times, the mover keeps some of them and throws the
+    others again. `Game.actions`, `Game.outcomes` and `Game.reward` are given the throw that comes
+    of it: the faces, ascending. The pool is the same in every state of a game.
+
+    Parameters
+    ----------
+    n : int
+        How many dice, at most 10.
+    sides : int
+    rerolls : int
+
+    Raises
+    ------
+    TypeError, ValueError
+    """
+    return Pool(index(n), index(sides), index(rerolls))
 
 
 def place_in_counts(faces: Sequence[int], sides: int) -> int:

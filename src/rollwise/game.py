@@ -211,7 +211,7 @@ class Game:
     # `throws` is optional. In a game that has it, the rules that follow are given the throw as
     # well: ``actions(s, throw)``, ``outcomes(s, throw, action)``, ``reward(s, throw, action)``.
 
-    def throws(self, s: Any) -> Iterator[tuple[Any, Any]]:
+    def throws(self, s: Any) -> Iterable[Any]:
         """Yield ``(weight, throw)`` for all that chance can bring before the mover chooses.
 
         A throw is a whole number or a tuple of them, of the same length in the whole game.

@@ -16,7 +16,7 @@ from rollwise.builders import CompileWarning, Progress, build
 from rollwise.builders.rules import Rules
 from rollwise.errors import EndlessPlay, PolicyError, RollwiseError, RulesDiffer, RulesError
 from rollwise.game import Game
-from rollwise.graph import StateGraph
+from rollwise.graph import KEEP, StateGraph
 from rollwise.graph.choices import actions_of, has_choice, outcome_action, outcomes_of
 from rollwise.graph.endings import NO_END, describe, settle, staying_actions
 from rollwise.recursion.endless import endless_states
@@ -264,6 +264,8 @@ def _look_for_useless_actions(report: Report, solution: Solution) -> None:
     if not choices.any():
         report.add("note", "choices", "the players never have a choice")
         return
+    if graph.has_pool:
+        choices = choices & (graph.action_label < KEEP)  # what is kept isn't the rules' affair
     labels, which = np.unique(graph.action_label[choices], return_inverse=True)
     often = np.bincount(which)
     useless = np.flatnonzero(np.bincount(which, solution.is_best[choices]) == 0)

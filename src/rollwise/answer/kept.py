@@ -41,6 +41,7 @@ from rollwise.methods import DEFAULT
 from rollwise.methods.result import MethodResult, Status
 
 if TYPE_CHECKING:
+    from rollwise.answer.layered import LayeredSolution
     from rollwise.answer.references import Policies
 
 WORTH_KEEPING = 0.3  # seconds: less is found sooner than read
@@ -116,6 +117,27 @@ def solve(
     if entry is not None and spent >= WORTH_KEEPING:
         entry.keep(found.graph, found, spent)
     return found
+
+
+def solve_by_layers(
+    game: Game, *, max_states: int | None = None, progress: Progress | None = None
+) -> LayeredSolution:
+    """As `rollwise.solve_by_layers`: kept, or found and then kept."""
+    from rollwise.answer import layered
+
+    started = time.perf_counter()
+    entry = _Entry.of(game)
+    kept = entry.layers(max_states)
+    if kept is not None:
+        return replace(kept, seconds={"read": time.perf_counter() - started})
+    found = layered.solve_by_layers(game, max_states=max_states, progress=progress)
+    entry.keep_layers(found)
+    return found
+
+
+def layers(game: Game) -> LayeredSolution | None:
+    """An answer by layers that is kept; None where there is none."""
+    return _Entry.of(game).layers(None)
 
 
 def policies(
@@ -265,6 +287,19 @@ class _Entry:
         """The answer on the game's graph, if it is kept."""
         return self._read("values", lambda found: _solution_of(graph, self._game, found))
 
+    def layers(self, max_states: int | None) -> LayeredSolution | None:
+        """The answer by layers, if it is kept and has no more states than that."""
+        found = self._read("layers", lambda parts: _layers_of(self._game, parts))
+        return None if found is None or len(found.states) > (max_states or np.inf) else found
+
+    def keep_layers(self, solution: LayeredSolution) -> None:
+        """Keep an answer by layers, if it can be."""
+        spent = sum(solution.seconds.values())
+        if self._rules is None or not _can_be_kept(self._rules, spent):
+            return
+        if solution.status == "certified" and spent >= WORTH_KEEPING:
+            self._write({"layers": _parts_of_layers(solution)})
+
     def keep(self, graph: StateGraph, solution: Solution | None, spent: float) -> None:
         """Keep a graph, and an answer, if they can be; a place that can't be written is no error.
 
@@ -280,6 +315,10 @@ class _Entry:
         files = {"graph": _parts_of_graph(graph)}
         if solution is not None and self._about is not None and solution.status == "certified":
             files["values"] = _parts_of_solution(solution)
+        self._write(files)
+
+    def _write(self, files: Mapping[str, tuple[dict[str, Any], dict[str, Any]]]) -> None:
+        """Write arrays and facts, each kind into its file; old files make room."""
         for kind, (arrays, facts) in files.items():
             path = self._path(kind)
             size = sum(array.nbytes for array in arrays.values())
@@ -288,7 +327,8 @@ class _Entry:
             text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
             with contextlib.suppress(OutputError):
                 write_atomically(path, partial(_save, {"facts": text, **arrays}))
-        assert self._folder is not None
+        if self._folder is None:
+            return
         make_room(self._folder, "*.npz", most_bytes=MOST_BYTES)
         remove_abandoned(self._folder)
 
@@ -368,6 +408,29 @@ def _parts_of_solution(solution: Solution) -> tuple[dict[str, Any], dict[str, An
     arrays["error_bounds"] = solution.error_bounds
     facts["kept_from"] = time.strftime("%Y-%m-%d %H:%M")
     return arrays, facts
+
+
+LAYERS = ("states", "layers", "progress", "values", "error_bounds", "actions")
+ABOUT_LAYERS = (
+    *("field_names", "start", "n_actions", "n_outcomes"),
+    *("has_draws", "stakes", "most_bytes"),
+)
+
+
+def _parts_of_layers(solution: LayeredSolution) -> tuple[dict[str, Any], dict[str, Any]]:
+    facts = {name: getattr(solution, name) for name in ABOUT_LAYERS}
+    facts["action_names"] = {str(label): name for label, name in solution.action_names.items()}
+    facts["kept_from"] = time.strftime("%Y-%m-%d %H:%M")
+    return {name: getattr(solution, name) for name in LAYERS}, facts
+
+
+def _layers_of(game: Game, found: dict[str, Any]) -> LayeredSolution:
+    from rollwise.answer.layered import LayeredSolution
+
+    given = {name: found[name] for name in (*LAYERS, *ABOUT_LAYERS, "kept_from")}
+    given["field_names"] = tuple(given["field_names"])
+    names = {int(label): name for label, name in found["action_names"].items()}
+    return LayeredSolution(game=game, action_names=names, seconds={}, **given)
 
 
 def _run_of(found: dict[str, Any]) -> MethodResult:

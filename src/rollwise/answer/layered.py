@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,7 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.layer_files import write_layers
+from rollwise.answer.turns import turn_values
 from rollwise.answer.worth import Worth
+from rollwise.builders.arrays import action_names, lotteries_of
+from rollwise.builders.by_layer import Layer
 from rollwise.game import Game
 from rollwise.graph import THROW, StateGraph, find_state, title_of, win_probability
 from rollwise.graph.choices import are_best, costs, first_best
@@ -38,7 +41,9 @@ from rollwise.recursion.order import Recursion
 if TYPE_CHECKING:
     import polars as pl
 
-    from rollwise.builders.by_layer import Layer, Layers
+    from rollwise.answer.advice import Advice
+    from rollwise.answer.solution import Solution
+    from rollwise.builders.by_layer import Layer, Layers, Turns
 
 MOST_AT_ONCE = 6  # layers that are built and not yet certified
 
@@ -69,6 +74,8 @@ class LayeredSolution(Worth):
         As `has_draws` and `has_stakes` in `rollwise.graph.StateGraph`.
     most_bytes : int
         Held at once by the graph of a layer, at most.
+    kept_from : str or None
+        When it was found, if it was kept since.
     seconds : dict of float
         Time spent to find the ``states``, and to ``build``, ``solve`` and
         ``certify`` the layers; a layer is certified while the next is solved.
@@ -90,6 +97,7 @@ class LayeredSolution(Worth):
     stakes: bool
     most_bytes: int
     seconds: Mapping[str, float]
+    kept_from: str | None = None
 
     @property
     def objective(self) -> str:
@@ -123,6 +131,45 @@ class LayeredSolution(Worth):
         UnknownState
         """
         return find_state(self.states, self.field_names, state, self.title)
+
+    def part(self, state: Sequence[int] | Mapping[str, int]) -> Solution:
+        """The answer in one state and its turn; play ends where it leads to.
+
+        Parameters
+        ----------
+        state : a state of the game, its fields in order, or a mapping by name
+
+        Returns
+        -------
+        Solution
+            Certified. Next states are ends of play that are worth their values.
+
+        Raises
+        ------
+        UnknownState
+        """
+        from rollwise.answer.solution import Solution
+        from rollwise.builders.one_state import one_state
+        from rollwise.builders.rules import Rules
+        from rollwise.derive.ended import ROUNDED, with_ends
+
+        graph, rows = one_state(Rules(self.game), self.states[self.find(state)])
+        numbers = np.array([self.find(row.tolist()) for row in rows], np.int64)
+        ended = with_ends(graph, rows, self.values[numbers], self.stakes)
+        found = Solution.of_graph(ended, self.game)
+        off = self.error_bounds[numbers].max(initial=0.0) + ROUNDED
+        return replace(found, error_bounds=np.nextafter(found.error_bounds + off, np.inf))
+
+    def advise(
+        self,
+        state: Sequence[int] | Mapping[str, int],
+        throw: int | Sequence[int] | None = None,
+        rolls_left: int | None = None,
+    ) -> Advice:
+        """What a state is worth and what each action costs there: as `Solution.advise`."""
+        part = self.part(state)
+        named = dict(zip(self.field_names, part.graph.states[0].tolist(), strict=False))
+        return part.advise(named, throw, rolls_left)
 
     def table(self, where: str | None = None, *, part: slice = slice(None)) -> pl.DataFrame:
         """The strategy, a row for each state, in the order of the layers.
@@ -283,13 +330,14 @@ class _ByLayer:
         self._layers, self._progress, self._n = layers, progress, n
         self._values, self._bounds = np.empty(n), np.empty(n)
         self._actions = np.empty(n, np.int32)
+        self._no_bounds = np.zeros(n)
         self._to_prove: deque[Solved] = deque()
         self._n_actions = self._n_outcomes = self._most_bytes = 0
         self._has_draws = self._has_stakes = False
         self._names: dict[int, str] = {}
         self.seconds = dict.fromkeys(("states", "build", "solve", "certify"), 0.0)
 
-    def built(self) -> Iterator[Layer]:
+    def built(self) -> Iterator[Layer | Turns]:
         """The layers, those that end every play first."""
         last_first = self._layers.last_first()
         while True:
@@ -299,8 +347,11 @@ class _ByLayer:
                 return
             yield layer
 
-    def solve(self, layer: Layer) -> None:
+    def solve(self, layer: Layer | Turns) -> None:
         """Find the values of a layer."""
+        if not isinstance(layer, Layer):
+            self._solve_turns(layer)
+            return
         graph, begin, end, border = layer
         with self._timed("solve"):
             solved = solve_layer(graph, self._values[border])
@@ -312,11 +363,39 @@ class _ByLayer:
             self._n_outcomes += graph.n_outcomes
             self._has_draws |= graph.has_draws
             self._has_stakes |= graph.has_stakes
+        self._report(begin)
+
+    def _solve_turns(self, turns: Turns) -> None:
+        """Find the values of positions whose turns lead to later layers."""
+        arrays, begin, end = turns
+        with self._timed("solve"):
+            # bounds come behind, as those of other layers do
+            found, _ = turn_values(self._layers.rules, arrays, self._values, self._no_bounds)
+            self._values[begin:end] = found
+            self._most_bytes = max(self._most_bytes, arrays.nbytes)
+            self._names |= action_names(self._layers.rules, arrays)
+            self._n_actions += len(arrays.action_label)
+            self._n_outcomes += len(arrays.outcome_state)
+            lotteries = lotteries_of(arrays)
+            self._has_draws |= lotteries.has_draws()
+            self._has_stakes |= (
+                self._layers.rules.game.objective == "win" and lotteries.has_stakes()
+            )
+        self._report(begin)
+
+    def _report(self, begin: int) -> None:
         if self._progress is not None:
             self._progress("solving layers", self._n - begin, self._n)
 
-    def prove(self, layer: Layer) -> None:
+    def prove(self, layer: Layer | Turns) -> None:
         """Find the bounds and the best actions of a layer."""
+        if not isinstance(layer, Layer):
+            with self._timed("certify"):
+                arrays, begin, end = layer
+                rules = self._layers.rules
+                _, self._bounds[begin:end] = turn_values(rules, arrays, self._values, self._bounds)
+                self._actions[begin:end] = THROW
+            return
         graph, begin, end, border = layer
         with self._timed("certify"):
             values, bounds = self._values[border], self._bounds[border]

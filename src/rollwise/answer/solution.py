@@ -277,9 +277,7 @@ class Solution(Worth):
         graph = self.graph
         if throws and not graph.throw_names:
             raise UsageError(f"{graph.game} has no throws: its rules say nothing of them")
-        found = (
-            np.setdiff1d(np.arange(graph.n_states), graph.positions) if throws else graph.positions
-        )
+        found = np.flatnonzero(graph.thrown_in) if throws else graph.positions
         if where is not None:
             known = self.best_actions if mentions(where, "action") else first_actions(graph)
             frame = self._frame(found, known[found], throws)
@@ -330,7 +328,10 @@ class Solution(Worth):
         return self.graph.vocabulary.column(self.graph.action_label[actions])
 
     def find(
-        self, state: Sequence[Any] | Mapping[str, Any], throw: int | Sequence[int] | None = None
+        self,
+        state: Sequence[Any] | Mapping[str, Any],
+        throw: int | Sequence[int] | None = None,
+        rolls_left: int | None = None,
     ) -> int:
         """The number of a state, given by its fields in order or by name (and what was thrown).
 
@@ -338,10 +339,13 @@ class Solution(Worth):
         ------
         UnknownState
         """
-        return self.graph.find(state, throw)
+        return self.graph.find(state, throw, rolls_left)
 
     def advise(
-        self, state: Sequence[Any] | Mapping[str, Any], throw: int | Sequence[int] | None = None
+        self,
+        state: Sequence[Any] | Mapping[str, Any],
+        throw: int | Sequence[int] | None = None,
+        rolls_left: int | None = None,
     ) -> Advice:
         """What a state is worth and what each action costs there.
 
@@ -351,6 +355,9 @@ class Solution(Worth):
         throw : int or sequence of int, optional
             What was thrown, in a game with throws. Without, the advice is what to do after
             each throw (see `Advice.throws`).
+        rolls_left : int, optional
+            How often dice may still be thrown again, in a game with a pool of them; as after
+            the first throw, unless something else is said.
 
         Raises
         ------
@@ -360,7 +367,7 @@ class Solution(Worth):
         from rollwise.answer.advice import advise
 
         self._require_answer("advice")
-        return advise(self, self.find(state, throw))
+        return advise(self, self.find(state, throw, rolls_left))
 
     def plot(self, kind: str = "policy", **choices: Any) -> Figure:
         """Draw it: a Plotly figure, which a notebook shows by itself.

@@ -6,9 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rollwise.builders.pools import keep_names, rules_only, with_turns
 from rollwise.builders.rules import Rules
 from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN
 from rollwise.graph import THROW, Lotteries, StateGraph
+
+# The payoff of each `then` that has a name, in its order.
+PAYOFF = np.array([0.0, 0.0, 1.0, -1.0, 0.0, 0.0])
 
 
 class Throws(NamedTuple):
@@ -29,9 +33,11 @@ class Throws(NamedTuple):
     weight: np.ndarray
     code: np.ndarray
 
-
-# The payoff of each `then` that has a name, in its order.
-PAYOFF = np.array([0.0, 0.0, 1.0, -1.0, 0.0, 0.0])
+    @property
+    def situation_indptr(self) -> np.ndarray:
+        """Where the situations of each state begin: (n_states + 1,) int64."""
+        sizes = np.diff(self.indptr)[self.of_state]
+        return np.concatenate([[0], np.cumsum(sizes)])
 
 
 class Arrays(NamedTuple):
@@ -55,6 +61,11 @@ class Arrays(NamedTuple):
     lottery_then: np.ndarray
     throws: Throws | None = None
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the arrays."""
+        return sum(array.nbytes for array in (*self, *(self.throws or ())) if _is_array(array))
+
     def copied(self) -> Arrays:
         """The same in memory of its own."""
         return self._replace(
@@ -69,16 +80,7 @@ def _is_array(part: Any) -> bool:
 
 def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
     """The arrays that a builder found, as a graph."""
-    then = arrays.lottery_then
-    named = then.view(np.uint64) <= END  # the others are the bits of payoffs
-    lotteries = Lotteries(
-        arrays.lottery_indptr,
-        arrays.lottery_reward,
-        _whole(arrays.lottery_weight),
-        ~named | (then > PASS),
-        then == PASS,
-        np.where(named, PAYOFF[np.where(named, then, AGAIN)], then.view(np.float64)),
-    )
+    lotteries = lotteries_of(arrays)
     parts: dict[str, Any] = {
         "action_indptr": arrays.action_indptr,
         "action_label": arrays.action_label,
@@ -87,12 +89,14 @@ def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
         "outcome_state": arrays.outcome_state,
         "lotteries": lotteries,
     }
-    if arrays.throws is not None:
+    if rules.pool is not None:
+        parts = with_turns(rules.pool, arrays, parts)
+    elif arrays.throws is not None:
         parts = _with_throws(rules, arrays, parts)
     return StateGraph(
         states=arrays.states,
         field_names=rules.field_names,
-        action_names=rules.action_names | _texts(rules, arrays),
+        action_names=action_names(rules, arrays),
         game=rules.game.name,
         parameters=rules.game.parameters,
         players=rules.game.players,
@@ -104,6 +108,25 @@ def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
     )
 
 
+def lotteries_of(arrays: Arrays) -> Lotteries:
+    """The lotteries that a builder found."""
+    then = arrays.lottery_then
+    named = then.view(np.uint64) <= END  # the others are the bits of payoffs
+    return Lotteries(
+        arrays.lottery_indptr,
+        arrays.lottery_reward,
+        _whole(arrays.lottery_weight),
+        ~named | (then > PASS),
+        then == PASS,
+        np.where(named, PAYOFF[np.where(named, then, AGAIN)], then.view(np.float64)),
+    )
+
+
+def action_names(rules: Rules, arrays: Arrays) -> dict[int, str]:
+    """What the actions are called that have a name, by their numbers."""
+    return rules.action_names | _texts(rules, arrays) | keep_names(rules.pool)
+
+
 def _texts(rules: Rules, arrays: Arrays) -> dict[int, str]:
     """What the rules call actions that have no name, as each comes up for the first time."""
     if not rules.has_action_text:
@@ -112,8 +135,7 @@ def _texts(rules: Rules, arrays: Arrays) -> dict[int, str]:
     number = np.searchsorted(arrays.action_indptr, first, side="right") - 1  # of the situation
     state, throw = number, np.zeros_like(number)
     if arrays.throws is not None:
-        sizes = np.diff(arrays.throws.indptr)[arrays.throws.of_state]
-        begins = np.concatenate([[0], np.cumsum(sizes)])
+        begins = arrays.throws.situation_indptr
         state = np.searchsorted(begins, number, side="right") - 1
         throw = arrays.throws.indptr[arrays.throws.of_state[state]] + number - begins[state]
     found = {}
@@ -144,10 +166,8 @@ def _with_throws(rules: Rules, arrays: Arrays, parts: dict[str, Any]) -> dict[st
     throws, layout = arrays.throws, rules.throws
     assert throws is not None
     assert layout is not None
-    n, border = len(arrays.states), len(arrays.states)
-    n_lists = len(throws.indptr) - 1
-    sizes = np.diff(throws.indptr)[throws.of_state]
-    begins = np.concatenate([[0], np.cumsum(sizes)])
+    n, n_lists = len(arrays.states), len(throws.indptr) - 1
+    begins = throws.situation_indptr
     n_thrown = int(begins[-1])
     target = arrays.outcome_state
     later: Lotteries = parts["lotteries"]
@@ -164,7 +184,7 @@ def _with_throws(rules: Rules, arrays: Arrays, parts: dict[str, Any]) -> dict[st
         "outcome_state": np.concatenate(
             [
                 np.arange(n, n + n_thrown, dtype=np.int32),
-                np.where(target < border, target, target + np.int32(n_thrown)),
+                np.where(target < n, target, target + np.int32(n_thrown)),
             ]
         ),
         "lotteries": Lotteries(
@@ -182,13 +202,25 @@ def _with_throws(rules: Rules, arrays: Arrays, parts: dict[str, Any]) -> dict[st
 
 def as_arrays(graph: StateGraph) -> Arrays:
     """The arrays that a builder found, of its graph."""
+    states, n_roots, throws = graph.states, graph.n_roots, None
+    if graph.turn_states and graph.throw_layout is not None:
+        codes_of, first = graph.throw_layout.code, graph.throws
+        weight = graph.lotteries.weight
+        graph, n_throws = rules_only(graph)
+        assert first is not None
+        throws = Throws(
+            np.zeros(len(states), np.int32),
+            np.array([0, n_throws]),
+            weight[:n_throws],
+            np.array([codes_of(row[:-1]) for row in first[:n_throws].tolist()], np.int64),
+        )
     lotteries = graph.lotteries
     then = np.where(lotteries.over, lotteries.payoff.view(np.int64), AGAIN)
     then[lotteries.passes] = PASS
     ends = (WIN, LOSE, DRAW) if graph.objective == "win" else (END,)
     for code in ends:
         then[lotteries.over & (lotteries.payoff == PAYOFF[code])] = code
-    n, throws, lists, codes, thrown = 0, None, 0, 0, 0
+    n, lists, codes, thrown = 0, 0, 0, 0
     if graph.throws is not None and graph.throw_layout is not None:
         n, codes = graph.n_positions, len(graph.throws)
         lists = int(np.searchsorted(lotteries.indptr, codes))
@@ -202,13 +234,13 @@ def as_arrays(graph: StateGraph) -> Arrays:
         )
     target = graph.outcome_state[thrown:]
     return Arrays(
-        graph.n_roots,
-        graph.states,
+        n_roots,
+        states,
         graph.action_indptr[n:] - n,
         graph.action_label[n:],
         graph.action_lottery[n:] - lists,
         graph.outcome_indptr[n:] - thrown,
-        np.where(target < graph.n_states, target, target - thrown),
+        np.where(target < len(states), target, target - thrown),
         lotteries.indptr[lists:] - codes,
         lotteries.reward[lists:],
         lotteries.weight[codes:],

@@ -161,6 +161,10 @@ class _Building:
     trial: Interpreter | None = None
     compile_seconds: float = 0.0
 
+    def most(self, default: int) -> int:
+        """How many positions there may be: a pool of dice gives each of them a turn of states."""
+        return max((self.max_states or default) // (1 + self.rules.turn_states), 1)
+
     @cached_property
     def few_roots(self) -> NDArray[np.int32] | None:
         """The roots, if there are so few that Python may list them."""
@@ -170,7 +174,7 @@ class _Building:
         """Interpret the rules up to a limit; None where there is more, or was the last time."""
         if self.few_roots is None or is_compiled(self.rules) or was_large(self.rules, limits.SMALL):
             return None
-        most = self.max_states or limits.MAX_STATES_INTERPRETED
+        most = self.most(limits.MAX_STATES_INTERPRETED)
         self.trial = Interpreter(self.rules, self.few_roots, most)
         if self.trial.run(stop_after=limits.SMALL, patience=limits.PATIENCE, progress=self._report):
             return None
@@ -185,7 +189,7 @@ class _Building:
         or_by_python : bool
             Rules that fail only where they are compiled are no error.
         """
-        most = self.max_states or limits.MAX_STATES
+        most = self.most(limits.MAX_STATES)
         roots = self.few_roots
         started = time.perf_counter()
         compiled = self._compile()
@@ -211,7 +215,7 @@ class _Building:
     def by_python(self) -> Arrays:
         """Interpret the rules to the end, from where a trial has stopped."""
         if self.trial is None:
-            most = self.max_states or limits.MAX_STATES_INTERPRETED
+            most = self.most(limits.MAX_STATES_INTERPRETED)
             roots = self.rules.roots(most) if self.few_roots is None else self.few_roots
             self.trial = Interpreter(self.rules, roots, most)
         self.trial.run(progress=self._report)

@@ -24,6 +24,8 @@ from rollwise.graph import StateGraph
 from rollwise.kernels.layers import number_in_layer, sort_by_layer
 from rollwise.machine.switches import jit_disabled
 
+FIRST_BLOCK, OUTCOMES_AT_ONCE = 16, 2_000_000  # of positions whose turns are solved together
+
 
 class Layer(NamedTuple):
     """A part of a game that play enters, and then leaves for good.
@@ -41,6 +43,22 @@ class Layer(NamedTuple):
     begin: int
     end: int
     border: NDArray[np.int32]
+
+
+class Turns(NamedTuple):
+    """Positions of a layer whose turns lead to later layers only.
+
+    Attributes
+    ----------
+    arrays : Arrays
+        What the rules say of them; next states are numbers in the game.
+    begin, end : int
+        These positions, among those of the game.
+    """
+
+    arrays: Arrays
+    begin: int
+    end: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +85,10 @@ class Layers:
     def __len__(self) -> int:
         return len(self.progress)
 
-    def last_first(self) -> Iterator[Layer]:
+    def last_first(self) -> Iterator[Layer | Turns]:
         """The graphs of the layers, those that end every play first.
+
+        Where all throws of a layer lead on to later ones, it comes as turns, block by block.
 
         Raises
         ------
@@ -81,12 +101,14 @@ class Layers:
         chosen = sample(self.states)
         for i in range(len(self) - 1, -1, -1):
             begin, end = int(self.indptr[i]), int(self.indptr[i + 1])
-            self.explorer.begin_at(begin)
-            self.explorer.run(end)
-            found = self.explorer.arrays()  # in memory that the next layer will use
-            arrays = found.copied()
-            here = chosen[(begin <= chosen) & (chosen < end)] - begin
-            compare(self.rules, arrays, self.states, here)
+            if self.rules.has_throws:
+                done = begin
+                for turns in self._turns(begin, end, chosen):
+                    done = turns.end
+                    yield turns
+                if done == end:
+                    continue
+            arrays = self._expanded(begin, end, chosen)
             border = np.empty(len(arrays.outcome_state), np.int32)
             n_border, back = number_in_layer(arrays.outcome_state, begin, end, number, border)
             if back >= 0:
@@ -94,14 +116,35 @@ class Layers:
             graph = as_graph(self.rules, arrays, n_border)
             yield Layer(graph, begin, end, border[:n_border])
 
+    def _expanded(self, begin: int, end: int, chosen: NDArray[np.int64]) -> Arrays:
+        """What the rules say of some states, compared with Python's in those that are chosen."""
+        self.explorer.begin_at(begin)
+        self.explorer.run(end)
+        arrays = self.explorer.arrays().copied()  # of memory that the next ones will use
+        here = chosen[(begin <= chosen) & (chosen < end)] - begin
+        compare(self.rules, arrays, self.states, here)
+        return arrays
+
+    def _turns(self, begin: int, end: int, chosen: NDArray[np.int64]) -> Iterator[Turns]:
+        """The positions of a layer block by block, as far as all lead to later layers."""
+        block = FIRST_BLOCK
+        while begin < end:
+            stop = min(begin + block, end)
+            arrays = self._expanded(begin, stop, chosen)
+            after = arrays.outcome_state[arrays.outcome_state >= 0]
+            if np.any(after < end):
+                return
+            yield Turns(arrays, begin, stop)
+            each = len(arrays.outcome_state) / (stop - begin)
+            begin, block = stop, max(int(OUTCOMES_AT_ONCE / each), 1)
+
     def _falls(self, arrays: Arrays, outcome: int) -> RulesError:
         a = int(np.searchsorted(arrays.outcome_indptr, outcome, side="right")) - 1
         s = int(np.searchsorted(arrays.action_indptr, a, side="right")) - 1
         of, throws, game = self.rules.layout.state, arrays.throws, self.rules.game
         label = int(arrays.action_label[a])
         if throws is not None:  # s is a situation
-            ends = np.cumsum(np.diff(throws.indptr)[throws.of_state])
-            s = int(np.searchsorted(ends, s, side="right"))
+            s = int(np.searchsorted(throws.situation_indptr, s, side="right")) - 1
         state = of(arrays.states[s].tolist())
         after = of(self.states[arrays.outcome_state[outcome]].tolist())
         return RulesError(

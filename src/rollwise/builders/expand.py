@@ -81,7 +81,16 @@ def throws_in(rules: Rules, state: Any) -> dict[Any, int | float]:
     assert layout is not None
     at = Situation(state)
     found: dict[Any, int | float] = {}
-    for item in _all_of(rules, "throws", rules.game.throws, at):
+    items = _all_of(rules, "throws", rules.game.throws, at)
+    if rules.pool is not None:
+        if items != [rules.pool]:
+            raise RulesError(
+                f"{name}: throws() gives {shown(items[0]) if items else 'nothing'} in the state "
+                f"{rules.where(at)}, and at the start {shown(rules.pool)}; a pool is the same in "
+                "every state"
+            )
+        return {throw: ways for ways, throw in rules.pool.throws}
+    for item in items:
         try:
             weight, throw = item
         except (TypeError, ValueError):

@@ -90,7 +90,7 @@ class Interpreter:
                 raise too_many_states(
                     self._rules,
                     self._place,
-                    self._state_rows(len(self._states)),
+                    self.states,
                     self._max_states,
                     len(self._next),
                 )
@@ -98,10 +98,11 @@ class Interpreter:
                 return True
             if progress is not None and self._place % 256 == 255:
                 progress(self._place, len(self._states))
-            self._expand_next()
+            self.expand_next()
         return False
 
-    def _expand_next(self) -> None:
+    def expand_next(self) -> None:
+        """Expand one state."""
         state = self._states[self._place]
         if not self._rules.has_throws:
             self._expand_situation(Situation(state))
@@ -198,6 +199,11 @@ class Interpreter:
             f"{self._rules.where(at)}; they may draw nothing and change nothing: "
             "outcomes() yields all that can happen, with its weight"
         )
+
+    @property
+    def states(self) -> np.ndarray:
+        """The states found so far, those to be expanded among them: (n, n_fields) int32."""
+        return self._state_rows(len(self._states))
 
     def _state_rows(self, n: int) -> np.ndarray:
         """The numbers of the first states: (n, n_fields) int32."""

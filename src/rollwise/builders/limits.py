@@ -32,11 +32,13 @@ def too_many_states(
     states : (n_states, n_fields) int32
         Those found, in their order.
     """
-    found = len(states)
+    found, each = len(states), 1 + rules.turn_states
+    turns = f" (each position has a turn of {each - 1:,})" if each > 1 else ""
     per_state = 4 * len(rules.field_names) + 40 + 8 * max(outcomes, 1) / max(expanded, 1)
+    memory = in_bytes(found * each * per_state)
     return TooManyStates(
-        f"{rules.game.name}: more than {max_states:,} states; {expanded:,} were expanded, "
-        f"{found:,} found and more to come (about {in_bytes(found * per_state)} for the ones "
+        f"{rules.game.name}: more than {max_states * each:,} states{turns}; {expanded:,} were "
+        f"expanded, {found:,} found and more to come (about {memory} for the ones "
         f"found){what_grows(rules, states)}. "
         f"Smaller parameters or a smaller state help; {more_states()} raises "
         f"the limit{rules.or_by_layers}"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rollwise.builders.draws import drawn_by
+from rollwise.dice import Pool
 from rollwise.errors import RulesError, TooManyStates, spelled
 from rollwise.faults import PASSED_ON, fault_text, one_line, shown
 from rollwise.game import (
@@ -27,7 +28,7 @@ from rollwise.game import (
     is_payoff,
     then_text,
 )
-from rollwise.graph import NO_THROW
+from rollwise.graph import NO_THROW, ROLLS_LEFT
 from rollwise.graph.layout import LEAST, MOST, MOST_NUMBERS, StateLayout, ThrowLayout
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 
 # Columns of the strategy table, and what was thrown, which no field may be called.
-RESERVED = ("action", "value", "win_probability", "error_bound", "throw")
+RESERVED = ("action", "value", "win_probability", "error_bound", "throw", ROLLS_LEFT)
 
 # What each rule is given, after the game itself.
 GIVEN = {
@@ -174,22 +175,39 @@ class Rules:
         return type(self.game).throws is not Game.throws
 
     @cached_property
-    def throws(self) -> ThrowLayout | None:
-        """How a throw lies in arrays, as the first one shows; None in a game without throws."""
-        if not self.has_throws:
-            return None
-        name = self.game.name
+    def _first_throw(self) -> Any:
+        """The first of what `throws` yields at the start; None if that is nothing."""
         try:
-            first = next(iter(self.game.throws(self.start)), None)
+            return next(iter(self.game.throws(self.start)), None)
         except PASSED_ON:
             raise
         except BaseException as error:
             raise RulesError(
-                f"{name}: throws() fails in the state {self.state_text(self.start)}: "
+                f"{self.game.name}: throws() fails in the state {self.state_text(self.start)}: "
                 f"{fault_text(error)}"
             ) from error
+
+    @cached_property
+    def pool(self) -> Pool | None:
+        """The dice that may be thrown again; None in a game without such a turn."""
+        first = self._first_throw if self.has_throws else None
+        return first if isinstance(first, Pool) else None
+
+    @property
+    def turn_states(self) -> int:
+        """How many states of a graph the turn of each position has, with a pool; 0 without."""
+        return 0 if self.pool is None else self.pool.n_states
+
+    @cached_property
+    def throws(self) -> ThrowLayout | None:
+        """How a throw lies in arrays, as the first one shows; None in a game without throws."""
+        if not self.has_throws:
+            return None
+        name, first = self.game.name, self._first_throw
+        if isinstance(first, Pool):
+            return ThrowLayout(first.n)
         try:
-            _, throw = first  # type: ignore[misc]  # or there is none
+            _, throw = first  # or there is none
         except (TypeError, ValueError):
             raise RulesError(
                 f"{name}: throws() gives {shown(first)} in the state "
@@ -449,7 +467,7 @@ class Rules:
         state = self.layout.state(row[:n])
         if self.throws is None or len(row) == n or row[n] == NO_THROW:
             return Situation(state)
-        return Situation(state, (self.throws.throw(row[n:]),))
+        return Situation(state, (self.throws.throw(row[n : n + self.throws.width]),))
 
     def where(self, at: Situation, *action: int) -> str:
         """A situation, or a situation and an action, in words."""

@@ -13,7 +13,13 @@ import typer
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import write_json
 from rollwise.documents.parts import as_json
-from rollwise.errors import ParameterError, UnknownGame, UnknownState, UsageError
+from rollwise.errors import (
+    ParameterError,
+    TooManyStates,
+    UnknownGame,
+    UnknownState,
+    UsageError,
+)
 from rollwise.game import Game
 from rollwise.games import create, find
 from rollwise.machine import user_cache
@@ -283,6 +289,35 @@ def solve_or_load(
             max_states=max_states,
             progress=progress.listener,
         )
+
+
+def goes_by_layers(game: Game, max_states: int | None) -> bool:
+    """Whether a game that is too large for one graph is solved by layers instead."""
+    from rollwise.builders.rules import Rules
+
+    return max_states is None and game.base_game is game and Rules(game).has_progress
+
+
+def solved_around(
+    game: Game,
+    state: Mapping[str, Any],
+    load_from: str | None,
+    max_states: int | None,
+    **how: Any,
+) -> Solution:
+    """The solution of a game; of one that is too large for one graph, that of a state's turn."""
+    from rollwise.answer.kept import layers, solve_by_layers
+
+    plain = load_from is None and max_states is None and not any(how.values())
+    if plain and (kept := layers(game)) is not None:
+        return kept.part(state)
+    try:
+        return solve_or_load(game, load_from, max_states, **how)
+    except TooManyStates:
+        if not plain or not goes_by_layers(game, max_states):
+            raise
+    with Progress() as progress:
+        return solve_by_layers(game, progress=progress).part(state)
 
 
 def print_json(document: Any) -> None:

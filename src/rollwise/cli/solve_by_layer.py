@@ -18,7 +18,7 @@ def print_layers(
     game: Game, max_states: int | None, save: Path | None, *, json: bool = False
 ) -> None:
     """Solve a game by layers; print what it is worth, and write the strategy if asked to."""
-    from rollwise.answer.layered import solve_by_layers
+    from rollwise.answer.kept import solve_by_layers
 
     if save is not None:  # before the work, so that it isn't lost
         try:
@@ -51,7 +51,8 @@ def print_layers(
             f"graph of {in_bytes(solution.most_bytes)}"
         )
         spent = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in solution.seconds.items())
-        typer.echo(f"  strategy-iteration by layers: {spent}")
+        kept = f"kept from {solution.kept_from}, " if solution.kept_from else ""
+        typer.echo(f"  strategy-iteration by layers: {kept}{spent}")
         if save is not None:
             typer.echo(f"Saved to {save}, a file a layer.")
     if solution.status != "certified":

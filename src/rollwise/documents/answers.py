@@ -137,6 +137,7 @@ def layers_document(solution: LayeredSolution) -> Document:
         "value": number_or_none(solution.value),
         "win_probability": number_or_none(solution.win_probability),
         "error_bound": number_or_none(solution.error_bound),
+        **({"kept_from": solution.kept_from} if solution.kept_from else {}),
         "seconds": {name: round(spent, 6) for name, spent in solution.seconds.items()},
     }
 

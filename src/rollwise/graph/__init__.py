@@ -1,7 +1,7 @@
 """The graph of a game: its arrays, a view of them, components, endless play, policies."""
 
 from rollwise.graph.lotteries import Lotteries
-from rollwise.graph.naming import NO_THROW, THROW, find_state, title_of
+from rollwise.graph.naming import KEEP, NO_THROW, ROLLS_LEFT, THROW, find_state, title_of
 from rollwise.graph.state_graph import (
     ARRAYS,
     FACTS,
@@ -17,7 +17,9 @@ __all__ = [
     "ARRAYS",
     "FACTS",
     "HELD",
+    "KEEP",
     "NO_THROW",
+    "ROLLS_LEFT",
     "SPELLED_OUT",
     "THROW",
     "Action",

@@ -38,6 +38,21 @@ class Lotteries(NamedTuple):
     passes: NDArray[np.bool_]
     payoff: NDArray[np.float64]
 
+    def has_draws(self) -> bool:
+        """Whether a game may end with nothing won and nothing lost."""
+        return bool(np.any(self.over & (self.payoff == 0)))
+
+    def has_stakes(self) -> bool:
+        """Whether there are points, or payoffs besides a win, a draw and a loss."""
+        plain = np.isin(self.payoff, (1.0, 0.0, -1.0))
+        return bool(np.any(self.reward)) or not bool(np.all(plain))
+
+    def chances(self) -> NDArray[np.float64]:
+        """How likely each outcome is: (n_lottery_outcomes,) float64, each within 4 roundings."""
+        total = np.add.reduceat(self.weight.astype(np.float64), self.indptr[:-1])
+        found: NDArray[np.float64] = self.weight / np.repeat(total, np.diff(self.indptr))
+        return found
+
     def only(self, kept: NDArray[Any]) -> Lotteries:
         """Some of the lotteries, in this order."""
         sizes = np.diff(self.indptr)[kept]

@@ -14,6 +14,8 @@ from rollwise.parameters import typed
 
 THROW = -1  # the number of the action that throws, in a game with throws
 NO_THROW = -(2**31)  # what stands in the columns of a throw before it
+KEEP = 2**30  # the least number of an action that keeps dice of a pool; the code is added
+ROLLS_LEFT = "rolls_left"  # the last column of a throw of a pool
 
 
 def title_of(game: str, parameters: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ from rollwise.faults import PASSED_ON, fault_text
 from rollwise.graph.choices import has_ties
 from rollwise.graph.layout import StateLayout
 from rollwise.graph.state_graph import StateGraph
+from rollwise.graph.view import State
 
 StateFunction = Callable[[Any], Any]
 
@@ -80,7 +81,8 @@ class Policy:
         function : callable
             Takes a state of the game, and the throw in a game with throws. Gives an action, or a
             mapping of actions to weights for a policy that mixes them. Where the mover has no
-            choice it is not asked.
+            choice it is not asked. In a game with a pool of dice it is given the rolls left as
+            well; where there are some, it gives what to keep, a tuple of faces.
 
         Raises
         ------
@@ -95,8 +97,14 @@ class Policy:
                 probability[actions[0]] = 1.0
                 continue
             try:
-                throw = () if throws is None else (throws.throw(state.throw),)
-                answer = function(layout.state(state.fields), *throw)
+                given = [layout.state(state.fields)]
+                if throws is not None:
+                    given.append(throws.throw(state.throw))
+                if graph.has_pool:
+                    given.append(state.rolls_left)
+                answer = function(*given)
+                if isinstance(answer, tuple) and state.rolls_left:
+                    answer = _kept(state, answer)
                 mixed = answer if isinstance(answer, Mapping) else {answer: 1.0}
                 chances = {index(label): float(weight) for label, weight in mixed.items()}
             except PASSED_ON:
@@ -117,6 +125,21 @@ class Policy:
                     )
                 probability[actions[labels.index(label)]] = weight / total
         return cls(name, probability)
+
+
+def _kept(state: State, faces: tuple[int, ...]) -> int:
+    """The number of the action that keeps these dice.
+
+    Raises
+    ------
+    PolicyError
+        They weren't thrown.
+    """
+    name = f"keep {' '.join(map(str, sorted(faces))) or 'nothing'}"
+    meant = state.graph.vocabulary.meaning(name)
+    if not meant:
+        raise PolicyError(f"{state.graph.game}: nobody can {name} in the state {state}")
+    return meant[0]
 
 
 def reached_by(graph: StateGraph, policy: Policy, start: int = 0) -> NDArray[np.bool_]:

@@ -10,6 +10,10 @@ In a game with throws a *state* is a position, or a position after a throw. The 
 first. Each has one action, the throw (`THROW`). The outcome j of all these actions leads to the
 state ``n_positions + j``. So to methods a throw is chance like any other.
 
+A *turn* with a pool of dice (see `rollwise.builders.pools`) has further states: those after
+each later throw, and those in which some dice are kept and the others are yet to fall.
+Each position has as many, ``turn_states``, and they stand together.
+
 A graph holds what its actions share once (see `rollwise.graph.lotteries`). The arrays that
 spell it out for each action and outcome are made when someone asks for them.
 """
@@ -26,10 +30,19 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.errors import UnknownState
 from rollwise.graph.components import Components
 from rollwise.graph.layout import ThrowLayout
 from rollwise.graph.lotteries import Lotteries, share
-from rollwise.graph.naming import NO_THROW, find_state, spread, state_text, title_of
+from rollwise.graph.naming import (
+    NO_THROW,
+    ROLLS_LEFT,
+    THROW,
+    find_state,
+    spread,
+    state_text,
+    title_of,
+)
 from rollwise.graph.old_names import OldNames
 from rollwise.graph.view import GraphView
 from rollwise.graph.vocabulary import Vocabulary
@@ -100,10 +113,11 @@ class StateGraph(OldNames):
     endless : {"forbidden", "draw", "lose"}
         What endless play is worth in a game that is won or lost (see `rollwise.Game`).
     throws : (n_thrown, width) int32 or None
-        What was thrown, by the outcomes of the first lotteries, which are those of throws.
-        None where no state is a throw.
+        What was thrown, by the outcomes of the first lotteries, which are those of throws; with
+        a pool, by the states of a turn, and the rolls left in the last column. None where no
+        state is a throw.
     throw_names : tuple of str
-        The columns of a throw; empty in a game without.
+        The columns of a throw; empty in a game without. With a pool the last is `ROLLS_LEFT`.
     action_reward : (n_actions,) float64
         Points for taking the action; with two players, from the other one. This and what
         follows is spelled out from the lotteries.
@@ -212,6 +226,11 @@ class StateGraph(OldNames):
         return np.flatnonzero(self.states[:, column] == NO_THROW)
 
     @property
+    def thrown_in(self) -> NDArray[np.bool_]:
+        """Which states follow a throw that all dice of have fallen: (n_states,) bool."""
+        return np.asarray(self.action_label[self.action_indptr[:-1]] != THROW)
+
+    @property
     def fields(self) -> NDArray[np.int32]:
         """The fields of each state, without what was thrown: (n_states, n_fields) int32."""
         return self.rows[:, : len(self.field_names)]
@@ -231,7 +250,19 @@ class StateGraph(OldNames):
         """What a throw is to the rules; None in a game without throws."""
         if not self.throw_names:
             return None
-        return ThrowLayout(None if self.throw_names == ("throw",) else len(self.throw_names))
+        if self.throw_names == ("throw",):
+            return ThrowLayout(None)
+        return ThrowLayout(len(self.throw_names) - self.has_pool)
+
+    @property
+    def has_pool(self) -> bool:
+        """Whether dice are kept and thrown again: the last column of a throw is `ROLLS_LEFT`."""
+        return self.throw_names[-1:] == (ROLLS_LEFT,)
+
+    @property
+    def turn_states(self) -> int:
+        """How many states the turn of each position has; 0 where turns differ."""
+        return len(self.throws) if self.has_pool and self.throws is not None else 0
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -260,6 +291,11 @@ class StateGraph(OldNames):
         thrown = states >= n
         position, number = states.copy(), states[thrown] - n
         begins = self.outcome_indptr[: n + 1]
+        if self.turn_states:
+            position[thrown] = number // self.turn_states
+            rows[:, :fields] = self.states[position]
+            rows[thrown, fields:] = self.throws[number % self.turn_states]
+            return rows
         position[thrown] = np.searchsorted(begins, number, side="right") - 1
         rows[:, :fields] = self.states[position]
         lottery = self.action_lottery[position[thrown]]
@@ -275,7 +311,9 @@ class StateGraph(OldNames):
     def thrown_from(self) -> NDArray[np.int32]:
         """The position of each state after a throw: (n_states - n_positions,) int32."""
         n = len(self.states)
-        sizes = np.diff(self.outcome_indptr[: n + 1]) if self.throws is not None else 0
+        sizes: Any = self.turn_states
+        if self.throws is not None and not sizes:
+            sizes = np.diff(self.outcome_indptr[: n + 1])
         return np.repeat(np.arange(n, dtype=np.int32), sizes)
 
     @property
@@ -289,8 +327,7 @@ class StateGraph(OldNames):
     @property
     def has_draws(self) -> bool:
         """Whether a game that is won or lost can also be drawn."""
-        over, payoff = self.lotteries.over, self.lotteries.payoff
-        return not self.is_score and bool(np.any(over & (payoff == 0)))
+        return not self.is_score and self.lotteries.has_draws()
 
     @cached_property
     def has_stakes(self) -> bool:
@@ -298,10 +335,7 @@ class StateGraph(OldNames):
 
         Its values are expected payoffs then, and not chances to win.
         """
-        if self.objective != "win":
-            return False
-        plain = np.isin(self.lotteries.payoff, (1.0, 0.0, -1.0))
-        return bool(np.any(self.lotteries.reward)) or not bool(np.all(plain))
+        return self.objective == "win" and self.lotteries.has_stakes()
 
     @property
     def is_score(self) -> bool:
@@ -367,7 +401,10 @@ class StateGraph(OldNames):
         return digest.hexdigest()
 
     def find(
-        self, state: Sequence[Any] | Mapping[str, Any], throw: int | Sequence[int] | None = None
+        self,
+        state: Sequence[Any] | Mapping[str, Any],
+        throw: int | Sequence[int] | None = None,
+        rolls_left: int | None = None,
     ) -> int:
         """The number of a state given by its fields, in their order or by name.
 
@@ -376,6 +413,9 @@ class StateGraph(OldNames):
         throw : int or sequence of int, optional
             What was thrown there, in any order that means one throw only. It may stand among
             the fields that are given by name, too.
+        rolls_left : int, optional
+            How often dice of a pool may still be thrown again: as after the first throw, unless
+            something else is said.
 
         Raises
         ------
@@ -384,20 +424,32 @@ class StateGraph(OldNames):
             one that is no whole number; or nothing of the kind is thrown there.
         """
         if self.throw_names and isinstance(state, Mapping):
-            state, throw = self._apart(state, throw)
+            state, throw, rolls_left = self._apart(state, throw, rolls_left)
+        if rolls_left is not None and (throw is None or not self.has_pool):
+            raise UnknownState(
+                f"{self.title}: rolls are left after a throw of dice that may be thrown again"
+            )
         found = find_state(self.states, self.field_names, state, self.title)
-        return found if throw is None else self.view[found].find_throw(throw).target
+        if throw is None:
+            return found
+        if self.has_pool:
+            return self.view[found].find_in_turn(throw, rolls_left).index
+        return self.view[found].find_throw(throw).target
 
-    def _apart(self, state: Mapping[str, Any], throw: Any) -> tuple[Mapping[str, Any], Any]:
+    def _apart(
+        self, state: Mapping[str, Any], throw: Any, rolls_left: int | None
+    ) -> tuple[Mapping[str, Any], Any, int | None]:
         """The fields of the position, and what was thrown there, if it is said."""
         fields = spread(state)
         assert isinstance(fields, dict)
         if throw is None and all(name in fields for name in self.throw_names):
             throw = [fields.pop(name) for name in self.throw_names]
             throw = None if throw[0] == NO_THROW else throw
+            if throw is not None and self.has_pool:
+                rolls_left = throw.pop()
         if self.throws is None:  # the fields of a position have the columns of a throw
             fields = dict.fromkeys(self.throw_names, NO_THROW) | fields
-        return fields, throw
+        return fields, throw, rolls_left
 
     @property
     def title(self) -> str:

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UnknownState
-from rollwise.graph.naming import NO_THROW, THROW
+from rollwise.graph.naming import KEEP, NO_THROW, ROLLS_LEFT, THROW
 from rollwise.graph.vocabulary import listed
 
 if TYPE_CHECKING:
@@ -146,13 +146,27 @@ class State(_Element):
 
     @property
     def throw(self) -> tuple[int, ...]:
-        """What was thrown; empty before a throw, and in a game without throws."""
+        """What was thrown; empty before a throw, and in a game without throws.
+
+        Dice of a pool that are yet to fall are 0.
+        """
         graph = self.graph
         if not graph.throw_names:
             return ()
         row = dict(zip(graph.columns, graph.row(self.index), strict=True))
-        numbers = tuple(row[name] for name in graph.throw_names)
+        numbers = tuple(row[name] for name in graph.throw_names if name != ROLLS_LEFT)
         return () if numbers[0] == NO_THROW else numbers
+
+    @property
+    def rolls_left(self) -> int:
+        """How often dice may still be thrown again, after a throw of a pool; 0 elsewhere."""
+        return max(self.named.get(ROLLS_LEFT, 0), 0)
+
+    @property
+    def asks_rules(self) -> bool:
+        """Whether the rules say what can be done there, and not the pool of dice."""
+        pooled = self.graph.has_pool and self.throw
+        return not pooled or not (self.rolls_left or 0 in self.throw)
 
     @property
     def named(self) -> dict[str, int]:
@@ -199,6 +213,38 @@ class State(_Element):
             f"{self.graph.title}: nobody throws {' '.join(map(str, wanted))} in the state {self}; "
             f"the throws are {listed([' '.join(map(str, found)) for found in known])}"
         )
+
+    def find_in_turn(self, throw: int | Sequence[int], rolls_left: int | None = None) -> State:
+        """A state of the turn of a position with a pool of dice.
+
+        Parameters
+        ----------
+        throw : int or sequence of int
+            The faces; 0 for dice that are yet to fall, where the others are kept.
+        rolls_left : int, optional
+            As after the first throw, unless something else is said.
+
+        Raises
+        ------
+        UnknownState
+            Nobody throws that there, or so many rolls are never left.
+        """
+        faces = tuple(throw) if isinstance(throw, Sequence | np.ndarray) else (throw,)
+        kept = sorted(face for face in faces if face)
+        keeping = len(kept) < len(faces)
+        full = (*kept, *[1] * (len(faces) - len(kept)))
+        here = State(self.view, self.find_throw(full).target)
+        most = here.rolls_left - keeping
+        left = most if rolls_left is None else rolls_left
+        if not 0 <= left <= most:
+            raise UnknownState(f"{self.graph.title}: after that throw 0 to {most} rolls are left")
+        while here.rolls_left - keeping > left:
+            nothing_kept = State(self.view, here.actions[-1].outcomes[0].target)
+            here = State(self.view, nothing_kept.find_throw(full).target)
+        if not keeping:
+            return here
+        keep = here.find_action(f"keep {' '.join(map(str, kept)) or 'nothing'}")
+        return State(self.view, keep.outcomes[0].target)
 
     def __str__(self) -> str:
         return self.graph.state_text(self.index)
@@ -273,6 +319,11 @@ class Action(_Element):
     def is_throw(self) -> bool:
         """Whether it is the throw before a choice, and no move of a player."""
         return bool(self.graph.throw_names) and self.label == THROW
+
+    @property
+    def keeps(self) -> bool:
+        """Whether it keeps dice of a pool; the rules know nothing of that."""
+        return self.label >= KEEP and self.graph.has_pool
 
     @property
     def distinct_name(self) -> str:

@@ -170,6 +170,8 @@ def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
         try:
             words.describe(at[0])
             words.show(at[0])
+            if not graph.view[s].asks_rules:
+                continue
             if len(at) == 2:
                 words.throw_text(at)
             for action in graph.view[s].labels:

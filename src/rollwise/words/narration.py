@@ -31,6 +31,12 @@ MOST_TRIES = 10_000  # throws, to find one that brings an outcome
 TRIES_AT_ONCE = 64
 
 
+def _fallen(throw: Sequence[int]) -> str:
+    """The dice of a pool that have fallen, in words."""
+    fallen = [face for face in throw if face]
+    return dice.spoken(fallen) if fallen else "nothing"
+
+
 @dataclass(frozen=True, eq=False)
 class Narrator:
     """Tells what happens on a graph.
@@ -104,6 +110,8 @@ class Narrator:
         named = zip(self.graph.field_names, here.fields, strict=True)
         fields = [field for name, field in named if name not in self.graph.throw_names]
         text = Words(self.game).describe(StateLayout.of(self.game.start()).state(fields))
+        if 0 in here.throw and not here.asks_rules:
+            return f"{text}; kept: {_fallen(here.throw)}"
         return f"{text}; thrown: {self._throw_text(here)}" if here.throw else text
 
     def _throw_text(self, thrown: State) -> str:
@@ -120,6 +128,8 @@ class Narrator:
         outcome = self.graph.view.action(action).outcome(number)
         if outcome.action.is_throw and outcome.next_state is not None:
             return self._throw_text(outcome.next_state)
+        if outcome.action.keeps:
+            return outcome.action.name
         told = self._told(action, number)
         if outcome.ending is not None:
             result, _, stake = outcome.ending_text.partition(" ")
@@ -185,6 +195,9 @@ class Narrator:
         outcome = taken.outcome(number)
         if taken.is_throw:
             return f"{who} {conjugated('throw', who)} {self.outcome_text(action, number)}"
+        if taken.keeps:
+            after = () if outcome.next_state is None else outcome.next_state.throw
+            return f"{who} {conjugated('keep', who)} {_fallen(after)}"
         deed = self._words.deed(self._at(action), taken.label)
         came = [self._told(action, number, faces)]
         if not (deed or came[0] or outcome.is_over):
@@ -233,7 +246,7 @@ class Narrator:
     def dice(self, action: int) -> tuple[int, ...]:
         """The sides of the dice that an action throws, if the game says so."""
         label = int(self.graph.action_label[action])
-        if self.game is None or self.is_throw(action):
+        if self.game is None or self.is_throw(action) or self.graph.view.action(action).keeps:
             return ()
         return self._words.throw(self._at(action), label)
 

@@ -220,6 +220,10 @@ def scope_of(rules: Rules, reads: Reads) -> dict[str, Any]:
         "record_source": record_source(values),
         "key": reads.key,
     }
+    if rules.pool is not None and rules.throws is not None:
+        ways, throws = zip(*rules.pool.throws, strict=True)
+        scope["pool_ways"] = np.array(ways, np.int64)
+        scope["pool_codes"] = np.array(list(map(rules.throws.code, throws)), np.int64)
     for name, value in values.items():
         if isinstance(value, np.ndarray):
             scope[f"dtype_{name}"] = array_dtype(value).type
@@ -250,7 +254,7 @@ def _throw_coder(layout: ThrowLayout) -> Any:
     """What gives the code of a throw: a whole number, a tuple of them, or an array."""
     size, bits = layout.size, layout.bits
     most = 1 << (bits - 1)
-    mask = np.uint64((1 << bits) - 1) if bits < 64 else np.uint64(2**64 - 1)
+    mask = np.uint64((1 << bits) - 1)
     steps = tuple(np.uint64(k * bits) for k in range(layout.width))
 
     @numba.njit(**OPTIONS)

@@ -70,7 +70,7 @@ if weight_ != 0:
         "actions": Writing("label_", label, scope),
         "outcomes": Writing("weight_, then_, state_", outcome, scope),
     }
-    if rules.has_throws:
+    if rules.has_throws and rules.pool is None:
         found["throws"] = Writing("weight_, throw_", throw, scope)
     return found
 
@@ -184,12 +184,16 @@ def _throw_buffers(rules: Rules) -> str:
     """The lines that take up the buffers of throws, in a game that has them."""
     if not rules.has_throws:
         return ""
-    return """
+    sink = "" if rules.pool else SINK
+    return f"""
     thrown = uint64(0)
     throw_ends = carray(pointer(call.throw_ends), (count,), int64)
     codes = carray(pointer(call.throws), (most_actions,), int64)
     whole_weights = carray(pointer(call.throw_weights), (most_actions,), int64)
-    real_weights = carray(pointer(call.throw_weights), (most_actions,), float64)
+    real_weights = carray(pointer(call.throw_weights), (most_actions,), float64){sink}"""
+
+
+SINK = """
     throw_sink = (uint64(most_actions), call.throw_weights, call.throws, address)"""
 
 
@@ -199,6 +203,20 @@ def _situations(rules: Rules) -> str:
     if layout is None:
         return _one_situation(rules, "", "i").replace("\n", "\n        ")
     each = _one_situation(rules, " throw,", "t").replace("\n", "\n            ")
+    loop = f"""
+        throw_ends[i] = thrown
+        for t in range(thrown_before, thrown):
+            code = codes[t]
+            throw = {layout.source("code")}{each}"""
+    if rules.pool is not None:
+        return f"""
+        thrown_before = thrown
+        if thrown + uint64({len(rules.pool.throws)}) > uint64(most_actions):
+            return i if i > 0 else {BUFFERS_FULL}
+        for t in range({len(rules.pool.throws)}):
+            codes[thrown] = pool_codes[t]
+            whole_weights[thrown] = pool_ways[t]
+            thrown += uint64(1){loop}"""
     return f"""
         thrown_before = thrown
         thrown = list_throws(game, s, throw_sink, thrown)
@@ -220,11 +238,7 @@ def _situations(rules: Rules) -> str:
                 codes[distinct] = codes[t]
                 whole_weights[distinct] = whole_weights[t]
                 distinct += uint64(1)
-        thrown = distinct
-        throw_ends[i] = thrown
-        for t in range(thrown_before, thrown):
-            code = codes[t]
-            throw = {layout.source("code")}{each}"""
+        thrown = distinct{loop}"""
 
 
 def _one_situation(rules: Rules, throw: str, number: str) -> str:

@@ -28,7 +28,7 @@ from rollwise.kernels import explore
 from rollwise.kernels.calls import EXPAND
 from rollwise.machine.interrupts import LOOK, heard
 
-CHUNK = 200_000
+CHUNK, OUTCOMES_AT_ONCE = 200_000, 4_000_000  # expanded between two reports of progress
 OUTCOMES_PER_STATE = 40  # a graph may have this many outcomes for each state of the limit
 
 
@@ -66,6 +66,7 @@ class Explorer:
             max_outcomes=max_states * OUTCOMES_PER_STATE,
             looked_at=limits.LOOKED_AT,
         )
+        self._outcomes_each = OUTCOMES_AT_ONCE / 1000  # of a state, until some are expanded
         self._most = 512  # actions and outcomes that the buffers hold
         n_fields = len(rules.field_names)
         self._buffers = new_buffers(self._call, self._most, n_fields, rules.has_throws)
@@ -90,7 +91,7 @@ class Explorer:
 
     def run(self, stop: int | None = None) -> bool:
         """Expand a number of states, up to the number `stop`; whether there are more."""
-        stop = self.place + CHUNK if stop is None else stop
+        stop = self.place + self._chunk() if stop is None else stop
         self._table.reconsider(self.graph.states, self.n_states)
         while self.place < stop:
             box = self._table.box.copy()
@@ -116,6 +117,13 @@ class Explorer:
             if ending == explore.LISTS_NEEDED:
                 self._enlarge_lists()
         return True
+
+    def _chunk(self) -> int:
+        """How many states to expand next."""
+        seen = self.place - int(self.counts["first"][0])
+        if seen > 0:
+            self._outcomes_each = max(int(self.counts["outcomes"][0]) / seen, 1.0)
+        return max(min(CHUNK, int(OUTCOMES_AT_ONCE / self._outcomes_each)), 1)
 
     def _explore(self, stop: int) -> int:
         ending: int = explore.explore(
@@ -210,6 +218,7 @@ class Explorer:
 
     def forget(self) -> None:
         """Drop the actions and outcomes found so far; the states stay."""
+        self._chunk()  # which remembers how many outcomes states have
         self.counts["first"] = self.place
         self.counts["situations"] = self.counts["actions"] = self.counts["outcomes"] = 0
 

@@ -97,12 +97,15 @@ def what_is_read(rules: Rules, functions: dict[str, Function], unread: Iterable[
                 pending.append(value.__func__)
     values = dict(sorted(values.items()))
     throws = () if rules.throws is None else rules.throws.columns
+    if rules.pool is not None:
+        throws += (str(rules.pool),)
     return Reads(functions, values, methods, rules.field_names, rules.has_reward, throws)
 
 
 def what_rules_read(rules: Rules) -> Reads:
     """What the rules of a game read; ask for `Rules.reads`, which finds it once."""
-    names = (*RULES, "throws") if rules.has_throws else RULES
+    listed = rules.has_throws and rules.pool is None  # a pool was made by Python
+    names = (*RULES, "throws") if listed else RULES
     functions = {name: getattr(type(rules.game), name) for name in names}
     return what_is_read(rules, functions, unread=() if rules.has_reward else ("reward",))
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.builders.arrays import Arrays, Throws
+from rollwise.builders.arrays import Arrays
 from rollwise.builders.expand import Action, expand, merged, throws_in
 from rollwise.builders.rules import Rules, Situation, throw_text
 from rollwise.errors import RulesDiffer
@@ -102,7 +102,7 @@ def compare(
         The plain rules break the contract of the language.
     """
     left = OUTCOMES_PER_STATE * max(len(chosen), FEW) if most_outcomes is None else most_outcomes
-    begins = None if arrays.throws is None else _situation_indptr(arrays.throws)
+    begins = None if arrays.throws is None else arrays.throws.situation_indptr
     for s in chosen.tolist():
         state = rules.layout.state(arrays.states[s].tolist())
         situations = {s: Situation(state)}
@@ -114,12 +114,6 @@ def compare(
             left -= _compare_situation(rules, arrays, known, number, at)
             if left < 0:
                 return
-
-
-def _situation_indptr(throws: Throws) -> NDArray[np.int64]:
-    """Where the situations of each state begin: (n_states + 1,) int64."""
-    sizes = np.diff(throws.indptr)[throws.of_state]
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def _compare_throws(rules: Rules, arrays: Arrays, s: int, state: Any) -> list[Any]:

@@ -19,7 +19,7 @@ from rollwise.cli.common import (
     read_game,
     read_state,
     read_throw,
-    solve_or_load,
+    solved_around,
 )
 from rollwise.cli.forms import (
     ChaseOption,
@@ -55,6 +55,10 @@ def advise(
         str | None,
         typer.Option(metavar="N,...", help="What was thrown; without it, each throw is shown."),
     ] = None,
+    rolls_left: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="How often dice may still be thrown again."),
+    ] = None,
     chase: ChaseOption = False,
     contest: ContestOption = False,
     ties: TiesOption = None,
@@ -76,10 +80,10 @@ def advise(
         raise UsageError(f"--method {method} estimates; `rollwise table` has its estimates")
     chosen = as_played(read_game(game, parameters), Form(chase, None, contest, ties))
     position, thrown = read_state(state), read_throw(throw)
-    solution = solve_or_load(chosen, load, max_states, method=method, options=options)
-    advice = solution.advise(position, thrown)
+    solution = solved_around(chosen, position, load, max_states, method=method, options=options)
+    advice = solution.advise(position, thrown, rolls_left)
     if solution.gave_up:
-        tell_unfinished(solution, solution.find(position, thrown))
+        tell_unfinished(solution, solution.find(position, thrown, rolls_left))
         raise typer.Exit(1)
     document = advice_document(solution, advice)
     if json:

@@ -15,6 +15,7 @@ from rollwise.cli.common import (
     ModeOption,
     NoCacheOption,
     ParametersArgument,
+    goes_by_layers,
     print_json,
     print_worth,
     read_game,
@@ -49,7 +50,7 @@ from rollwise.cli.method_options import (
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import say
 from rollwise.documents.answers import solution_document
-from rollwise.errors import UsageError
+from rollwise.errors import TooManyStates, UsageError
 from rollwise.machine.atomic_files import check_place
 from rollwise.methods import find_method
 from rollwise.numbers.printed import rounded_up
@@ -164,7 +165,16 @@ def solve(
         print_layers(chosen, max_states, save, json=json)
         return
     building = {"mode": read_mode(mode), "max_states": max_states}
-    solution = _solved(chosen, tolerance, method=method, options=options, **building)
+    try:
+        solution = _solved(chosen, tolerance, method=method, options=options, **building)
+    except TooManyStates:
+        if not goes_by_layers(chosen, max_states) or save is not None or any(elsewhere.values()):
+            raise
+        from rollwise.cli.solve_by_layer import print_layers
+
+        say(f"{chosen.name} is too large for one graph, and solved by layers (--by-layer)")
+        print_layers(chosen, None, None, json=json)
+        return
     _tell(solution, game, save, history, json=json)
 
 

@@ -1,0 +1,17 @@
+"""Games of the gallery, small enough for tests that go through all games."""
+
+from __future__ import annotations
+
+from typing import Any
+
+SMALL: dict[str, dict[str, Any]] = {
+    "hypergammon": {"checkers": 1},
+    "royal-ur": {"pieces": 1},
+    "yahtzee": {"boxes": 1},
+    "yatzy": {"boxes": 1},
+    "chicago": {"dice": 2},
+}
+TYPED = {  # as on the command line
+    name: [f"{parameter}={value}" for parameter, value in given.items()]
+    for name, given in SMALL.items()
+}
