@@ -15,9 +15,12 @@ from hypothesis import strategies as st
 
 import rollwise
 from rollwise import AGAIN, END, PASS, Game, dice, parameter
+from rollwise.coach.open_table import OpenTable
+from rollwise.coach.session import Session
 from rollwise.dice import Pool
 from rollwise.errors import PolicyError, RulesError, TooManyStates, UnknownState
 from rollwise.games.chicago import Chicago
+from rollwise.games.pig import Pig
 from rollwise.games.yahtzee import Yahtzee
 from rollwise.games.yatzy import Yatzy
 
@@ -279,3 +282,28 @@ def test_the_turn_of_a_player_passes() -> None:
     assert abs(whole.value - layers.value) <= whole.error_bound + layers.error_bound
     assert np.all(layers.error_bounds < 1e-12)
     assert not layers.is_score
+
+
+@compiled_only
+@pytest.mark.parametrize("game", [Yahtzee(boxes=3), Chicago(), Pig(target=15)], ids=repr)
+def test_play_in_a_game_that_is_solved_by_layers(game: Game) -> None:
+    """The graph grows turn by turn; every move is worth what it is in the whole graph."""
+    whole, table = rollwise.solve(game), OpenTable.of(rollwise.solve_by_layers(game))
+    seats = game.players
+    session = Session(table, ["you", "she"][:seats], ["random"] * seats, seed=4)
+    while not session.is_over:
+        here = table.graph.view[session.state]
+        assert whole.values[whole.find(here.named)] == pytest.approx(
+            table.solution.values[session.state], abs=1e-11
+        )
+        session.choose(session.machine_choice())
+        assert session.told(session.roll())
+    paid = session.ledger()
+    assert paid.result - paid.start == pytest.approx(sum(paid.luck) + sum(paid.skill))
+    moves = len(session.accounts)
+    undone = Session(table, ["you", "she"][:seats], [None] * seats, seed=4)
+    for entry in session.accounts:
+        undone.choose(entry.action)
+        undone.fall(entry.outcome, entry.faces)
+    undone.undo()
+    assert len(undone.accounts) < moves

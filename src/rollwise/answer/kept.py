@@ -28,7 +28,7 @@ import rollwise
 from rollwise.answer import solve as solving
 from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress, build_with_report, is_compiled
-from rollwise.builders.limits import SMALL
+from rollwise.builders.limits import MAX_STATES, SMALL
 from rollwise.builders.rules import Rules
 from rollwise.errors import OutputError, RollwiseError
 from rollwise.game import Game
@@ -135,9 +135,13 @@ def solve_by_layers(
     return found
 
 
-def layers(game: Game) -> LayeredSolution | None:
-    """An answer by layers that is kept; None where there is none."""
-    return _Entry.of(game).layers(None)
+def large(game: Game) -> LayeredSolution | None:
+    """The answer by layers, if it is kept and the game is too large for one graph."""
+    found = _Entry.of(game).layers(None)
+    if found is None:
+        return None
+    states = len(found.states) * (1 + Rules(game).turn_states)
+    return found if states > MAX_STATES else None
 
 
 def policies(

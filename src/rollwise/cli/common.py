@@ -28,6 +28,7 @@ from rollwise.numbers.printed import certified, chance
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from rollwise.answer.layered import LayeredSolution
     from rollwise.answer.solution import Solution
     from rollwise.builders import Mode
 
@@ -298,26 +299,22 @@ def goes_by_layers(game: Game, max_states: int | None) -> bool:
     return max_states is None and game.base_game is game and Rules(game).has_progress
 
 
-def solved_around(
-    game: Game,
-    state: Mapping[str, Any],
-    load_from: str | None,
-    max_states: int | None,
-    **how: Any,
-) -> Solution:
-    """The solution of a game; of one that is too large for one graph, that of a state's turn."""
-    from rollwise.answer.kept import layers, solve_by_layers
+def solve_or_open(
+    game: Game, load_from: str | None, max_states: int | None, **how: Any
+) -> Solution | LayeredSolution:
+    """As `solve_or_load`; of a game that is too large for one graph, the answer by layers."""
+    from rollwise.answer.kept import large, solve_by_layers
 
     plain = load_from is None and max_states is None and not any(how.values())
-    if plain and (kept := layers(game)) is not None:
-        return kept.part(state)
+    if plain and (kept := large(game)) is not None:
+        return kept
     try:
         return solve_or_load(game, load_from, max_states, **how)
     except TooManyStates:
         if not plain or not goes_by_layers(game, max_states):
             raise
     with Progress() as progress:
-        return solve_by_layers(game, progress=progress).part(state)
+        return solve_by_layers(game, progress=progress)
 
 
 def print_json(document: Any) -> None:

@@ -192,7 +192,7 @@ class Session:
             self.is_over = True
         else:
             self.seat ^= int(fallen.passes)
-            self.state = fallen.target
+            self.state = self.table.entered(fallen.target)
         return entry
 
     @property

@@ -35,7 +35,7 @@ class Fall(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Table:
     """A solved game and its words.
 
@@ -59,6 +59,10 @@ class Table:
             As `rollwise.solve` does.
         """
         return cls(solve(game, **options), game)
+
+    def entered(self, state: int) -> int:
+        """The number of a state that play comes to, when it can be played on from there."""
+        return state
 
     @property
     def graph(self) -> StateGraph:

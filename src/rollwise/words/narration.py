@@ -72,7 +72,9 @@ class Narrator:
         return None if self.game is None else StateLayout.of(self.rules.start())
 
     def _as_rules_know(self, state: State) -> Any:
-        return tuple(state.fields) if self._layout is None else self._layout.state(state.fields)
+        if self._layout is None:
+            return tuple(state.fields)
+        return self._layout.state(state.fields[: len(self._layout.columns)])
 
     @cached_property
     def _source_action(self) -> NDArray[np.int64]:
@@ -112,6 +114,8 @@ class Narrator:
         text = Words(self.game).describe(StateLayout.of(self.game.start()).state(fields))
         if 0 in here.throw and not here.asks_rules:
             return f"{text}; kept: {_fallen(here.throw)}"
+        if here.rolls_left:
+            text += f"; {here.rolls_left} more throw{'s' if here.rolls_left > 1 else ''}"
         return f"{text}; thrown: {self._throw_text(here)}" if here.throw else text
 
     def _throw_text(self, thrown: State) -> str:

@@ -19,7 +19,7 @@ from rollwise.cli.common import (
     read_game,
     read_state,
     read_throw,
-    solved_around,
+    solve_or_open,
 )
 from rollwise.cli.forms import (
     ChaseOption,
@@ -76,11 +76,14 @@ def advise(
     options = method_options(
         method or DEFAULT, epsilon=epsilon, time_limit=time_limit, solver=solver, rim=rim
     )
+    from rollwise.answer.solution import Solution
+
     if find_method(method or DEFAULT).estimates:
         raise UsageError(f"--method {method} estimates; `rollwise table` has its estimates")
     chosen = as_played(read_game(game, parameters), Form(chase, None, contest, ties))
     position, thrown = read_state(state), read_throw(throw)
-    solution = solved_around(chosen, position, load, max_states, method=method, options=options)
+    found = solve_or_open(chosen, load, max_states, method=method, options=options)
+    solution = found if isinstance(found, Solution) else found.part(position)
     advice = solution.advise(position, thrown, rolls_left)
     if solution.gave_up:
         tell_unfinished(solution, solution.find(position, thrown, rolls_left))

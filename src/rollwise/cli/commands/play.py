@@ -17,7 +17,7 @@ from rollwise.cli.common import (
     ParametersArgument,
     print_json,
     refuse,
-    solve_or_load,
+    solve_or_open,
     split_words,
 )
 from rollwise.cli.forms import (
@@ -172,9 +172,12 @@ def _headers(table: Table, dice: str | None) -> dict[str, str]:
 
 def lay_table(game: Game, load: str | None, max_states: int | None) -> Table:
     """The table to play at: the game solved, or its solution loaded."""
+    from rollwise.answer.solution import Solution
+    from rollwise.coach.open_table import OpenTable
     from rollwise.coach.table import Table
 
-    return Table(solve_or_load(game, load, max_states), game)
+    found = solve_or_open(game, load, max_states)
+    return Table(found, game) if isinstance(found, Solution) else OpenTable.of(found)
 
 
 def named_policy(table: Table, name: str) -> Policy | str | None:

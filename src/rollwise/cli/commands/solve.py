@@ -119,9 +119,7 @@ def solve(
     json: JsonOption = False,
 ) -> None:
     """Solve a game: who has the edge, and how sure that is."""
-    check_history_path(history)
-    if not by_layer:
-        check_place(save)
+    _check_places(history, None if by_layer else save)
     options = method_options(
         method,
         epsilon=epsilon,
@@ -153,29 +151,40 @@ def solve(
     if contest is not None:
         others = {"target": target, "save": save, "max_states": max_states, "by_layer": by_layer}
         refuse("doesn't go with --contest N", **others, **elsewhere)
-        from rollwise.cli.solve_contest import print_contest
-
-        print_contest(chosen, contest, "shared" if ties is None else ties, json=json)
+        _print_contest(chosen, contest, ties or "shared", json=json)
         return
     chosen = as_played(chosen, Form(chase, target, False, ties), need_target=True)
     if by_layer:
         refuse(ONLY_BY_LAYER, **elsewhere)
-        from rollwise.cli.solve_by_layer import print_layers
-
-        print_layers(chosen, max_states, save, json=json)
+        _print_layers(chosen, max_states, save, json=json)
         return
     building = {"mode": read_mode(mode), "max_states": max_states}
     try:
         solution = _solved(chosen, tolerance, method=method, options=options, **building)
     except TooManyStates:
-        if not goes_by_layers(chosen, max_states) or save is not None or any(elsewhere.values()):
+        if any((save, *elsewhere.values())) or not goes_by_layers(chosen, max_states):
             raise
-        from rollwise.cli.solve_by_layer import print_layers
+        _print_layers(chosen, None, None, json=json)
+    else:
+        _tell(solution, game, save, history, json=json)
 
-        say(f"{chosen.name} is too large for one graph, and solved by layers (--by-layer)")
-        print_layers(chosen, None, None, json=json)
-        return
-    _tell(solution, game, save, history, json=json)
+
+def _print_contest(game: Game, n: int, ties: str, *, json: bool) -> None:
+    from rollwise.cli.solve_contest import print_contest
+
+    print_contest(game, n, ties, json=json)
+
+
+def _print_layers(game: Game, max_states: int | None, save: Path | None, *, json: bool) -> None:
+    from rollwise.cli.solve_by_layer import print_layers
+
+    print_layers(game, max_states, save, json=json)
+
+
+def _check_places(history: Path | None, save: Path | None) -> None:
+    """Refuse files that can't be written, before the work."""
+    check_history_path(history)
+    check_place(save)
 
 
 def _check_estimate(method: str, **proved: Any) -> None:

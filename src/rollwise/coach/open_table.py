@@ -1,0 +1,49 @@
+"""A table for a game that is too large for one graph: it grows as play goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rollwise.answer.layered import LayeredSolution
+from rollwise.coach.table import Table
+from rollwise.derive.joined import joined
+from rollwise.graph import THROW
+
+
+@dataclass(eq=False)
+class OpenTable(Table):
+    """The turns that were played so far, each solved as play comes to it.
+
+    Attributes
+    ----------
+    answer : LayeredSolution
+        What all positions are worth.
+    """
+
+    answer: LayeredSolution
+
+    @classmethod
+    def of(cls, answer: LayeredSolution) -> OpenTable:
+        """The table at the start of a game."""
+        start = answer.states[answer.start].tolist()
+        return cls(answer.part(start), answer.game, answer)
+
+    def entered(self, state: int) -> int:
+        """The state with its turn, which is solved now if that state is an end of the graph."""
+        here = self.graph.view[state]
+        if here.labels != [THROW] or not here.actions[0].outcomes[0].is_over:
+            return state
+        n, old = self.graph.n_states, self.solution
+        new = self.answer.part(here.fields[: len(self.answer.field_names)])
+        self.solution = replace(
+            old,
+            graph=joined(old.graph, new.graph),
+            values=np.concatenate([old.values, new.values]),
+            error_bounds=np.concatenate([old.error_bounds, new.error_bounds]),
+            run=None,
+        )
+        for name in ("policies", "narrator"):  # of the smaller graph
+            self.__dict__.pop(name, None)
+        return n
