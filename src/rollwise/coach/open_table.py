@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -23,6 +23,7 @@ class OpenTable(Table):
     """
 
     answer: LayeredSolution
+    _known: dict[tuple[int, ...], int] = field(default_factory=dict)  # where turns begin
 
     @classmethod
     def of(cls, answer: LayeredSolution) -> OpenTable:
@@ -35,8 +36,12 @@ class OpenTable(Table):
         here = self.graph.view[state]
         if here.labels != [THROW] or not here.actions[0].outcomes[0].is_over:
             return state
+        position = here.fields[: len(self.answer.field_names)]
+        if position in self._known:
+            return self._known[position]
         n, old = self.graph.n_states, self.solution
-        new = self.answer.part(here.fields[: len(self.answer.field_names)])
+        self._known[position] = n
+        new = self.answer.part(position)
         self.solution = replace(
             old,
             graph=joined(old.graph, new.graph),
