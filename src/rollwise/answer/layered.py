@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.layer_files import write_layers
+from rollwise.answer.packed import WORTHWHILE, Packed, can_be_packed
 from rollwise.answer.turns import turn_values
 from rollwise.answer.worth import Worth
 from rollwise.builders.arrays import action_names, lotteries_of
@@ -308,8 +309,12 @@ def solve_by_layers(
     from rollwise.builders.by_layer import find_layers
 
     began = time.perf_counter()
-    work = _ByLayer(find_layers(game, max_states=max_states, progress=progress), progress)
-    work.seconds["states"] = time.perf_counter() - began
+    layers = find_layers(game, max_states=max_states, progress=progress)
+    found = time.perf_counter() - began
+    if can_be_packed(layers.rules) and layers.n_outcomes > WORTHWHILE:
+        return _solve_packed(game, layers, found, progress)
+    work = _ByLayer(layers, progress)
+    work.seconds["states"] = found
     # A layer's values wait for those of the layers behind it, but not for their bounds: these
     # follow on the second core, in the same order.
     pipeline(
@@ -318,6 +323,36 @@ def solve_by_layers(
         most_at_once=MOST_AT_ONCE,
     )
     return work.answer(game)
+
+
+def _solve_packed(
+    game: Game,
+    layers: Layers,
+    found: float,
+    progress: Callable[[str, int, int | None], None] | None,
+) -> LayeredSolution:
+    """Solve a large game with throws by layers of packed arrays."""
+    work = Packed(layers, progress)
+    values, bounds = work.run()
+    n = len(layers.states)
+    return LayeredSolution(
+        game=game,
+        field_names=layers.rules.field_names,
+        action_names=layers.rules.action_names,
+        states=layers.states,
+        layers=layers.indptr,
+        progress=layers.progress,
+        values=values,
+        error_bounds=bounds,
+        actions=np.full(n, THROW, np.int32),
+        start=layers.start,
+        n_actions=work.n_actions,
+        n_outcomes=work.n_outcomes,
+        has_draws=work.has_draws and not work.has_stakes,
+        stakes=work.has_stakes,
+        most_bytes=work.most_bytes,
+        seconds={"states": found, **work.seconds},
+    )
 
 
 class _ByLayer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from rollwise.builders.rules import Rules, Situation
 from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
+from rollwise.kernels.intervals import Block
 from rollwise.kernels.layers import number_in_layer, sort_by_layer
 from rollwise.machine.switches import jit_disabled
 
@@ -43,6 +44,25 @@ class Layer(NamedTuple):
     begin: int
     end: int
     border: NDArray[np.int32]
+
+
+class PackedLayer(NamedTuple):
+    """A layer of a game with throws, in as few bytes as there are.
+
+    Attributes
+    ----------
+    begin, end : int
+        Its positions, among those of the game.
+    blocks : list of (int, Block)
+        Each with its first position; next states are numbers in the game.
+    arrays : Arrays
+        The lotteries and lists of throws of all blocks, without positions.
+    """
+
+    begin: int
+    end: int
+    blocks: list[tuple[int, Block]]
+    arrays: Arrays
 
 
 class Turns(NamedTuple):
@@ -84,6 +104,40 @@ class Layers:
 
     def __len__(self) -> int:
         return len(self.progress)
+
+    @property
+    def n_outcomes(self) -> float:
+        """How many outcomes there are, about."""
+        return len(self.states) * self.explorer.outcomes_each
+
+    def packed_last_first(self) -> Iterator[PackedLayer]:
+        """The layers of a game with throws as blocks of packed arrays, the last ones first.
+
+        Raises
+        ------
+        RulesError, RulesDiffer
+            See `last_first`.
+        """
+        chosen = sample(self.states)
+        for i in range(len(self) - 1, -1, -1):
+            begin, end = int(self.indptr[i]), int(self.indptr[i + 1])
+            self.explorer.begin_at(begin)
+            blocks, place, size = [], begin, FIRST_BLOCK
+            while place < end:
+                stop = min(place + size, end)
+                self.explorer.run(stop)
+                arrays = self.explorer.arrays()
+                here = chosen[(place <= chosen) & (chosen < stop)] - place
+                compare(self.rules, arrays, self.states, here)
+                after = arrays.outcome_state
+                back = np.flatnonzero((after >= 0) & (after < begin))
+                if len(back):
+                    raise self._falls(arrays, int(back[0]))
+                blocks.append((place, packed(arrays)))
+                self.explorer.forget()
+                each = len(after) / (stop - place)
+                place, size = stop, max(int(OUTCOMES_AT_ONCE / each), 1)
+            yield PackedLayer(begin, end, blocks, self.explorer.arrays())
 
     def last_first(self) -> Iterator[Layer | Turns]:
         """The graphs of the layers, those that end every play first.
@@ -152,6 +206,27 @@ class Layers:
             f"{game.progress(after)} in the state "
             f"{self.rules.where(Situation(state), label)}; no outcome may lower it"
         )
+
+
+def packed(arrays: Arrays) -> Block:
+    """What the rules say of some positions with throws, in as few bytes as there are."""
+    assert arrays.throws is not None
+    situation = arrays.throws.situation_indptr[:-1]
+    action = arrays.action_indptr[situation]
+    first = np.array([situation, action, arrays.outcome_indptr[action]], np.int32)
+    return Block(
+        first,
+        arrays.throws.of_state.copy(),
+        _narrow(np.diff(arrays.action_indptr)),
+        _narrow(arrays.action_lottery),
+        arrays.outcome_state.copy(),
+    )
+
+
+def _narrow(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Whole numbers from 0 in one byte or two, where they fit: else as int32."""
+    most = int(numbers.max(initial=0))
+    return numbers.astype(np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.int32)
 
 
 def find_layers(

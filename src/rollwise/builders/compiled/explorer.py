@@ -85,6 +85,11 @@ class Explorer:
         return int(self.counts["states"][0])
 
     @property
+    def outcomes_each(self) -> float:
+        """How many outcomes a state has, on average of the last ones that were expanded."""
+        return self._outcomes_each
+
+    @property
     def place(self) -> int:
         """The state to be expanded next."""
         return int(self.counts["place"][0])
@@ -209,7 +214,7 @@ class Explorer:
         )
 
     def begin_at(self, first: int) -> None:
-        """Let the arrays of the graph begin anew, with the state `first`."""
+        """Let the arrays of the graph begin anew, with the state `first`, and the lotteries too."""
         self.counts["place"] = first
         self.forget()
         self.counts["lotteries"] = self.counts["lottery_outcomes"] = 0

@@ -1,0 +1,154 @@
+"""Interval iteration: sweeps that keep a lower and an upper bound of the value of each position.
+
+Bounds that enclose the values still do after a sweep, since the recursion is monotone: what a
+position is worth at least is found from what its next positions are worth at least. So the bounds
+are a proof as they stand, however many sweeps there were. The slack of each rounding is taken
+outward. (Haddad and Monmege, Interval iteration algorithm for MDPs and IMDPs, Theoretical Computer
+Science 735, 2018; action elimination: MacQueen, A test for suboptimal actions, Operations Research
+15, 1967.)
+
+This is part of what is trusted (see `rollwise.proofs.check`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rollwise.kernels.jit import ONE, index, kernel
+
+ROUNDING = 2.0**-53
+
+
+class Block(NamedTuple):
+    """Some positions, one after the other, and what the rules say of them, packed.
+
+    A situation is a position after one of its throws. Of each position it is held where its
+    situations, actions and outcomes begin; everything else stands in their order.
+    """
+
+    first: Any  # (3, n) int32: situation, action, outcome
+    of_state: Any  # (n,) int32: the list of throws of each position
+    count: Any  # (n_situations,) uint8 or uint16: actions
+    lottery: Any  # (n_actions,) uint8, uint16 or int32
+    next_state: Any  # (n_outcomes,) int32: -1 where the game ends
+
+
+class Weights(NamedTuple):
+    """Lists of throws, or lotteries, with weights that are whole numbers, as floats."""
+
+    indptr: Any  # int64
+    weight: Any  # float64
+    total: Any  # float64, of each list
+    payoff: Any  # float64: of a lottery, where the game ends
+    passes: Any  # bool
+
+
+@kernel
+def sweep_intervals(begin, block, lists, lotteries, goal, most, eliminate, bounds, scratch):
+    """Narrow the bounds of the positions of a block, from the last to the first.
+
+    Parameters
+    ----------
+    begin : int
+        The number of the first position.
+    block : Block
+        Changed where actions are left out.
+    lists, lotteries : Weights
+    goal : float
+        Bounds that are no further apart are left alone.
+    most : float
+        No value is further from 0.
+    eliminate : bool
+        Leave out actions that are worse than another one for certain.
+    bounds : (n_positions, 2) float64, changed
+        By the numbers of all positions of the game.
+    scratch : (more than the actions of a situation,) float64
+
+    Returns
+    -------
+    float
+        How far the bounds are apart at most.
+    """
+    first, of_state, count, lottery, next_state = block
+    list_indptr, list_weight, list_total = lists.indptr, lists.weight, lists.total
+    indptr, weight, total = lotteries.indptr, lotteries.weight, lotteries.total
+    payoff, passes = lotteries.payoff, lotteries.passes
+    widest = 0.0
+    for down in range(of_state.shape[0]):
+        i = index(of_state.shape[0] - 1 - down)
+        p = index(begin) + i
+        low, high = bounds[p, 0], bounds[p, 1]
+        if high - low <= goal:
+            widest = max(widest, high - low)
+            continue
+        s, a, o = index(first[0, i]), index(first[1, i]), index(first[2, i])
+        kept_a, kept_o = a, o  # where actions are written that stay
+        throws = of_state[i]
+        t, end = index(list_indptr[throws]), index(list_indptr[throws + 1])
+        slack = ((end - t) + 4.0) * ROUNDING  # weights are whole: only products and sums round
+        sum_low, sum_high = 0.0, 0.0
+        while t < end:
+            best_low, best_high = -np.inf, -np.inf
+            here_a, here_o = a, o
+            for k in range(count[s]):
+                i_lottery = index(lottery[a])
+                a += ONE
+                j, after = index(indptr[i_lottery]), index(indptr[i_lottery + ONE])
+                if after - j == ONE:
+                    n = next_state[o]
+                    o += ONE
+                    if n < 0:
+                        x_low, x_high = payoff[j], payoff[j]
+                    elif passes[j]:
+                        x_low, x_high = -bounds[n, 1], -bounds[n, 0]
+                    else:
+                        x_low, x_high = bounds[n, 0], bounds[n, 1]
+                else:
+                    x_low, x_high = 0.0, 0.0
+                    loose = ((after - j) + 4.0) * ROUNDING * most
+                    while j < after:
+                        n = next_state[o]
+                        o += ONE
+                        if n < 0:
+                            x_low += weight[j] * payoff[j]
+                            x_high += weight[j] * payoff[j]
+                        elif passes[j]:
+                            x_low -= weight[j] * bounds[n, 1]
+                            x_high -= weight[j] * bounds[n, 0]
+                        else:
+                            x_low += weight[j] * bounds[n, 0]
+                            x_high += weight[j] * bounds[n, 1]
+                        j += ONE
+                    x_low = x_low / total[i_lottery] - loose
+                    x_high = x_high / total[i_lottery] + loose
+                scratch[k] = x_high
+                best_low, best_high = max(best_low, x_low), max(best_high, x_high)
+            sum_low += list_weight[t] * best_low
+            sum_high += list_weight[t] * best_high
+            if eliminate:
+                stay = 0
+                for k in range(count[s]):
+                    number = lottery[here_a]
+                    here_a += ONE
+                    size = index(indptr[number + 1] - indptr[number])
+                    if scratch[k] >= best_low:
+                        lottery[kept_a] = number
+                        kept_a += ONE
+                        for _ in range(size):
+                            next_state[kept_o] = next_state[here_o]
+                            kept_o += ONE
+                            here_o += ONE
+                        stay += 1
+                    else:
+                        here_o += size
+                count[s] = stay
+            s += ONE
+            t += ONE
+        slack *= most
+        low = max(low, sum_low / list_total[throws] - slack)
+        high = min(high, sum_high / list_total[throws] + slack)
+        bounds[p, 0], bounds[p, 1] = low, high
+        widest = max(widest, high - low)
+    return widest
