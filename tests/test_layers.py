@@ -13,7 +13,7 @@ import pytest
 from cli_runner import run
 
 import rollwise
-from rollwise import AGAIN, END, PASS, WIN, Game, parameter, solve, solve_by_layers
+from rollwise import AGAIN, END, PASS, WIN, Game, parameter, payoff, solve, solve_by_layers
 from rollwise.analysis.check import check
 from rollwise.builders.by_layer import find_layers
 from rollwise.errors import (
@@ -25,9 +25,75 @@ from rollwise.errors import (
     UsageError,
 )
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
+from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.super_six import SuperSix
 
 pytestmark = pytest.mark.needs_jit
+
+
+class Lanes(NamedTuple):
+    mine: int
+    theirs: int
+
+
+@dataclass(frozen=True)
+class Hurdles(Game):
+    """A race for stakes whose throws are followed by chance, which may bring a draw."""
+
+    length: int = 9
+
+    def start(self):
+        return Lanes(0, 0)
+
+    def throws(self, s):
+        yield 3, 1
+        yield 2, 2
+
+    def actions(self, s, throw):
+        yield 0
+        if throw == 2:
+            yield 1
+
+    def outcomes(self, s, throw, action):
+        to = s.mine + throw + action
+        if to >= self.length:
+            yield 2, payoff(2), s
+            yield 1, rollwise.DRAW, s
+        else:
+            yield 3, PASS, Lanes(s.theirs, to)
+            yield 2, AGAIN, Lanes(max(s.mine - action, 0), s.theirs)
+            yield 1, PASS, Lanes(s.theirs, s.mine)
+
+    def progress(self, s):
+        return 0
+
+
+class Spot(NamedTuple):
+    place: int
+
+
+@dataclass(frozen=True)
+class Waiting(Game):
+    """Who moves first, loses: so both wait."""
+
+    def start(self):
+        return Spot(0)
+
+    def throws(self, s):
+        yield 1, 1
+
+    def actions(self, s, throw):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, throw, action):
+        if action == 0:
+            yield 1, PASS, s
+        else:
+            yield 1, rollwise.LOSE, s
+
+    def progress(self, s):
+        return 0
 
 
 class Hill(NamedTuple):
@@ -258,3 +324,29 @@ def test_more_layers_than_memory_would_hold_at_once():
     """Only one layer's graph is held: a fraction of the whole."""
     layered = rollwise.solve_by_layers(SuperSix(60))
     assert layered.most_bytes < solve(SuperSix(60)).graph.nbytes / 5
+
+
+@pytest.mark.needs_jit
+@pytest.mark.parametrize("game", [RoyalUr(pieces=2), RoyalUr(pieces=1, path="masters"), Hurdles()])
+def test_packed_layers_enclose_what_graphs_give(game, monkeypatch):
+    """Interval iteration on packed arrays, and strategy iteration on graphs."""
+    monkeypatch.setattr("rollwise.answer.layered.WORTHWHILE", 0)
+    packed = rollwise.solve_by_layers(game)
+    assert "certify" not in packed.seconds
+    monkeypatch.setattr("rollwise.answer.layered.WORTHWHILE", 1e12)
+    graphs = rollwise.solve_by_layers(game)
+    assert np.array_equal(packed.states, graphs.states)
+    apart = np.abs(packed.values - graphs.values)
+    assert np.all(apart <= packed.error_bounds + graphs.error_bounds)
+    assert packed.error_bound < 1e-11
+    assert packed.has_draws == graphs.has_draws
+    assert packed.is_score == graphs.is_score
+
+
+@pytest.mark.needs_jit
+def test_bounds_that_stay_apart_are_no_answer(monkeypatch):
+    """Players who can go round for ever: nothing brings the bounds together."""
+    monkeypatch.setattr("rollwise.answer.layered.WORTHWHILE", 0)
+    monkeypatch.setattr("rollwise.answer.packed.STALLED", 3)
+    with pytest.raises(EndlessPlay, match="stay 2 apart.*place=0"):
+        solve_by_layers(Waiting())

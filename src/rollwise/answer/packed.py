@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders.arrays import Arrays, lotteries_of
+from rollwise.errors import EndlessPlay
 from rollwise.kernels.intervals import Weights, sweep_intervals
 from rollwise.machine import large_pages
 from rollwise.machine.pipeline import Source, Stage, pipeline
@@ -22,6 +23,7 @@ WORTHWHILE = 20_000_000  # outcomes: fewer are solved as graphs, which bounds le
 GOAL = 4e-12  # how far bounds may be apart, for each point that is played for
 ELIMINATING = 8  # sweeps after which actions are left out that are worse for certain
 MOST_SWEEPS = 100_000
+FAR_APART = 1000  # times the goal: bounds that stay so are no answer
 STALLED = 200  # sweeps in which bounds come no closer
 
 Progress = Callable[[str, int, int | None], None]
@@ -106,10 +108,23 @@ class Packed:
             best = min(best, widest)
             if widest <= goal or stalled > STALLED:
                 break
+        if widest > FAR_APART * goal:
+            raise self._endless(layer, widest)
         self.seconds["solve"] += time.perf_counter() - began
         if self._progress is not None:
             n = len(self._layers.states)
             self._progress("solving layers", n - layer.begin, n)
+
+    def _endless(self, layer: PackedLayer, widest: float) -> EndlessPlay:
+        """The error for bounds that come no closer."""
+        apart = np.diff(self.bounds[layer.begin : layer.end], axis=1)[:, 0]
+        rules = self._layers.rules
+        worst = self._layers.states[layer.begin + int(apart.argmax())].tolist()
+        return EndlessPlay(
+            f"{rules.game.name}: the bounds of the values stay {widest:.3g} apart, most in the state "
+            f"{rules.state_text(rules.layout.state(worst))}; can the players go round for ever? "
+            "`rollwise check` says so of a smaller game"
+        )
 
     def _count(self, layer: PackedLayer) -> None:
         size = 0

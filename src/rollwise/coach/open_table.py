@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rollwise.answer.layered import LayeredSolution
 from rollwise.coach.table import Table
 from rollwise.derive.joined import joined
 from rollwise.graph import THROW
+
+if TYPE_CHECKING:
+    from rollwise.answer.layered import LayeredSolution
 
 
 @dataclass(eq=False)
