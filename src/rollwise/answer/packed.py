@@ -121,8 +121,8 @@ class Packed:
         rules = self._layers.rules
         worst = self._layers.states[layer.begin + int(apart.argmax())].tolist()
         return EndlessPlay(
-            f"{rules.game.name}: the bounds of the values stay {widest:.3g} apart, most in the state "
-            f"{rules.state_text(rules.layout.state(worst))}; can the players go round for ever? "
+            f"{rules.game.name}: the bounds of the values stay {widest:.3g} apart, most in the "
+            f"state {rules.state_text(rules.layout.state(worst))}; can the players go round for ever? "
             "`rollwise check` says so of a smaller game"
         )
 
