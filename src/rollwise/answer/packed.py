@@ -122,7 +122,7 @@ class Packed:
         worst = self._layers.states[layer.begin + int(apart.argmax())].tolist()
         return EndlessPlay(
             f"{rules.game.name}: the bounds of the values stay {widest:.3g} apart, most in the "
-            f"state {rules.state_text(rules.layout.state(worst))}; can the players go round for ever? "
+            f"state {rules.state_text(rules.layout.state(worst))}; can players go round for ever? "
             "`rollwise check` says so of a smaller game"
         )
 
