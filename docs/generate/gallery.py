@@ -18,6 +18,7 @@ from rollwise.words import Narrator
 
 TEACHES = tomllib.loads(Path(__file__).with_name("teaches.toml").read_text(encoding="utf-8"))
 GAMES = 20  # that are played; of these the one with most decisions is shown
+BOXES = 2  # of the sheets that are too large for one graph
 WIDTH = 96  # letters in a line
 
 HEAD = """\
@@ -37,12 +38,14 @@ def page() -> str:
 def section(name: str) -> str:
     """What the page says of a game."""
     cls = available()[name]
-    solution = rollwise.solve(cls())
+    small = {"boxes": BOXES} if name in cards.BY_LAYERS else {}
+    game = cls(**small)
+    solution = rollwise.solve(game)
     about = (inspect.getdoc(cls) or "").partition("\n")[0]
     parts = [
         f"## {cards.title(name)}",
         f"{about} ([card](games/{name}.md))",
-        "```text\n" + shown(solution, cls()) + "\n```",
+        "```text\n" + shown(solution, game) + "\n```",
         f"*It teaches:* {TEACHES[name]}",
         f"*How it is solved:* {how(solution, cls)}",
     ]
@@ -90,6 +93,12 @@ def met(solution: rollwise.Solution, seed: int) -> list[int]:
 def how(solution: rollwise.Solution, cls: type[Game]) -> str:
     """How large the graph is, and how its order lets it be solved."""
     graph = solution.graph
+    if graph.game in cards.BY_LAYERS:
+        return (
+            f"One layer of filled boxes after the other, the last ones first: `solve` does so by "
+            f"itself. All positions have the same turn, so no graph is needed. Here the sheet has "
+            f"the first {BOXES} boxes only."
+        )
     after = graph.n_states - graph.n_positions
     size = f"{graph.n_positions:,} positions" + (f", and {after:,} after a throw" if after else "")
     largest = graph.components.largest
