@@ -260,6 +260,14 @@ class Game:
         """
         return ""
 
+    def field_text(self, name: str, number: int) -> str:
+        """What a number in a field means, for pictures: ``1 4 9`` for the set 530.
+
+        `name` is that of the field, or ``board.0`` in a tuple. Empty, as by default: the number
+        says it.
+        """
+        return ""
+
     def action_text(self, s: Any, *action: Any, **_: Any) -> str:
         """What an action is called that `action_names` doesn't name: ``set aside 1 5 5, roll on``.
 

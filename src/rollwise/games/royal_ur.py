@@ -123,6 +123,10 @@ class RoyalUr(Game):
     def describe(self, s: Race) -> str:
         return f"{self._pieces(s.mine, s.home)}; the other: {self._pieces(s.theirs, s.rival)}"
 
+    def field_text(self, name: str, number: int) -> str:
+        held = " ".join(map(str, bits.members(number))) if name in ("mine", "theirs") else ""
+        return "none" if name in ("mine", "theirs") and not held else held
+
     def _pieces(self, held: int, home: int) -> str:
         squares = " ".join(map(str, bits.members(held)))
         waiting = self.pieces - bits.size(held) - home

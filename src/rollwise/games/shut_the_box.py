@@ -83,6 +83,9 @@ class ShutTheBox(Game):
         tiles = " ".join(map(str, bits.members(s.open)))
         return f"open: {tiles}; {s.dice} dice" if s.dice > 1 else f"open: {tiles}; one die"
 
+    def field_text(self, name: str, number: int) -> str:
+        return " ".join(map(str, bits.members(number))) if name == "open" else ""
+
     def show(self, s: Box) -> str:
         tiles = range(1, self.tiles + 1)
         return " ".join(str(k) if bits.has(s.open, k) else "-" * len(str(k)) for k in tiles)

@@ -204,9 +204,9 @@ class State(_Element):
         if not throws:
             raise UnknownState(f"{self.graph.title} has no throws: its rules say nothing of them")
         known = [thrown.next_state.throw for thrown in throws if thrown.next_state is not None]
-        wanted += (0,) * (len(known[0]) - len(wanted))
-        hits = [k for k, found in enumerate(known) if found == wanted]
-        hits = hits or [k for k, found in enumerate(known) if sorted(found) == sorted(wanted)]
+        whole = wanted + (0,) * (len(known[0]) - len(wanted))
+        hits = [k for k, found in enumerate(known) if found == whole]
+        hits = hits or [k for k, found in enumerate(known) if sorted(found) == sorted(whole)]
         if len(hits) == 1:
             return throws[hits[0]]
         raise UnknownState(

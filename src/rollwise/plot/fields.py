@@ -23,6 +23,7 @@ from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import NO_THROW
 from rollwise.graph.choices import has_choice
 from rollwise.plot import Choices
+from rollwise.plot.words import field_text
 
 Ints = NDArray[np.int64]
 
@@ -250,15 +251,14 @@ def _title(solution: Solution, rest: list[int], shared: NDArray[np.int32], state
     graph = solution.graph
     thrown = set(rest) & set(graph.throw_columns)
     pairs = [
-        (graph.columns[f], str(v))
-        for f, v in zip(rest, shared.tolist(), strict=True)
-        if f not in thrown
+        (graph.columns[f], v) for f, v in zip(rest, shared.tolist(), strict=True) if f not in thrown
     ]
     if len(pairs) + bool(thrown) > 3:  # most of many fields are zero, and the rest says it all
-        pairs = [pair for pair in pairs if pair[1] != "0"]
+        pairs = [pair for pair in pairs if pair[1]]
+    told = [f"{name} = {field_text(solution, name, v)}" for name, v in pairs]
     if thrown:
-        pairs.append(("throw", " ".join(map(str, graph.view[state].throw)) or "none yet"))
-    return ", ".join(f"{name} = {v}" for name, v in pairs or [("others", "0")])
+        told.append(f"throw = {' '.join(map(str, graph.view[state].throw)) or 'none yet'}")
+    return ", ".join(told) or "others = 0"
 
 
 def is_sparse(values: NDArray[np.int32]) -> bool:

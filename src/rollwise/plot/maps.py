@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ from rollwise.answer.solution import Solution
 from rollwise.plot.fields import Panel, View, places
 from rollwise.plot.notebook import Picture
 from rollwise.plot.style import NARROW, SWITCH, WIDE, Sheet, axis, step, step_scale
+from rollwise.plot.words import field_text
 
 Floats = NDArray[np.float64]
 GAP_ABOVE, GAP_BESIDE = 54, 26
@@ -130,13 +131,19 @@ def draw_maps(
         seen=_seen(view, names, scale),
     )
     layouts = []
+    named = _texts(solution, names[x_field], xs), _texts(solution, names[y_field], ys)
     for grid, width in zip(grids, (WIDE, NARROW), strict=True):
-        layout = grid.axes(xs, ys)
+        layout = grid.axes(xs, ys, *named)
         layout["annotations"] = grid.titles(view.panels) + sheet.axis_titles(grid.height, width)
         layouts.append(layout)
     finished = sheet.finish(*layouts)
     finished.layout.meta["narrow_labels"] = labels_fit_narrow
     return finished
+
+
+def _texts(solution: Solution, name: str, ticks: list[Any]) -> dict[Any, str]:
+    """What the ticks of a field are called."""
+    return {tick: field_text(solution, name, int(tick)) for tick in ticks}
 
 
 def _labels_fit(
@@ -278,7 +285,9 @@ class _Grid:
         top = 1 - row * (self.panel_height + GAP_ABOVE) / self.height
         return left, top
 
-    def axes(self, xs: list[Any], ys: list[Any]) -> dict[str, Any]:
+    def axes(
+        self, xs: list[Any], ys: list[Any], x_texts: dict[Any, str], y_texts: dict[Any, str]
+    ) -> dict[str, Any]:
         layout: dict[str, Any] = {}
         for number in range(self.count):
             left, top = self.corner(number)
@@ -304,8 +313,10 @@ class _Grid:
                 if isinstance(ticks[0], str):
                     spec["type"] = "category"
                     spec["categoryarray"] = ticks
-                    most = self._texts_beside(ticks) if letter == "x" else room
+                    texts = x_texts if letter == "x" else y_texts
+                    most = self._texts_beside(texts.values()) if letter == "x" else room
                     spec["tickvals"] = ticks[:: -(-len(ticks) // most)]
+                    spec["ticktext"] = [texts[tick] for tick in spec["tickvals"]]
                 else:
                     spec["range"] = [ticks[0] - 0.5, ticks[-1] + 0.5]
                     spec["dtick"] = step(ticks[0], ticks[-1], room)
@@ -313,9 +324,9 @@ class _Grid:
                 layout[f"{letter}axis{number + 1 if number else ''}"] = spec
         return layout
 
-    def _texts_beside(self, ticks: list[str]) -> int:
+    def _texts_beside(self, texts: Iterable[str]) -> int:
         """How many of the labels of ticks have room beside each other."""
-        letters = max(map(len, ticks))
+        letters = max(map(len, texts))
         return max(2, int(self.panel_width / (6.6 * letters + 8)))
 
     def titles(self, panels: list[Panel]) -> list[dict[str, Any]]:

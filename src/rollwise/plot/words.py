@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import html
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.solution import Solution
 from rollwise.graph import win_probability
+from rollwise.words.game_words import Words
 
 Floats = NDArray[np.float64]
 
@@ -42,6 +44,13 @@ def action_name(solution: Solution, label: int) -> str:
     return f"{label} {unit[label != 1]}" if unit else f"action {label}"
 
 
+def field_text(solution: Solution, name: str, number: int) -> str:
+    """A number in a field as people read it: ``1 4 9`` for a set, or the number."""
+    if solution.game is None or name in solution.graph.throw_names:
+        return str(number)
+    return Words(solution.game.base_game).field_text(name, number) or str(number)
+
+
 def value_text(solution: Solution, value: float) -> str:
     """One value in words."""
     return f"{value:.4f}" if solution.is_score else f"{100 * win_probability(value):.3f} %"
@@ -65,6 +74,7 @@ class Hover:
         self.cost_unit = "points" if solution.is_score else "percentage points"
         self.values = shown_values(solution, solution.action_values)
         self.costs = shown_costs(solution, solution.regret)
+        self._fields = lru_cache(None)(partial(field_text, solution))
 
     def __call__(self, state: int, extra: str = "") -> str:
         """The text for one state."""
@@ -72,7 +82,11 @@ class Hover:
         here = graph.view[state]
         fields = here.named.items()
         many = len(fields) > 4  # many fields are mostly zero
-        parts = [f"{html.escape(name)} {v}" for name, v in fields if v or not many]
+        parts = [
+            f"{html.escape(name)} {html.escape(self._fields(name, v))}"
+            for name, v in fields
+            if v or not many
+        ]
         lines = [", ".join(parts) or "all fields 0"]
         for action in here.actions:
             text = f"{self.labels[action.label]}: {self.values[action]:.2f}{self.unit}"

@@ -47,6 +47,10 @@ class Words:
         """A position as a board; empty where the game has none."""
         return self._text("show", state)
 
+    def field_text(self, name: str, number: int) -> str:
+        """What a number in a field means; empty where the number says it."""
+        return self._text("field_text", name, number)
+
     def throw_text(self, at: tuple[Any, ...]) -> str:
         """What was thrown, in words; `at` is a state and what was thrown there."""
         return self._text("throw_text", *at)
@@ -169,6 +173,9 @@ def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
         at = situation(s)
         try:
             words.describe(at[0])
+            for name, number in zip(graph.columns, graph.row(s), strict=True):
+                if name not in graph.throw_names:
+                    words.field_text(name, number)
             words.show(at[0])
             if not graph.view[s].asks_rules:
                 continue
