@@ -49,6 +49,7 @@ SMALL = small_games.SMALL | {
     "farkle": {"target": 150},
     "farkle-turn": {"most": 150},
     "hog": {"target": 10, "dice": 2},
+    "ludo": {"pieces": 1},
     "pass-the-pigs": {"target": 10},
     "zombie-dice": {"goal": 1},
     "super-six": {"sticks": 5},

@@ -36,6 +36,7 @@ SMALL = small_games.SMALL | {
     "farkle": {"target": 150},
     "farkle-turn": {"most": 150},
     "hog": {"target": 20, "dice": 3},
+    "ludo": {"pieces": 1},
     "pass-the-pigs": {"target": 20},
     "zombie-dice": {"goal": 2},
     "super-six": {"sticks": 7},

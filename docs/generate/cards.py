@@ -39,7 +39,10 @@ NONE_KNOWN = "None that we know of from outside this project. What is printed ab
 
 BY_LAYERS = ("yahtzee", "yatzy")  # too large for one graph: they take minutes
 
-TITLES = {"cant-stop": "Can't Stop"}  # whose names aren't their words
+TITLES = {  # whose names aren't their words
+    "cant-stop": "Can't Stop",
+    "cant-stop-for-two": "Can't Stop for Two",
+}
 
 
 def index() -> str:

@@ -1,13 +1,15 @@
-"""Can't Stop for one: climb three columns in as few turns as possible."""
+"""Can't Stop: climb columns, in as few turns as possible or before the other player."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import ClassVar, NamedTuple
 
 from rollwise import dice
-from rollwise.game import AGAIN, END, Game, parameter, policy, replaced, rule
+from rollwise.errors import ParameterError
+from rollwise.game import AGAIN, END, PASS, WIN, Game, parameter, policy, replaced, rule
 
 RUNNERS = 3
 COLUMNS = 3  # to climb
@@ -117,6 +119,47 @@ def moves(s: Board, throw: Throw, sides: int, shortest: int) -> list[int]:
     return found
 
 
+def drawn(s: Board, theirs: Sequence[int], sides: int, shortest: int) -> str:
+    """The columns, lying: # for steps in the bank, + for those of this turn, x for the other's."""
+    rows = []
+    for place, (banked, steps) in enumerate(zip(s.banked, s.turn, strict=True)):
+        most = length(place + 2, sides, shortest)
+        row = f"{place + 2:>2} {('#' * banked + '+' * steps).ljust(most, '.')}"
+        wide = length(sides + 1, sides, shortest)
+        rows.append(row.ljust(wide + 4) + ("x" * theirs[place]).ljust(most, ".") if theirs else row)
+    return "\n".join(rows)
+
+
+def steps_text(banked: Sequence[int], turn: Sequence[int] = ()) -> str:
+    """The steps climbed in each column."""
+    columns = [
+        f"{place}: {kept}+{steps}" if steps else f"{place}: {kept}"
+        for place, (kept, steps) in enumerate(zip_longest(banked, turn, fillvalue=0), 2)
+        if kept or steps
+    ]
+    return "steps in column " + ", ".join(columns) if columns else "an empty board"
+
+
+def climbed_text(action: int) -> str:
+    """What the runners do."""
+    if action == BUST:
+        return "move no runner"
+    one, other = divmod((action - 1) // 2, TOTALS)
+    return f"climb columns {one} and {other}" if one else f"climb column {other}"
+
+
+def few_runners(board: Board, actions: Iterator[int]) -> int:
+    """The action that rolls on if that leaves a runner, else one that stops."""
+    chosen = BUST
+    for action in actions:
+        runners = 0
+        for steps in after_move(board, action).turn if action != BUST else board.turn:
+            runners += steps > 0
+        if chosen == BUST or (not stops(action) and runners < RUNNERS):
+            chosen = action
+    return chosen
+
+
 @dataclass(frozen=True)
 class CantStop(Game):
     """Throw four dice, split them into two pairs, and climb the columns of the two totals.
@@ -177,12 +220,10 @@ class CantStop(Game):
         return sum(s.banked)
 
     def describe(self, s: Board) -> str:
-        columns = [
-            f"{place + 2}: {banked}+{steps}" if steps else f"{place + 2}: {banked}"
-            for place, (banked, steps) in enumerate(zip(s.banked, s.turn, strict=True))
-            if banked or steps
-        ]
-        return "steps in column " + ", ".join(columns) if columns else "an empty board"
+        return steps_text(s.banked, s.turn)
+
+    def show(self, s: Board) -> str:
+        return drawn(s, (), self.sides, self.shortest)
 
     def show(self, s: Board) -> str:
         rows = []
@@ -192,10 +233,7 @@ class CantStop(Game):
         return "\n".join(rows)
 
     def deed(self, s: Board, throw: Throw, action: int) -> str:
-        if action == BUST:
-            return "move no runner"
-        one, other = divmod((action - 1) // 2, TOTALS)
-        return f"climb columns {one} and {other}" if one else f"climb column {other}"
+        return climbed_text(action)
 
     def told(
         self,
@@ -215,11 +253,115 @@ class CantStop(Game):
     @policy
     def until_three_runners(self, s: Board, throw: Throw) -> int:
         """Roll on until three runners are on the board or the game is won."""
-        chosen = BUST
-        for action in self.actions(s, throw):
-            runners = 0
-            for steps in after_move(s, action).turn if action != BUST else s.turn:
-                runners += steps > 0
-            if chosen == BUST or (not stops(action) and runners < RUNNERS):
-                chosen = action
-        return chosen
+        return few_runners(s, self.actions(s, throw))
+
+
+class Boards(NamedTuple):
+    mine: tuple[int, ...]  # steps climbed in the turns before, column by column
+    theirs: tuple[int, ...]
+    turn: tuple[int, ...]  # steps of this turn, which a bust loses
+
+
+@rule
+def seen(s: Boards, sides: int, shortest: int) -> Board:
+    """The mover's board, on which the columns of the other are full."""
+    banked = s.mine
+    for place in range(len(banked)):
+        if s.theirs[place] == length(place + 2, sides, shortest):
+            banked = replaced(banked, place, s.theirs[place])
+    return Board(banked, s.turn)
+
+
+@dataclass(frozen=True)
+class CantStopForTwo(Game):
+    """Can't Stop for two: who has filled enough columns first wins.
+
+    Throws, runners and lengths of columns are those of Can't Stop. A column that a player has
+    filled is closed: nobody climbs it any more, and the steps of the other are taken off. It
+    isn't filled before its steps are kept. With as many `columns` as the dice have sides or
+    fewer, somebody always wins. The published game has sides=6, shortest=3 and columns=3.
+    """
+
+    sides: int = parameter(2, at_least=2, at_most=MOST_SIDES, about="sides of each die")
+    shortest: int = parameter(1, at_least=1, at_most=10, about="steps of the shortest columns")
+    columns: int = parameter(2, at_least=1, at_most=COLUMNS, about="columns that win")
+    action_names: ClassVar = names()
+
+    def validate(self) -> None:
+        super().validate()
+        if self.columns > self.sides:
+            raise ParameterError(
+                f"{self.name}: with {self.columns} of {2 * self.sides - 1} columns to fill "
+                f"nobody may win; take columns={self.sides} at most"
+            )
+
+    def start(self) -> Boards:
+        nothing = (0,) * (2 * self.sides - 1)
+        return Boards(nothing, nothing, nothing)
+
+    def throws(self, s: Boards) -> Iterator[tuple[int, Throw]]:
+        for ways, shown in dice.faces(4, self.sides):
+            yield ways, (shown[0], shown[1], shown[2], shown[3])
+
+    def wins(self, s: Boards, turn: tuple[int, ...]) -> bool:
+        """Whether the mover who stops with these steps has columns enough."""
+        return full_columns(Board(s.mine, turn), self.sides, self.shortest) >= self.columns
+
+    def actions(self, s: Boards, throw: Throw) -> Iterator[int]:
+        board = seen(s, self.sides, self.shortest)
+        bust = True
+        for stop in moves(board, throw, self.sides, self.shortest):
+            bust = False
+            yield stop
+            if not self.wins(s, after_move(board, stop).turn):
+                yield stop - 1
+        if bust:
+            yield BUST
+
+    def outcomes(self, s: Boards, throw: Throw, action: int) -> Iterator[tuple[int, int, Boards]]:
+        nothing = s.turn
+        for place in range(len(nothing)):
+            nothing = replaced(nothing, place, 0)
+        if action == BUST:
+            yield 1, PASS, Boards(s.theirs, s.mine, nothing)
+        else:
+            turn = after_move(seen(s, self.sides, self.shortest), action).turn
+            if self.wins(s, turn):
+                yield 1, WIN, s
+            elif not stops(action):
+                yield 1, AGAIN, Boards(s.mine, s.theirs, turn)
+            else:
+                mine, theirs = s.mine, s.theirs
+                for place in range(len(mine)):
+                    mine = replaced(mine, place, mine[place] + turn[place])
+                    if mine[place] == length(place + 2, self.sides, self.shortest):
+                        theirs = replaced(theirs, place, 0)
+                yield 1, PASS, Boards(theirs, mine, nothing)
+
+    def progress(self, s: Boards) -> int:
+        full = 0
+        for place in range(len(s.mine)):
+            most = length(place + 2, self.sides, self.shortest)
+            full += s.mine[place] == most or s.theirs[place] == most
+        return full
+
+    def describe(self, s: Boards) -> str:
+        return f"{steps_text(s.mine, s.turn)}; the other: {steps_text(s.theirs)}"
+
+    def show(self, s: Boards) -> str:
+        return drawn(Board(s.mine, s.turn), s.theirs, self.sides, self.shortest)
+
+    def deed(self, s: Boards, throw: Throw, action: int) -> str:
+        return climbed_text(action)
+
+    def told(self, s: Boards, throw: Throw, action: int, then: int, after: Boards) -> str:
+        if action == BUST:
+            return "the steps of the turn are lost"
+        if then == WIN:
+            return f"{self.columns} columns are full"
+        return f"stop; {steps_text(after.theirs)}" if stops(action) else "roll on"
+
+    @policy
+    def until_three_runners(self, s: Boards, throw: Throw) -> int:
+        """Roll on until three runners are on the board or the game is won."""
+        return few_runners(seen(s, self.sides, self.shortest), self.actions(s, throw))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from rollwise import bits, dice
+from rollwise.errors import ParameterError
 from rollwise.game import AGAIN, END, Game, parameter, policy, rule
 
 STOP, ONE_DIE = 0, 1  # a move is the set of the tiles that are shut; tile 0 says: then one die
@@ -32,7 +33,9 @@ class ShutTheBox(Game):
 
     It is over when no open tiles add up to the throw, or all are shut. The fewest points are
     best. One die may be thrown in the place of two, or must be, once the open tiles add up to
-    no more than 6, or once the tiles from 7 on are shut.
+    no more than 6, or once the tiles from 7 on are shut. The first throw is with two dice. The
+    best chance to shut all tiles is another aim: `--chase --target 0`. Two players play it with
+    `--contest 2`.
     """
 
     tiles: int = parameter(9, at_least=1, at_most=12, about="tiles, 1 to so many")
@@ -42,8 +45,20 @@ class ShutTheBox(Game):
     objective: ClassVar = "minimize"
     action_names: ClassVar = {STOP: "stop"}
 
+    def validate(self) -> None:
+        super().validate()
+        if self.one_die != "never" and self.few(self.start().open):
+            raise ParameterError(
+                f"{self.name}: with {self.tiles} tiles one die is enough from the start; take "
+                "more tiles, or one_die=never"
+            )
+
     def start(self) -> Box:
         return Box(bits.without(bits.upto(self.tiles + 1), 0), 2)
+
+    def few(self, left: int) -> bool:
+        """Whether so few tiles are open that one die is enough."""
+        return left < 128 if self.once == "shut" else total(left) <= 6
 
     def throws(self, s: Box) -> Iterator[tuple[int, int]]:
         yield from dice.total(s.dice, 6)
@@ -55,8 +70,7 @@ class ShutTheBox(Game):
             if total(shut) == throw:
                 found = True
                 left = s.open & ~shut
-                few = left < 128 if self.once == "shut" else total(left) <= 6
-                if self.one_die == "never" or not few or left == 0:
+                if self.one_die == "never" or not self.few(left) or left == 0:
                     yield shut
                 else:
                     if self.one_die == "may":
