@@ -50,6 +50,7 @@ SMALL = small_games.SMALL | {
     "farkle-turn": {"most": 150},
     "hog": {"target": 10, "dice": 2},
     "ludo": {"pieces": 1},
+    "shut-the-box": {"tiles": 5},
     "pass-the-pigs": {"target": 10},
     "zombie-dice": {"goal": 1},
     "super-six": {"sticks": 5},

@@ -120,11 +120,11 @@ def moves(s: Board, throw: Throw, sides: int, shortest: int) -> list[int]:
 
 
 def drawn(s: Board, theirs: Sequence[int], sides: int, shortest: int) -> str:
-    """The columns, lying: # for steps in the bank, + for those of this turn, x for the other's."""
+    """The columns, lying: # for steps in the bank, o for those of this turn, x for the other's."""
     rows = []
     for place, (banked, steps) in enumerate(zip(s.banked, s.turn, strict=True)):
         most = length(place + 2, sides, shortest)
-        row = f"{place + 2:>2} {('#' * banked + '+' * steps).ljust(most, '.')}"
+        row = f"{place + 2:>2} {('#' * banked + 'o' * steps).ljust(most, '.')}"
         wide = length(sides + 1, sides, shortest)
         rows.append(row.ljust(wide + 4) + ("x" * theirs[place]).ljust(most, ".") if theirs else row)
     return "\n".join(rows)
@@ -224,13 +224,6 @@ class CantStop(Game):
 
     def show(self, s: Board) -> str:
         return drawn(s, (), self.sides, self.shortest)
-
-    def show(self, s: Board) -> str:
-        rows = []
-        for place, (banked, steps) in enumerate(zip(s.banked, s.turn, strict=True)):
-            left = length(place + 2, self.sides, self.shortest) - banked - steps
-            rows.append(f"{place + 2:>2} " + "#" * banked + "o" * steps + "." * left)
-        return "\n".join(rows)
 
     def deed(self, s: Board, throw: Throw, action: int) -> str:
         return climbed_text(action)

@@ -118,7 +118,7 @@ class Ludo(Game):
             elif bits.has(s.theirs, across(k, self.track)):
                 signs[k - 1] = "x"
         near = f"o> {' '.join(signs[:half])}"
-        far = f"   {' '.join(signs[:half - 1:-1])} <x"
+        far = f"   {' '.join(signs[: half - 1 : -1])} <x"
         return f"{far}\n{near}"
 
     def deed(self, s: Race, throw: int, k: int) -> str:

@@ -123,7 +123,7 @@ class ShipCaptainCrew(Game):
         return dice.spoken(face for face in throw if face)
 
     def deed(self, s: Boat, throw: Throw, action: int) -> str:
-        return str(self.action_names[action])
+        return f"keep {action}" if THROW_ALL < action < STOP else self.action_names[action]
 
     def told(self, s: Boat, throw: Throw, action: int, then: int, after: Boat) -> str:
         if then == AGAIN:
