@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 SMALL: dict[str, dict[str, Any]] = {
+    "farkle": {"target": 100},
+    "farkle-turn": {"most": 100},
     "hypergammon": {"checkers": 1},
+    "ludo": {"pieces": 1},
     "royal-ur": {"pieces": 1},
     "yahtzee": {"boxes": 1},
     "yatzy": {"boxes": 1},

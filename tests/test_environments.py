@@ -33,10 +33,7 @@ pytestmark = pytest.mark.kernels
 SMALL = small_games.SMALL | {
     "pig": {"target": 20},
     "two-dice-pig": {"target": 20},
-    "farkle": {"target": 150},
-    "farkle-turn": {"most": 150},
     "hog": {"target": 20, "dice": 3},
-    "ludo": {"pieces": 1},
     "pass-the-pigs": {"target": 20},
     "zombie-dice": {"goal": 2},
     "super-six": {"sticks": 7},

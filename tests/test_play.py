@@ -28,10 +28,7 @@ from rollwise.words.changes import as_other_sees
 SMALL = small_games.SMALL | {
     "pig": {"target": 20},
     "two-dice-pig": {"target": 15},
-    "farkle": {"target": 150},
-    "farkle-turn": {"most": 150},
     "hog": {"target": 20, "dice": 3},
-    "ludo": {"pieces": 1},
     "pass-the-pigs": {"target": 15},
     "zombie-dice": {"goal": 2},
     "super-six": {"sticks": 7},

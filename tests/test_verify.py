@@ -28,10 +28,7 @@ from rollwise.machine.parquet_files import write_parquet
 SMALL = small_games.SMALL | {
     "pig": {"target": 12},
     "two-dice-pig": {"target": 8},
-    "farkle": {"target": 150},
-    "farkle-turn": {"most": 150},
     "hog": {"target": 20, "dice": 3},
-    "ludo": {"pieces": 1},
     "pass-the-pigs": {"target": 12},
     "zombie-dice": {"goal": 2},
     "super-six": {"sticks": 6},
