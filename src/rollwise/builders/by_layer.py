@@ -258,7 +258,9 @@ def find_layers(
         if progress is not None:
             progress(COMPILING, 0, None)
         compiled = compiled_rules(rules)
-        roots = compiled.roots(rules, most)
+        roots = rules.few_roots(limits.SMALL)
+        if roots is None:
+            roots = compiled.roots(rules, most)
         compiled_question(rules, type(game).progress)  # before states are looked for
     except NotCompilable as error:
         raise UsageError(
