@@ -21,6 +21,7 @@ from rollwise.dice import Pool
 from rollwise.errors import PolicyError, RulesError, TooManyStates, UnknownState
 from rollwise.games.chicago import Chicago
 from rollwise.games.pig import Pig
+from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.yahtzee import Yahtzee
 from rollwise.games.yatzy import Yatzy
 
@@ -238,6 +239,19 @@ def test_a_policy_says_what_to_keep() -> None:
 def test_a_game_too_large_for_one_graph_says_so() -> None:
     with pytest.raises(TooManyStates, match=r"each position has a turn of 1,176.*solve_by_layers"):
         rollwise.build(Yahtzee(boxes=4), mode="interpreted", max_states=20_000)
+
+
+@pytest.mark.parametrize("mode", ["interpreted", "compiled"])
+def test_states_after_a_throw_count(mode: str) -> None:
+    """A graph has a state for each throw of each position."""
+    if mode == "compiled" and rollwise.machine.switches.jit_disabled():
+        pytest.skip("compiled rules need the JIT")
+    game = ShutTheBox(tiles=5)
+    graph = rollwise.build(game, mode=mode)  # type: ignore[arg-type]
+    assert graph.n_states > 3 * graph.n_positions
+    rollwise.build(game, mode=mode, max_states=graph.n_states)  # type: ignore[arg-type]
+    with pytest.raises(TooManyStates, match="those after a throw are counted too"):
+        rollwise.build(game, mode=mode, max_states=graph.n_states // 2)  # type: ignore[arg-type]
 
 
 def test_one_box_of_yahtzee_is_a_sum_anybody_can_do() -> None:

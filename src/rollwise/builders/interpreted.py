@@ -86,7 +86,7 @@ class Interpreter:
         if progress is not None:
             progress(self._place, len(self._states))
         while self._place < len(self._states):
-            if len(self._states) > self._max_states:
+            if len(self._states) + self._thrown > self._max_states:
                 raise too_many_states(
                     self._rules,
                     self._place,
@@ -199,6 +199,13 @@ class Interpreter:
             f"{self._rules.where(at)}; they may draw nothing and change nothing: "
             "outcomes() yields all that can happen, with its weight"
         )
+
+    @property
+    def _thrown(self) -> int:
+        """How many states after a throw there are; those of a pool are counted elsewhere."""
+        if not self._rules.has_throws or self._rules.pool is not None:
+            return 0
+        return len(self._action_indptr) - 1
 
     @property
     def states(self) -> np.ndarray:

@@ -34,6 +34,8 @@ def too_many_states(
     """
     found, each = len(states), 1 + rules.turn_states
     turns = f" (each position has a turn of {each - 1:,})" if each > 1 else ""
+    if rules.has_throws and each == 1:
+        turns = " (those after a throw are counted too)"
     per_state = 4 * len(rules.field_names) + 40 + 8 * max(outcomes, 1) / max(expanded, 1)
     memory = in_bytes(found * each * per_state)
     return TooManyStates(

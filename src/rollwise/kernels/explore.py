@@ -105,6 +105,7 @@ class Contract(NamedTuple):
     payoffs_allowed: Any  # bool: the bits of a double may be a `then` too
     rewards_allowed: Any  # bool
     max_states: Any  # int
+    max_thrown: Any  # int: states after a throw, those before it counted too
     max_outcomes: Any  # int
     looked_at: Any  # int: equal outcomes that lead on are looked for among so many first states
 
@@ -231,6 +232,8 @@ def explore(
     most = BATCH
     while count.place < count.states:
         if count.states > contract.max_states or count.outcomes > contract.max_outcomes:
+            return LIMIT_REACHED
+        if throwing and count.states + count.situations > contract.max_thrown:
             return LIMIT_REACHED
         if count.place >= stop:
             return PAUSED

@@ -63,6 +63,8 @@ class Explorer:
             payoffs_allowed=rules.payoffs_allowed,
             rewards_allowed=rules.rewards_allowed,
             max_states=max_states,
+            # the turns of a pool are in the number of states already
+            max_thrown=max_states if rules.pool is None else 2**62,
             max_outcomes=max_states * OUTCOMES_PER_STATE,
             looked_at=limits.LOOKED_AT,
         )
