@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, ClassVar, NamedTuple
 
 from rollwise import bits, dice
@@ -110,6 +111,14 @@ class Yahtzee(Game):
         left = [name for box, name in enumerate(NAMES[: self.boxes]) if not bits.has(s.filled, box)]
         more = ", 100 for each five of a kind" if s.bonus else ""
         return f"open: {', '.join(left)}; {s.upper} of 63 above{more}"
+
+    def show(self, s: Sheet) -> str:
+        rows = [
+            f"[{'x' if bits.has(s.filled, box) else ' '}] {name}"
+            for box, name in enumerate(NAMES[: self.boxes])
+        ]
+        pairs = zip_longest(rows[: SIXES + 1], rows[SIXES + 1 :], fillvalue="")
+        return "\n".join(f"{left:14}{right}".rstrip() for left, right in pairs)
 
     def deed(self, s: Sheet, throw: tuple[int, ...], box: int) -> str:
         return f"fill {NAMES[box]}"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
-from rollwise.graph import NO_THROW, StateGraph, sign_of, win_probability
+from rollwise.graph import StateGraph, sign_of, win_probability
 from rollwise.graph.choices import are_best, costs, first_actions, first_of_each_state, fold_actions
 from rollwise.graph.policies import Policy
 
@@ -186,5 +186,5 @@ class Learned:
         unseen = pl.when(pl.col("visits") == 0).then(pl.lit("-1"))  # which a throw's number is too
         frame = frame.with_columns(action=unseen.otherwise("action"))
         if graph.throw_names:  # nobody chooses before a throw
-            frame = frame.filter(pl.col(graph.throw_names[0]) != NO_THROW)
+            frame = frame.filter(pl.Series(graph.thrown_in))
         return frame.sort(graph.columns)

@@ -239,17 +239,27 @@ def view(
         if len(rest) == 1:
             left = f"{len(chosen)} of {len(combinations):,} values of {names[rest[0]]} are shown"
         notes.append(f"{left}.")
+    faces = set(_faces(solution))
+    thrown = set() if faces & set(axes) else faces & set(rest)
     panels = []
     for c in chosen.tolist():
         some = states[belongs == c]
-        panels.append(Panel(_title(solution, rest, combinations[c], int(some[0])), some))
+        title = _title(solution, rest, combinations[c], int(some[0]), thrown)
+        panels.append(Panel(title, some))
     return View(axes, panels, notes + empty_cells(solution, axes, panels))
 
 
-def _title(solution: Solution, rest: list[int], shared: NDArray[np.int32], state: int) -> str:
-    """What the states of a panel share: their fields, and what was thrown as one."""
+def _faces(solution: Solution) -> list[int]:
+    """The columns of what was thrown, without the rolls that are left."""
     graph = solution.graph
-    thrown = set(rest) & set(graph.throw_columns)
+    return graph.throw_columns[:-1] if graph.has_pool else graph.throw_columns
+
+
+def _title(
+    solution: Solution, rest: list[int], shared: NDArray[np.int32], state: int, thrown: set[int]
+) -> str:
+    """What the states of a panel share: their fields, and what was `thrown` as one."""
+    graph = solution.graph
     pairs = [
         (graph.columns[f], v) for f, v in zip(rest, shared.tolist(), strict=True) if f not in thrown
     ]
