@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_runner import output
+from cli_runner import output, refusal
 from throwing import OrderedDice, Runners, TwoBoxes
 
 import rollwise
@@ -77,6 +77,24 @@ def test_pictures(tmp_path, kind, game):
 def test_reports(tmp_path, game):
     output("report", game, "--out", str(tmp_path / "report.html"))
     assert BLANK not in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.parametrize("game", [RACE, BOXES])
+def test_saved_answers_are_policies(tmp_path, game):
+    """A solution, and a table with what to do after each throw."""
+    kept, table = str(tmp_path / "kept.parquet"), str(tmp_path / "after.csv")
+    output("solve", game, "--save", kept)
+    (tmp_path / "after.csv").write_text(output("table", game, "--throws", "--csv"))
+    best = json.loads(output("evaluate", game, "--policy", "optimal", "--json"))
+    for policy in (kept, table):
+        found = json.loads(output("evaluate", game, "--policy", policy, "--json"))
+        assert found["value"] == best["value"]
+    shown = json.loads(output("tournament", game, "--policies", f"{kept},{table},random", "--json"))
+    assert len(shown["standings"]) == 3
+    (tmp_path / "before.csv").write_text(output("table", game, "--csv"))
+    column = "throw" if game == RACE else "throw.0"
+    told = refusal("evaluate", game, "--policy", str(tmp_path / "before.csv"))
+    assert f"has no column '{column}'" in told
 
 
 def test_pictures_of_boards_can_be_read():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from operator import index
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -119,7 +120,7 @@ class Policies:
         if _PART.fullmatch(reference):
             return self._mixture(reference)
         if reference.endswith((".csv", ".parquet")):
-            return _from_table(self.graph, Path(reference))
+            return _from_table(self.graph, self.game, Path(reference))
         if reference.endswith(".npz"):
             from rollwise.learn import Learner
 
@@ -222,8 +223,10 @@ def _of_compiled_function(
     return Policy(name, probability)
 
 
-def _from_table(graph: StateGraph, path: Path) -> Policy:
+def _from_table(graph: StateGraph, game: Game | None, path: Path) -> Policy:
     import polars as pl
+
+    from rollwise.answer.storage import LISTS, load
 
     try:
         frame = pl.read_csv(path) if path.suffix == ".csv" else read_parquet(path)
@@ -232,11 +235,13 @@ def _from_table(graph: StateGraph, path: Path) -> Policy:
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise PolicyError(f"{path} can't be read as a table: {reason}") from error
-    missing = [name for name in (*graph.field_names, "action") if name not in frame.columns]
+    if graph.throws is not None and set(LISTS) <= set(frame.columns):  # a saved solution
+        return replace(load(path, game).policy, name=path.name)
+    missing = [name for name in (*graph.columns, "action") if name not in frame.columns]
     if missing:
         raise PolicyError(
             f"{path} has no column {missing[0]!r}; a policy for {graph.game} has the columns "
-            f"{', '.join(graph.field_names)}, action (and probability where it mixes)"
+            f"{', '.join(graph.columns)}, action (and probability where it mixes)"
         )
     if "score" in frame.columns and "score" not in graph.field_names and graph.objective != "win":
         raise PolicyError(
@@ -248,7 +253,7 @@ def _from_table(graph: StateGraph, path: Path) -> Policy:
     has_probability = "probability" in frame.columns
     for number, row in enumerate(frame.iter_rows(named=True), start=1):
         try:
-            fields = tuple(index(row[name]) for name in graph.field_names)
+            fields = tuple(index(row[name]) for name in graph.columns)
             weight = float(row["probability"]) if has_probability else 1.0
         except (TypeError, ValueError):
             raise PolicyError(f"{path}, row {number}: {row} isn't a state and an action") from None
@@ -261,7 +266,7 @@ def _from_table(graph: StateGraph, path: Path) -> Policy:
 
     probability = np.zeros(graph.n_actions)
     for state in graph.view:
-        chances = rows.get(state.fields)
+        chances = rows.get(state.fields if graph.throws is None else graph.row(state.index))
         if chances is None:
             if state.is_choice:
                 raise PolicyError(f"{path} has no row for the state {state}")
