@@ -343,6 +343,57 @@ def test_packed_layers_enclose_what_graphs_give(game, monkeypatch):
     assert packed.is_score == graphs.is_score
 
 
+class Rung(NamedTuple):
+    floor: int
+    place: int
+
+
+@dataclass(frozen=True)
+class Stairs(Game):
+    """A layer whose first positions all lead on, and whose last ones lead to others of it."""
+
+    players: ClassVar = 1
+    objective: ClassVar = "maximize"
+
+    def start(self):
+        return Rung(0, 0)
+
+    def roots(self):
+        for place in range(60):
+            yield Rung(0, place)
+
+    def throws(self, s):
+        yield 1, 1
+        yield 1, 2
+
+    def actions(self, s, throw):
+        yield 0
+        yield 1
+
+    def reward(self, s, throw, action):
+        return float(s.place * action + throw)
+
+    def outcomes(self, s, throw, action):
+        if s.floor == 2:
+            yield 1, END, s
+        elif s.floor == 0 and s.place > 40:
+            yield 1, AGAIN, Rung(0, s.place - throw)
+        else:
+            yield 1, AGAIN, Rung(s.floor + 1, (s.place * 7 + throw) % 5)
+
+    def progress(self, s):
+        return s.floor
+
+
+def test_a_layer_of_turns_and_other_positions():
+    whole, layers = solve(Stairs()), solve_by_layers(Stairs())
+    for s, row in enumerate(whole.graph.states.tolist()):
+        k = layers.find(row)
+        doubt = whole.error_bounds[s] + layers.error_bounds[k]
+        assert abs(whole.values[s] - layers.values[k]) <= doubt
+    assert layers.status == "certified"
+
+
 @pytest.mark.needs_jit
 def test_bounds_that_stay_apart_are_no_answer(monkeypatch):
     """Players who can go round for ever: nothing brings the bounds together."""

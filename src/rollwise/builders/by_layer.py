@@ -155,16 +155,18 @@ class Layers:
         chosen = sample(self.states)
         for i in range(len(self) - 1, -1, -1):
             begin, end = int(self.indptr[i]), int(self.indptr[i + 1])
+            least = begin
             if self.rules.has_throws:
-                done = begin
                 for turns in self._turns(begin, end, chosen):
-                    done = turns.end
+                    begin = turns.end
                     yield turns
-                if done == end:
+                if begin == end:
                     continue
             arrays = self._expanded(begin, end, chosen)
             border = np.empty(len(arrays.outcome_state), np.int32)
-            n_border, back = number_in_layer(arrays.outcome_state, begin, end, number, border)
+            n_border, back = number_in_layer(
+                arrays.outcome_state, least, begin, end, number, border
+            )
             if back >= 0:
                 raise self._falls(arrays, back)
             graph = as_graph(self.rules, arrays, n_border)

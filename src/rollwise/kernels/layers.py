@@ -32,7 +32,7 @@ def sort_by_layer(states, layer, indptr, in_layers):
 
 
 @kernel
-def number_in_layer(outcome_state, begin, end, number, border):
+def number_in_layer(outcome_state, least, begin, end, number, border):
     """Number what a layer leads to from its own first state.
 
     Parameters
@@ -40,8 +40,10 @@ def number_in_layer(outcome_state, begin, end, number, border):
     outcome_state : (n_outcomes,) int32, changed
         Numbers in the whole game; on return, those within the layer, and behind
         them those of the border.
+    least : int
+        The first state of the layer; lower ones are of earlier layers.
     begin, end : int
-        The layer's states.
+        Its states that are numbered: all, or those behind some that are known.
     number : (n_states,) int32
         Scratch, -1 everywhere, and left so.
     border : (n_outcomes,) int32, filled
@@ -59,10 +61,10 @@ def number_in_layer(outcome_state, begin, end, number, border):
         t = outcome_state[k]
         if t < 0:
             continue
-        if t < begin:
+        if t < least:
             back = k
             break
-        if t < end:
+        if begin <= t < end:
             outcome_state[k] = t - begin
             continue
         if number[t] < 0:
