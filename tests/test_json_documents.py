@@ -90,6 +90,8 @@ COMMANDS = [
     "table pig target=5",
     "table threes dice=1",
     "table threes dice=1 --method sampled --samples 100 --seed 1",
+    "thumb dice-blackjack low=8 high=10 --numbers 1 --evaluations 20",
+    "thumb threes dice=2 --numbers 1 --evaluations 20",
     "tournament pig target=10 --policies optimal,hold-at-20,random",
     "tournament threes dice=2 --policies optimal,take-one",
     "verify pig.parquet",

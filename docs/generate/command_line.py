@@ -28,7 +28,8 @@ is out of the game's range is refused, and the range told. `rollwise games` list
 (`hold-at-20`), or a table in a `.csv` or `.parquet` file: a column for each field of the state,
 one named `action`, and `probability` where it mixes. What `rollwise table GAME --out mine.csv`
 writes is such a table. Where the help says so, also `optimal`, a learner that `learn --save` kept
-(`.npz`), and mixtures such as `0.9*optimal+0.1*random`.
+(`.npz`), a rule of thumb that `thumb --save` kept or you wrote (`.json`), and mixtures such as
+`0.9*optimal+0.1*random`.
 
 **Output.** What was asked for goes to stdout, and nothing else does. With `--json` that is one JSON
 document; numbers that there aren't (an infinite bound, a value that a method didn't find) are
@@ -45,7 +46,8 @@ all at once or not at all.
 | 130 | stopped by Ctrl-C |
 
 **Ctrl-C** stops at once, but for what plays games: `learn` and `simulate` end after the game in
-hand and give what they have, and `play` keeps the game and prints how to go on with it.
+hand and give what they have, `thumb` prints the rules that it has found, and `play` keeps the game
+and prints how to go on with it.
 """
 
 

@@ -95,6 +95,7 @@ class Policies:
               fields and ``action`` (by name or number), and ``probability`` where it mixes (a
               saved solution is such a table);
             - a path ending in ``.npz``: what a saved learner has learned;
+            - a path ending in ``.json``: a rule of thumb (see `rollwise.thumb.language`);
             - ``0.9*optimal+0.1*random``: a mixture, which draws one of its parts anew
               at every decision. The weights are divided by their sum;
             - a function of the state that gives an action;
@@ -126,6 +127,10 @@ class Policies:
 
             learned = Learner.load(reference, self.graph).result().policy
             return Policy(Path(reference).name, learned.probability)
+        if reference.endswith(".json"):
+            from rollwise.thumb.language import Rule
+
+            return Rule.load(reference, self.graph).policy(self.graph, Path(reference).name)
         if reference == "random":
             return Policy.uniform(self.graph)
         if reference == "optimal" and (self.game is None or "optimal" not in self.game.policies()):

@@ -72,7 +72,7 @@ ModeOption = Annotated[
 _ASSIGNMENT = re.compile(r"[^\W\d]\w*=")
 POLICIES = (
     "optimal, random, a policy of the game, a .csv or .parquet table, what `learn --save` kept "
-    "(.npz), or a mixture: 0.9*optimal+0.1*random."
+    "(.npz), a rule of thumb (.json), or a mixture: 0.9*optimal+0.1*random."
 )
 PolicyOption = Annotated[str, typer.Option(metavar="P", help=POLICIES)]
 PositionOption = Annotated[

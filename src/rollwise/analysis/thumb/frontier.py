@@ -1,0 +1,173 @@
+"""The frontier of simplicity against loss: the best rule of thumb for each number of integers.
+
+The search says which rules are good, and nothing it says is taken on trust: what each rule loses
+is found anew by evaluating its policy against the optimal one, and certified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rollwise.analysis.thumb.score import Scorer
+from rollwise.analysis.thumb.search import Search
+from rollwise.answer.evaluation import best_response, evaluate
+from rollwise.answer.references import Policies, Subject
+from rollwise.errors import UsageError
+from rollwise.graph.view import sign_of
+from rollwise.thumb.language import Rule
+from rollwise.thumb.sentences import sentence_of
+
+SECONDS = 30.0
+NUMBERS = 4
+NO_LOSS = 1e-8  # what a rule may lose that is called optimal, while it is searched for
+
+
+@dataclass(frozen=True)
+class RuleOfThumb:
+    """A rule of thumb and what it costs, certified.
+
+    A loss is a win probability, or points; of a game for two the mean over the seats.
+
+    Attributes
+    ----------
+    rule : Rule
+    text : str
+        The rule in words.
+    loss, loss_first, loss_second : float
+        Against optimal play; `loss_second` is None in a game for one.
+    exploitability : float or None
+        What a best response wins against it, see `rollwise.answer.evaluation`.
+    error_bound : float
+        How far the losses can be off.
+    exploitability_bound : float or None
+    """
+
+    rule: Rule
+    text: str
+    loss: float
+    loss_first: float
+    loss_second: float | None
+    exploitability: float | None
+    error_bound: float
+    exploitability_bound: float | None
+
+    @property
+    def numbers(self) -> int:
+        return self.rule.numbers
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """The rules that were found, and how they were looked for.
+
+    Attributes
+    ----------
+    rules : tuple of RuleOfThumb
+        Each has more numbers than the one before, and loses less.
+    scored : int
+        How many rules were scored.
+    seed : int
+    stopped : bool
+        Whether Ctrl-C ended the search.
+    """
+
+    rules: tuple[RuleOfThumb, ...]
+    scored: int
+    seed: int
+    stopped: bool
+
+
+def find_rules(
+    game: Subject,
+    numbers: int = NUMBERS,
+    *,
+    within: float | None = None,
+    seconds: float = SECONDS,
+    evaluations: int | None = None,
+    seed: int = 1,
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> Frontier:
+    """Look for the best rules of thumb of a game.
+
+    Parameters
+    ----------
+    game : Game, Solution, StateGraph or Policies
+    numbers : int
+        The most integers that a rule may have.
+    within : float, optional
+        Look no further than a rule that loses at most that.
+    seconds : float
+        How long it may look.
+    evaluations : int, optional
+        Look until so many rules are scored, however long that takes: then the same seed finds the
+        same rules.
+    seed : int
+    progress : callable, optional
+
+    Returns
+    -------
+    Frontier
+
+    Raises
+    ------
+    UsageError
+        The game has no choices, or too many actions; a number is out of range.
+    """
+    for name, number in (("numbers", numbers), ("evaluations", evaluations)):
+        if number is not None and number < 1:
+            raise UsageError(f"{name} is {number}; it must be at least 1")
+    if not seconds > 0:
+        raise UsageError(f"seconds is {seconds}; it must be more than 0")
+    if within is not None and not within >= 0:
+        raise UsageError(f"within is {within}; it can't be less than 0")
+    policies = Policies.of(game)
+    if progress is not None:
+        progress("solving", 0, None)
+    search = Search(
+        Scorer(policies),
+        numbers,
+        enough=NO_LOSS if within is None else max(within, NO_LOSS),
+        seconds=seconds if evaluations is None else float("inf"),
+        evaluations=evaluations,
+        seed=seed,
+        progress=progress,
+    )
+    stopped = False
+    try:
+        search.run()
+    except KeyboardInterrupt:
+        stopped = True
+    found = list[RuleOfThumb]()
+    for rule in map(search.rule, search.frontier()):
+        if progress is not None:
+            progress("certifying", len(found), None)
+        found.append(certified_rule(policies, rule))
+    return Frontier(tuple(found), search.scored, seed, stopped)
+
+
+def certified_rule(policies: Policies, rule: Rule) -> RuleOfThumb:
+    """A rule of thumb with what it costs, certified."""
+    graph, solution = policies.graph, policies.solution
+    two = graph.players == 2
+    policy = rule.policy(graph)
+    unit = () if policies.game is None else policies.game.action_unit
+    found = evaluate(policies, policy, "optimal" if two else None, starts=[0])
+    best, sure = solution.value, float(solution.error_bounds[0])
+    assert found.bounds is not None
+    assert found.bounds_second is not None
+    scale = 1.0 if graph.is_score else 0.5
+    first = scale * sign_of(graph.objective) * (best - float(found.values[0]))
+    bound = scale * (sure + float(max(found.bounds[0], found.bounds_second[0])))
+    second = scale * (-best - float(found.values_second[0])) if two else None
+    response = best_response(policies, policy, starts=[0]) if two else None
+    return RuleOfThumb(
+        rule,
+        sentence_of(rule, graph, unit),
+        first if second is None else (first + second) / 2,
+        first,
+        second,
+        None if response is None else response.exploitability(),
+        bound,
+        None if response is None else response.exploitability_bound(),
+    )

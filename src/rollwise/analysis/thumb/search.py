@@ -1,0 +1,413 @@
+"""The search for rules of thumb: for each number of integers, the rule that loses least.
+
+The best few rules of each number are kept. One of them is taken up, and changed in every way that
+adds or replaces a clause: any form, any bound, either action. What these changes gain is estimated
+by where play comes by and what actions are worth there (`score`). The most promising are scored
+exactly. Of those the best are improved by moving their numbers. When all that are kept have been
+taken up, some of their numbers are changed at random.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from queue import SimpleQueue
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.analysis.thumb.forms import forms_of
+from rollwise.analysis.thumb.score import Labels, Scorer
+from rollwise.kernels.following import tally
+from rollwise.recursion.following import Memory
+from rollwise.thumb.language import Clause, Column, Condition, Form, Rule, form_of, whole_parameters
+
+WIDTH = 4  # rules of each number that are kept
+PROMISING = 10  # changes to a rule that are scored, for each number of integers
+IMPROVED = 3  # of these, how many are improved
+MOST_KEPT = 96  # forms whose values are kept
+MOST_BINS = 1 << 16
+REST = 0.01  # the share of what could be gained that estimates may leave out
+STEPS = (1, -1, 4, -4)  # by which bounds are moved
+MOST_ROUNDS = 20  # of moving all numbers of a rule
+NEAR = 1.2  # times the loss of a rule: what another may lose, to be worth improving
+HOPEFUL = 2.0  # times the least loss known: the same, for a rule that was just found
+MOST_TIMES = 12  # what people multiply by
+LEAST_NAMED = 10  # of a parameter that stands in the place of a bound
+DIGITS = 9  # of a loss that count
+CORES = 2
+Progress = Callable[[str, int, "int | None"], None]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A rule and what it loses.
+
+    Attributes
+    ----------
+    conditions : tuple of Condition
+    actions : tuple of int
+        What is done under each, and at last where none holds: places in the scorer's `labels`.
+    """
+
+    conditions: tuple[Condition, ...]
+    actions: tuple[int, ...]
+    loss: float = np.inf
+
+    @property
+    def numbers(self) -> int:
+        return sum(condition.numbers for condition in self.conditions)
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return self.conditions, self.actions
+
+
+class Search:
+    """Looks for rules of one game.
+
+    Parameters
+    ----------
+    scorer : Scorer
+    most : int
+        How many numbers a rule may have.
+    enough : float
+        The loss that is small enough: rules with more numbers than one that loses no more
+        aren't looked for.
+    seconds : float
+        When it stops.
+    evaluations : int, optional
+        After so many scored rules it stops, too. Then the same seed gives the same rules.
+    seed : int
+
+    Attributes
+    ----------
+    kept : dict of list of Found
+        The best rules of each number, the best first.
+    """
+
+    def __init__(
+        self,
+        scorer: Scorer,
+        most: int,
+        *,
+        enough: float = 0.0,
+        seconds: float = np.inf,
+        evaluations: int | None = None,
+        seed: int = 1,
+        progress: Progress | None = None,
+    ) -> None:
+        self.scorer, self.most, self.enough = scorer, most, enough
+        self.kept: dict[int, list[Found]] = {}
+        self._deadline = time.monotonic() + seconds
+        self._evaluations, self._progress = evaluations, progress
+        self._random = np.random.default_rng(seed)
+        self._forms = forms_of(scorer.columns)
+        self._values: OrderedDict[Form, Column] = OrderedDict()
+        self._losses: dict[tuple[object, ...], float] = {}
+        self._taken_up: set[tuple[object, ...]] = set()
+        parameters = whole_parameters(scorer.graph)
+        largest = max(parameters, key=lambda name: parameters[name], default=None)
+        self._parameters = parameters
+        told = largest is not None and parameters[largest] >= LEAST_NAMED
+        self._named = {parameters[largest]: largest} if told and largest is not None else {}
+        self._memories: SimpleQueue[Memory] = SimpleQueue()
+        for _ in range(CORES):
+            self._memories.put(scorer.memory())
+
+    @property
+    def scored(self) -> int:
+        """How many different rules were scored."""
+        return len(self._losses)
+
+    def frontier(self) -> list[Found]:
+        """The best rule of each number that loses less than any with fewer numbers."""
+        found, least = list[Found](), np.inf
+        for numbers in sorted(self.kept):
+            best = self.kept[numbers][0]
+            if round(best.loss, DIGITS) < round(least, DIGITS):
+                found.append(best)
+                least = best.loss
+        return found
+
+    def run(self) -> None:
+        """Look for rules until the time is over; Ctrl-C raises KeyboardInterrupt."""
+        with ThreadPoolExecutor(CORES) as threads:
+            try:
+                self._run(threads)
+            except BaseException:
+                self._deadline = 0.0  # what is being improved ends soon
+                raise
+
+    def _run(self, threads: ThreadPoolExecutor) -> None:
+        plain = [Found((), (label,)) for label in range(len(self.scorer.labels))]
+        for rule in threads.map(self._scored, plain):
+            self._keep(rule)
+        while not self._over():
+            base = self._next()
+            if base is None:
+                jobs = [self._shaken() for _ in range(4)]
+                better = list(threads.map(self._improved, jobs))
+            else:
+                self._taken_up.add(base.key)
+                tried = list(threads.map(self._scored, self._changes(base)))
+                better = list(threads.map(self._improved, self._best_of(tried)))
+            for rule in better:
+                self._keep(rule)
+            if self._progress is not None:
+                self._progress("rules of thumb", self.scored, None)
+            last = self.frontier()[-1]
+            if last.loss <= self.enough:
+                self.most = min(self.most, last.numbers - 1)
+
+    def _over(self) -> bool:
+        spent = self._evaluations is not None and self.scored >= self._evaluations
+        return spent or self.most < 1 or time.monotonic() >= self._deadline
+
+    def _next(self) -> Found | None:
+        """A rule that wasn't taken up yet: the best ones first, few numbers first."""
+        for place in range(WIDTH):
+            for numbers in sorted(self.kept):
+                rules = self.kept[numbers]
+                there = numbers <= self.most and place < len(rules)
+                if there and rules[place].key not in self._taken_up:
+                    return rules[place]
+        return None
+
+    def _keep(self, rule: Found) -> None:
+        if not np.isfinite(rule.loss) or rule.numbers > self.most:
+            return
+        rules = self.kept.setdefault(rule.numbers, [])
+        if any(round(rule.loss, DIGITS) == round(other.loss, DIGITS) for other in rules):
+            return
+        rules.append(rule)
+        rules.sort(key=lambda found: found.loss)
+        del rules[WIDTH:]
+
+    def _best_of(self, rules: list[Found]) -> list[Found]:
+        """The best few of each number, that they may be improved."""
+        chosen = list[Found]()
+        for numbers in sorted({rule.numbers for rule in rules}):
+            of_number = [rule for rule in rules if rule.numbers == numbers]
+            known = [self.kept[n][0].loss for n in self.kept if 0 < n <= numbers]
+            worst = HOPEFUL * min(known, default=np.inf)
+            of_number.sort(key=lambda found: found.loss)
+            chosen += [rule for rule in of_number[:IMPROVED] if rule.loss <= worst]
+        return chosen
+
+    # -- scoring
+
+    def values(self, form: Form) -> Column:
+        """The values of a form in the states with a choice, kept for the next time."""
+        found = self._values.get(form)
+        if found is None:
+            found = form.values(self.scorer.columns)
+            self._values[form] = found
+            if len(self._values) > MOST_KEPT:
+                self._values.popitem(last=False)
+        return found
+
+    def _level(self, condition: Condition) -> int:
+        return condition.level(self._parameters)
+
+    def _holds(self, condition: Condition) -> NDArray[np.bool_]:
+        values, bound = self.values(condition.form), self._level(condition)
+        return values >= bound if condition.at_least else values <= bound
+
+    def taken(self, rule: Found) -> Labels:
+        """What a rule does: (n_choices,) int8."""
+        may, found = self.scorer.may, self.scorer.default
+        found[may[rule.actions[-1]]] = rule.actions[-1]
+        for condition, label in zip(reversed(rule.conditions), rule.actions[-2::-1], strict=True):
+            found[self._holds(condition) & may[label]] = label
+        return found
+
+    def _scored(self, rule: Found) -> Found:
+        loss = self._losses.get(rule.key)
+        if loss is None:
+            memory = self._memories.get()
+            try:
+                loss = round(self.scorer.loss(self.taken(rule), memory), DIGITS)
+            finally:
+                self._memories.put(memory)
+            self._losses[rule.key] = loss
+        return replace(rule, loss=loss)
+
+    def _improved(self, rule: Found) -> Found:
+        """A rule with its numbers moved as long as that helps."""
+        best = self._scored(rule)
+        for _ in range(MOST_ROUNDS):
+            before = best
+            for place in range(len(best.conditions)):
+                best = self._bound_moved(best, place)
+                best = self._number_moved(best, place)
+            if best is before or time.monotonic() >= self._deadline:
+                break
+        return best
+
+    def _bound_moved(self, best: Found, place: int) -> Found:
+        """With the bound of one clause moved, in growing steps."""
+        for step in STEPS:
+            while time.monotonic() < self._deadline:
+                condition = best.conditions[place]
+                level = self._level(condition) + step
+                moved = self._condition(condition, condition.form, level)
+                tried = self._scored(self._with(best, place, moved))
+                if tried.loss >= best.loss or tried.numbers > best.numbers:
+                    break
+                best, step = tried, 2 * step
+        return best
+
+    def _number_moved(self, best: Found, place: int) -> Found:
+        """With the number before the first feature of one clause a little changed."""
+        condition = best.conditions[place]
+        lead, feature = condition.form.terms[0]
+        if lead == 1:
+            return best
+        for number in (lead - 1, lead + 1):
+            if number > MOST_TIMES:
+                continue
+            form, by = form_of({**{f: n for n, f in condition.form.terms}, feature: number})
+            level = round(self._level(condition) * number / lead / by)
+            other = self._with(best, place, self._condition(condition, form, level))
+            tried = self._scored(other)
+            if tried.numbers <= best.numbers and tried.loss < NEAR * best.loss:
+                tried = self._bound_moved(tried, place)
+                if tried.loss < best.loss:
+                    return tried
+        return best
+
+    def _condition(self, condition: Condition, form: Form, level: int) -> Condition:
+        # "three times the turn and the bank make the target" has no number but the three
+        named = form.numbers > 0 and level in self._named and form.is_sum
+        return Condition(form, condition.at_least, self._named[level] if named else level)
+
+    @staticmethod
+    def _with(rule: Found, place: int, condition: Condition) -> Found:
+        conditions = (*rule.conditions[:place], condition, *rule.conditions[place + 1 :])
+        return Found(conditions, rule.actions)
+
+    def _shaken(self) -> Found:
+        """One of the best rules with its bounds, and perhaps a form, changed at random."""
+        numbers = [n for n in sorted(self.kept) if 0 < n <= self.most]
+        if not numbers:
+            return Found((), (0,))
+        rules = self.kept[numbers[int(self._random.integers(len(numbers)))]]
+        rule = rules[int(self._random.integers(len(rules)))]
+        for place, condition in enumerate(rule.conditions):
+            form = condition.form
+            level = self._level(condition)
+            if self._random.random() < 0.4:
+                form = self._forms[int(self._random.integers(len(self._forms)))]
+                values = self.values(form)
+                level = int(values[int(self._random.integers(len(values)))])
+            level += int(self._random.integers(-6, 7))
+            rule = self._with(rule, place, self._condition(condition, form, level))
+        return rule
+
+    # -- changes, and what they are likely to gain
+
+    def _changes(self, base: Found) -> list[Found]:
+        """The most promising rules that differ from one in a clause."""
+        changes = list(self._places(base))
+        gains = [self._gains(base, changes, weight) for weight in self._weights(base)]
+        found = dict[tuple[object, ...], tuple[float, Found]]()
+        for gain, offset in gains:
+            for estimate, rule in self._estimated(base, changes, gain, offset):
+                known = found.get(rule.key)
+                if known is None or known[0] < estimate:
+                    found[rule.key] = (estimate, rule)
+        promising = list[Found]()
+        for numbers in range(1, self.most + 1):
+            of_number = [pair for pair in found.values() if pair[1].numbers == numbers]
+            of_number.sort(key=lambda pair: (-pair[0], str(pair[1].key)))
+            promising += [rule for _, rule in of_number[:PROMISING]]
+        return promising
+
+    def _weights(self, base: Found) -> list[NDArray[np.float64]]:
+        """What each action is likely to gain in each state, by two estimates: (labels, n)."""
+        scorer, taken = self.scorer, self.taken(base)
+        visits = scorer.visits(taken)
+        return [
+            visits * scorer.advantages(taken),
+            (visits + scorer.optimal_visits) / 2 * scorer.optimal_advantages,
+        ]
+
+    def _places(self, base: Found) -> Iterator[tuple[int, bool, int]]:
+        """Where a clause may be put: before which one, whether in its place, and its action."""
+        for place in range(len(base.conditions) + 1):
+            for label in range(len(self.scorer.labels)):
+                yield place, False, label
+                if place < len(base.conditions):
+                    yield place, True, label
+
+    def _gains(
+        self, base: Found, changes: list[tuple[int, bool, int]], weight: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What a new clause gains where it holds, by state and change; and what it gains anyway."""
+        n = weight.shape[1]
+        rows = np.arange(n)
+        owner = np.full(n, len(base.conditions))
+        for place in range(len(base.conditions) - 1, -1, -1):
+            label = base.actions[place]
+            owner[self._holds(base.conditions[place]) & self.scorer.may[label]] = place
+        now = weight[self.taken(base), rows]
+        gain, offset = np.zeros((n, len(changes))), np.zeros(len(changes))
+        for number, (place, instead, label) in enumerate(changes):
+            rest = now
+            if instead:
+                without = Found(
+                    base.conditions[:place] + base.conditions[place + 1 :],
+                    base.actions[:place] + base.actions[place + 1 :],
+                )
+                rest = weight[self.taken(without), rows]
+                offset[number] = (rest - now).sum()
+            open_to = (owner >= place) & self.scorer.may[label]
+            gain[:, number] = np.where(open_to, weight[label] - rest, 0.0)
+        return gain, offset
+
+    def _estimated(
+        self,
+        base: Found,
+        changes: list[tuple[int, bool, int]],
+        gain: NDArray[np.float64],
+        offset: NDArray[np.float64],
+    ) -> Iterator[tuple[float, Found]]:
+        """Rules with a new clause, each form with its best bounds, and what they may gain."""
+        size = np.abs(gain).max(axis=1)
+        order = np.argsort(-size, kind="stable")
+        share = np.cumsum(size[order])
+        if not len(share) or share[-1] == 0.0:
+            return
+        relevant = np.sort(order[: int(np.searchsorted(share, (1 - REST) * share[-1])) + 1])
+        gain = np.ascontiguousarray(gain[relevant])
+        columns = {name: values[relevant] for name, values in self.scorer.columns.items()}
+        for form in self._forms:
+            values = form.values(columns)
+            low, high = int(values.min()), int(values.max())
+            if high == low or high - low >= MOST_BINS:
+                continue
+            totals = np.zeros((high - low + 1, len(changes)))
+            tally(values, gain, low, totals)
+            upward = np.cumsum(totals[::-1], axis=0)[::-1]
+            downward = np.cumsum(totals, axis=0)
+            for at_least, sums in ((True, upward), (False, downward)):
+                best = np.argmax(sums, axis=0)
+                for number, (place, instead, label) in enumerate(changes):
+                    level = low + int(best[number])
+                    condition = self._condition(Condition(form, at_least, 0), form, level)
+                    rule = Found(
+                        (*base.conditions[:place], condition, *base.conditions[place + instead :]),
+                        (*base.actions[:place], label, *base.actions[place + instead :]),
+                    )
+                    if rule.numbers <= self.most:
+                        yield float(sums[best[number], number] + offset[number]), rule
+
+    def rule(self, found: Found) -> Rule:
+        """A rule as the language has it."""
+        labels = [self.scorer.labels[place] for place in found.actions]
+        pairs = zip((*found.conditions, None), labels, strict=True)
+        return Rule(tuple(Clause(condition, label) for condition, label in pairs))

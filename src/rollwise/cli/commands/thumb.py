@@ -1,0 +1,150 @@
+"""``rollwise thumb``: rules that people can remember, and what they cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rollwise.cli.app import app
+from rollwise.cli.common import (
+    GameArgument,
+    JsonOption,
+    MaxStatesOption,
+    NoCacheOption,
+    ParametersArgument,
+    print_json,
+    print_table,
+    read_game,
+    refuse,
+)
+from rollwise.cli.forms import (
+    ChaseOption,
+    ContestOption,
+    Form,
+    TargetOption,
+    TiesOption,
+    as_played,
+)
+from rollwise.cli.progress import Progress
+from rollwise.documents.thumb import thumb_document
+from rollwise.errors import UsageError
+
+if TYPE_CHECKING:
+    from rollwise.analysis.thumb.frontier import Frontier
+    from rollwise.graph import StateGraph
+
+SECONDS, NUMBERS, SEED = 30.0, 4, 1
+SaveOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Keep the last of the rules (.json), to be given as a policy to other commands.",
+    ),
+]
+
+
+@app.command("thumb")
+def thumb(
+    game: GameArgument,
+    parameters: ParametersArgument = None,
+    numbers: Annotated[
+        int, typer.Option(metavar="N", help="The most integers to remember.")
+    ] = NUMBERS,
+    within: Annotated[
+        float | None,
+        typer.Option(metavar="LOSS", help="Look for no more integers than this loss takes."),
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(metavar="T", help=f"How long to look; {SECONDS:g}.")
+    ] = None,
+    evaluations: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Look until so many rules are scored: the same rules every time."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the random numbers.")] = SEED,
+    save: SaveOption = None,
+    chase: ChaseOption = False,
+    target: TargetOption = None,
+    contest: ContestOption = False,
+    ties: TiesOption = None,
+    max_states: MaxStatesOption = None,
+    no_cache: NoCacheOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Find rules that people can remember, and what each costs against optimal play."""
+    from rollwise.analysis.thumb.frontier import find_rules
+    from rollwise.answer import kept
+    from rollwise.documents.parts import as_json
+    from rollwise.machine.atomic_files import check_place, write_text
+
+    if evaluations is not None:
+        refuse("can't be had with --evaluations", seconds=seconds)
+    if seed < 0:
+        raise UsageError(f"--seed is {seed}; it can't be less than 0")
+    if save is not None and save.suffix != ".json":
+        raise UsageError(f"--save {save}: a rule of thumb is kept in a .json file")
+    check_place(save)
+    chosen = as_played(
+        read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
+    )
+    with Progress() as progress:
+        policies = kept.policies(chosen, max_states=max_states, progress=progress)
+        found = find_rules(
+            policies,
+            numbers,
+            within=within,
+            seconds=SECONDS if seconds is None else seconds,
+            evaluations=evaluations,
+            seed=seed,
+            progress=progress,
+        )
+    graph = policies.graph
+    document = thumb_document(graph, found)
+    if save is not None and found.rules:
+        write_text(save, as_json(found.rules[-1].rule.document(graph)) + "\n")
+    if json:
+        print_json(document)
+    else:
+        _print(document, graph, found)
+        if save is not None and found.rules:
+            typer.echo(f"Saved to {save}.")
+    if found.stopped:
+        typer.echo("rollwise: stopped; these are the rules found so far", err=True)
+        raise typer.Exit(130)
+
+
+def _print(document: dict[str, Any], graph: StateGraph, found: Frontier) -> None:
+    from rich.table import Table
+
+    from rollwise.numbers.printed import rounded_up
+
+    scale, unit = (1.0, "points") if graph.is_score else (100.0, "percentage points")
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("integers", justify="right")
+    table.add_column("loss", justify="right")
+    if graph.players == 2:
+        table.add_column("first", justify="right")
+        table.add_column("second", justify="right")
+        table.add_column("exploitability", justify="right")
+    table.add_column("rule", overflow="fold")
+    for rule in document["rules"]:
+        names = ["loss", "loss_first", "loss_second"] if graph.players == 2 else ["loss"]
+        cells = [f"{scale * rule[name]:.4f}" for name in names]
+        if graph.players == 2:
+            cells.append(f"{rule['exploitability']:.4f}")
+        table.add_row(str(rule["numbers"]), *cells, rule["text"])
+    print_table(table)
+    if not document["rules"]:
+        typer.echo("no rule was found")
+        return
+    worst = max(rule["error_bound"] for rule in document["rules"])
+    seats = ", on average over the seats" if graph.players == 2 else ""
+    typer.echo(
+        f"losses against optimal play in {unit}{seats} (certified ± {rounded_up(scale * worst)}); "
+        f"the best of {found.scored:,} rules that were scored (seed {found.seed}), and perhaps not "
+        "the best there are"
+    )

@@ -1,0 +1,103 @@
+"""Following one action a state: what it is worth, and how often play comes by.
+
+A recursion is arranged once. To follow other actions then takes one sweep, in compiled code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.kernels import following as kernels
+from rollwise.machine.interrupts import heard
+from rollwise.recursion.order import Recursion
+from rollwise.recursion.search import Workspace, workspace_for
+
+VISITS_LOST = 1e-3  # the share of the visits to a component that may be left out
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """What an evaluation works on; two at a time need two.
+
+    Attributes
+    ----------
+    chosen : (n_states,) uint32
+        The action that is followed at each position.
+    values : (n_states,) float64
+        By position: those of the actions that were evaluated last.
+    """
+
+    chosen: NDArray[np.uint32]
+    values: Floats
+    slope: Floats
+    workspace: Workspace
+
+
+class Following:
+    """A recursion whose actions are followed.
+
+    Parameters
+    ----------
+    recursion : Recursion
+        Without a border.
+    """
+
+    def __init__(self, recursion: Recursion) -> None:
+        self._recursion = recursion
+
+    def memory(self) -> Memory:
+        """What an evaluation works on. At first, all follow the first action of each state."""
+        arranged, indptr = self._recursion.arranged, self._recursion.components.indptr
+        n = self._recursion.n_states
+        begin = arranged.outcome_indptr[arranged.action_indptr[indptr]].astype(np.int64)
+        many = arranged.n_feedback[: len(indptr) - 1] > 1
+        states = int(np.diff(indptr)[many].max(initial=0))
+        outcomes = int(np.diff(begin)[many].max(initial=0))
+        workspace = workspace_for(states, outcomes)
+        return Memory(self.first_actions.copy(), np.zeros(n), np.zeros(n), workspace)
+
+    @cached_property
+    def first_actions(self) -> NDArray[np.uint32]:
+        """The first action of each position: (n_states,) uint32."""
+        first: NDArray[np.uint32] = self._recursion.arranged.action_indptr[:-1]
+        return first
+
+    def evaluate(self, memory: Memory) -> bool:
+        """Find the values of the chosen actions; False where play may have no end."""
+        done = heard(
+            kernels.evaluate_chosen,
+            self._recursion.components.indptr,
+            self._recursion.arranged,
+            memory.chosen,
+            memory.values,
+            memory.slope,
+            memory.workspace.slopes,
+            memory.workspace.condensed,
+        )
+        if not done:  # what is there is no beginning for another evaluation
+            memory.values[:], memory.slope[:] = 0.0, 0.0
+        return bool(done)
+
+    def visits(self, memory: Memory, starts: NDArray[np.int64]) -> Floats:
+        """How often play from some positions comes by each, roughly: (n_states,) float64."""
+        visits = np.zeros(self._recursion.n_states)
+        visits[starts] = 1.0
+        kernels.count_visits(
+            self._recursion.components.indptr,
+            self._recursion.arranged,
+            memory.chosen,
+            visits,
+            VISITS_LOST,
+        )
+        return visits
+
+    def action_values(self, positions: NDArray[np.int64], memory: Memory) -> Floats:
+        """What actions are worth at some positions, by the values that were found: (n_actions,)."""
+        worth = np.zeros(len(self._recursion.arranged.constant))
+        kernels.action_values(positions, self._recursion.arranged, memory.values, worth)
+        return worth

@@ -1,0 +1,99 @@
+"""Rules of thumb in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from operator import attrgetter
+
+from rollwise.graph import StateGraph
+from rollwise.thumb.language import Condition, Feature, Form, Rule
+
+SHARES = ("half", "third", "quarter", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+
+
+def sentence_of(rule: Rule, graph: StateGraph, unit: Sequence[str] = ()) -> str:
+    """A rule in words.
+
+    Parameters
+    ----------
+    unit : (str, str), optional
+        What an action's number counts, see `rollwise.Game.action_unit`.
+
+    Examples
+    --------
+    >>> from rollwise.builders import build
+    >>> from rollwise.games.pig import Pig
+    >>> graph = build(Pig(target=20))
+    >>> rule = Rule.read({"rule": [{"if": "turn >= 10", "do": "hold"}, {"do": "roll"}]}, graph)
+    >>> sentence_of(rule, graph)
+    'Hold if turn is at least 10. Otherwise roll.'
+    """
+    sentences = []
+    for action, clauses in groupby(rule.clauses, key=attrgetter("action")):
+        deed = _deed(action, graph, unit)
+        conditions = [clause.condition for clause in clauses]
+        text = deed
+        if None not in conditions:
+            text += " if " + ", or if ".join(map(_when, filter(None, conditions)))
+        sentences.append(text)
+    if len(rule.clauses) == 1:
+        return f"Always {sentences[0]}."
+    sentences = [sentences[0], *(f"otherwise {text}" for text in sentences[1:])]
+    return " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences)
+
+
+def _deed(action: int, graph: StateGraph, unit: Sequence[str]) -> str:
+    text = graph.vocabulary.text(action)
+    if not text.isdecimal():
+        return text
+    return f"choose {text} {unit[action != 1]}" if unit else f"choose {text}"
+
+
+def _when(condition: Condition) -> str:
+    """A condition in words."""
+    form, bound = condition.form, condition.bound
+    first, feature = form.terms[0]
+    if len(form.terms) == 1:
+        return f"{_either(feature, condition.at_least)} {_beyond(condition)} {bound}"
+    if first > 1 and isinstance(bound, int) and bound % first == 0:
+        share = f"1/{first}"
+        if first < len(SHARES) + 2:
+            share = f"{'an' if SHARES[first - 2][0] == 'e' else 'a'} {SHARES[first - 2]}"
+        rest = Form(tuple((-number, other) for number, other in form.terms[1:]))
+        return (
+            f"{feature.text} {_beyond(condition)} {bound // first} "
+            f"plus {share} of {_sum(rest, grouped=True)}"
+        )
+    plus = Form(tuple(term for term in form.terms if term[0] > 0))
+    minus = Form(tuple((-number, other) for number, other in form.terms if number < 0))
+    if not minus.terms or bound not in (0,):
+        return f"{_sum(form)} {_beyond(condition)} {bound}"
+    return f"{_sum(plus)} {_beyond(condition)} {_sum(minus)}"
+
+
+def _beyond(condition: Condition) -> str:
+    return "is at least" if condition.at_least else "is at most"
+
+
+def _either(feature: Feature, at_least: bool) -> str:
+    """A feature as the subject of a sentence: one of two columns, or both, or one alone."""
+    if not feature.pair:
+        return feature.text
+    any_of = (feature.pair == "max") == at_least
+    return (
+        f"{feature.first} or {feature.second}"
+        if any_of
+        else f"each of {feature.first} and {feature.second}"
+    )
+
+
+def _sum(form: Form, *, grouped: bool = False) -> str:
+    """A form with the signs that people write, what is added first."""
+    terms = sorted(form.terms, key=lambda term: term[0] < 0)
+    text = ""
+    for number, feature in terms:
+        factor = "" if abs(number) == 1 else f"{abs(number)} × "
+        sign = (" − " if number < 0 else " + ") if text else ("−" if number < 0 else "")
+        text += f"{sign}{factor}{feature.text}"
+    return f"({text})" if grouped and len(terms) > 1 else text

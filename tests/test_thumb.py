@@ -1,0 +1,328 @@
+"""Rules of thumb: what they are worth, and the search for them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from cli_runner import output, refusal
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rollwise.analysis.thumb.frontier import find_rules
+from rollwise.analysis.thumb.score import Scorer
+from rollwise.analysis.thumb.search import Found, Search
+from rollwise.answer.evaluation import best_response, evaluate
+from rollwise.answer.references import Policies
+from rollwise.builders import build
+from rollwise.documents.thumb import thumb_document
+from rollwise.errors import PolicyError, UsageError
+from rollwise.games.craps import Craps
+from rollwise.games.dice_blackjack import DiceBlackjack
+from rollwise.games.hare_and_tortoise import HareAndTortoise
+from rollwise.games.pig import Pig, TwoDicePig
+from rollwise.games.super_six import SuperSix
+from rollwise.games.threes import Threes
+from rollwise.graph.policies import Policy
+from rollwise.thumb.language import Condition, Rule
+from rollwise.thumb.sentences import sentence_of
+
+GAMES = {
+    "pig": Pig(target=50),
+    "two-dice-pig": TwoDicePig(target=15),
+    "super-six": SuperSix(sticks=7),
+    "threes": Threes(dice=3),
+    "blackjack": DiceBlackjack(low=8, high=10, dice=3),
+    "hare": HareAndTortoise(),
+}
+KNOWN = {name: Policies.of(game) for name, game in GAMES.items()}
+SCORERS: dict[str, Scorer] = {}
+PIG = Pig(target=20)
+KEEP_PACE = {
+    "rule": [
+        {"if": "max(banked, rival) >= 71", "do": "roll"},
+        {"if": "8*turn + banked - rival >= 164", "do": "hold"},
+        {"do": "roll"},
+    ]
+}
+
+
+def scorer_of(name: str) -> Scorer:
+    if name not in SCORERS:
+        SCORERS[name] = Scorer(KNOWN[name])
+    return SCORERS[name]
+
+
+def any_rule(name: str, seed: int) -> tuple[Search, Found]:
+    """A rule made at random."""
+    random = np.random.default_rng(seed)
+    scorer = scorer_of(name)
+    search = Search(scorer, 4)
+    conditions, actions = [], []
+    for _ in range(random.integers(0, 4)):
+        form = search._forms[random.integers(len(search._forms))]
+        bound = int(random.choice(form.values(scorer.columns)))
+        conditions.append(Condition(form, bool(random.integers(2)), bound))
+        actions.append(int(random.integers(len(scorer.labels))))
+    actions.append(int(random.integers(len(scorer.labels))))
+    return search, Found(tuple(conditions), tuple(actions))
+
+
+def loss_of(policies: Policies, policy: Policy) -> float:
+    """What a policy loses against the optimal one, by the certified evaluation."""
+    graph, best = policies.graph, policies.solution.value
+    if graph.players == 1:
+        found = evaluate(policies, policy, starts=[0]).values[0]
+        points = best - found if graph.objective == "maximize" else found - best
+        return float(points if graph.is_score else points / 2)
+    found = evaluate(policies, policy, "optimal", starts=[0])
+    return -float(found.values[0] + found.values_second[0]) / 4
+
+
+@pytest.mark.parametrize("name", KNOWN)
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=12, deadline=None)
+def test_a_score_is_what_the_certified_evaluation_finds(name, seed):
+    search, found = any_rule(name, seed)
+    policy = search.rule(found).policy(KNOWN[name].graph)
+    scored = search.scorer.loss(search.taken(found))
+    assert scored == pytest.approx(loss_of(KNOWN[name], policy), abs=1e-8)
+
+
+@pytest.mark.parametrize("name", KNOWN)
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=8, deadline=None)
+def test_a_loss_is_regret_where_play_comes_by(name, seed):
+    search, found = any_rule(name, seed)
+    scorer, taken = search.scorer, search.taken(found)
+    regret = -scorer.optimal_advantages[taken, np.arange(len(taken))]
+    lost = (scorer.visits(taken) * regret).sum()
+    assert lost == pytest.approx(scorer.loss(taken), rel=0.02, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", KNOWN)
+@given(seed=st.integers(0, 10_000))
+@settings(max_examples=8, deadline=None)
+def test_a_rule_is_read_as_it_was_written(name, seed):
+    search, found = any_rule(name, seed)
+    graph, rule = KNOWN[name].graph, search.rule(found)
+    again = Rule.read(json.loads(json.dumps(rule.document(graph))), graph)
+    assert again == rule
+    assert np.array_equal(again.policy(graph).probability, rule.policy(graph).probability)
+    assert sentence_of(rule, graph).endswith(".")
+
+
+def test_the_first_clause_that_holds_is_taken():
+    graph = build(Pig(target=100))
+    rule = Rule.read(KEEP_PACE, graph)
+    assert rule.numbers == 3
+    roll, hold = 0, 1
+    policy = rule.policy(graph)
+    for state in graph.view:
+        banked, rival, turn = state.fields
+        wanted = hold if max(banked, rival) < 71 and 8 * turn + banked - rival >= 164 else roll
+        taken = [a for a in state.actions if policy.probability[a]]
+        assert [action.label for action in taken] == [wanted if turn else roll]
+
+
+def test_a_clause_whose_action_cannot_be_taken_is_passed_over():
+    graph = build(Threes(dice=2))
+    rule = Rule.read({"rule": [{"do": "take 2"}, {"do": "roll"}]}, graph)
+    policy = rule.policy(graph)
+    for state in graph.view:
+        assert policy.probability[list(state.action_range)].sum() == 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("turn >= 20", 1),
+        ("turn >= 0", 1),
+        ("banked + turn >= rival", None),
+        ("banked + turn - rival >= 0", 1),
+        ("8*turn + banked - rival >= 164", 2),
+        ("4*turn + banked >= target", 1),
+        ("2*banked + 2*turn >= 7", 1),
+        ("2*banked + 3*turn - 2*rival < 9", 3),
+    ],
+)
+def test_numbers_to_remember(text, numbers):
+    graph = build(PIG)
+    document = {"rule": [{"if": text, "do": "hold"}, {"do": "roll"}]}
+    if numbers is None:
+        with pytest.raises(PolicyError, match="isn't a condition"):
+            Rule.read(document, graph)
+    else:
+        assert Rule.read(document, graph).numbers == numbers
+
+
+def test_bounds_of_multiples_are_rounded_to_what_they_mean():
+    graph = build(PIG)
+    for text, same in [
+        ("2*banked + 2*turn >= 7", "banked + turn >= 4"),
+        ("2*banked + 2*turn > 6", "banked + turn >= 4"),
+        ("2*banked + 2*turn <= 7", "banked + turn <= 3"),
+        ("2*turn < 6", "turn <= 2"),
+        ("-turn <= -3", "-turn <= -3"),
+    ]:
+        rule = Rule.read({"rule": [{"if": text, "do": "hold"}, {"do": "roll"}]}, graph)
+        assert rule.clauses[0].condition.text == same
+
+
+def test_in_words():
+    graph = build(Pig(target=100))
+    assert sentence_of(Rule.read(KEEP_PACE, graph), graph) == (
+        "Roll if banked or rival is at least 71. Otherwise hold if 8 × turn + banked − rival is at "
+        "least 164. Otherwise roll."
+    )
+    whole = {"rule": [{"if": "8*turn + banked - rival >= 168", "do": "hold"}, {"do": "roll"}]}
+    assert sentence_of(Rule.read(whole, graph), graph) == (
+        "Hold if turn is at least 21 plus an eighth of (rival − banked). Otherwise roll."
+    )
+    free = {"rule": [{"if": "banked + turn - rival >= 0", "do": "hold"}, {"do": "roll"}]}
+    assert sentence_of(Rule.read(free, graph), graph) == (
+        "Hold if banked + turn is at least rival. Otherwise roll."
+    )
+    assert sentence_of(Rule.read({"rule": [{"do": "roll"}]}, graph), graph) == "Always roll."
+
+
+@pytest.mark.parametrize(
+    ("document", "says"),
+    [
+        ([], "is a list of clauses"),
+        ({"rule": []}, "is a list of clauses"),
+        ({"rule": [3]}, "clause 1 must be"),
+        ({"rule": [{"if": "turn >= 2"}]}, "clause 1 must be"),
+        ({"rule": [{"do": "rol"}]}, "did you mean 'roll'"),
+        ({"rule": [{"if": "turns >= 2", "do": "hold"}]}, "did you mean 'turn'"),
+        ({"rule": [{"if": "turn >= ", "do": "hold"}]}, "isn't a condition"),
+        ({"rule": [{"if": "turn == 2", "do": "hold"}]}, "isn't a condition"),
+        ({"rule": [{"if": "turn >= 2.5", "do": "hold"}]}, "isn't a condition"),
+        ({"rule": [{"if": "turn*banked >= 2", "do": "hold"}]}, "isn't a condition"),
+        ({"rule": [{"if": "turn - turn >= 2", "do": "hold"}]}, "isn't a condition"),
+        ({"rule": [{"if": "__import__('os') >= 2", "do": "hold"}]}, "isn't a condition"),
+        ({"rule": [{"if": 7, "do": "hold"}]}, "isn't a condition"),
+    ],
+)
+def test_what_is_no_rule_is_refused(document, says, tmp_path):
+    graph = build(PIG)
+    with pytest.raises(PolicyError, match=says):
+        Rule.read(document, graph)
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(PolicyError, match=r"mine\.json.*" + says):
+        Policies.of(PIG).find(str(path))
+
+
+def test_files_that_are_no_rules(tmp_path):
+    policies = Policies.of(PIG)
+    with pytest.raises(PolicyError, match="there is no file"):
+        policies.find(str(tmp_path / "nothing.json"))
+    path = tmp_path / "torn.json"
+    path.write_bytes(b"\xff{")
+    with pytest.raises(PolicyError, match="can't be read as a rule of thumb"):
+        policies.find(str(path))
+
+
+def test_the_same_seed_finds_the_same_rules():
+    first, again = (find_rules(KNOWN["pig"], 3, evaluations=400, seed=5) for _ in range(2))
+    assert first == again
+    assert [rule.numbers for rule in first.rules] == sorted({r.numbers for r in first.rules})
+    losses = [rule.loss for rule in first.rules]
+    assert losses == sorted(losses, reverse=True)
+
+
+@pytest.mark.parametrize("name", ["pig", "threes", "blackjack", "super-six"])
+def test_what_a_rule_costs_is_certified(name):
+    policies = KNOWN[name]
+    found = find_rules(policies, 2, evaluations=150)
+    assert found.rules
+    for rule in found.rules:
+        policy = rule.rule.policy(policies.graph)
+        assert abs(rule.loss - loss_of(policies, policy)) <= rule.error_bound
+        if policies.graph.players == 2:
+            response = best_response(policies, policy, starts=[0]).exploitability()
+            assert rule.exploitability == pytest.approx(response, abs=1e-12)
+            # the best response wins at least what optimal play does
+            assert rule.exploitability / 2 >= rule.loss - rule.error_bound
+        else:
+            assert rule.loss_second is None
+            assert rule.exploitability is None
+
+
+def test_a_loss_that_is_small_enough_ends_the_search():
+    wide = find_rules(KNOWN["pig"], 4, within=0.001, evaluations=2000)
+    assert wide.rules[-1].loss <= 0.001
+    assert all(rule.loss > 0.001 for rule in wide.rules[:-1])
+    exact = find_rules(KNOWN["blackjack"], 4, evaluations=3000)
+    assert exact.rules[-1].loss <= 0.0001
+
+
+def test_a_search_that_is_stopped_gives_what_it_found(monkeypatch):
+    plain = Scorer.loss
+    calls = 0
+
+    def until_ctrl_c(self, *arguments):
+        nonlocal calls
+        calls += 1
+        if calls == 200:
+            raise KeyboardInterrupt
+        return plain(self, *arguments)
+
+    monkeypatch.setattr(Scorer, "loss", until_ctrl_c)
+    found = find_rules(KNOWN["pig"], 3, evaluations=5000)
+    assert found.stopped
+    assert found.rules
+    assert thumb_document(KNOWN["pig"].graph, found)["stopped"] is True
+
+
+def test_endless_rules_are_no_rules():
+    policies = Policies.of(SuperSix(sticks=5, may_stop=2))
+    found = find_rules(policies, 2, evaluations=300)
+    assert all(np.isfinite(rule.loss) for rule in found.rules)
+
+
+def test_where_nothing_has_to_be_remembered():
+    found = find_rules(Pig(target=8), 3, evaluations=50)
+    assert [(rule.numbers, rule.text) for rule in found.rules] == [(0, "Always roll.")]
+    assert abs(found.rules[0].loss) <= found.rules[0].error_bound
+
+
+def test_wrong_use():
+    with pytest.raises(UsageError, match="no choices"):
+        find_rules(Craps())
+    for wrong in ({"numbers": 0}, {"evaluations": 0}, {"seconds": 0}, {"within": -1.0}):
+        with pytest.raises(UsageError, match=next(iter(wrong))):
+            find_rules(PIG, **wrong)
+
+
+def test_the_command(tmp_path):
+    asked = "thumb pig target=50 --numbers 2 --evaluations 200 --json --save two.json"
+    document = json.loads(output(*asked.split(), cwd=tmp_path))
+    last = document["rules"][-1]
+    assert json.loads((tmp_path / "two.json").read_text()) == last["policy"]
+    asked = "evaluate pig target=50 --policy two.json --against optimal --json"
+    worth = json.loads(output(*asked.split(), cwd=tmp_path))
+    mean = (worth["win_probability"] + worth["win_probability_second"]) / 2
+    assert 0.5 - mean == pytest.approx(last["loss"], abs=1e-9)
+    text = output("thumb", "threes", "dice=2", "--evaluations", "50", cwd=tmp_path)
+    assert "losses against optimal play in points (certified ±" in text
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["--seconds 0", "--numbers 0", "--seed -1", "--save x.csv", "--within -1", "--evaluations 0"],
+)
+def test_wrong_options(wrong):
+    refusal("thumb", "pig", "target=15", *wrong.split())
+
+
+@pytest.mark.slow
+def test_pig_has_rules_better_than_those_that_are_known():
+    """Keep pace and end race (Neller and Presser 2010) loses 0.461 points with three integers."""
+    found = find_rules(Pig(), 5, evaluations=3000)
+    loss = {rule.numbers: rule.loss for rule in found.rules}
+    assert loss[3] <= 0.00461
+    assert loss[4] <= 0.00363
+    assert loss[5] <= 0.00297
