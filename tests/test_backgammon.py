@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
+from functools import cache
 from itertools import permutations
 from math import comb
 
@@ -12,6 +14,7 @@ import pytest
 from rollwise import PASS, build, check, solve
 from rollwise.errors import UsageError
 from rollwise.game import payoff
+from rollwise.games.bear_off import BearOff, TwoSidedBearOff
 from rollwise.games.hypergammon import Board, Hypergammon, written
 from rollwise.plot import plot
 from rollwise.report import report
@@ -216,3 +219,118 @@ def test_of_hundreds_of_moves_some_are_named():
     assert never.level == "note"
     assert never.text.count("possible in") == 12
     assert never.text.endswith(" more")
+
+
+# ---- bearing off: a home board by hand is a sorted tuple of points
+
+
+@cache
+def homes_after(home: tuple[int, ...], throw: tuple[int, int]) -> set[tuple[int, ...]]:
+    """All home boards that a throw can lead to."""
+    rest = (0,) * (26 - 7)
+    found = set()
+    on = tuple(home.count(point) for point in range(1, 7))
+    for mine, _ in after_throw(((0, *on, *rest), (0,) * 26), throw):
+        found.add(tuple(point for point in range(1, 7) for _ in range(mine[point])))
+    return found
+
+
+@cache
+def throws_by_hand(home: tuple[int, ...]) -> Fraction:
+    """The fewest throws on average."""
+    if not home:
+        return Fraction(0)
+    return 1 + sum(
+        Fraction(1 if high == low else 2, 36) * min(map(throws_by_hand, homes_after(home, throw)))
+        for throw in THROWS
+        for high, low in [throw]
+    )
+
+
+@cache
+def chance_by_hand(mine: tuple[int, ...], theirs: tuple[int, ...]) -> Fraction:
+    """The mover's chance to be the first."""
+    return sum(
+        Fraction(1 if high == low else 2, 36)
+        * max(
+            1 - chance_by_hand(theirs, after) if after else 1 for after in homes_after(mine, throw)
+        )
+        for throw in THROWS
+        for high, low in [throw]
+    )
+
+
+def standing(on: tuple[int, ...]) -> tuple[int, ...]:
+    """A home board of the rule sheet."""
+    return tuple(point for point, n in enumerate(on, 1) for _ in range(n))
+
+
+def test_bearing_off_by_hand():
+    solution = solve(BearOff(checkers=3))
+    graph = solution.graph
+    assert graph.n_positions == comb(9, 3) - 1
+    for position in range(graph.n_positions):
+        on = tuple(graph.states[position].tolist())
+        assert abs(solution.values[position] - throws_by_hand(standing(on))) < 1e-12
+
+
+def test_bearing_off_against_another_by_hand():
+    solution = solve(TwoSidedBearOff(checkers=2))
+    graph = solution.graph
+    assert graph.n_positions == (comb(8, 2) - 1) ** 2
+    for position in range(graph.n_positions):
+        row = graph.states[position].tolist()
+        chance = chance_by_hand(standing(tuple(row[:6])), standing(tuple(row[6:])))
+        assert abs((1 + solution.values[position]) / 2 - chance) < 1e-12
+
+
+def on_the_ace(n: int) -> tuple[int, ...]:
+    return (n, 0, 0, 0, 0, 0)
+
+
+def test_races_from_the_ace_point_as_published():
+    """H. Peelle, Ace-point bearoffs: 8 against 6, and all even numbers of his table."""
+    solution = solve(TwoSidedBearOff(checkers=15, points=1))
+
+    def chance(mine: int, theirs: int) -> float:
+        position = solution.graph.find((*on_the_ace(mine), *on_the_ace(theirs)))
+        return float((1 + solution.values[position]) / 2)
+
+    assert abs(chance(8, 6) - 0.301055) < 5e-7
+    assert abs(chance(15, 15) - 0.670218869260942) < 1e-14
+    assert [round(chance(n, n), 2) for n in range(3, 14, 2)] == [0.86, 0.79, 0.75, 0.72, 0.70, 0.68]
+
+
+def test_two_checkers_are_borne_off_at_once_as_published():
+    """Against one on the ace point this throw is the last one: {5, 2} has 19 of 36."""
+    solution = solve(TwoSidedBearOff(checkers=2))
+    known = {(5, 2): 19, (6, 1): 15, (4, 3): 17, (6, 6): 4, (6, 5): 6, (1, 1): 36, (3, 1): 34}
+    for points, ways in known.items():
+        mine = tuple(points.count(point) for point in range(1, 7))
+        position = solution.graph.find((*mine, *on_the_ace(1)))
+        assert abs((1 + solution.values[position]) / 2 - ways / 36) < 1e-14
+
+
+@pytest.mark.slow
+@pytest.mark.needs_jit
+def test_when_bearing_off_none_is_best():
+    """Bgonline.org (2013), thread 149100: 54,263 positions; in 3,825 of those after a throw that is
+
+    no double one can bear off a checker, and it is best to bear off none.
+    """
+    solution = solve(BearOff(checkers=15))
+    graph = solution.graph
+    assert graph.n_positions == 54_263
+    none_best = 0
+    after = graph.states.sum(axis=1)
+    for state in range(graph.n_positions, graph.n_states):
+        high, low = graph.rows[state, -2:].tolist()
+        a = slice(graph.action_indptr[state], graph.action_indptr[state + 1])
+        if high == low or a.stop - a.start == 1:
+            continue
+        targets = graph.outcome_state[graph.outcome_indptr[a]]
+        left = np.where(targets < 0, 0, after[targets])
+        before = graph.rows[state, :6].sum()
+        best = solution.is_best[a]
+        none_best += left.min() < before and left[best].min() == before
+    assert none_best == 3_825

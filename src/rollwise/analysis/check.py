@@ -27,10 +27,7 @@ Level = Literal["error", "warning", "note", "ok"]
 # Interpreting this many states takes some seconds.
 MOST_COMPARED = 100_000
 MOST_ASKED = 200_000
-MOST_TOLD = 12  # actions that are never right
-RARE = (
-    0.01  # an action possible in a smaller part of the states with a choice may well be bad there
-)
+MOST_TOLD = 12  # actions that are never right; of more kinds some may well be bad
 
 
 @dataclass(frozen=True)
@@ -266,19 +263,19 @@ def _look_for_useless_actions(report: Report, solution: Solution) -> None:
         return
     if graph.has_pool:
         choices = choices & (graph.action_label < KEEP)  # what is kept isn't the rules' affair
-    labels, which = np.unique(graph.action_label[choices], return_inverse=True)
-    often = np.bincount(which)
-    useless = np.flatnonzero(np.bincount(which, solution.is_best[choices]) == 0)
+    labels, kind = np.unique(graph.action_label[choices], return_inverse=True)
+    names, named = np.unique(
+        [graph.vocabulary.text(k) for k in labels.tolist()], return_inverse=True
+    )
+    kind = named[kind]  # several numbers may have one name
+    often = np.bincount(kind)
+    useless = np.flatnonzero(np.bincount(kind, solution.is_best[choices]) == 0)
     if len(useless):
         told = np.sort(useless[np.argsort(-often[useless], kind="stable")[:MOST_TOLD]])
-        texts = [
-            f"{graph.vocabulary.text(int(labels[k]))} (possible in {often[k]:,} states)"
-            for k in told
-        ]
+        texts = [f"{names[k]} (possible in {often[k]:,} states)" for k in told]
         more = f", and {len(useless) - len(told):,} more" if len(useless) > len(told) else ""
-        rare = often[useless].max() < RARE * has_choice(graph).sum()
         report.add(
-            "note" if rare else "warning",
+            "note" if more else "warning",
             topic,
             "never the best choice: " + ", ".join(texts) + more,
         )

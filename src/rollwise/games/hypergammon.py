@@ -142,7 +142,7 @@ def plays(s: Board, throw: Throw) -> Found:
     possible, and of a double as many of four steps as possible.
     """
     high, low = throw
-    found = [(0, 0, NO_PLAY)]
+    found = [(0, code(s), NO_PLAY)]
     add_plays(found, s, high, low, 0, 0, high + 8 * low)
     if high > low:
         add_plays(found, s, low, high, 0, 0, low + 8 * high)

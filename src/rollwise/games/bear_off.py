@@ -1,0 +1,278 @@
+"""Bearing off in backgammon: all checkers are home, and the race is on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from rollwise import dice
+from rollwise.game import AGAIN, END, PASS, WIN, Game, parameter, policy, replaced, rule
+from rollwise.games.hypergammon import Throw, written
+
+EMPTY = (0,) * 6  # points of a home board
+STEPS = 4  # of a checker by a die, in a double
+
+Home = tuple[int, ...]  # how many checkers are on each point, from the ace point on
+Found = list[tuple[Home, int]]  # a home board, and the play that leads there
+
+
+@rule
+def may_move(home: Home, point: int, die: int) -> bool:
+    """Whether a checker may move from a point: with others behind it, not off by too much."""
+    if home[point - 1] == 0:
+        return False
+    if die > point:
+        for behind in range(point, len(home)):
+            if home[behind] > 0:
+                return False
+    return True
+
+
+@rule
+def after_step(home: Home, point: int, die: int) -> Home:
+    """The home board after a checker has moved from a point."""
+    home = replaced(home, point - 1, home[point - 1] - 1)
+    if point > die:
+        home = replaced(home, point - die - 1, home[point - die - 1] + 1)
+    return home
+
+
+@rule
+def add(found: Found, home: Home, play: int) -> None:
+    """Add a play, unless one that leads to the same board is there."""
+    for known, _ in found:
+        if known == home:
+            return
+    found.append((home, play))
+
+
+@rule
+def played(home: Home, die: int, other: int, steps: int) -> Found:
+    """Each home board that so many steps lead to: first one by a die, then others by another."""
+    found = [(home, die + 8 * other)]
+    for n in range(steps):
+        further = found[:0]
+        for before, play in found:
+            if sum(before) == 0:
+                add(further, before, play)
+            for point in range(1, len(before) + 1):
+                if may_move(before, point, die if n == 0 else other):
+                    after = after_step(before, point, die if n == 0 else other)
+                    add(further, after, play | point << (6 * n + 6))
+        found = further
+    return found
+
+
+@rule
+def plays(home: Home, throw: Throw) -> Found:
+    """The plays of a throw, one for each home board that they lead to."""
+    high, low = throw
+    if high == low:
+        return played(home, high, high, STEPS)
+    found = played(home, high, low, 2)
+    for after, play in played(home, low, high, 2):
+        add(found, after, play)
+    return found
+
+
+@rule
+def after_play(home: Home, play: int) -> Home:
+    """The home board after all steps of a play."""
+    for n in range(STEPS):
+        point = (play >> (6 * n + 6)) & 31
+        if point > 0:
+            home = after_step(home, point, play & 7 if n == 0 else (play >> 3) & 7)
+    return home
+
+
+@rule
+def pips(home: Home) -> int:
+    """How far the checkers have to go, all together."""
+    found = 0
+    for k in range(len(home)):
+        found += (k + 1) * home[k]
+    return found
+
+
+@rule
+def boards(checkers: int, points: int) -> Iterator[Home]:
+    """All home boards of so many checkers or fewer on so many points, but for the empty one."""
+    home: Home = EMPTY
+    while True:
+        if sum(home) < checkers:
+            home = replaced(home, 0, home[0] + 1)
+        else:
+            k = 0
+            while home[k] == 0:
+                k += 1
+            if k + 1 == points:
+                return
+            home = replaced(replaced(home, k, 0), k + 1, home[k + 1] + 1)
+        yield home
+
+
+@rule
+def smooth(home: Home, throw: Throw) -> int:
+    """The play that bears off the most checkers, and then leaves the fewest points empty."""
+    best, most = 0, -1
+    for after, play in plays(home, throw):
+        worth = 7 * (sum(home) - sum(after))
+        for checkers in after:
+            worth += checkers > 0
+        if worth > most:
+            best, most = play, worth
+    return best
+
+
+def left(home: Home) -> str:
+    """What is on a home board, in words."""
+    points = [f"{n} on the {k}" for k, n in enumerate(home, 1) if n]
+    return ", ".join(reversed(points)) or "none"
+
+
+def drawn(*homes: Home) -> str:
+    """Home boards, one a line, and the numbers of their points."""
+    rows = [[f"{k:>4}" for k in range(len(EMPTY), 0, -1)]]
+    rows += [[f"{n or '.':>4}" for n in reversed(home)] for home in homes]
+    return "\n".join("".join(row) for row in rows)
+
+
+class Solitaire(NamedTuple):
+    on: Home  # the checkers on each point, from the ace point on
+
+
+@dataclass(frozen=True)
+class BearOff(Game):
+    """Bear off all checkers of backgammon's home board in as few throws as possible.
+
+    Throw two dice and move a checker by each, or one by both, in any order; a double is played
+    four times. A checker leaves the board exactly, or by more if none stands behind it. They
+    start on the last point; a table has all positions of so many checkers, or fewer.
+    """
+
+    checkers: int = parameter(4, at_least=1, at_most=15, about="checkers")
+    points: int = parameter(6, at_least=1, at_most=6, about="points on which they may stand")
+    players: ClassVar = 1
+    objective: ClassVar = "minimize"
+
+    def start(self) -> Solitaire:
+        return Solitaire(replaced(EMPTY, self.points - 1, self.checkers))
+
+    def roots(self) -> Iterator[Solitaire]:
+        for home in boards(self.checkers, self.points):
+            yield Solitaire(home)
+
+    def throws(self, s: Solitaire) -> Iterator[tuple[int, Throw]]:
+        for ways, shown in dice.faces(2, 6):
+            yield ways, (shown[1], shown[0])
+
+    def actions(self, s: Solitaire, throw: Throw) -> Iterator[int]:
+        for _, play in plays(s.on, throw):
+            yield play
+
+    def reward(self, s: Solitaire, throw: Throw, play: int) -> float:
+        return 1.0
+
+    def outcomes(
+        self, s: Solitaire, throw: Throw, play: int
+    ) -> Iterator[tuple[int, int, Solitaire]]:
+        after = after_play(s.on, play)
+        if sum(after) == 0:
+            yield 1, END, s
+        else:
+            yield 1, AGAIN, Solitaire(after)
+
+    def progress(self, s: Solitaire) -> int:
+        return self.points * self.checkers - pips(s.on)
+
+    def describe(self, s: Solitaire) -> str:
+        return left(s.on)
+
+    def show(self, s: Solitaire) -> str:
+        return drawn(s.on)
+
+    def action_text(self, s: Solitaire, throw: Throw, play: int) -> str:
+        return written(play)
+
+    def throw_text(self, s: Solitaire, throw: Throw) -> str:
+        return f"{throw[0]}-{throw[1]}"
+
+    def deed(self, s: Solitaire, throw: Throw, play: int) -> str:
+        return f"move {written(play)}"
+
+    def told(self, s: Solitaire, throw: Throw, play: int, then: int, after: Solitaire) -> str:
+        return "all are off" if then == END else left(after.on)
+
+    @policy
+    def most_off(self, s: Solitaire, throw: Throw) -> int:
+        """Bear off as many as you can, and leave as few points empty as you can."""
+        return smooth(s.on, throw)
+
+
+class Race(NamedTuple):
+    mine: Home  # the mover's checkers on each point, from the ace point on
+    theirs: Home  # the other player's
+
+
+@dataclass(frozen=True)
+class TwoSidedBearOff(Game):
+    """Bear off all checkers of backgammon's home board before the other player does.
+
+    The checkers move as in `bear-off`. The two sides don't meet any more. Who is ahead plays
+    safe, and who is behind may have to hope for a double.
+    """
+
+    checkers: int = parameter(3, at_least=1, at_most=15, about="checkers of each player")
+    points: int = parameter(6, at_least=1, at_most=6, about="points on which they may stand")
+
+    def start(self) -> Race:
+        home = replaced(EMPTY, self.points - 1, self.checkers)
+        return Race(home, home)
+
+    def roots(self) -> Iterator[Race]:
+        for mine in boards(self.checkers, self.points):
+            for theirs in boards(self.checkers, self.points):
+                yield Race(mine, theirs)
+
+    def throws(self, s: Race) -> Iterator[tuple[int, Throw]]:
+        for ways, shown in dice.faces(2, 6):
+            yield ways, (shown[1], shown[0])
+
+    def actions(self, s: Race, throw: Throw) -> Iterator[int]:
+        for _, play in plays(s.mine, throw):
+            yield play
+
+    def outcomes(self, s: Race, throw: Throw, play: int) -> Iterator[tuple[int, int, Race]]:
+        after = after_play(s.mine, play)
+        if sum(after) == 0:
+            yield 1, WIN, s
+        else:
+            yield 1, PASS, Race(s.theirs, after)
+
+    def progress(self, s: Race) -> int:
+        return 2 * self.points * self.checkers - pips(s.mine) - pips(s.theirs)
+
+    def describe(self, s: Race) -> str:
+        return f"{left(s.mine)}; the other: {left(s.theirs)}"
+
+    def show(self, s: Race) -> str:
+        numbers, mine, theirs = drawn(s.mine, s.theirs).splitlines()
+        return "\n".join([f"       {numbers}", f"other: {theirs}", f"you:   {mine}"])
+
+    def action_text(self, s: Race, throw: Throw, play: int) -> str:
+        return written(play)
+
+    def throw_text(self, s: Race, throw: Throw) -> str:
+        return f"{throw[0]}-{throw[1]}"
+
+    def deed(self, s: Race, throw: Throw, play: int) -> str:
+        return f"move {written(play)}"
+
+    def told(self, s: Race, throw: Throw, play: int, then: int, after: Race) -> str:
+        return "all are off" if then == WIN else left(after.theirs)
+
+    @policy
+    def most_off(self, s: Race, throw: Throw) -> int:
+        """Bear off as many as you can, and leave as few points empty as you can."""
+        return smooth(s.mine, throw)
