@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 SMALL: dict[str, dict[str, Any]] = {
+    "bear-off": {"checkers": 2},
+    "two-sided-bear-off": {"checkers": 1},
     "farkle": {"target": 100},
     "farkle-turn": {"most": 100},
     "hypergammon": {"checkers": 1},

@@ -54,6 +54,8 @@ GAMES = [
     "ludo track=6 --policy capture-or-run --seed 5",
     "ship-captain-crew --policy keep-four --seed 4",
     "pass-the-pigs target=40 --policy hold-at-23 --seed 2",
+    "bear-off checkers=2 --policy most-off --seed 3",
+    "two-sided-bear-off checkers=2 --policy optimal --against most-off --seed 1",
     "hypergammon checkers=1 --policy optimal --seed 5",
     "royal-ur pieces=1 --policy optimal --seed 2",
     "shut-the-box --policy highest --seed 1",
