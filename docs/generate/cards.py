@@ -40,8 +40,10 @@ NONE_KNOWN = "None that we know of from outside this project. What is printed ab
 BY_LAYERS = ("yahtzee", "yatzy")  # too large for one graph: they take minutes
 
 TITLES = {  # whose names aren't their words
+    "bear-off": "Bear-Off",
     "cant-stop": "Can't Stop",
     "cant-stop-for-two": "Can't Stop for Two",
+    "two-sided-bear-off": "Two-Sided Bear-Off",
 }
 
 
@@ -225,7 +227,7 @@ def _facts(solution: rollwise.Solution) -> str:
 def _fields(game: Game, names: Sequence[str]) -> str:
     """The fields of a state, each with the comment that the rule sheet has on it."""
     source = inspect.getsource(type(game.start()))
-    told = dict(re.findall(r"^ *(\w+): (?:int|tuple\[int, \.\.\.\]) +# (.*)$", source, re.M))
+    told = dict(re.findall(r"^ *(\w+): [^#=\n]+ # (.*)$", source, re.M))
     parts: dict[str, list[str]] = {}  # the names of each field: several, if it is a tuple
     for name in names:
         parts.setdefault(name.partition(".")[0], []).append(f"`{name}`")

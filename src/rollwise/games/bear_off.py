@@ -258,7 +258,7 @@ class TwoSidedBearOff(Game):
 
     def show(self, s: Race) -> str:
         numbers, mine, theirs = drawn(s.mine, s.theirs).splitlines()
-        return "\n".join([f"       {numbers}", f"other: {theirs}", f"you:   {mine}"])
+        return "\n".join([f"       {numbers}", f"other: {theirs}", f"mover: {mine}"])
 
     def action_text(self, s: Race, throw: Throw, play: int) -> str:
         return written(play)

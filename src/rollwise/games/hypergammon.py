@@ -168,7 +168,7 @@ def written(play: int) -> str:
             for place, (point, hits) in enumerate(path)
             if hits or place in (0, len(path) - 1)
         )
-        for path in sorted(paths, reverse=True)
+        for path in sorted(paths, key=lambda path: (path[0][0], path[-1][0]), reverse=True)
     )
     return " ".join(text if n == 1 else f"{text}({n})" for text, n in texts.items())
 

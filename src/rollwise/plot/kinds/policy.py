@@ -76,7 +76,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         hover,
         Classes(names, colours),
         title=title,
-        label=lambda s: f"{shown[s]:z.1f}" if solution.is_score else f"{shown[s]:.0f}",
+        label=lambda s: f"{shown[s]:z.1f}" if solution.is_score else f"{shown[s]:z.0f}",
         label_note=f"The numbers are the {value_name(solution)}.",
     )
 
