@@ -18,9 +18,7 @@ Throw = tuple[int, int]  # the higher die first
 
 
 class Board(NamedTuple):
-    mine: tuple[
-        int, ...
-    ]  # the mover's checkers by their points, the rearmost first: 25 is the bar, 0 off
+    mine: tuple[int, ...]  # the points of the mover's checkers, the last first: 25 bar, 0 off
     theirs: tuple[int, ...]  # those of the other player's, as that player counts
     opening: int  # 1 before the first throw, which is no double
 
