@@ -2,8 +2,8 @@
 
 A turn is thrown in, and then something is chosen; with a pool of dice, some are kept and the
 others thrown again. All states of a turn lead forward, so one pass finds their values. Beside
-each value goes a bound of its error, by running error analysis (Higham, Accuracy and Stability of
-Numerical Algorithms, 2002, section 3.3): what is known of the numbers that go in, and every
+each value goes a bound of its error, by running error analysis (Higham 2002, Accuracy and
+Stability of Numerical Algorithms, section 3.3): what is known of the numbers that go in, and every
 rounding. Bounds are rounded up by a factor for each step.
 
 This is part of what is trusted (see `rollwise.proofs.check`): it imports no solver.
