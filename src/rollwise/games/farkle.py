@@ -185,10 +185,10 @@ class Farkle(Thrown, Game):
     and two triples 2,500.
 
     The number of positions grows a little faster than the third power of the target: to 1,000
-    points there are 15,560, to 2,000 there are 155,120. Busche (2016) gives 53.487 % to the first of
-    two players to 10,000, with what he calls Facebook scoring. His rules cost a player points for
-    three farkles in a row, and he lets no bank fall below -2,500. That is another game than this one,
-    which has no such cost.
+    points there are 15,560, to 2,000 there are 155,120. Busche (2016) gives 53.487 % to the first
+    of two players to 10,000, with what he calls Facebook scoring. His rules cost a player points
+    for three farkles in a row, and he lets no bank fall below -2,500. That is another game than
+    this one, which has no such cost.
     """
 
     target: int = parameter(800, at_least=1, at_most=30_000, about="points that win")
