@@ -114,14 +114,6 @@ def test_one_checker_by_hand():
     assert solution.error_bound < 1e-12
 
 
-@pytest.mark.slow
-@pytest.mark.needs_jit
-def test_two_checkers_by_hand():
-    solution = solve(Hypergammon(checkers=2))
-    assert abs(solution.value - equity_by_hand(2)) < 1e-12
-    assert solution.error_bound < 1e-12
-
-
 def at_random(checkers: int, seed: int) -> Board:
     """A position; in half of them both players are near home."""
     choose = np.random.default_rng(seed)
