@@ -69,7 +69,8 @@ def _remembered(
     def decorate(function: Helper) -> Helper:
         @lru_cache(MOST_LISTS)
         def results(n: int, sides: int) -> list[tuple[int, Any]]:
-            return list(function(n, sides))
+            found = function(n, sides)
+            return list(found) if fresh is None else [(w, fresh(fallen)) for w, fallen in found]
 
         @wraps(function)
         def helper(n: int, sides: int) -> Iterator[tuple[int, Any]]:
@@ -121,11 +122,12 @@ def counts(n: int, sides: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """Yield ``(ways, counts)`` for how often each face shows on `n` dice.
 
     ``counts[face]`` is the number of dice that show `face`, 1 to `sides`
-    (``counts[0]`` is 0). The ways are the multinomial n! / prod(counts!). The
-    array is made anew each time, so it may be kept.
+    (``counts[0]`` is 0). The ways are the multinomial n! / prod(counts!). Copy the array
+    if you keep it: compiled rules have one array for all.
     """
     _require(n, sides)
     shown = np.zeros(sides + 1, np.int64)
+    given = shown.copy()  # one for all: Numba never frees what a generator yields
     shown[1] = n
     while True:
         ways = 1
@@ -133,7 +135,8 @@ def counts(n: int, sides: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
         for face in range(1, sides + 1):
             ways *= _choose(left, int(shown[face]))
             left -= int(shown[face])
-        yield ways, shown.copy()
+        given[:] = shown
+        yield ways, given
         # the next composition of n into `sides` parts (Nijenhuis and Wilf 1978, NEXCOM)
         first = 1
         while first < sides and shown[first] == 0:
@@ -151,10 +154,10 @@ def faces(n: int, sides: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """Yield ``(ways, faces)`` for what `n` dice show, in ascending order: ``[2, 2, 5]``.
 
     For `Game.throws`, which takes the array as a throw. The ways are those of `counts`, and so
-    is the order. The array is made anew each time, so it may be kept.
+    is the order. Copy the array if you keep it, as with `counts`.
     """
+    found = np.empty(n, np.int64)
     for ways, shown in counts(n, sides):
-        found = np.empty(n, np.int64)
         k = 0
         for face in range(1, sides + 1):
             for _ in range(shown[face]):
@@ -163,7 +166,19 @@ def faces(n: int, sides: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
         yield ways, found
 
 
-@rule
+def _of_its_own(function: Callable[[Any], Iterator[Any]]) -> Callable[[Any], Iterator[Any]]:
+    """Let interpreted rules have an array of their own each time."""
+
+    @wraps(function)
+    def helper(shown: Any) -> Iterator[Any]:
+        for found in function(shown):
+            yield found.copy()
+
+    interpreted_as(function, helper)
+    return helper
+
+
+@_of_its_own
 def parts(shown: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
     """Yield all that can be set aside of some dice, nothing and everything among it.
 
@@ -175,12 +190,14 @@ def parts(shown: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
     Yields
     ------
     (sides + 1,) int64
-        How often each face is set aside; an array of its own each time. The counts of the last
-        face change slowest.
+        How often each face is set aside. The counts of the last face change slowest. Copy the
+        array if you keep it, as with `counts`.
     """
     aside = np.zeros(len(shown), np.int64)
+    given = aside.copy()
     while True:
-        yield aside.copy()
+        given[:] = aside
+        yield given
         face = 0
         while face < len(shown) and aside[face] == shown[face]:
             aside[face] = 0
