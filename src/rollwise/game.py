@@ -321,6 +321,20 @@ class Game:
         """
         return None
 
+    def features(self, s: Any, *throw: Any) -> Mapping[str, int]:
+        """Whole numbers by name that rules of thumb may look at, besides the fields.
+
+        Asked where there is a choice. By default none.
+        """
+        return {}
+
+    def action_features(self, s: Any, *action: Any, **_: Any) -> Mapping[str, int]:
+        """Whole numbers by name that rules of thumb may prefer an action for: ``{"captures": 1}``.
+
+        Besides its ``number``, ``points``, ``again`` and ``wins``. By default none.
+        """
+        return {}
+
     def read_play(self, rows: Sequence[Mapping[str, str]]) -> list[tuple[Any, int]]:
         """The states and actions of a play that was written down in the `play_columns`.
 

@@ -130,7 +130,8 @@ class Policies:
         if reference.endswith(".json"):
             from rollwise.thumb.language import Rule
 
-            return Rule.load(reference, self.graph).policy(self.graph, Path(reference).name)
+            rule = Rule.load(reference, self.graph, self.game)
+            return rule.policy(self.graph, self.game, Path(reference).name)
         if reference == "random":
             return Policy.uniform(self.graph)
         if reference == "optimal" and (self.game is None or "optimal" not in self.game.policies()):

@@ -162,6 +162,18 @@ class RoyalUr(Game):
         again = "another throw" if then == AGAIN else ""
         return "; ".join(part for part in ("a capture" if lost else "", again) if part)
 
+    def action_features(self, s: Race, throw: int, k: int) -> dict[str, int]:
+        finkel = self.path == "finkel"
+        to = k + throw
+        met = 0 if k == SIT_OUT or to > MOST_SQUARES else meets(finkel, to)
+        stands = 0 if k == SIT_OUT else meets(finkel, k)
+        return {
+            "captures": int(met > 0 and bits.has(s.theirs, met)),
+            "shared": int(met > 0),  # whether it goes to a square where it can be captured
+            "leaves": int(stands > 0 and met == 0),  # such a square
+            "home": int(to > (14 if finkel else 16)),
+        }
+
     @policy
     def capture_or_run(self, s: Race, throw: int) -> int:
         """Capture if you can; else take another throw; else move the piece in front."""

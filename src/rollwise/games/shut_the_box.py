@@ -116,6 +116,14 @@ class ShutTheBox(Game):
             return f"{total(s.open)} left" if shut == STOP else "the box is shut"
         return self.describe(after)
 
+    def features(self, s: Box, throw: int) -> dict[str, int]:
+        return {"tiles": bits.size(s.open), "total": total(s.open)}
+
+    def action_features(self, s: Box, throw: int, shut: int) -> dict[str, int]:
+        tiles = shut & ~ONE_DIE
+        highest = max(bits.members(tiles), default=0)
+        return {"tiles": bits.size(tiles), "highest": highest, "one_die": int(bits.has(shut, 0))}
+
     @policy
     def highest(self, s: Box, throw: int) -> int:
         """Shut the highest tile that you can, with the fewest others; throw two dice."""

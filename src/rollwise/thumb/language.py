@@ -6,13 +6,18 @@
         {"do": "roll"}
     ]}
 
+The last clause of another rule: ``{"most": ["captures", "12*number - points"]}``. It takes the
+action that has most of the first form; of several, the one with most of the next; of several, the
+first. These are forms of features of actions, see `rollwise.thumb.features`.
+
 A condition compares a *form* with a bound. A form is a sum of features with whole numbers before
-them. A feature is a field of the state, a number of the throw, or the larger or smaller of two of
-these. A bound is a whole number, or a parameter of the game. A clause whose action can't be taken
-is passed over; where none is left, the first action is taken.
+them. A feature is a field of the state, a number of the throw, what the rule sheet offers, or the
+larger or smaller of two of these. A bound is a whole number, or a parameter of the game. A clause
+whose action can't be taken is passed over; where none is left, the first action is taken.
 
 What has to be remembered are the bound, unless it is 0 or a parameter, and each number before a
-feature other than 1. A condition counts as one at least.
+feature other than 1. A condition counts as one at least. So does a form to have most of, and each
+of its features but one.
 """
 
 from __future__ import annotations
@@ -31,10 +36,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import PolicyError
+from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import first_actions
 from rollwise.graph.policies import Policy
 from rollwise.graph.vocabulary import no_such
+from rollwise.thumb.features import action_features, state_features
 
 Column = NDArray[np.int32]
 LARGEST = 1 << 20  # number that a rule may hold
@@ -95,7 +102,7 @@ class Form:
     @property
     def numbers(self) -> int:
         """How many numbers before features have to be remembered."""
-        return len({abs(number) for number, _ in self.terms} - {1})
+        return sum(abs(number) != 1 for number, _ in self.terms)
 
     @property
     def is_sum(self) -> bool:
@@ -148,11 +155,44 @@ class Condition:
 
 
 @dataclass(frozen=True)
+class Preference:
+    """Takes the action that has most of a form; of several, most of the next."""
+
+    forms: tuple[Form, ...]
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers have to be remembered: the weights of the features but for one."""
+        return sum(max(form.numbers, len(form.terms) - 1, 1) for form in self.forms)
+
+    def best(self, columns: Mapping[str, Column], state: NDArray[Any]) -> NDArray[np.int64]:
+        """The best actions, one for each state.
+
+        Parameters
+        ----------
+        columns : mapping of (n,) int32
+            The features of actions.
+        state : (n,) int
+            Ascending: the state of each of them.
+        """
+        keys = [-form.values(columns).astype(np.int64) for form in reversed(self.forms)]
+        order = np.lexsort([*keys, state])
+        first = np.flatnonzero(np.diff(state[order], prepend=-1))
+        return np.asarray(order[first], np.int64)
+
+
+@dataclass(frozen=True)
 class Clause:
-    """An action, to be taken where a condition holds; always, where there is none."""
+    """What to do where a condition holds; always, where there is none.
+
+    Attributes
+    ----------
+    deed : int or Preference
+        An action by its number, or which action is preferred.
+    """
 
     condition: Condition | None
-    action: int
+    deed: int | Preference
 
 
 @dataclass(frozen=True)
@@ -174,30 +214,41 @@ class Rule:
     @property
     def numbers(self) -> int:
         """How many numbers a player has to remember."""
-        return sum(clause.condition.numbers for clause in self.clauses if clause.condition)
+        conditions = sum(clause.condition.numbers for clause in self.clauses if clause.condition)
+        deeds = {clause.deed for clause in self.clauses if isinstance(clause.deed, Preference)}
+        return conditions + sum(deed.numbers for deed in deeds)
 
     def document(self, graph: StateGraph) -> dict[str, Any]:
         """The rule as JSON."""
-        name = graph.vocabulary.text
-        return {
-            "game": graph.game,
-            "parameters": dict(graph.parameters),
-            "rule": [
-                {"if": clause.condition.text, "do": name(clause.action)}
-                if clause.condition
-                else {"do": name(clause.action)}
-                for clause in self.clauses
-            ],
-        }
+        clauses = list[dict[str, Any]]()
+        for clause in self.clauses:
+            said: dict[str, Any] = {"if": clause.condition.text} if clause.condition else {}
+            if isinstance(clause.deed, Preference):
+                said["most"] = [form.text for form in clause.deed.forms]
+            else:
+                said["do"] = graph.vocabulary.text(clause.deed)
+            clauses.append(said)
+        return {"game": graph.game, "parameters": dict(graph.parameters), "rule": clauses}
 
-    def policy(self, graph: StateGraph, name: str = "rule of thumb") -> Policy:
-        """What it does in each state of a graph."""
-        rows = graph.rows
-        columns = {name: rows[:, k] for k, name in enumerate(graph.columns)}
+    def policy(
+        self, graph: StateGraph, game: Game | None = None, name: str = "rule of thumb"
+    ) -> Policy:
+        """What it does in each state of a graph.
+
+        Parameters
+        ----------
+        game : Game, optional
+            Which may offer features.
+        """
+        columns = state_features(graph, game)
+        actions = self._action_columns(graph, game)
         taken = first_actions(graph).copy()
         labels = graph.action_label
         for clause in reversed(self.clauses):
-            places = np.flatnonzero(labels == clause.action)
+            if isinstance(clause.deed, Preference):
+                places = clause.deed.best(actions, graph.action_state)
+            else:
+                places = np.flatnonzero(labels == clause.deed)
             states = graph.action_state[places]
             if clause.condition is not None:
                 holds = clause.condition.holds(columns, graph.parameters)[states]
@@ -205,8 +256,14 @@ class Rule:
             taken[states] = places
         return Policy.of_actions(graph, name, taken)
 
+    def _action_columns(self, graph: StateGraph, game: Game | None) -> Mapping[str, Column]:
+        """The features of actions, where the rule looks at any."""
+        if any(isinstance(clause.deed, Preference) for clause in self.clauses):
+            return action_features(graph, game)
+        return {}
+
     @classmethod
-    def load(cls, path: str | Path, graph: StateGraph) -> Rule:
+    def load(cls, path: str | Path, graph: StateGraph, game: Game | None = None) -> Rule:
         """The rule in a file, for a game.
 
         Raises
@@ -222,12 +279,12 @@ class Rule:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise PolicyError(f"{path} can't be read as a rule of thumb: {reason}") from None
         try:
-            return cls.read(document, graph)
+            return cls.read(document, graph, game)
         except PolicyError as error:
             raise PolicyError(f"{path}: {error}") from None
 
     @classmethod
-    def read(cls, document: Any, graph: StateGraph) -> Rule:
+    def read(cls, document: Any, graph: StateGraph, game: Game | None = None) -> Rule:
         """The rule that a document writes down, for a game.
 
         Raises
@@ -238,7 +295,7 @@ class Rule:
         rule = document.get("rule") if isinstance(document, Mapping) else None
         if not isinstance(rule, list) or not rule:
             raise PolicyError('a rule of thumb is a list of clauses, as {"rule": [{"do": "roll"}]}')
-        reader = _Reader(graph)
+        reader = _Reader(graph, game)
         return cls(tuple(reader.clause(number, part) for number, part in enumerate(rule, start=1)))
 
 
@@ -253,23 +310,72 @@ def form_of(terms: Mapping[Feature, int]) -> tuple[Form, int]:
 class _Reader:
     """Reads the clauses of a rule, for one game."""
 
-    def __init__(self, graph: StateGraph) -> None:
-        self.graph = graph
+    def __init__(self, graph: StateGraph, game: Game | None) -> None:
+        self.graph, self.game = graph, game
 
     @cached_property
     def parameters(self) -> dict[str, int]:
         """The parameters that are whole numbers."""
         return whole_parameters(self.graph)
 
+    @cached_property
+    def states(self) -> Mapping[str, Column]:
+        """The features of states; their values matter only where the rule sheet offers some."""
+        return state_features(self.graph, self.game)
+
+    @cached_property
+    def actions(self) -> Mapping[str, Column]:
+        """The features of actions."""
+        return action_features(self.graph, self.game)
+
     def clause(self, number: int, part: Any) -> Clause:
-        if not isinstance(part, Mapping) or not {"do"} <= set(part) <= {"if", "do"}:
-            raise PolicyError(f'clause {number} must be {{"if": a condition, "do": an action}}')
+        deeds = {"do", "most"} & set(part) if isinstance(part, Mapping) else set()
+        if len(deeds) != 1 or not set(part) <= {"if", *deeds}:
+            raise PolicyError(
+                f'clause {number} must be {{"if": a condition, "do": an action}}, or have "most": '
+                "a list of what to prefer"
+            )
+        deed = self.preference(number, part["most"]) if "most" in part else self.deed(number, part)
+        text = part.get("if")
+        return Clause(None if text is None else self.condition(number, text), deed)
+
+    def deed(self, number: int, part: Any) -> int:
+        """An action as a table names it."""
         labels = [label for label in self.graph.vocabulary.meaning(str(part["do"])) if label >= 0]
         known = [label for label in labels if label in self.graph.vocabulary.labels]
         if not known:
             raise PolicyError(f"clause {number}: {self.graph.vocabulary.unknown(str(part['do']))}")
-        text = part.get("if")
-        return Clause(None if text is None else self.condition(number, text), known[0])
+        return known[0]
+
+    def preference(self, number: int, texts: Any) -> Preference:
+        """What to prefer as a list of forms, such as ``["captures", "12*number - points"]``."""
+        texts = [texts] if isinstance(texts, str) else texts
+        fault = (
+            f"clause {number}: {texts!r} isn't a list of what to prefer; write sums of features of "
+            'actions, as in ["12*number - points"]'
+        )
+        if not isinstance(texts, list) or not texts:
+            raise PolicyError(fault)
+        return Preference(tuple(self.form(number, text, fault)[0] for text in texts))
+
+    def form(self, number: int, text: Any, fault: str) -> tuple[Form, int]:
+        """A form of features of actions."""
+        terms = dict[Feature, int]()
+        body = self._parsed(text, fault)
+        if not self._add(terms, body, 1, number, fault, self.actions):
+            raise PolicyError(fault)
+        form, by = form_of(terms)
+        if not form.terms:
+            raise PolicyError(fault)
+        return form, by
+
+    def _parsed(self, text: Any, fault: str) -> ast.expr:
+        if not isinstance(text, str) or len(text) > 500:
+            raise PolicyError(fault)
+        try:
+            return ast.parse(text.replace(".", _DOT), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError):
+            raise PolicyError(fault) from None
 
     def condition(self, number: int, text: Any) -> Condition:
         """A condition as text, such as ``8*turn + banked - rival >= 164``."""
@@ -277,18 +383,17 @@ class _Reader:
             f"clause {number}: {text!r} isn't a condition; write a sum of fields, >= or <=, and a "
             'number or a parameter, as in "8*turn + banked - rival >= 164"'
         )
-        if not isinstance(text, str) or len(text) > 500:
-            raise PolicyError(fault)
-        try:
-            body = ast.parse(text.replace(".", _DOT), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError):
-            raise PolicyError(fault) from None
+        body = self._parsed(text, fault)
         if not isinstance(body, ast.Compare) or len(body.ops) != 1:
             raise PolicyError(fault)
         order = _ORDER.get(type(body.ops[0]))
         bound = self._bound(body.comparators[0])
         terms = dict[Feature, int]()
-        if order is None or bound is None or not self._add(terms, body.left, 1, number, fault):
+        if (
+            order is None
+            or bound is None
+            or not self._add(terms, body.left, 1, number, fault, self.states)
+        ):
             raise PolicyError(fault)
         form, by = form_of(terms)
         at_least = order[0] == ">"
@@ -314,29 +419,35 @@ class _Reader:
         return None
 
     def _add(
-        self, terms: dict[Feature, int], node: ast.expr, factor: int, number: int, fault: str
+        self,
+        terms: dict[Feature, int],
+        node: ast.expr,
+        factor: int,
+        number: int,
+        fault: str,
+        known: Mapping[str, Column],
     ) -> bool:
         """Add what a node says to the terms; False where it says none."""
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
             sign = 1 if isinstance(node.op, ast.Add) else -1
-            left = self._add(terms, node.left, factor, number, fault)
-            return left and self._add(terms, node.right, sign * factor, number, fault)
+            left = self._add(terms, node.left, factor, number, fault, known)
+            return left and self._add(terms, node.right, sign * factor, number, fault, known)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            return self._add(terms, node.operand, -factor, number, fault)
+            return self._add(terms, node.operand, -factor, number, fault, known)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
             times = node.left.value if isinstance(node.left, ast.Constant) else None
             if type(times) is not int or abs(times * factor) > LARGEST:
                 return False
-            return self._add(terms, node.right, times * factor, number, fault)
-        feature = self._feature(node, number)
+            return self._add(terms, node.right, times * factor, number, fault, known)
+        feature = self._feature(node, number, known)
         if feature is None:
             return False
         terms[feature] = terms.get(feature, 0) + factor
         return True
 
-    def _feature(self, node: ast.expr, number: int) -> Feature | None:
+    def _feature(self, node: ast.expr, number: int, known: Mapping[str, Column]) -> Feature | None:
         if isinstance(node, ast.Name):
-            return Feature(self._column(node.id, number))
+            return Feature(self._column(node.id, number, known))
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Name)
@@ -345,14 +456,14 @@ class _Reader:
             and not node.keywords
             and all(isinstance(part, ast.Name) for part in node.args)
         ):
-            first, second = (self._column(part.id, number) for part in node.args)  # type: ignore[attr-defined]
+            first, second = (self._column(part.id, number, known) for part in node.args)  # type: ignore[attr-defined]
             return Feature(first, second, node.func.id)
         return None
 
-    def _column(self, name: str, number: int) -> str:
+    def _column(self, name: str, number: int, known: Mapping[str, Column]) -> str:
         name = name.replace(_DOT, ".")
-        if name not in self.graph.columns:
-            raise PolicyError(f"clause {number}: {no_such('field', name, self.graph.columns)}")
+        if name not in known:
+            raise PolicyError(f"clause {number}: {no_such('feature', name, tuple(known))}")
         return name
 
 

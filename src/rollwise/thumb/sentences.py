@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from rollwise.graph import StateGraph
-from rollwise.thumb.language import Condition, Feature, Form, Rule
+from rollwise.thumb.language import Condition, Feature, Form, Preference, Rule
 
 SHARES = ("half", "third", "quarter", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
@@ -30,8 +30,8 @@ def sentence_of(rule: Rule, graph: StateGraph, unit: Sequence[str] = ()) -> str:
     'Hold if turn is at least 10. Otherwise roll.'
     """
     sentences = []
-    for action, clauses in groupby(rule.clauses, key=attrgetter("action")):
-        deed = _deed(action, graph, unit)
+    for said, clauses in groupby(rule.clauses, key=attrgetter("deed")):
+        deed = _deed(said, graph, unit)
         conditions = [clause.condition for clause in clauses]
         text = deed
         if None not in conditions:
@@ -43,11 +43,21 @@ def sentence_of(rule: Rule, graph: StateGraph, unit: Sequence[str] = ()) -> str:
     return " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences)
 
 
-def _deed(action: int, graph: StateGraph, unit: Sequence[str]) -> str:
+def _deed(action: int | Preference, graph: StateGraph, unit: Sequence[str]) -> str:
+    if isinstance(action, Preference):
+        return "take the action with " + ", then ".join(map(_most, action.forms))
     text = graph.vocabulary.text(action)
     if not text.isdecimal():
         return text
     return f"choose {text} {unit[action != 1]}" if unit else f"choose {text}"
+
+
+def _most(form: Form) -> str:
+    """What an action is preferred for."""
+    if len(form.terms) == 1:
+        number, feature = form.terms[0]
+        return f"the {'most' if number > 0 else 'least'} {feature.text}"
+    return f"the most of {_sum(form)}"
 
 
 def _when(condition: Condition) -> str:
@@ -57,19 +67,23 @@ def _when(condition: Condition) -> str:
     if len(form.terms) == 1:
         return f"{_either(feature, condition.at_least)} {_beyond(condition)} {bound}"
     if first > 1 and isinstance(bound, int) and bound % first == 0:
-        share = f"1/{first}"
-        if first < len(SHARES) + 2:
-            share = f"{'an' if SHARES[first - 2][0] == 'e' else 'a'} {SHARES[first - 2]}"
         rest = Form(tuple((-number, other) for number, other in form.terms[1:]))
-        return (
-            f"{feature.text} {_beyond(condition)} {bound // first} "
-            f"plus {share} of {_sum(rest, grouped=True)}"
-        )
+        whole = f"{bound // first} plus " if bound else ""
+        share = f"{whole}{_share(first)} of {_sum(rest, grouped=True)}"
+        return f"{feature.text} {_beyond(condition)} {share}"
     plus = Form(tuple(term for term in form.terms if term[0] > 0))
     minus = Form(tuple((-number, other) for number, other in form.terms if number < 0))
     if not minus.terms or bound not in (0,):
         return f"{_sum(form)} {_beyond(condition)} {bound}"
     return f"{_sum(plus)} {_beyond(condition)} {_sum(minus)}"
+
+
+def _share(number: int) -> str:
+    """``half``, ``a third``, ``an eighth``, ``1/17``."""
+    if number >= len(SHARES) + 2:
+        return f"1/{number}"
+    name = SHARES[number - 2]
+    return name if number == 2 else f"{'an' if name[0] == 'e' else 'a'} {name}"
 
 
 def _beyond(condition: Condition) -> str:

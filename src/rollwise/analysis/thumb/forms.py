@@ -12,6 +12,7 @@ from rollwise.thumb.language import Column, Feature, Form, form_of
 MOST_FORMS = 1500
 # By how many features there are: the largest sums, and what a feature may be counted times.
 SUMS = ((4, 3), (16, 2))
+WEIGHTS = (1, 2, 3, 5, 8, 12)
 TIMES = ((4, (2, 3, 4, 5, 6, 7, 8, 9, 10, 12)), (8, (2, 3, 4, 6, 8)))
 
 
@@ -26,6 +27,28 @@ def forms_of(columns: Mapping[str, Column]) -> list[Form]:
     names = [name for name, values in columns.items() if len(values) and np.ptp(values)]
     found = dict.fromkeys(_forms(names))
     return list(found)[:MOST_FORMS]
+
+
+def preferred_forms(columns: Mapping[str, Column]) -> list[Form]:
+    """What an action may be preferred for: a feature of actions, or the lack of it."""
+    return [_form({Feature(name): sign}) for name in columns for sign in (1, -1)]
+
+
+def changed_forms(form: Form, columns: Mapping[str, Column]) -> Iterator[Form]:
+    """Forms of features of actions with one more feature, or one number a little changed."""
+    terms = {feature: number for number, feature in form.terms}
+    for feature, number in terms.items():
+        for other in (number - 1, number + 1):
+            if 0 < abs(other) <= WEIGHTS[-1] and len(terms) > 1:
+                yield _form({**terms, feature: other})
+    for name in columns:
+        added = Feature(name)
+        if added not in terms:
+            for weight in WEIGHTS:
+                for sign in (1, -1):
+                    yield _form({**terms, added: sign * weight})
+                    if len(terms) == 1 and weight > 1:
+                        yield _form({**{f: weight * n for f, n in terms.items()}, added: sign})
 
 
 def _forms(names: Sequence[str]) -> Iterator[Form]:

@@ -112,7 +112,7 @@ def find_rules(
     Raises
     ------
     UsageError
-        The game has no choices, or too many actions; a number is out of range.
+        The game has no choices; a number is out of range.
     """
     for name, number in (("numbers", numbers), ("evaluations", evaluations)):
         if number is not None and number < 1:
@@ -150,7 +150,7 @@ def certified_rule(policies: Policies, rule: Rule) -> RuleOfThumb:
     """A rule of thumb with what it costs, certified."""
     graph, solution = policies.graph, policies.solution
     two = graph.players == 2
-    policy = rule.policy(graph)
+    policy = rule.policy(graph, policies.game)
     unit = () if policies.game is None else policies.game.action_unit
     found = evaluate(policies, policy, "optimal" if two else None, starts=[0])
     best, sure = solution.value, float(solution.error_bounds[0])

@@ -23,10 +23,12 @@ from rollwise.graph.choices import actions_of, has_choice, spans
 from rollwise.graph.policies import Policy
 from rollwise.recursion.following import Following, Memory
 from rollwise.recursion.order import Recursion
+from rollwise.thumb.features import action_features, state_features
+from rollwise.thumb.language import Preference
 
-MOST_LABELS = 12
+MOST_LABELS = 12  # actions that clauses name
 Floats = NDArray[np.float64]
-Labels = NDArray[np.int8]
+Taken = NDArray[np.int32]
 
 
 class Scorer:
@@ -38,17 +40,18 @@ class Scorer:
 
     Attributes
     ----------
-    labels : tuple of int
-        The actions that there are where there is a choice.
+    deeds : list of int or Preference
+        What clauses may say: actions by their numbers, as long as there are few, and preferences.
+    places : list of (n_choices,) int32
+        Of each deed: the action that it takes in each state with a choice, by its place among the
+        actions of all these states; -1 where it takes none.
     columns : dict of (n_choices,) int32
         The features of the states in which the rule has a choice.
-    may : (n_labels, n_choices) bool
-        Which actions they have.
 
     Raises
     ------
     UsageError
-        The game has no choices, or too many actions.
+        The game has no choices.
     """
 
     def __init__(self, policies: Policies) -> None:
@@ -60,56 +63,60 @@ class Scorer:
         recursion = Recursion.of_values(seats.graph)
         self._following = Following(recursion)
         self._starts = recursion.components.position[: 2 if two else 1].astype(np.int64)
-        self._find_choices(recursion.components.order)
+        self._find_choices(policies, recursion.components.order)
         self._scale = (0.25 if two else 0.5) if not graph.is_score else (0.5 if two else 1.0)
         self._best = 0.0
-        self._optimal_labels = self._labels_of(optimal)
-        self._best = -self.loss(self._optimal_labels)
+        self._optimal = self._taken_by(optimal)
+        self._best = -self.loss(self._optimal)
 
-    def _find_choices(self, order: NDArray[np.int32]) -> None:
-        graph = self._seats.graph
-        free = self._seats.key[order] < self._seats.n_before
+    def _find_choices(self, policies: Policies, order: NDArray[np.int32]) -> None:
+        graph, seats = self._seats.graph, self._seats
+        free = seats.key[order] < seats.n_before
         choices = np.flatnonzero(free & has_choice(graph)[order])
         if not len(choices):
             raise UsageError(f"{self.graph.title} has no choices, and so no rules")
         states = order[choices]
         actions, counts = actions_of(graph, states)
-        own = np.repeat(np.arange(len(choices)), counts)
-        along = spans(np.zeros(len(counts), np.int64), counts)
+        self._choices, self._counts = choices, counts
+        self._begin = (np.cumsum(counts) - counts).astype(np.int32)
+        self._own = np.repeat(np.arange(len(choices)), counts)
         first = self._following.first_actions[choices].astype(np.int64)
-        label = graph.action_label[actions]
-        self.labels = tuple(np.unique(label).tolist())
-        if len(self.labels) > MOST_LABELS:
-            raise UsageError(
-                f"{self.graph.title} has {len(self.labels)} different actions; rules of thumb can "
-                f"say what to do among at most {MOST_LABELS}"
-            )
-        place = np.searchsorted(np.array(self.labels), label)
-        self._option = np.zeros((len(self.labels), len(choices)), np.uint32)
-        self.may = np.zeros((len(self.labels), len(choices)), np.bool_)
-        self._option[place, own] = np.repeat(first, counts) + along
-        self.may[place, own] = True
-        self._choices, self._states = choices, states
-        self._first = np.zeros(len(choices), np.int8)
-        self._first[own[along == 0]] = place[along == 0]
-        rows = graph.rows[states]
-        names = graph.columns
-        self.columns = {
-            name: np.ascontiguousarray(rows[:, k])
-            for k, name in enumerate(names)
-            if name != "seat" or k < len(names) - 1 or not self._two
-        }
+        self._arranged = spans(first, counts).astype(np.uint32)
+        self._action = seats.action[actions]
+        before = seats.key[states]
+        features = state_features(policies.graph, policies.game)
+        self.columns = {name: values[before] for name, values in features.items()}
+        found = action_features(policies.graph, policies.game)
+        self.action_columns = {name: values[self._action] for name, values in found.items()}
+        label = policies.graph.action_label[self._action]
+        labels = np.unique(label)
+        self.deeds: list[int | Preference] = []
+        self.places: list[Taken] = []
+        for number in labels.tolist() if len(labels) <= MOST_LABELS else ():
+            mine = np.flatnonzero(label == number)
+            taken = np.full(len(choices), -1, np.int32)
+            taken[self._own[mine]] = mine
+            self.deeds.append(number)
+            self.places.append(taken)
 
-    def _labels_of(self, policy: Policy) -> Labels:
+    def add(self, preference: Preference) -> int:
+        """Have clauses say one more thing; its place among the `deeds`."""
+        if preference not in self.deeds:
+            self.deeds.append(preference)
+            self.places.append(self.best(preference))
+        return self.deeds.index(preference)
+
+    def best(self, preference: Preference) -> Taken:
+        """The actions that a preference takes: (n_choices,) int32."""
+        return preference.best(self.action_columns, self._own).astype(np.int32)
+
+    def _taken_by(self, policy: Policy) -> Taken:
         """What a policy does in the states with a choice; of several actions the likeliest."""
-        actions, counts = actions_of(self._seats.graph, self._states)
-        probability = policy.probability[self._seats.action[actions]]
-        most = np.maximum.reduceat(probability, np.cumsum(counts) - counts)
-        likeliest = np.flatnonzero(probability == np.repeat(most, counts))
-        own = np.repeat(np.arange(len(counts)), counts)[likeliest]
-        label = self._seats.graph.action_label[actions[likeliest]]
-        found = self._first.copy()
-        found[own[::-1]] = np.searchsorted(np.array(self.labels), label)[::-1]
+        probability = policy.probability[self._action]
+        most = np.maximum.reduceat(probability, self._begin)
+        likeliest = np.flatnonzero(probability == most[self._own])
+        found = self.default
+        found[self._own[likeliest[::-1]]] = likeliest[::-1]
         return found
 
     def memory(self) -> Memory:
@@ -121,48 +128,51 @@ class Scorer:
         return self.memory()
 
     @property
-    def default(self) -> Labels:
-        """The first action of each state with a choice: (n_choices,) int8, by place in `labels`."""
-        return self._first.copy()
+    def default(self) -> Taken:
+        """The first action of each state with a choice, by its place: (n_choices,) int32."""
+        return self._begin.copy()
 
-    def loss(self, taken: Labels, memory: Memory | None = None) -> float:
+    def loss(self, taken: Taken, memory: Memory | None = None) -> float:
         """What is lost by taking some actions, mean over the seats; infinity where play has no end.
 
         Parameters
         ----------
-        taken : (n_choices,) int8
-            By their place in `labels`.
+        taken : (n_choices,) int32
+            By their place among the actions of all states with a choice.
         """
         memory = self._memory if memory is None else memory
-        memory.chosen[self._choices] = self._option[taken, np.arange(len(taken))]
+        memory.chosen[self._choices] = self._arranged[taken]
         if not self._following.evaluate(memory):
             return np.inf
         first, *second = memory.values[self._starts]
         mean = first - sum(second)  # the values of whoever moves
         return float(self._best - mean * self._scale)
 
-    def visits(self, taken: Labels) -> Floats:
+    def visits(self, taken: Taken) -> Floats:
         """How often play comes by each state with a choice, roughly: (n_choices,) float64."""
-        self._memory.chosen[self._choices] = self._option[taken, np.arange(len(taken))]
+        self._memory.chosen[self._choices] = self._arranged[taken]
         return self._following.visits(self._memory, self._starts)[self._choices]
 
-    def advantages(self, taken: Labels) -> Floats:
-        """What each action gains over the one that is taken: (n_labels, n_choices) float64.
+    def advantages(self, taken: Taken) -> Floats:
+        """What each action gains over the one that is taken in its state: (n,) float64.
 
-        That is: once; what is taken later stays as it is. Where there is no such action, 0.
+        That is: once; what is done later stays as it is.
         """
         self.loss(taken)
-        worth = self._following.action_values(self._choices, self._memory)
-        worth_here = worth[self._option]
-        own = worth_here[taken, np.arange(len(taken))]
-        return np.where(self.may, worth_here - own, 0.0) * self._scale
+        worth = self._following.action_values(self._choices, self._memory)[self._arranged]
+        gains: Floats = (worth - worth[taken][self._own]) * self._scale
+        return gains
+
+    def spread(self, numbers: Floats) -> Floats:
+        """A number of each state with a choice, for all its actions."""
+        return numbers[self._own]
 
     @cached_property
     def optimal_advantages(self) -> Floats:
-        """Minus the regret of each action: (n_labels, n_choices) float64."""
-        return self.advantages(self._optimal_labels)
+        """Minus the regret of each action: (n,) float64."""
+        return self.advantages(self._optimal)
 
     @cached_property
     def optimal_visits(self) -> Floats:
         """How often play comes by each state with a choice where all play optimally."""
-        return self.visits(self._optimal_labels)
+        return self.visits(self._optimal)

@@ -19,15 +19,28 @@ from queue import SimpleQueue
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.thumb.forms import forms_of
-from rollwise.analysis.thumb.score import Labels, Scorer
+from rollwise.analysis.thumb.forms import changed_forms, forms_of, preferred_forms
+from rollwise.analysis.thumb.score import Scorer, Taken
 from rollwise.kernels.following import tally
 from rollwise.recursion.following import Memory
-from rollwise.thumb.language import Clause, Column, Condition, Form, Rule, form_of, whole_parameters
+from rollwise.thumb.language import (
+    Clause,
+    Column,
+    Condition,
+    Form,
+    Preference,
+    Rule,
+    form_of,
+    whole_parameters,
+)
 
 WIDTH = 4  # rules of each number that are kept
 PROMISING = 10  # changes to a rule that are scored, for each number of integers
 IMPROVED = 3  # of these, how many are improved
+PREFERRED = 3  # preferences that are made longer at a time
+MOST_PREFERRED = 5  # of each number of integers, that clauses may say
+LONGEST = 3  # forms of a preference
+MOST_USUAL = 14  # deeds that are tried in new clauses
 MOST_KEPT = 96  # forms whose values are kept
 MOST_BINS = 1 << 16
 REST = 0.01  # the share of what could be gained that estimates may leave out
@@ -49,21 +62,20 @@ class Found:
     Attributes
     ----------
     conditions : tuple of Condition
-    actions : tuple of int
-        What is done under each, and at last where none holds: places in the scorer's `labels`.
+    deeds : tuple of int
+        What is done under each, and at last where none holds: places in the scorer's `deeds`.
+    numbers : int
+        See `rollwise.thumb.language.Rule`.
     """
 
     conditions: tuple[Condition, ...]
-    actions: tuple[int, ...]
+    deeds: tuple[int, ...]
+    numbers: int
     loss: float = np.inf
 
     @property
-    def numbers(self) -> int:
-        return sum(condition.numbers for condition in self.conditions)
-
-    @property
     def key(self) -> tuple[object, ...]:
-        return self.conditions, self.actions
+        return self.conditions, self.deeds
 
 
 class Search:
@@ -143,9 +155,12 @@ class Search:
                 raise
 
     def _run(self, threads: ThreadPoolExecutor) -> None:
-        plain = [Found((), (label,)) for label in range(len(self.scorer.labels))]
-        for rule in threads.map(self._scored, plain):
+        plain = [self._made((), (deed,)) for deed in range(len(self.scorer.deeds))]
+        plain += self._preferences(threads)
+        scored = sorted(threads.map(self._scored, plain), key=lambda found: found.loss)
+        for rule in scored:
             self._keep(rule)
+        self._usual = sorted(rule.deeds[0] for rule in scored[:MOST_USUAL])
         while not self._over():
             base = self._next()
             if base is None:
@@ -162,6 +177,56 @@ class Search:
             last = self.frontier()[-1]
             if last.loss <= self.enough:
                 self.most = min(self.most, last.numbers - 1)
+
+    def _preferences(self, threads: ThreadPoolExecutor) -> list[Found]:
+        """Rules that are one preference: the best few of each number become deeds."""
+        scorer = self.scorer
+        if len(scorer.deeds) == 2:  # to prefer one of two actions is to name it
+            return []
+        single = preferred_forms(scorer.action_columns)
+        losses = dict[Preference, float]()
+        candidates = [Preference((form,)) for form in single]
+        while candidates and not self._over():
+            losses |= zip(candidates, threads.map(self._preferred, candidates), strict=True)
+            best = sorted(losses, key=lambda deed: losses[deed])[:PREFERRED]
+            changed = dict.fromkeys(other for deed in best for other in self._longer(deed, single))
+            candidates = [
+                deed for deed in changed if deed.numbers <= self.most and deed not in losses
+            ]
+        chosen = list[Preference]()
+        for numbers in range(1, self.most + 1):
+            of_number = sorted(
+                (deed for deed in losses if deed.numbers == numbers), key=lambda deed: losses[deed]
+            )
+            different = {round(losses[deed], DIGITS): deed for deed in reversed(of_number)}
+            chosen += [different[loss] for loss in sorted(different)[:MOST_PREFERRED]]
+        return [self._made((), (scorer.add(deed),)) for deed in chosen]
+
+    def _longer(self, deed: Preference, single: list[Form]) -> Iterator[Preference]:
+        """Preferences with one more feature, or a number a little changed."""
+        for form in changed_forms(deed.forms[-1], self.scorer.action_columns):
+            yield Preference((*deed.forms[:-1], form))
+        if len(deed.forms) < LONGEST:
+            for form in single:
+                if form not in deed.forms:
+                    yield Preference((*deed.forms, form))
+
+    def _preferred(self, preference: Preference) -> float:
+        """What a preference alone loses."""
+        if time.monotonic() >= self._deadline:
+            return np.inf
+        memory = self._memories.get()
+        try:
+            return self.scorer.loss(self.scorer.best(preference), memory)
+        finally:
+            self._memories.put(memory)
+
+    def _made(self, conditions: tuple[Condition, ...], deeds: tuple[int, ...]) -> Found:
+        """A rule that isn't scored yet."""
+        numbers = sum(condition.numbers for condition in conditions)
+        said = [self.scorer.deeds[deed] for deed in set(deeds)]
+        numbers += sum(deed.numbers for deed in said if isinstance(deed, Preference))
+        return Found(conditions, deeds, numbers)
 
     def _over(self) -> bool:
         spent = self._evaluations is not None and self.scored >= self._evaluations
@@ -217,12 +282,16 @@ class Search:
         values, bound = self.values(condition.form), self._level(condition)
         return values >= bound if condition.at_least else values <= bound
 
-    def taken(self, rule: Found) -> Labels:
+    def taken(self, rule: Found) -> Taken:
         """What a rule does: (n_choices,) int8."""
-        may, found = self.scorer.may, self.scorer.default
-        found[may[rule.actions[-1]]] = rule.actions[-1]
-        for condition, label in zip(reversed(rule.conditions), rule.actions[-2::-1], strict=True):
-            found[self._holds(condition) & may[label]] = label
+        places, found = self.scorer.places, self.scorer.default
+        for condition, deed in zip(
+            (None, *reversed(rule.conditions)), reversed(rule.deeds), strict=True
+        ):
+            taken = places[deed] >= 0
+            if condition is not None:
+                taken &= self._holds(condition)
+            np.copyto(found, places[deed], where=taken)
         return found
 
     def _scored(self, rule: Found) -> Found:
@@ -285,16 +354,15 @@ class Search:
         named = form.numbers > 0 and level in self._named and form.is_sum
         return Condition(form, condition.at_least, self._named[level] if named else level)
 
-    @staticmethod
-    def _with(rule: Found, place: int, condition: Condition) -> Found:
+    def _with(self, rule: Found, place: int, condition: Condition) -> Found:
         conditions = (*rule.conditions[:place], condition, *rule.conditions[place + 1 :])
-        return Found(conditions, rule.actions)
+        return self._made(conditions, rule.deeds)
 
     def _shaken(self) -> Found:
         """One of the best rules with its bounds, and perhaps a form, changed at random."""
         numbers = [n for n in sorted(self.kept) if 0 < n <= self.most]
         if not numbers:
-            return Found((), (0,))
+            return self._made((), (0,))
         rules = self.kept[numbers[int(self._random.integers(len(numbers)))]]
         rule = rules[int(self._random.integers(len(rules)))]
         for place, condition in enumerate(rule.conditions):
@@ -328,45 +396,44 @@ class Search:
         return promising
 
     def _weights(self, base: Found) -> list[NDArray[np.float64]]:
-        """What each action is likely to gain in each state, by two estimates: (labels, n)."""
+        """What each action is likely to gain in its state, by two estimates: (n,) float64."""
         scorer, taken = self.scorer, self.taken(base)
         visits = scorer.visits(taken)
         return [
-            visits * scorer.advantages(taken),
-            (visits + scorer.optimal_visits) / 2 * scorer.optimal_advantages,
+            scorer.spread(visits) * scorer.advantages(taken),
+            scorer.spread((visits + scorer.optimal_visits) / 2) * scorer.optimal_advantages,
         ]
 
     def _places(self, base: Found) -> Iterator[tuple[int, bool, int]]:
-        """Where a clause may be put: before which one, whether in its place, and its action."""
+        """Where a clause may be put: before which one, whether in its place, and its deed."""
         for place in range(len(base.conditions) + 1):
-            for label in range(len(self.scorer.labels)):
-                yield place, False, label
+            for deed in self._usual:
+                yield place, False, deed
                 if place < len(base.conditions):
-                    yield place, True, label
+                    yield place, True, deed
 
     def _gains(
         self, base: Found, changes: list[tuple[int, bool, int]], weight: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """What a new clause gains where it holds, by state and change; and what it gains anyway."""
-        n = weight.shape[1]
-        rows = np.arange(n)
+        places = self.scorer.places
+        n = len(self.scorer.default)
         owner = np.full(n, len(base.conditions))
         for place in range(len(base.conditions) - 1, -1, -1):
-            label = base.actions[place]
-            owner[self._holds(base.conditions[place]) & self.scorer.may[label]] = place
-        now = weight[self.taken(base), rows]
+            owner[self._holds(base.conditions[place]) & (places[base.deeds[place]] >= 0)] = place
+        now = weight[self.taken(base)]
         gain, offset = np.zeros((n, len(changes))), np.zeros(len(changes))
-        for number, (place, instead, label) in enumerate(changes):
+        for number, (place, instead, deed) in enumerate(changes):
             rest = now
             if instead:
-                without = Found(
+                without = self._made(
                     base.conditions[:place] + base.conditions[place + 1 :],
-                    base.actions[:place] + base.actions[place + 1 :],
+                    base.deeds[:place] + base.deeds[place + 1 :],
                 )
-                rest = weight[self.taken(without), rows]
+                rest = weight[self.taken(without)]
                 offset[number] = (rest - now).sum()
-            open_to = (owner >= place) & self.scorer.may[label]
-            gain[:, number] = np.where(open_to, weight[label] - rest, 0.0)
+            open_to = (owner >= place) & (places[deed] >= 0)
+            gain[:, number] = np.where(open_to, weight[places[deed]] - rest, 0.0)
         return gain, offset
 
     def _estimated(
@@ -396,18 +463,18 @@ class Search:
             downward = np.cumsum(totals, axis=0)
             for at_least, sums in ((True, upward), (False, downward)):
                 best = np.argmax(sums, axis=0)
-                for number, (place, instead, label) in enumerate(changes):
+                for number, (place, instead, deed) in enumerate(changes):
                     level = low + int(best[number])
                     condition = self._condition(Condition(form, at_least, 0), form, level)
-                    rule = Found(
+                    rule = self._made(
                         (*base.conditions[:place], condition, *base.conditions[place + instead :]),
-                        (*base.actions[:place], label, *base.actions[place + instead :]),
+                        (*base.deeds[:place], deed, *base.deeds[place + instead :]),
                     )
                     if rule.numbers <= self.most:
                         yield float(sums[best[number], number] + offset[number]), rule
 
     def rule(self, found: Found) -> Rule:
         """A rule as the language has it."""
-        labels = [self.scorer.labels[place] for place in found.actions]
-        pairs = zip((*found.conditions, None), labels, strict=True)
-        return Rule(tuple(Clause(condition, label) for condition, label in pairs))
+        deeds = [self.scorer.deeds[place] for place in found.deeds]
+        pairs = zip((*found.conditions, None), deeds, strict=True)
+        return Rule(tuple(Clause(condition, deed) for condition, deed in pairs))

@@ -1,0 +1,116 @@
+"""What rules of thumb look at: features of states, and of actions.
+
+Of a state its fields, the numbers of the throw, and what the rule sheet offers by `features`. Of an
+action its number, its points, whether the mover goes on, whether it may win, and what the rule
+sheet offers by `action_features`. All are whole numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import index
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.derive.derived_game import base_actions
+from rollwise.errors import PolicyError
+from rollwise.faults import PASSED_ON, fault_text
+from rollwise.game import Game
+from rollwise.graph import StateGraph
+from rollwise.graph.choices import fold_outcomes, has_choice
+from rollwise.graph.layout import StateLayout
+
+Columns: TypeAlias = dict[str, NDArray[np.int32]]
+MOST = 1 << 20  # in size, of a feature that a rule sheet offers
+
+
+def state_features(graph: StateGraph, game: Game | None) -> Columns:
+    """The features of each state: (n_states,) int32 by name."""
+    rows = graph.rows
+    columns = {name: np.ascontiguousarray(rows[:, k]) for k, name in enumerate(graph.columns)}
+    if game is not None and type(game).features is not Game.features:
+        own = _asked(graph, game, game.features, graph.n_states, of_actions=False)
+        columns |= {name: values for name, values in own.items() if name not in columns}
+    return columns
+
+
+def action_features(graph: StateGraph, game: Game | None) -> Columns:
+    """The features of each action: (n_actions,) int32 by name; those that never differ left out.
+
+    A game that is made from another has the features of the other's actions, too.
+    """
+    found = _own_features(graph, game)
+    if game is not None and game.base_game is not game:
+        inner = game.base_graph(graph)
+        place = base_actions(graph, inner)
+        of_inner = action_features(inner, game.base_game)
+        found |= {name: values[place] for name, values in of_inner.items()}
+    choice = has_choice(graph)[graph.action_state]
+    return {
+        name: values for name, values in found.items() if choice.any() and np.ptp(values[choice])
+    }
+
+
+def _own_features(graph: StateGraph, game: Game | None) -> Columns:
+    found: Columns = {"number": graph.action_label}
+    points = graph.lotteries.reward[graph.action_lottery]
+    if np.all(points == np.round(points)) and np.all(np.abs(points) < MOST):
+        found["points"] = points.astype(np.int32)
+    if graph.players == 2:
+        stays = (graph.outcome_state >= 0) & ~graph.outcome_passes
+        wins = (graph.outcome_state < 0) & (graph.outcome_payoff > 0)
+        found["again"] = fold_outcomes(graph, np.logical_and, stays).astype(np.int32)
+        found["wins"] = fold_outcomes(graph, np.logical_or, wins).astype(np.int32)
+    if game is not None and type(game).action_features is not Game.action_features:
+        own = _asked(graph, game, game.action_features, graph.n_actions, of_actions=True)
+        found |= {name: values for name, values in own.items() if name not in found}
+    return found
+
+
+def _asked(
+    graph: StateGraph,
+    game: Game,
+    function: Callable[..., Any],
+    n: int,
+    *,
+    of_actions: bool,
+) -> Columns:
+    """What the rule sheet says of the states in which there is a choice, or of their actions."""
+    layout, throws = StateLayout.of(game.start()), graph.throw_layout
+    found = dict[str, NDArray[np.int32]]()
+    for state in graph.view:
+        if not state.is_choice:
+            continue
+        throw = () if throws is None else (throws.throw(state.throw),)
+        at = (layout.state(state.fields), *throw)
+        places = state.action_range if of_actions else [state.index]
+        for place, more in zip(places, [(x,) for x in state.labels], strict=False):
+            said = _said(graph, function, (*at, *more) if of_actions else at, state)
+            for name, value in said.items():
+                if name not in found:
+                    found[name] = np.zeros(n, np.int32)
+                found[name][place] = value
+    return found
+
+
+def _said(graph: StateGraph, function: Callable[..., Any], at: Any, state: Any) -> dict[str, int]:
+    name = function.__name__
+    try:
+        said = function(*at)
+        features = {str(key): index(value) for key, value in dict(said).items()}
+    except PASSED_ON:
+        raise
+    except BaseException as error:
+        raise PolicyError(
+            f"{graph.game}: {name} must give a whole number by the name of each feature; in the "
+            f"state {state} it doesn't: {fault_text(error)}"
+        ) from error
+    for key, value in features.items():
+        if not key.isidentifier() or abs(value) > MOST:
+            raise PolicyError(
+                f"{graph.game}: {name} gives {key!r} = {value} in the state {state}; a feature has "
+                f"a name like those of Python, and a value of at most {MOST:,} in size"
+            )
+    return features
