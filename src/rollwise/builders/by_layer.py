@@ -93,6 +93,8 @@ class Layers:
     progress : (n_layers,) int64
     start : int
         The number of the start.
+    n_outcomes : int
+        Of all states together.
     """
 
     rules: Rules
@@ -100,15 +102,11 @@ class Layers:
     indptr: NDArray[np.int64]
     progress: NDArray[np.int64]
     start: int
+    n_outcomes: int
     explorer: Explorer
 
     def __len__(self) -> int:
         return len(self.progress)
-
-    @property
-    def n_outcomes(self) -> float:
-        """How many outcomes there are, about."""
-        return len(self.states) * self.explorer.outcomes_each
 
     def packed_last_first(self) -> Iterator[PackedLayer]:
         """The layers of a game with throws as blocks of packed arrays, the last ones first.
@@ -270,11 +268,12 @@ def find_layers(
         ) from None
     explorer = Explorer(rules, compiled, rules.roots(most) if roots is None else roots, most)
     del roots
-    more = True
+    more, n_outcomes = True, 0
     while more:
         if progress is not None:
             progress("finding states", explorer.place, explorer.n_states)
         more = explorer.run()
+        n_outcomes += explorer.n_outcomes
         explorer.forget()
     n = explorer.n_states
     found = explorer.graph.states[:n]
@@ -306,5 +305,6 @@ def find_layers(
         np.concatenate([indptr[kept], [n]]),
         known[kept],
         int(hits[0]),
+        n_outcomes,
         explorer,
     )

@@ -87,9 +87,9 @@ class Explorer:
         return int(self.counts["states"][0])
 
     @property
-    def outcomes_each(self) -> float:
-        """How many outcomes a state has, on average of the last ones that were expanded."""
-        return self._outcomes_each
+    def n_outcomes(self) -> int:
+        """Outcomes in the arrays."""
+        return int(self.counts["outcomes"][0])
 
     @property
     def place(self) -> int:
