@@ -341,3 +341,45 @@ ALL: tuple[Game, ...] = (
     Rooted(),
     Gambler(),
 )
+
+
+HOSTILE = "<img src=x onerror=\"document.title='broken'\"></script><script>throw 1</script>"
+
+
+class Counter(NamedTuple):
+    mine: int
+    theirs: int
+
+
+@dataclass(frozen=True)
+class HostileNames(Game):
+    """<img src=x onerror="document.title='broken'"> `<b>&amp;</b>`"""
+
+    name: ClassVar = HOSTILE
+    action_names: ClassVar = (HOSTILE, f"b {HOSTILE}")
+
+    def start(self):
+        return Counter(0, 0)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        for face in range(1, 4):
+            if s.mine + face + action >= 5:
+                yield 1, WIN if action == 0 else DRAW, s
+            else:
+                yield 1, PASS, Counter(s.theirs, s.mine + face + action)
+
+    def describe(self, s):
+        return f"{HOSTILE} {s.mine} to {s.theirs}"
+
+    def show(self, s):
+        return f"{HOSTILE}\n{s.mine}"
+
+    def deed(self, s, action):
+        return f"walk {HOSTILE}"
+
+    def told(self, s, action, then, after):
+        return f"it is {HOSTILE}"

@@ -17,8 +17,8 @@ ROOT = Path(rollwise.__file__).parent
 
 MAP = ROOT.parent.parent / "ARCHITECTURE.md"
 # Where the upper of two rooms is imported from below, inside one function, because that
-# is where a user looks for it: `Solution.plot` and `Solution.report`.
-TRAPDOORS = {("answer", "plot"), ("answer", "report")}
+# is where a user looks for it: `Solution.plot`, `Solution.report` and `Solution.page`.
+TRAPDOORS = {("answer", "plot"), ("answer", "report"), ("answer", "page")}
 
 
 def read_floors(page: str) -> dict[str, int]:

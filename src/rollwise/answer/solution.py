@@ -28,6 +28,7 @@ from rollwise.graph.choices import (
     part_of,
 )
 from rollwise.graph.lookahead import action_gaps
+from rollwise.machine.html_pages import HtmlPage
 from rollwise.methods.result import MethodResult, Status, best_bounds
 from rollwise.numbers.printed import Printed, as_text, certified, chance, estimated
 
@@ -414,6 +415,30 @@ class Solution(Worth):
         if path is not None:
             page.save(path)
         return page
+
+    def page(self, path: str | Path | None = None) -> HtmlPage:
+        """A page that plays the game, coaches and shows the strategy, with no network.
+
+        A notebook shows it by itself.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where to write it as well: a file that ends in .html.
+
+        Raises
+        ------
+        UsageError, OutputError
+            The game is too large for a page, the name has another ending, or the file can't be
+            written.
+        """
+        from rollwise.page import page
+
+        self._require_answer("a page")
+        made = HtmlPage(self.graph.title, page(self))
+        if path is not None:
+            made.save(path)
+        return made
 
     def save(self, path: str | Path) -> None:
         """Write the solution to a Parquet file, all at once or not at all (see `load`)."""

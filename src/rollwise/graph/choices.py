@@ -75,6 +75,11 @@ def last_actions(graph: StateGraph) -> Ints:
     return graph.action_indptr[1:] - 1
 
 
+def places_of(graph: StateGraph, actions: NDArray[Any]) -> Ints:
+    """The places of actions among those of their states, from 0: (n,) int64."""
+    return np.asarray(actions - first_actions(graph)[graph.action_state[actions]])
+
+
 def outcome_action(graph: StateGraph) -> Ints:
     """The action that each outcome belongs to: (n_outcomes,) int64."""
     return np.repeat(np.arange(graph.n_actions), np.diff(graph.outcome_indptr))

@@ -305,7 +305,8 @@ class StateGraph(OldNames):
 
     def row(self, state: int) -> tuple[int, ...]:
         """The fields of a state and what was thrown, a row of `rows`."""
-        return tuple(self.rows_at(np.array([state]))[0].tolist())
+        here = self.rows[state] if "rows" in vars(self) else self.rows_at(np.array([state]))[0]
+        return tuple(here.tolist())
 
     @cached_property
     def thrown_from(self) -> NDArray[np.int32]:

@@ -1,48 +1,13 @@
-"""A report in Python: shown by a notebook, or written to a file."""
+"""A report in Python."""
 
 from __future__ import annotations
 
-import html
-from dataclasses import dataclass, field
-from pathlib import Path
+from typing import ClassVar
 
-from rollwise.errors import UsageError
-from rollwise.machine.atomic_files import check_place, write_text
-
-HEIGHT = 800  # in a notebook, in pixels; the page scrolls
+from rollwise.machine.html_pages import HtmlPage
 
 
-@dataclass(frozen=True)
-class ReportPage:
-    """A report as one page.
+class ReportPage(HtmlPage):
+    """A report as one page."""
 
-    Attributes
-    ----------
-    title : str
-    html : str
-        The whole page, which needs no network.
-    """
-
-    title: str
-    html: str = field(repr=False)
-
-    def save(self, path: str | Path) -> None:
-        """Write it to a file, all at once or not at all.
-
-        Raises
-        ------
-        UsageError, OutputError
-            The name doesn't end in .html, or the file can't be written.
-        """
-        place = Path(path)
-        if place.suffix not in (".html", ".htm"):
-            raise UsageError(f"{place}: the name of a report must end in .html")
-        check_place(place)
-        write_text(place, self.html)
-
-    def _repr_html_(self) -> str:
-        """The page in a frame, so that its style and the notebook's leave each other alone."""
-        return (
-            f'<iframe srcdoc="{html.escape(self.html)}" title="{html.escape(self.title)}" '
-            f'style="width:100%;height:{HEIGHT}px;border:0"></iframe>'
-        )
+    what: ClassVar[str] = "report"

@@ -6,7 +6,7 @@ import inspect
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate, product
 from math import prod
@@ -38,6 +38,7 @@ class Words:
     """
 
     game: Game
+    _takes: dict[int, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def describe(self, state: Any) -> str:
         """A position in words."""
@@ -76,11 +77,13 @@ class Words:
         return self._text("told", *(given if self._told_takes(len(given)) else given[:-1]))
 
     def _told_takes(self, n: int) -> bool:
-        try:
-            inspect.signature(self.game.told).bind(*range(n))
-        except (TypeError, ValueError):  # it may leave the faces out
-            return False
-        return True
+        if n not in self._takes:
+            try:
+                inspect.signature(self.game.told).bind(*range(n))
+                self._takes[n] = True
+            except (TypeError, ValueError):  # it may leave the faces out
+                self._takes[n] = False
+        return self._takes[n]
 
     def face_name(self, face: int) -> str:
         """What a face of a die is called."""

@@ -134,7 +134,7 @@ class Narrator:
             return self._throw_text(outcome.next_state)
         if outcome.action.keeps:
             return outcome.action.name
-        told = self._told(action, number)
+        told = self.told(action, number)
         if outcome.ending is not None:
             result, _, stake = outcome.ending_text.partition(" ")
             then = {"win": "wins", "lose": "loses", "draw": "a draw"}.get(result, "")
@@ -151,7 +151,7 @@ class Narrator:
         """What is done, in the words of the game, where chance has no part in it."""
         taken = self.graph.view.action(action)
         alone = len(taken.outcome_range) == 1 and self.game is not None
-        return self._words.deed(self._at(action), taken.label) if alone else ""
+        return self.deed(action) if alone else ""
 
     def _changed(self, outcome: Outcome) -> str:
         """Which fields an outcome that goes on has changed, as the mover sees it."""
@@ -162,12 +162,21 @@ class Narrator:
             return ""
         return changes(self.graph, s, t, self._seen_by_other)
 
-    def _told(self, action: int, number: int, faces: Sequence[int] = ()) -> str:
+    def told(self, action: int, number: int, faces: Sequence[int] = ()) -> str:
+        """What came of an action in the rules' own words, or what was thrown; empty without any."""
+        if self.is_throw(action):
+            after = self.graph.view.action(action).outcome(number).next_state
+            return "" if after is None else self._throw_text(after)
         thrown = self.source.view.action(self._source_action[action])
         outcome = thrown.outcome(number)
         at, follows = self._at(action), outcome.next_state
         after = at[0] if follows is None else self._as_rules_know(follows)
         return self._words.told(at, thrown.label, _then(outcome), after, faces)
+
+    def deed(self, action: int) -> str:
+        """What a player does who takes an action; empty where the rules have no words for it."""
+        label = int(self.graph.action_label[action])
+        return "" if self.is_throw(action) else self._words.deed(self._at(action), label)
 
     # ---- a move as a sentence
 
@@ -202,8 +211,8 @@ class Narrator:
         if taken.keeps:
             after = () if outcome.next_state is None else outcome.next_state.throw
             return f"{who} {conjugated('keep', who)} {_fallen(after)}"
-        deed = self._words.deed(self._at(action), taken.label)
-        came = [self._told(action, number, faces)]
+        deed = self.deed(action)
+        came = [self.told(action, number, faces)]
         if not (deed or came[0] or outcome.is_over):
             nothing = "the turn passes" if outcome.passes else "nothing changes"
             came = [self._changed(outcome) or nothing]
@@ -241,11 +250,15 @@ class Narrator:
 
     def _thrown(self, action: int, faces: Sequence[int]) -> str:
         if faces:
-            return dice.spoken(map(self._words.face_name, faces))
+            return dice.spoken(map(self.face_name, faces))
         n = len(self.dice(action))
         return "" if not n else "1 die" if n == 1 else f"{n} dice"
 
     # ---- dice
+
+    def face_name(self, face: int) -> str:
+        """What a face of a die is called."""
+        return self._words.face_name(face)
 
     def dice(self, action: int) -> tuple[int, ...]:
         """The sides of the dice that an action throws, if the game says so."""

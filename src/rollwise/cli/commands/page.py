@@ -1,0 +1,63 @@
+"""``rollwise page``: a game to play, with its coach, as one page that can be mailed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rollwise.cli.app import app
+from rollwise.cli.common import (
+    GameArgument,
+    LoadOption,
+    MaxStatesOption,
+    NoCacheOption,
+    ParametersArgument,
+    read_game,
+    solve_or_load,
+)
+from rollwise.cli.forms import (
+    ChaseOption,
+    ContestOption,
+    Form,
+    TargetOption,
+    TiesOption,
+    as_played,
+)
+from rollwise.cli.progress import Progress
+from rollwise.errors import UsageError
+
+
+@app.command("page")
+def page(
+    game: GameArgument,
+    parameters: ParametersArgument = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A .html file; GAME.html unless given."),
+    ] = None,
+    chase: ChaseOption = False,
+    target: TargetOption = None,
+    contest: ContestOption = False,
+    ties: TiesOption = None,
+    load: LoadOption = None,
+    max_states: MaxStatesOption = None,
+    no_cache: NoCacheOption = False,
+) -> None:
+    """Write a page that plays the game, coaches and shows the strategy, with no network."""
+    from rollwise.machine.atomic_files import check_place
+
+    chosen = as_played(
+        read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
+    )
+    place = Path(f"{chosen.name}.html") if out is None else out
+    if place.suffix not in (".html", ".htm"):
+        raise UsageError(f"--out {place}: the name must end in .html")
+    check_place(place)
+    from rollwise.page import write_page
+
+    solution = solve_or_load(chosen, load, max_states)
+    with Progress() as progress:
+        write_page(solution, place, progress)
+    typer.echo(f"wrote {place} ({place.stat().st_size / 1000:,.0f} kB)")

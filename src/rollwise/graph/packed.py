@@ -1,0 +1,210 @@
+"""A graph as a few streams of bytes, which one pass unpacks: for pages that people carry about.
+
+Positions stand in the order of their fields. A *kind* is an action's number and its lottery, and a
+*menu* the kinds of the actions of a state. So menus say all of a graph but where outcomes lead. An
+outcome is like that of the same place in the last action of its kind: it leads to the same state,
+or as far from its own, or as much further as the time before. Each place of each kind keeps to the
+way that leaves least to be said, and a stream has what is left: mostly zeros.
+
+Whole numbers stand in streams with 7 bits a byte, the lowest ones first. The sign is the lowest
+bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.graph.choices import in_order, outcomes_of, spans
+from rollwise.graph.components import Components
+from rollwise.graph.naming import THROW
+from rollwise.graph.state_graph import StateGraph
+
+Ints = NDArray[np.int64]
+
+
+class PackedGraph(NamedTuple):
+    """A graph in another order, and what says it.
+
+    Attributes
+    ----------
+    states : (n_states,) int64
+        The state of the graph that stands in each place: positions by their fields, then the
+        states after a throw, as the outcomes of the positions lead to them.
+    place : (n_states,) int64
+        Where each state of the graph stands.
+    actions, outcomes : int64
+        The same of its actions and outcomes, state by state.
+    owner, number : (n_outcomes,) int64
+        The action of the graph that each outcome belongs to, and its number among the outcomes
+        of that action.
+    kinds : (n_kinds, 2) int64
+        The number and the lottery of each kind of action.
+    menus : list of list of int
+        The kinds of the actions of a state.
+    slot : (n_outcomes,) int64
+        Which outcome of which kind each outcome is, counted through.
+    fields, menu, slots, targets : bytes
+        Streams: the fields of the positions, column by column, each as its difference to the row
+        before; the menu of each state, so too; of each slot that leads on, its way (see `WAYS`)
+        and its bytes in the last stream; what is left to say of where outcomes lead, slot by slot.
+    """
+
+    states: Ints
+    place: Ints
+    actions: Ints
+    outcomes: Ints
+    owner: Ints
+    number: Ints
+    kinds: Ints
+    menus: list[list[int]]
+    slot: Ints
+    fields: bytes
+    menu: bytes
+    slots: bytes
+    targets: bytes
+
+
+WAYS = ("the same state", "as far from its own", "as much further as the time before")
+
+
+def packed(graph: StateGraph) -> PackedGraph:
+    """Pack a graph that has no border."""
+    states = _in_place(graph)
+    place = np.empty(graph.n_states, np.int64)
+    place[states] = np.arange(graph.n_states)
+    begin, counts = graph.action_indptr[states], np.diff(graph.action_indptr)[states]
+    actions = spans(begin, counts)
+    outcomes, sizes = outcomes_of(graph, actions)
+    pairs = np.column_stack([graph.action_label[actions], graph.action_lottery[actions]])
+    kinds, kind = np.unique(pairs.astype(np.int64), axis=0, return_inverse=True)
+    kind = kind.reshape(-1)
+    menus, menu = _menus(kind, counts)
+    ends = np.concatenate([[0], np.cumsum(np.diff(graph.lotteries.indptr)[kinds[:, 1]])])
+    along = np.arange(len(outcomes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    slot = ends[np.repeat(kind, sizes)] + along
+    target = graph.outcome_state[outcomes].astype(np.int64)
+    leads_on = target >= 0
+    if graph.throws is not None:  # the throws of positions follow one another
+        leads_on &= np.repeat(kinds[kind, 0], sizes) != THROW
+    source = np.repeat(np.repeat(np.arange(graph.n_states), counts), sizes)
+    slots, targets = _targets(slot[leads_on], source[leads_on], place[target[leads_on]])
+    rows = graph.states[states[: len(graph.states)]].astype(np.int64)
+    return PackedGraph(
+        states,
+        place,
+        actions,
+        outcomes,
+        np.repeat(actions, sizes),
+        along,
+        kinds,
+        menus,
+        slot,
+        b"".join(stream(np.diff(column, prepend=0)) for column in rows.T),
+        stream(np.diff(menu, prepend=0)),
+        slots,
+        targets,
+    )
+
+
+def anchors(graph: StateGraph) -> Ints:
+    """States whose values give all others by looking ahead, most often no further than a turn.
+
+    Those that a turn begins with, and a feedback vertex set of what can go round without a pass.
+
+    Returns
+    -------
+    (n,) int64, ascending
+    """
+    target = graph.outcome_state
+    is_anchor = np.zeros(graph.n_states, np.bool_)
+    is_anchor[target[graph.outcome_passes & (target >= 0)]] = True
+    left = np.where((target >= 0) & is_anchor[target], -1, target)
+    rest = Components.to_be_found(graph.action_indptr, graph.outcome_indptr, left)
+    rest.find(graph.n_states)
+    component = np.empty(graph.n_states, np.int64)
+    component[rest.order] = np.repeat(np.arange(len(rest.indptr) - 1), np.diff(rest.indptr))
+    source = np.repeat(graph.action_state, np.diff(graph.outcome_indptr))[left >= 0]
+    left = left[left >= 0]
+    back = (component[source] == component[left]) & (rest.position[left] >= rest.position[source])
+    is_anchor[left[back]] = True
+    return np.flatnonzero(is_anchor)
+
+
+def stream(numbers: NDArray[Any]) -> bytes:
+    """Whole numbers as a stream of bytes."""
+    return _spelled(numbers)[0].tobytes()
+
+
+def _in_place(graph: StateGraph) -> Ints:
+    positions = in_order(graph.states)
+    if graph.throws is None:
+        return positions
+    n = len(positions)
+    begin = graph.outcome_indptr[positions]
+    return np.concatenate(
+        [positions, n + spans(begin, graph.outcome_indptr[positions + 1] - begin)]
+    )
+
+
+def _menus(kind: Ints, counts: Ints) -> tuple[list[list[int]], Ints]:
+    """The menus, and that of each state."""
+    numbers: dict[bytes, int] = {}
+    ends = np.cumsum(counts).tolist()
+    menu = np.empty(len(counts), np.int64)
+    begin = 0
+    for state, end in enumerate(ends):
+        menu[state] = numbers.setdefault(kind[begin:end].tobytes(), len(numbers))
+        begin = end
+    return [np.frombuffer(known, np.int64).tolist() for known in numbers], menu
+
+
+def _targets(slot: Ints, source: Ints, target: Ints) -> tuple[bytes, bytes]:
+    """The streams `slots` and `targets`."""
+    order = np.argsort(slot, kind="stable")
+    slot, source, target = slot[order], source[order], target[order]
+    used, first = np.unique(slot, return_index=True)
+    size = np.diff(np.append(first, len(slot)))
+    number = np.repeat(np.arange(len(used)), size)  # the slots in use, counted through
+    since = np.arange(len(slot)) - np.repeat(first, size)
+    last = _earlier(target, since, 1)
+    left = np.stack(
+        [
+            target - last,
+            target - source - last + _earlier(source, since, 1),
+            target - 2 * last + _earlier(target, since, 2),
+        ]
+    )
+    cost = np.log2(1 + np.abs(left)) + (left != 0)
+    way = np.argmin([np.bincount(number, row, len(used)) for row in cost], axis=0)
+    spelled, lengths = _spelled(left[way[number], np.arange(len(slot))])
+    sizes = np.bincount(number, lengths, len(used)).astype(np.int64)
+    gaps = np.diff(used, prepend=0)
+    return stream(np.column_stack([gaps, way, sizes]).reshape(-1)), spelled.tobytes()
+
+
+def _earlier(numbers: Ints, since: Ints, steps: int) -> Ints:
+    """What stands so many steps before in the same slot; 0 where there is nothing."""
+    found = np.zeros_like(numbers)
+    found[steps:] = numbers[:-steps]
+    found[since < steps] = 0
+    return found
+
+
+def _spelled(numbers: NDArray[Any]) -> tuple[NDArray[np.uint8], Ints]:
+    """The bytes of whole numbers, and how many each of them takes."""
+    signed = np.asarray(numbers, np.int64)
+    plain = ((signed << 1) ^ (signed >> 63)).view(np.uint64)
+    lengths = np.ones(len(plain), np.int64)
+    for k in range(1, 10):
+        lengths += plain >> np.uint64(7 * k) > 0
+    ends = np.cumsum(lengths)
+    found = np.zeros(int(ends[-1]) if len(ends) else 0, np.uint8)
+    for k in range(int(lengths.max(initial=0))):
+        longer = lengths > k
+        part = plain[longer] >> np.uint64(7 * k) & np.uint64(127)
+        part |= np.where(lengths[longer] > k + 1, np.uint64(128), np.uint64(0))
+        found[ends[longer] - lengths[longer] + k] = part
+    return found, lengths

@@ -1,0 +1,119 @@
+"""A solved game as one page that can be mailed: it opens from a file, plays, and coaches.
+
+The page needs no network. Its scripts are the modules beside this file, put together as text; what
+they know of the game is a `document`, deflated and in base64.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import importlib.resources
+import re
+import zlib
+from pathlib import Path
+
+from rollwise.answer.solution import Solution
+from rollwise.errors import UsageError, spelled
+from rollwise.page.document import document
+from rollwise.page.words import Progress
+
+MOST_BYTES = 1_000_000  # of a page
+MOST_OUTCOMES = 8_000_000  # of a game that is packed to see how large its page is
+# In an order in which each comes after those that it imports.
+MODULES = (
+    "strings",
+    "bytes",
+    "game",
+    "random",
+    "figures",
+    "session",
+    "speech",
+    "dom",
+    "map",
+    "play",
+    "strategy",
+    "rules",
+    "main",
+)
+
+
+def page(solution: Solution, progress: Progress | None = None) -> str:
+    """The page as HTML.
+
+    Parameters
+    ----------
+    solution : Solution
+        With the game's rules, from which its words and policies come.
+    progress : callable, optional
+        Called as ``progress(stage, done, total)``.
+
+    Raises
+    ------
+    UsageError
+        The game is too large for a page.
+    """
+    if solution.graph.n_outcomes > MOST_OUTCOMES:
+        raise _too_large(solution, f"has {solution.graph.n_outcomes:,} outcomes")
+    known = zlib.compress(document(solution, progress), 9)
+    parts = {
+        "title": html.escape(solution.graph.title),
+        "name": html.escape(solution.graph.game.replace("-", " ").capitalize()),
+        "subtitle": html.escape(solution.graph.title),
+        "style": _read("page.css"),
+        "script": script(),
+        "game": base64.b64encode(known).decode(),
+    }
+    parts |= {f"{name}_hash": _hash(parts[name]) for name in ("style", "script")}
+    text = re.sub(r"\{\{(\w+)\}\}", lambda name: parts[name[1]], _read("page.html"))
+    size = len(text.encode())
+    if size > MOST_BYTES:
+        raise _too_large(solution, f"takes {size / 1e6:.1f} MB")
+    return text
+
+
+def write_page(solution: Solution, path: Path, progress: Progress | None = None) -> None:
+    """Write the page to a file, all at once or not at all.
+
+    Raises
+    ------
+    UsageError, OutputError
+        The game is too large for a page, or the file can't be written.
+    """
+    from rollwise.machine.atomic_files import check_place, write_text
+
+    check_place(path)
+    write_text(path, page(solution, progress))
+
+
+def script() -> str:
+    """The modules of the page as one: without what they import from each other and export."""
+    parts = []
+    for name in MODULES:
+        source = _read(f"{name}.js")
+        source = re.sub(r"^import [^;]*;\n", "", source, flags=re.MULTILINE)
+        parts.append(re.sub(r"^export ", "", source, flags=re.MULTILINE))
+    return "\n".join(parts)
+
+
+def _read(name: str) -> str:
+    return importlib.resources.files("rollwise.page").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _too_large(solution: Solution, why: str) -> UsageError:
+    play = spelled(
+        python="rollwise.coach.Session", command_line=f"rollwise play {solution.graph.title}"
+    )
+    return UsageError(
+        f"{solution.graph.title} is too large for a page, which has at most "
+        f"{MOST_BYTES / 1e6:g} MB: it {why}; {play} plays it, with the same coach"
+    )
+
+
+__all__ = ["page", "script", "write_page"]

@@ -1,0 +1,67 @@
+// Bytes of a page: out of base64, inflated, and read as whole numbers of 7 bits a byte.
+
+export async function inflated(base64) {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(plain).arrayBuffer());
+}
+
+// The head of a document, and its parts by name.
+export function opened(bytes) {
+  const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + size)));
+  const parts = {};
+  let begin = 4 + size;
+  for (const [name, length] of Object.entries(head.parts)) {
+    parts[name] = bytes.subarray(begin, begin + length);
+    begin += length;
+  }
+  return { head, parts };
+}
+
+export class Stream {
+  constructor(bytes, at = 0) {
+    this.bytes = bytes;
+    this.at = at;
+  }
+
+  next() {
+    let byte = this.bytes[this.at++];
+    let plain = byte & 127;
+    for (let scale = 128; byte > 127; scale *= 128) {
+      byte = this.bytes[this.at++];
+      plain += (byte & 127) * scale;
+    }
+    return plain % 2 ? -(plain + 1) / 2 : plain / 2;
+  }
+
+  // So many numbers, of which each is written as its difference to the one before.
+  sums(n, into = new Int32Array(n)) {
+    const { bytes } = this;
+    let at = this.at;
+    for (let i = 0, sum = 0; i < n; i++) {
+      const byte = bytes[at];
+      if (byte < 128) {
+        at++;
+        sum += (byte >>> 1) ^ -(byte & 1);
+      } else {
+        this.at = at;
+        sum += this.next();
+        at = this.at;
+      }
+      into[i] = sum;
+    }
+    this.at = at;
+    return into;
+  }
+}
+
+// Doubles whose first bytes stand together, then their second ones, and so on.
+export function doubles(bytes) {
+  const n = bytes.length / 8;
+  const found = new Uint8Array(bytes.length);
+  for (let k = 0; k < 8; k++) for (let i = 0; i < n; i++) found[8 * i + k] = bytes[k * n + i];
+  return new Float64Array(found.buffer);
+}

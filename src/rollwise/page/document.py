@@ -1,0 +1,221 @@
+"""What a page knows: the packed graph of a game, its values, its policies and its words.
+
+It is one run of bytes: the length of a head, the head as JSON, and parts one after the other,
+whose lengths the head tells. All text is in the head, where it is text and never HTML.
+
+Only the values of `anchors` are kept, as they are in doubles. The page finds those of other states
+by looking ahead, when it needs them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import struct
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise import __version__
+from rollwise.answer.solution import Solution
+from rollwise.coach.grades import GRADES, stake
+from rollwise.errors import RollwiseError
+from rollwise.graph import NO_THROW, StateGraph
+from rollwise.graph.choices import first_of_each_state, has_choice, outcome_action, places_of
+from rollwise.graph.packed import PackedGraph, anchors, packed, stream
+from rollwise.graph.policies import Policy
+from rollwise.numbers.printed import rounded_up, scaled
+from rollwise.page.words import Progress, words_of
+from rollwise.parameters import typed
+from rollwise.plot.fields import changes_along
+from rollwise.words import Narrator
+from rollwise.words.changes import as_other_sees
+
+FORMAT = 1
+SAMPLE = 10_000  # outcomes that are looked at to find what changes within a turn
+
+
+def document(solution: Solution, progress: Progress | None = None) -> bytes:
+    """What a page knows of a solved game."""
+    graph = solution.graph
+    if progress is not None:
+        progress("packing the graph", 0, None)
+    small = packed(graph)
+    known = small.place[anchors(graph)]
+    known.sort()
+    values = solution.values[small.states[known]]
+    parts = {
+        "fields": small.fields,
+        "menu": small.menu,
+        "slots": small.slots,
+        "targets": small.targets,
+        "anchors": stream(np.diff(known, prepend=0)),
+        "values": values.astype("<f8").view(np.uint8).reshape(-1, 8).T.tobytes(),
+    }
+    words = words_of(Narrator(graph, solution.game), small, progress)
+    parts |= words.parts
+    policies: list[dict[str, str]] = []
+    for name, about, policy in _policies(solution):
+        if progress is not None:
+            progress("asking the policies", len(policies), None)
+        part = _taken(graph, small, policy)
+        if part is not None:
+            parts[f"policy {name}"] = part
+            policies.append({"name": name, "about": about})
+    head = {
+        **_about(solution),
+        **_tables(graph, small),
+        **_certainty(solution),
+        "anchors": len(known),
+        "map": _map(solution),
+        "policies": policies,
+        "texts": words.texts,
+        "dice": words.dice,
+        "faces": words.faces,
+        "seen_by_other": _seen_by_other(solution),
+        "parts": {name: len(part) for name, part in parts.items()},
+    }
+    text = json.dumps(head, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    return b"".join([struct.pack("<I", len(text)), text, *parts.values()])
+
+
+def _about(solution: Solution) -> dict[str, Any]:
+    """What the game is."""
+    graph, game = solution.graph, solution.game
+    described = "" if game is None else game.description
+    specs = {} if game is None else {spec.name: spec for spec in game.specs}
+    return {
+        "format": FORMAT,
+        "made_by": f"rollwise {__version__}",
+        "title": graph.title,
+        "name": graph.game.replace("-", " ").capitalize(),
+        "about": [" ".join(part.split()) for part in described.split("\n\n") if part.strip()],
+        "parameters": [
+            {
+                "name": name,
+                "value": typed(value),
+                "about": specs[name].about if name in specs else "",
+            }
+            for name, value in graph.parameters.items()
+        ],
+        "players": graph.players,
+        "objective": graph.objective,
+        "sign": graph.view.sign,
+        "is_score": graph.is_score,
+        "has_stakes": graph.has_stakes,
+        "worth_name": graph.view.worth_name,
+    }
+
+
+def _tables(graph: StateGraph, small: PackedGraph) -> dict[str, Any]:
+    """The graph, but for its streams."""
+    lotteries = graph.lotteries
+    labels = dict.fromkeys(small.kinds[:, 0].tolist())
+    return {
+        "fields": list(graph.field_names),
+        "has_throws": bool(graph.throw_names),
+        "no_throw": NO_THROW if graph.throw_names else None,
+        "n_states": graph.n_states,
+        "n_positions": len(graph.states),
+        "start": int(small.place[0]),
+        "kinds": small.kinds.tolist(),
+        "names": [[label, graph.vocabulary.text(label)] for label in labels],
+        "menus": small.menus,
+        "throws": None if graph.throws is None else graph.throws.tolist(),
+        "lotteries": {
+            "sizes": np.diff(lotteries.indptr).tolist(),
+            "reward": lotteries.reward.tolist(),
+            "weight": lotteries.weight.tolist(),
+            "over": lotteries.over.astype(int).tolist(),
+            "passes": lotteries.passes.astype(int).tolist(),
+            "payoff": lotteries.payoff.tolist(),
+        },
+    }
+
+
+def _certainty(solution: Solution) -> dict[str, Any]:
+    """How sure the values are, and which choices count as equally good.
+
+    `best_below` lies between the costs of the best actions and those of others, so that the last
+    digits of a page's values, which it finds itself, decide nothing.
+    """
+    cost, best = solution.regret, solution.is_best
+    least = float(cost[~best].min(initial=np.inf))
+    most = float(cost[best].max(initial=0.0))
+    between = (most + least) / 2 if np.isfinite(least) else 1.0
+    return {
+        "bound": rounded_up(scaled(solution.error_bound, 1 if solution.is_score else 50)),
+        "best_below": between,
+        "stake": stake(solution),
+        "grades": [list(row) for row in GRADES],
+    }
+
+
+def _policies(solution: Solution) -> list[tuple[str, str, Policy]]:
+    """The policies of a game, as names, what they do, and what they take."""
+    graph, game = solution.graph, solution.game
+    found = []
+    if (solution.best_actions != first_of_each_state(graph, solution.is_best)).any():
+        found.append(("optimal", "", solution.policy))
+    for name, function in ({} if game is None else game.policies()).items():
+        about = (inspect.getdoc(function) or "").partition("\n")[0]
+        try:
+            found.append((name, about, solution.policies.find(name)))
+        except RollwiseError:  # one that fails plays against nobody
+            continue
+    return found
+
+
+def _taken(graph: StateGraph, small: PackedGraph, policy: Policy) -> bytes | None:
+    """Which of its actions a policy takes, state by state where there is a choice.
+
+    None for a policy that mixes.
+    """
+    if not np.isin(policy.probability, (0.0, 1.0)).all():
+        return None
+    taken = places_of(graph, first_of_each_state(graph, policy.probability == 1.0))
+    with_choice = small.states[has_choice(graph)[small.states]]
+    return stream(np.diff(taken[with_choice], prepend=0))
+
+
+def _map(solution: Solution) -> dict[str, list[int]]:
+    """The fields along the axes of the map, and a position on it, where most is to be chosen.
+
+    What changes within a turn goes across, and down the field along which the answer changes most.
+    """
+    graph = solution.graph
+    states = np.flatnonzero(has_choice(graph))
+    if not len(states):
+        states = np.arange(len(graph.states))
+    fields: NDArray[np.int32] = graph.fields[states]
+    best = graph.action_label[solution.best_actions[states]]
+    answer = np.unique(best, return_inverse=True)[1].reshape(-1).astype(np.float64)
+    changes, ranges = changes_along(fields, answer), np.ptp(fields, axis=0)
+    order = sorted(range(fields.shape[1]), key=lambda f: (-changes[f], -ranges[f], f))
+    turn = _changes_in_turn(graph)
+    axes = sorted(order[:1] if not turn.any() else [int(np.argmax(turn))])
+    axes += [f for f in order if f not in axes][:1]
+    others = [f for f in range(fields.shape[1]) if f not in axes]
+    if not others:
+        return {"axes": axes, "at": fields[0].tolist()}
+    _, first, sizes = np.unique(fields[:, others], axis=0, return_index=True, return_counts=True)
+    return {"axes": axes, "at": fields[first[np.argmax(sizes)]].tolist()}
+
+
+def _changes_in_turn(graph: StateGraph) -> NDArray[np.int64]:
+    """How often each field is changed by what an action brings while the turn goes on."""
+    goes_on = np.flatnonzero(~graph.outcome_passes & (graph.outcome_state >= 0))
+    if graph.players == 1 or not len(goes_on):
+        return np.zeros(len(graph.field_names), np.int64)
+    goes_on = goes_on[:: max(1, len(goes_on) // SAMPLE)]
+    before = graph.fields[graph.action_state[outcome_action(graph)[goes_on]]]
+    return np.asarray((before != graph.fields[graph.outcome_state[goes_on]]).sum(axis=0))
+
+
+def _seen_by_other(solution: Solution) -> list[int]:
+    """Where the other player sees each field; -1 where nobody knows."""
+    graph, game = solution.graph, solution.game
+    if game is not None and game.base_game is not game:  # the other's points stand elsewhere
+        return [-1] * len(graph.field_names)
+    return list(as_other_sees(graph))

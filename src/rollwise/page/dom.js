@@ -1,0 +1,69 @@
+// Elements of the page. Text is always text: nothing here reads HTML.
+
+export function el(tag, given = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else made.setAttribute(name, value === true ? "" : value);
+  }
+  fill(made, ...children);
+  return made;
+}
+
+export function fill(place, ...children) {
+  place.replaceChildren(...children.flat(Infinity).filter((child) => child || child === 0));
+  return place;
+}
+
+let made = 0;
+export const freshId = () => `e${++made}`;
+
+// A control with its name.
+export function labelled(name, control, note) {
+  control.id = control.id || freshId();
+  return el("div", { class: "control" }, el("label", { for: control.id }, name), control,
+    note && el("small", {}, note));
+}
+
+// A choice among [value, text].
+export function select(options, chosen, onchange) {
+  const made = el("select", { onchange: () => onchange?.(made.value) });
+  fillSelect(made, options, chosen);
+  return made;
+}
+
+export function fillSelect(place, options, chosen) {
+  fill(place, options.map(([value, text]) => el("option", { value }, text)));
+  if (chosen !== undefined) place.value = chosen;
+}
+
+// A table: names of columns, of which those in `numbers` are set to the right, and rows.
+export function table(caption, columns, rows, { numbers = [], marked = [] } = {}) {
+  const style = (k) => (numbers.includes(k) ? "number" : null);
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+    el("table", {},
+      el("thead", {}, el("tr", {}, columns.map((name, k) =>
+        el("th", { scope: "col", class: style(k) }, name)))),
+      el("tbody", {}, rows.map((row, i) => el("tr", { class: marked.includes(i) ? "marked" : null },
+        row.map((cell, k) => el(k === 0 ? "th" : "td",
+          { class: style(k), scope: k === 0 ? "row" : null }, cell)))))));
+}
+
+// A die: pips where it is one of six sides, else what the face is called.
+export function die(face, name, sides, label) {
+  const chip = el("span", { class: "die", role: "img", "aria-label": label });
+  if (sides !== 6 || name !== String(face)) return fill(chip, name);
+  const places = { 1: "5", 2: "19", 3: "159", 4: "1379", 5: "13579", 6: "134679" }[face];
+  const svg = (tag, given) => {
+    const part = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [key, value] of Object.entries(given)) part.setAttribute(key, value);
+    return part;
+  };
+  const picture = svg("svg", { viewBox: "0 0 30 30", "aria-hidden": "true" });
+  for (const place of places) {
+    const at = Number(place) - 1;
+    picture.append(svg("circle", { cx: 7 + 8 * (at % 3), cy: 7 + 8 * Math.floor(at / 3), r: 2.7 }));
+  }
+  return fill(chip, picture);
+}

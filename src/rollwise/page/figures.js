@@ -1,0 +1,48 @@
+// Values as people read them: chances in per cent, or points.
+
+export class Figures {
+  constructor(head) {
+    this.isScore = head.is_score;
+    this.unit = head.is_score ? head.worth_name : "chance to win";
+    this.points = head.is_score ? "points" : "percentage points";
+    this.scale = head.is_score ? 1 : 50;
+    this.digits = head.is_score ? 3 : 2;
+    this.least = (10 ** -this.digits).toFixed(this.digits);
+  }
+
+  // A value.
+  level(value) {
+    return this.isScore ? fixed(value, 3) : `${fixed(100 * ((1 + value) / 2), 2)} %`;
+  }
+
+  // A difference of values, with its sign.
+  change(value) {
+    const text = fixed(this.scale * value, this.digits);
+    return text.startsWith("-") ? `−${text.slice(1)}` : `+${text}`;
+  }
+
+  // What a choice took.
+  cost(value) {
+    const text = fixed(this.scale * value, this.digits);
+    return value > 0 && Number(text) === 0 ? `<${this.least}` : text;
+  }
+
+  costText(value) {
+    return `${this.cost(value)} ${this.points}`;
+  }
+}
+
+// A number with so many digits behind the point; 0 has no sign. What lies in the middle goes to the
+// even digit, as in Python.
+export function fixed(number, digits) {
+  const exact = number.toFixed(Math.min(100, digits + 60));
+  const cut = exact.indexOf(".") + 1 + digits;
+  const isMiddle = /^50*$/.test(exact.slice(cut));
+  const text = isMiddle && exact[cut - 1] % 2 === 0 ? exact.slice(0, cut) : number.toFixed(digits);
+  return Number(text) === 0 ? text.replace("-", "") : text;
+}
+
+// A number of points as people write it: no digits behind the point where there is nothing.
+export function plain(number) {
+  return String(Number(number.toFixed(6)));
+}

@@ -1,0 +1,390 @@
+// A solved game: its graph, what states and actions are worth, and what it has words for.
+//
+// The graph is unpacked in one pass. Values are kept of some states only; `value` looks ahead from
+// the others until it comes to these, once for each state.
+
+import { Stream, doubles } from "./bytes.js";
+
+const THROW = -1;
+
+export class Game {
+  constructor({ head, parts }) {
+    this.head = head;
+    this.parts = parts;
+    this.n = head.n_states;
+    this.nPositions = head.n_positions;
+    this.start = head.start;
+    this.fieldNames = head.fields;
+    this.isLayered = head.throws !== null;
+    this.labels = head.kinds.map((kind) => kind[0]);
+    this.nameOf = new Map(head.names);
+    this.columns = this.#readColumns();
+    this.#readLotteries();
+    this.menuOf = new Stream(parts.menu).sums(this.n);
+    this.#readOutcomes();
+    this.values = new Float64Array(this.n).fill(NaN);
+    const anchors = new Stream(parts.anchors).sums(head.anchors);
+    doubles(parts.values).forEach((value, i) => (this.values[anchors[i]] = value));
+    this.policies = new Map();
+    this.spoken = new Map();
+  }
+
+  // ---- unpacking
+
+  #readColumns() {
+    const stream = new Stream(this.parts.fields);
+    return this.fieldNames.map(() => stream.sums(this.nPositions));
+  }
+
+  #readLotteries() {
+    const { sizes, reward, weight, over, passes, payoff } = this.head.lotteries;
+    this.lotteryStart = [0];
+    for (const size of sizes) this.lotteryStart.push(this.lotteryStart.at(-1) + size);
+    Object.assign(this, { reward, weight, over, passes, payoff });
+    this.total = sizes.map((size, k) => {
+      let sum = 0;
+      for (let j = 0; j < size; j++) sum += weight[this.lotteryStart[k] + j];
+      return sum;
+    });
+    this.chance = weight.slice();
+    sizes.forEach((size, k) => {
+      for (let j = 0; j < size; j++) this.chance[this.lotteryStart[k] + j] /= this.total[k];
+    });
+  }
+
+  // Where outcomes lead: `target`, -1 where the game is over. The outcomes of a state begin at
+  // `outcomeStart`, those of an action of its menu `offsets` further.
+  #readOutcomes() {
+    const { head } = this;
+    const sizes = head.kinds.map(([, lottery]) => head.lotteries.sizes[lottery]);
+    const slotStart = [0];
+    for (const size of sizes) slotStart.push(slotStart.at(-1) + size);
+    this.slotStart = slotStart;
+    this.offsets = head.menus.map((menu) => {
+      const found = [0];
+      for (const kind of menu) found.push(found.at(-1) + sizes[kind]);
+      return found;
+    });
+    const width = this.offsets.map((found) => found.at(-1));
+    this.outcomeStart = new Int32Array(this.n + 1);
+    this.actionStart = new Int32Array(this.n + 1);
+    for (let s = 0; s < this.n; s++) {
+      this.outcomeStart[s + 1] = this.outcomeStart[s] + width[this.menuOf[s]];
+      this.actionStart[s + 1] = this.actionStart[s] + head.menus[this.menuOf[s]].length;
+    }
+    const slotsOf = head.menus.map((menu) => Int32Array.from(menu.flatMap((kind) =>
+      Array.from({ length: sizes[kind] }, (_, j) => slotStart[kind] + j))));
+    this.target = new Int32Array(this.outcomeStart[this.n]);
+    this.#followSlots(slotsOf, this.#readSlots(slotStart.at(-1)));
+  }
+
+  // The slots: their ways (-1 for one that ends the game, -2 for a throw), and where each begins.
+  #readSlots(n) {
+    const way = new Int8Array(n).fill(-1);
+    if (this.isLayered) {
+      this.labels.forEach((label, kind) => {
+        if (label === THROW) way.fill(-2, this.slotStart[kind], this.slotStart[kind + 1]);
+      });
+    }
+    const at = new Int32Array(n);
+    const list = new Stream(this.parts.slots);
+    for (let slot = 0, place = 0; list.at < this.parts.slots.length; ) {
+      slot += list.next();
+      way[slot] = list.next();
+      at[slot] = place;
+      place += list.next();
+    }
+    return { way, at };
+  }
+
+  #followSlots(slotsOf, { way, at }) {
+    const { n, menuOf, target } = this;
+    const stream = new Stream(this.parts.targets);
+    const { bytes } = stream;
+    const [last, before, source] = [0, 0, 0].map(() => new Int32Array(way.length));
+    let next = this.nPositions; // the state after the next throw
+    for (let s = 0, k = 0; s < n; s++) {
+      const slots = slotsOf[menuOf[s]];
+      for (let i = 0; i < slots.length; i++) {
+        const slot = slots[i];
+        const how = way[slot];
+        if (how < 0) {
+          target[k++] = how === -1 ? -1 : next++;
+          continue;
+        }
+        const byte = bytes[at[slot]];
+        let found = last[slot];
+        if (byte < 128) {
+          at[slot]++;
+          found += (byte >>> 1) ^ -(byte & 1);
+        } else {
+          stream.at = at[slot];
+          found += stream.next();
+          at[slot] = stream.at;
+        }
+        if (how === 1) found += s - source[slot];
+        else if (how === 2) found += last[slot] - before[slot];
+        before[slot] = last[slot];
+        last[slot] = found;
+        source[slot] = s;
+        target[k++] = found;
+      }
+    }
+  }
+
+  // ---- states
+
+  // The position that a state is, or was before a throw.
+  position(s) {
+    if (s < this.nPositions) return s;
+    let low = 0; // in a game with throws each position has one action, the throw
+    let high = this.nPositions - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.nPositions + this.outcomeStart[middle] <= s) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  // The numbers of its fields, without what was thrown.
+  row(s) {
+    const position = this.position(s);
+    return this.columns.map((column) => column[position]);
+  }
+
+  // What was thrown; null before a throw, and where the throw is among the fields.
+  thrown(s) {
+    if (s < this.nPositions) return null;
+    const position = this.position(s);
+    const number = s - this.nPositions - this.outcomeStart[position];
+    const lottery = this.head.kinds[this.menu(position)[0]][1];
+    return this.head.throws[this.lotteryStart[lottery] + number];
+  }
+
+  // All numbers that a field has, ascending.
+  valuesOf(f) {
+    const column = this.columns[f];
+    let [low, high] = [column[0], column[0]];
+    for (const number of column) {
+      if (number < low) low = number;
+      else if (number > high) high = number;
+    }
+    if (high - low > 1e7) return [...new Set(column)].sort((a, b) => a - b);
+    const isThere = new Uint8Array(high - low + 1);
+    for (const number of column) isThere[number - low] = 1;
+    return [...isThere.keys()].filter((k) => isThere[k]).map((k) => k + low);
+  }
+
+  // The position with these fields; -1 where no play comes to it.
+  find(row) {
+    let low = 0;
+    let high = this.nPositions;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#isBefore(middle, row)) low = middle + 1;
+      else high = middle;
+    }
+    const found = low < this.nPositions && this.columns.every((column, f) => column[low] === row[f]);
+    return found ? low : -1;
+  }
+
+  #isBefore(s, row) {
+    for (let f = 0; f < row.length; f++) {
+      if (this.columns[f][s] !== row[f]) return this.columns[f][s] < row[f];
+    }
+    return false;
+  }
+
+  // ---- actions and outcomes
+
+  menu(s) {
+    return this.head.menus[this.menuOf[s]];
+  }
+
+  isChoice(s) {
+    return this.menu(s).length > 1;
+  }
+
+  // Whether chance throws before the mover chooses.
+  isThrow(s) {
+    return this.head.has_throws && this.labels[this.menu(s)[0]] === THROW;
+  }
+
+  // What the actions of a state are called there, each otherwise.
+  names(s) {
+    const labels = this.menu(s).map((kind) => this.labels[kind]);
+    const names = labels.map((label) => this.nameOf.get(label));
+    const plain = names.map((name) => name.trim().replace(/\s+/g, " ").toLowerCase());
+    return names.map((name, i) => plain.filter((other) => other === plain[i]).length > 1
+      ? `${name} [${labels[i]}]` : name);
+  }
+
+  rewardOf(s, i) {
+    return this.reward[this.head.kinds[this.menu(s)[i]][1]];
+  }
+
+  // What can come of the action at a place in a state's menu.
+  outcomes(s, i) {
+    const lottery = this.head.kinds[this.menu(s)[i]][1];
+    const first = this.lotteryStart[lottery];
+    const begin = this.outcomeStart[s] + this.offsets[this.menuOf[s]][i];
+    const found = [];
+    for (let k = first; k < this.lotteryStart[lottery + 1]; k++) {
+      found.push({
+        number: k - first,
+        index: begin + k - first,
+        target: this.target[begin + k - first],
+        weight: this.weight[k],
+        chance: this.chance[k],
+        total: this.total[lottery],
+        isOver: this.over[k] === 1,
+        passes: this.passes[k] === 1,
+        payoff: this.payoff[k],
+      });
+    }
+    return found;
+  }
+
+  // ---- what they are worth
+
+  value(s) {
+    const waiting = [s];
+    while (waiting.length) {
+      const here = waiting.at(-1);
+      if (!Number.isNaN(this.values[here])) {
+        waiting.pop();
+        continue;
+      }
+      const known = waiting.length;
+      for (let k = this.outcomeStart[here]; k < this.outcomeStart[here + 1]; k++) {
+        const next = this.target[k];
+        if (next >= 0 && Number.isNaN(this.values[next])) waiting.push(next);
+      }
+      if (waiting.length > known) continue;
+      waiting.pop();
+      const { sign } = this.head;
+      let best = -Infinity;
+      for (let i = 0; i < this.menu(here).length; i++) {
+        best = Math.max(best, sign * this.#ahead(here, i));
+      }
+      this.values[here] = sign * best;
+    }
+    return this.values[s];
+  }
+
+  // Find the values of all that a state leads to.
+  #lookAhead(s) {
+    for (let k = this.outcomeStart[s]; k < this.outcomeStart[s + 1]; k++) {
+      const next = this.target[k];
+      if (next >= 0 && Number.isNaN(this.values[next])) this.value(next);
+    }
+  }
+
+  #ahead(s, i) {
+    const lottery = this.head.kinds[this.menu(s)[i]][1];
+    const first = this.lotteryStart[lottery];
+    const begin = this.outcomeStart[s] + this.offsets[this.menuOf[s]][i] - first;
+    let worth = this.reward[lottery];
+    for (let k = first; k < this.lotteryStart[lottery + 1]; k++) {
+      const value = this.over[k] ? this.payoff[k] : this.values[this.target[begin + k]];
+      worth += this.chance[k] * (this.passes[k] && !this.over[k] ? -value : value);
+    }
+    return worth;
+  }
+
+  // What an outcome is worth to the mover.
+  worth(outcome) {
+    if (outcome.isOver) return outcome.payoff;
+    const value = this.value(outcome.target);
+    return outcome.passes ? -value : value;
+  }
+
+  // What the mover may do: names, worth, cost against the best, and whether nothing is better.
+  choices(s) {
+    const names = this.names(s);
+    this.#lookAhead(s);
+    const worth = names.map((_, i) => this.#ahead(s, i));
+    const { sign, best_below: below } = this.head;
+    const most = Math.max(...worth.map((value) => sign * value));
+    return names.map((name, place) => {
+      const cost = most - sign * worth[place];
+      return { place, name, value: worth[place], cost, isBest: cost <= below };
+    });
+  }
+
+  // The place of the action that is taken by optimal play: the first of the best.
+  best(s) {
+    if (this.parts["policy optimal"]) return this.policy("optimal", s);
+    this.#lookAhead(s);
+    const { sign, best_below: below } = this.head;
+    const worth = this.menu(s).map((_, i) => sign * this.#ahead(s, i));
+    const most = Math.max(...worth);
+    return worth.findIndex((value) => most - value <= below);
+  }
+
+  // The place of the action that a policy with a name takes.
+  policy(name, s) {
+    if (!this.policies.has(name)) {
+      const stream = new Stream(this.parts[`policy ${name}`]);
+      const taken = new Int32Array(this.n);
+      let sum = 0;
+      for (let t = 0; t < this.n; t++) if (this.isChoice(t)) taken[t] = sum += stream.next();
+      this.policies.set(name, taken);
+    }
+    return this.policies.get(name)[s];
+  }
+
+  // ---- words of the game; empty where it has none
+
+  described(s) {
+    return this.#text("described", this.position(s), () => new Int32Array(this.nPositions));
+  }
+
+  shown(s) {
+    return this.#text("shown", this.position(s), () => new Int32Array(this.nPositions));
+  }
+
+  deed(s, i) {
+    return this.#text("deeds", this.actionStart[s] + i, () => this.#kinds());
+  }
+
+  told(outcome) {
+    return this.#text("told", outcome.index, () => this.#slots());
+  }
+
+  // The dice of an action, and what each throw of them brings; null where nobody knows.
+  dice(s, i) {
+    return this.head.dice[this.menu(s)[i]];
+  }
+
+  #text(part, index, groups) {
+    if (!this.parts[part]) return "";
+    if (!this.spoken.has(part)) {
+      const group = groups();
+      const last = [];
+      const stream = new Stream(this.parts[part]);
+      this.spoken.set(part, group.map((g) => (last[g] = (last[g] ?? 0) + stream.next())));
+    }
+    return this.head.texts[this.spoken.get(part)[index]];
+  }
+
+  #kinds() {
+    const numbers = new Map([...new Set(this.labels)].sort((a, b) => a - b).map((l, i) => [l, i]));
+    const found = new Int32Array(this.actionStart[this.n]);
+    for (let s = 0, a = 0; s < this.n; s++) {
+      for (const kind of this.menu(s)) found[a++] = numbers.get(this.labels[kind]);
+    }
+    return found;
+  }
+
+  #slots() {
+    const found = new Int32Array(this.target.length);
+    for (let s = 0, k = 0; s < this.n; s++) {
+      for (const kind of this.menu(s)) {
+        for (let slot = this.slotStart[kind]; slot < this.slotStart[kind + 1]; slot++) found[k++] = slot;
+      }
+    }
+    return found;
+  }
+}

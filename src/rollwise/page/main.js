@@ -1,0 +1,60 @@
+// The page: unpacks the game, and shows its parts.
+
+import { inflated, opened } from "./bytes.js";
+import { el, fill } from "./dom.js";
+import { Figures } from "./figures.js";
+import { Game } from "./game.js";
+import { PlayView } from "./play.js";
+import { rulesView } from "./rules.js";
+import { Speech } from "./speech.js";
+import { StrategyView } from "./strategy.js";
+import { SAY } from "./strings.js";
+
+function tabs(views) {
+  const names = Object.keys(views);
+  const open = (name) => {
+    for (const other of names) {
+      buttons[other].setAttribute("aria-selected", String(other === name));
+      buttons[other].tabIndex = other === name ? 0 : -1;
+      panels[other].hidden = other !== name;
+    }
+    views[name].shown?.();
+  };
+  const move = (event, name) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!step) return;
+    const next = names[(names.indexOf(name) + step + names.length) % names.length];
+    open(next);
+    buttons[next].focus();
+  };
+  const buttons = Object.fromEntries(names.map((name) => [name, el("button", {
+    type: "button", role: "tab", id: `tab-${name}`, "aria-controls": name,
+    onclick: () => open(name), onkeydown: (event) => move(event, name),
+  }, SAY[name])]));
+  const panels = Object.fromEntries(names.map((name) => [name, el("div",
+    { id: name, role: "tabpanel", "aria-labelledby": `tab-${name}` }, views[name].element)]));
+  fill(document.querySelector("nav"), el("div", { role: "tablist", "aria-label": SAY.sections }, Object.values(buttons)));
+  fill(document.querySelector("main"), Object.values(panels));
+  return open;
+}
+
+async function start() {
+  const main = document.querySelector("main");
+  if (typeof DecompressionStream === "undefined") {
+    fill(main, el("p", {}, SAY.tooOld));
+    return;
+  }
+  const game = new Game(opened(await inflated(document.getElementById("game").textContent)));
+  const figures = new Figures(game.head);
+  const parts = { game, figures, speech: new Speech(game), open: (name) => open(name) };
+  const play = new PlayView(parts);
+  const strategy = new StrategyView({ ...parts, play });
+  const open = tabs({ play, strategy, rules: { element: rulesView(parts) } });
+  open("play");
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    if (!document.getElementById("strategy").hidden) strategy.shown();
+  });
+  document.documentElement.dataset.ready = String(Math.round(performance.now()));
+}
+
+start();

@@ -1,0 +1,105 @@
+// A map on a canvas: a cell for each position, with a colour and a texture for its best choice.
+
+const LIGHT = ["#9ecae9", "#f5b56b", "#a8d7a0", "#d9b3e6", "#f2a3a0", "#e8dc7d", "#b8b8c8", "#8fd3cf", "#d8c3a5", "#dddddd"];
+const DARK = ["#2f6f9f", "#b06a12", "#3b7d3a", "#7d4f96", "#a8423d", "#8a7d14", "#5f5f72", "#2a7f7a", "#7a6040", "#555555"];
+const TILE = 6;
+
+const isDark = () => matchMedia("(prefers-color-scheme: dark)").matches;
+
+// The fill of the action with this rank: its colour, and a texture that tells it apart without.
+function texture(context, rank) {
+  const k = Math.min(rank, LIGHT.length - 1);
+  const tile = document.createElement("canvas");
+  tile.width = tile.height = TILE;
+  const pen = tile.getContext("2d");
+  pen.fillStyle = (isDark() ? DARK : LIGHT)[k];
+  pen.fillRect(0, 0, TILE, TILE);
+  pen.fillStyle = isDark() ? "#ffffff66" : "#00000066";
+  for (let i = 0; i < TILE; i++) {
+    if (k === 1 || k === 4) pen.fillRect(i, TILE - 1 - i, 1, 1);
+    if (k === 2 || k === 4) pen.fillRect(i, i, 1, 1);
+    if (k === 3 || k === 6) pen.fillRect(i, 2, 1, 1);
+    if (k === 5 || k === 6) pen.fillRect(2, i, 1, 1);
+  }
+  if (k === 7) pen.fillRect(1, 1, 2, 2);
+  if (k === 8) pen.fillRect(0, 0, 4, 4);
+  if (k === 9) [0, 2, 4].forEach((i) => pen.fillRect(i, i, 1, 1));
+  return context.createPattern(tile, "repeat");
+}
+
+// The sign of an action in the legend.
+export function swatch(rank) {
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 18;
+  canvas.className = "swatch";
+  canvas.setAttribute("aria-hidden", "true");
+  const context = canvas.getContext("2d");
+  context.fillStyle = texture(context, rank);
+  context.fillRect(0, 0, 18, 18);
+  return canvas;
+}
+
+// Draw a map. Gives what finds positions on it.
+export function drawMap(canvas, { xs, ys, rows, ranked, xName, yName, at }) {
+  const wide = Math.min(canvas.parentElement.clientWidth || 320, 720);
+  const [left, top] = [44, 22];
+  const cell = Math.max(3, Math.min(28, Math.floor((wide - left - 8) / Math.max(1, xs.length))));
+  const high = Math.max(3, Math.min(cell, Math.floor(900 / Math.max(1, ys.length))));
+  const [width, height] = [left + xs.length * cell + 8, top + ys.length * high + 8];
+  const ratio = window.devicePixelRatio || 1;
+  canvas.width = Math.min(8000, width * ratio);
+  canvas.height = Math.min(8000, height * ratio);
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const context = canvas.getContext("2d");
+  context.scale(ratio, ratio);
+  const ink = getComputedStyle(canvas).color;
+  const fills = ranked.map((_, rank) => texture(context, rank));
+  rows.forEach((row, j) => row.forEach((name, i) => {
+    if (name === undefined) return;
+    const [x, y] = [left + i * cell, top + j * high];
+    if (name === null) {
+      context.fillStyle = ink;
+      context.globalAlpha = 0.25;
+      context.fillRect(x + cell / 2 - 1, y + high / 2 - 1, 2, 2);
+      context.globalAlpha = 1;
+      return;
+    }
+    context.fillStyle = fills[ranked.indexOf(name)];
+    context.fillRect(x, y, cell - (cell > 6 ? 1 : 0), high - (high > 6 ? 1 : 0));
+  }));
+  axes(context, { xs, ys, xName, yName, left, top, cell, high, ink });
+  const here = [xs.indexOf(at[0]), ys.indexOf(at[1])];
+  if (here[0] >= 0 && here[1] >= 0) {
+    context.strokeStyle = ink;
+    context.lineWidth = 2;
+    context.strokeRect(left + here[0] * cell - 1, top + here[1] * high - 1, cell + 1, high + 1);
+  }
+  return {
+    at: (x, y) => {
+      const [i, j] = [Math.floor((x - left) / cell), Math.floor((y - top) / high)];
+      return rows[j]?.[i] === undefined ? null : [xs[i], ys[j]];
+    },
+    // The next position in a direction; where the map has gaps, beyond them.
+    next: ([dx, dy]) => {
+      let [i, j] = here.map((place) => Math.max(place, 0));
+      do {
+        [i, j] = [i + dx, j + dy];
+      } while (i >= 0 && i < xs.length && j >= 0 && j < ys.length && rows[j][i] === undefined);
+      return rows[j]?.[i] === undefined ? null : [xs[i], ys[j]];
+    },
+  };
+}
+
+function axes(context, { xs, ys, xName, yName, left, top, cell, high, ink }) {
+  context.fillStyle = ink;
+  context.font = "12px system-ui, sans-serif";
+  context.textBaseline = "middle";
+  const every = (size, room) => [1, 2, 5, 10, 20, 50, 100, 200, 500].find((n) => n * size >= room) ?? 1000;
+  context.textAlign = "center";
+  const across = every(cell, 26);
+  for (let i = 0; i < xs.length; i += across) context.fillText(xs[i], left + (i + 0.5) * cell, top - 9);
+  context.textAlign = "right";
+  const down = every(high, 16);
+  for (let j = 0; j < ys.length; j += down) context.fillText(yName ? ys[j] : "", left - 6, top + (j + 0.5) * high);
+}

@@ -1,0 +1,134 @@
+// A game being played: who is to move, what may be done, what came of it, and what it was worth.
+//
+// Before a move the position is worth v, the action chosen q, and what the dice made of it v'. The
+// choice changed the value by q - v, which is skill, and the dice by v' - q, which is luck. Over a
+// game they add up to the result less the value of the start.
+
+import { drawn, randomOf } from "./random.js";
+
+export class Session {
+  // `players`: for each seat null for a person, "optimal", "random" or the name of a policy.
+  constructor(game, players, { seed, from = game.start } = {}) {
+    this.game = game;
+    this.players = players;
+    this.seed = seed;
+    this.from = from;
+    this.accounts = [];
+    this.#goTo(from, 0);
+  }
+
+  #goTo(state, seat) {
+    this.state = state;
+    this.seat = seat;
+    this.pending = null; // the place of the action that was chosen, until its dice fall
+    this.isOver = false;
+    this.points = this.accounts.reduce((sum, entry) => sum + entry.gain, 0);
+  }
+
+  get isPerson() {
+    return this.players[this.seat] === null;
+  }
+
+  get choices() {
+    return this.game.choices(this.state);
+  }
+
+  choose(place) {
+    this.pending = place;
+  }
+
+  machineChoice() {
+    const player = this.players[this.seat];
+    if (player === "optimal") return this.game.best(this.state);
+    if (player !== "random") return this.game.policy(player, this.state);
+    const alike = this.game.menu(this.state).map(() => 1);
+    return drawn(alike, randomOf(this.seed, this.accounts.length, 1));
+  }
+
+  // What can come of the chosen action.
+  get falls() {
+    return this.game.outcomes(this.state, this.pending);
+  }
+
+  roll() {
+    const random = randomOf(this.seed, this.accounts.length, 0);
+    const dice = this.game.dice(this.state, this.pending);
+    if (!dice) return this.fall(drawn(this.falls.map((fall) => fall.weight), random));
+    return this.throw(dice.sides.map((sides) => 1 + Math.floor(sides * random())));
+  }
+
+  // Take the dice as somebody threw them.
+  throw(faces) {
+    const { sides, brings } = this.game.dice(this.state, this.pending);
+    const number = faces.reduce((place, face, i) => place * sides[i] + face - 1, 0);
+    return this.fall(brings[number], faces);
+  }
+
+  // Take an outcome of the chosen action by its number.
+  fall(number, faces = []) {
+    const { game, state, seat, pending: place } = this;
+    const sign = seat === 0 ? 1 : -1;
+    const choices = game.choices(state);
+    const outcome = game.outcomes(state, place)[number];
+    const gain = sign * game.rewardOf(state, place);
+    const entry = {
+      number: this.accounts.length,
+      seat, state, place, outcome, faces, gain,
+      before: this.points + sign * game.value(state),
+      chosen: this.points + sign * choices[place].value,
+      after: this.points + gain + sign * game.worth(outcome),
+      cost: choices.length > 1 ? choices[place].cost : 0,
+      isChoice: choices.length > 1,
+      isMistake: !choices[place].isBest,
+      points: sign * this.points,
+    };
+    this.accounts.push(entry);
+    if (outcome.isOver) {
+      this.#goTo(state, seat);
+      this.isOver = true;
+    } else {
+      this.#goTo(outcome.target, outcome.passes ? 1 - seat : seat);
+    }
+    return entry;
+  }
+
+  get canUndo() {
+    return this.#lastChoice() >= 0 || (this.pending !== null && this.isPerson);
+  }
+
+  #lastChoice() {
+    return this.accounts.findLastIndex((e) => e.isChoice && this.players[e.seat] === null);
+  }
+
+  // Take back the last choice of a person, and all that came after it.
+  undo() {
+    if (this.pending !== null && this.isPerson && this.game.isChoice(this.state)) {
+      this.pending = null;
+      return;
+    }
+    const number = this.#lastChoice();
+    if (number < 0) return;
+    const { state, seat } = this.accounts[number];
+    this.accounts.length = number;
+    this.#goTo(state, seat);
+  }
+
+  // Luck and skill so far, in the eyes of a seat.
+  ledger(seat) {
+    const sign = seat === 0 ? 1 : -1;
+    const start = this.game.value(this.from);
+    const sum = (of, part) => sign * this.accounts.filter((e) => e.seat === of)
+      .reduce((total, e) => total + part(e), 0);
+    const luck = [seat, 1 - seat].map((of) => sum(of, (e) => e.after - e.chosen));
+    const skill = [seat, 1 - seat].map((of) => sum(of, (e) => e.chosen - e.before));
+    const result = this.accounts.length ? this.accounts.at(-1).after : start;
+    return { start: sign * start, result: sign * result, luck, skill };
+  }
+
+  // How bad it is to lose so much: "doubtful", "bad", "very bad", or null for less.
+  grade(cost) {
+    const { stake, grades } = this.game.head;
+    const found = grades.find(([, share]) => cost >= share * stake && share * stake > 0);
+    return found ? found[0] : null;
+  }
+}

@@ -1,0 +1,119 @@
+// Positions and moves in words: those of the game, or what its fields and actions are called.
+
+import { SAY, listed } from "./strings.js";
+import { plain } from "./figures.js";
+
+const MOST_CHANGES = 8;
+
+export class Speech {
+  constructor(game) {
+    this.game = game;
+  }
+
+  // The fields of a position as pairs of name and number, those of a tuple as one.
+  fields(s) {
+    const { game } = this;
+    const found = new Map();
+    game.row(s).forEach((number, f) => {
+      if (number === game.head.no_throw) return;
+      const [, whole, part] = game.fieldNames[f].match(/^(.*?)(\.\d+)?$/s);
+      if (part) found.set(whole, [...(found.get(whole) ?? []), number]);
+      else found.set(whole, number);
+    });
+    return [...found].map(([name, number]) => [name, [number].flat().join(" ")]);
+  }
+
+  // A position in words, without what was thrown.
+  position(s) {
+    return this.game.described(s) || this.fields(s).map(([name, text]) => `${name} ${text}`).join(", ");
+  }
+
+  // What was thrown, in words; empty before a throw.
+  thrown(s) {
+    const { game } = this;
+    const numbers = game.thrown(s);
+    if (!numbers) return "";
+    const position = game.position(s);
+    const number = s - game.target[game.outcomeStart[position]];
+    return this.throwText(game.outcomes(position, 0)[number]);
+  }
+
+  throwText(outcome) {
+    return this.game.told(outcome) || listed(this.game.thrown(outcome.target).map(String));
+  }
+
+  // What a player does who takes an action; `{}` is where the dice stand.
+  deed(s, place) {
+    const deed = this.game.deed(s, place);
+    if (deed) return deed;
+    const name = this.game.names(s)[place];
+    return this.game.isThrow(s) ? name : SAY.plays(name);
+  }
+
+  // The same with what the dice show, in words.
+  did(s, place, faces) {
+    const shown = listed(faces.map((face) => this.face(face)));
+    const [before, ...after] = this.deed(s, place).split("{}");
+    const told = after.length ? [before, after.join(shown)].join(shown) : `${before} ${shown}`;
+    return told.replace(/\s+/g, " ").trim();
+  }
+
+  face(face) {
+    return this.game.head.faces[face - 1];
+  }
+
+  // What came of a move, as it is told: where the game has words for what was done, and none for
+  // what came of it, nothing is said.
+  cameOfMove(s, place, outcome) {
+    const hasWords = this.game.deed(s, place) && !this.game.told(outcome);
+    return hasWords && !outcome.isOver ? "" : this.came(s, place, outcome);
+  }
+
+  // What came of an action.
+  came(s, place, outcome) {
+    const { game } = this;
+    if (game.isThrow(s) && game.isLayered) return this.throwText(outcome);
+    const told = game.told(outcome);
+    const reward = game.rewardOf(s, place);
+    const paid = [];
+    if (reward && game.head.objective === "win") {
+      paid.push(reward > 0 ? SAY.gains(plain(reward)) : SAY.pays(plain(-reward)));
+    }
+    if (outcome.isOver) {
+      const ending = game.head.objective !== "win" ? ""
+        : outcome.payoff > 0 ? SAY.wins : outcome.payoff < 0 ? SAY.loses : SAY.draw;
+      const stake = game.head.has_stakes && outcome.payoff ? ` ${Math.abs(outcome.payoff)}` : "";
+      return [told, ...paid, ending + stake].filter(Boolean).join("; ") || SAY.end;
+    }
+    if (told) return [told, ...paid].join("; ");
+    const done = game.outcomes(s, place).length === 1 ? game.deed(s, place) : "";
+    const changed = done || this.#changes(s, outcome);
+    const passes = outcome.passes ? [SAY.passes] : [];
+    return [changed, ...paid, ...passes].filter(Boolean).join("; ") || SAY.nothing;
+  }
+
+  // Which fields changed, as the player saw them who made the move.
+  #changes(s, outcome) {
+    const { game } = this;
+    const before = game.row(s);
+    const after = game.row(outcome.target);
+    const told = [];
+    game.fieldNames.forEach((name, f) => {
+      const seen = outcome.passes ? game.head.seen_by_other[f] : f;
+      if (seen < 0 || before[f] === after[seen]) return;
+      const [from, to] = [before[f], after[seen]].map((x) => (x === game.head.no_throw ? "–" : x));
+      told.push(`${name} ${from} → ${to}`);
+    });
+    return told.slice(0, MOST_CHANGES).join(", ") + (told.length > MOST_CHANGES ? " …" : "");
+  }
+}
+
+// What a player does, with its verb, the first word, as it goes with the player.
+export function conjugated(deed, isSpokenTo) {
+  if (isSpokenTo) return deed;
+  const [verb] = deed.match(/^\p{L}*/u);
+  const rest = deed.slice(verb.length);
+  if (verb === "be" || verb === "have") return (verb === "be" ? "is" : "has") + rest;
+  if (/[^aeiou]y$/.test(verb)) return `${verb.slice(0, -1)}ies${rest}`;
+  return verb + (/(s|x|z|ch|sh|o)$/.test(verb) ? "es" : "s") + rest;
+}

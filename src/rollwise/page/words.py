@@ -1,0 +1,149 @@
+"""The words of a game, taken down for a page: each text once, and which of them is said where.
+
+A page can't ask a rule sheet. So its words are asked beforehand: of every position, action and
+outcome, in games small enough. In larger ones the page tells which fields have changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import product
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import RulesError, UsageError
+from rollwise.game import Game
+from rollwise.graph.packed import PackedGraph, stream
+from rollwise.words import Narrator
+
+MOST_ASKED = 250_000  # outcomes of a game that is asked for all its words
+MOST_THROWS = 1_296  # of the dice of an action: four dice of six sides
+SAMPLE = 40  # actions of a kind that are asked for their dice, where there are more than are asked
+
+Progress = Callable[[str, int, int | None], None]
+
+
+class PageWords(NamedTuple):
+    """What a page says of a game.
+
+    Attributes
+    ----------
+    texts : list of str
+        Each text once; the first one is empty.
+    parts : dict of bytes
+        Streams of places in `texts`: `described` and `shown` of each position, `deeds` of each
+        action, `told` of each outcome. What a game doesn't say is left out.
+    dice : list
+        Of each kind of action: None, or the sides of its dice, and the outcome that each throw
+        of them brings, the last die turning first.
+    faces : list of str
+        What the faces are called, from 1.
+    """
+
+    texts: list[str]
+    parts: dict[str, bytes]
+    dice: list[dict[str, Any] | None]
+    faces: list[str]
+
+
+def words_of(narrator: Narrator, packed: PackedGraph, progress: Progress | None) -> PageWords:
+    """Ask a game for its words."""
+    texts: dict[str, int] = {"": 0}
+    parts: dict[str, bytes] = {}
+    if narrator.game is not None and len(packed.outcomes) <= MOST_ASKED:
+        for name, asked in _questions(narrator, packed).items():
+            if progress is not None:
+                progress("asking for words", 0, None)
+            numbers = np.array([texts.setdefault(text, len(texts)) for text in asked[1]], np.int64)
+            if numbers.any():
+                parts[name] = stream(numbers - _last_alike(asked[0], numbers))
+    dice = _dice(narrator, packed)
+    most = max((max(found["sides"]) for found in dice if found), default=0)
+    faces = [narrator.face_name(face) for face in range(1, most + 1)]
+    return PageWords(list(texts), parts, dice, faces)
+
+
+def _questions(
+    narrator: Narrator, packed: PackedGraph
+) -> dict[str, tuple[NDArray[np.int64], Iterable[str]]]:
+    """What is asked, and after which earlier answer each answer is likely to come."""
+    graph = narrator.graph
+    n = len(graph.states if graph.throws is not None else graph.rows)
+    assert len(graph.rows) == graph.n_states  # spelled out once, since they are looked at often
+    positions = packed.states[:n].tolist()
+    alike = np.zeros(n, np.int64)
+    kind = np.unique(graph.action_label[packed.actions], return_inverse=True)[1].reshape(-1)
+    asked = zip(packed.owner.tolist(), packed.number.tolist(), strict=True)
+    questions: dict[str, tuple[NDArray[np.int64], Iterable[str]]] = {
+        "shown": (alike, map(narrator.board, positions)),
+        "deeds": (kind, map(narrator.deed, packed.actions.tolist())),
+        "told": (packed.slot, (narrator.told(*one) for one in asked)),
+    }
+    if (
+        narrator.game is not None and type(narrator.game).describe is not Game.describe
+    ):  # the page has the fields by name
+        questions["described"] = (alike, map(narrator.position, positions))
+    return questions
+
+
+def _last_alike(group: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The number before each one in its group; 0 for the first."""
+    order = np.argsort(group, kind="stable")
+    last = np.zeros_like(numbers)
+    same = group[order][1:] == group[order][:-1]
+    last[order[1:][same]] = numbers[order[:-1][same]]
+    return last
+
+
+def _dice(narrator: Narrator, packed: PackedGraph) -> list[dict[str, Any] | None]:
+    """The dice of each kind of action, where all of a kind throw alike.
+
+    In a large game a sample of each kind is asked. Dice are left out where the faces don't bring
+    each outcome as often as its weight says.
+    """
+    graph = narrator.graph
+    found: list[dict[str, Any] | None] = []
+    pairs = np.column_stack(
+        [graph.action_label[packed.actions], graph.action_lottery[packed.actions]]
+    )
+    for label, lottery in packed.kinds.tolist():
+        if narrator.game is None:
+            found.append(None)
+            continue
+        actions = packed.actions[(pairs == (label, lottery)).all(axis=1)]
+        if len(packed.outcomes) > MOST_ASKED and len(actions) > SAMPLE:
+            actions = actions[np.linspace(0, len(actions) - 1, SAMPLE).astype(np.int64)]
+        thrown: dict[str, Any] | None = None
+        for action in actions.tolist():
+            here = _thrown(narrator, action)
+            if here is None or (thrown is not None and here != thrown):
+                thrown = None
+                break
+            thrown = here
+        found.append(thrown)
+    return found
+
+
+def _thrown(narrator: Narrator, action: int) -> dict[str, Any] | None:
+    """The dice of an action, and what each throw brings; None where the game doesn't say."""
+    try:
+        sides = narrator.dice(action)  # none of a throw before a choice
+        if not sides or prod(sides) > MOST_THROWS:
+            return None
+        brings = [
+            narrator.fall_of(action, faces)
+            for faces in product(*(range(1, most + 1) for most in sides))
+        ]
+    except (RulesError, UsageError):  # play asks for the outcome, where it can't be told
+        return None
+    taken = narrator.graph.view.action(action)
+    ways = np.bincount(brings, minlength=len(taken.weights))
+    if any(
+        way * taken.total != weight * len(brings)
+        for way, weight in zip(ways.tolist(), taken.weights, strict=True)
+    ):
+        return None
+    return {"sides": list(sides), "brings": brings}

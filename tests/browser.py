@@ -1,0 +1,184 @@
+"""An installed browser, driven by its DevTools protocol over a pipe: no network, no other library.
+
+``Browser`` opens files, types, clicks and takes pictures. What a page logs as an error, or asks of
+the network, is kept.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rollwise.errors import UsageError
+from rollwise.plot.browser import FLAGS, find_browser
+
+SECONDS = 60.0
+KEYS = {"Enter": 13, "Tab": 9, "ArrowRight": 39, "ArrowLeft": 37, "ArrowDown": 40, "ArrowUp": 38}
+
+
+class Browser:
+    """A browser with one page.
+
+    Attributes
+    ----------
+    errors : list of str
+        What went wrong in the page: exceptions, errors in its console, what its policy refused.
+    asked : list of str
+        The addresses that it asked for, but for files and data.
+    """
+
+    def __init__(self) -> None:
+        self.errors: list[str] = []
+        self.asked: list[str] = []
+        self._last = 0
+        self._events = b""
+        self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        (hear, to_browser), (from_browser, say) = os.pipe(), os.pipe()
+        shell = 'exec "$0" "$@" 3<&' + str(hear) + " 4>&" + str(say)
+        self._process = subprocess.Popen(
+            ["bash", "-c", shell, find_browser(), *FLAGS, "--remote-debugging-pipe",
+             f"--user-data-dir={self._folder.name}", "about:blank"],
+            pass_fds=(hear, say),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )  # fmt: skip
+        os.close(hear)
+        os.close(say)
+        self._out, self._in = to_browser, from_browser
+        self._session: str | None = None
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
+        self._session = attached["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+        self.call("Network.emulateNetworkConditions", offline=True, latency=0,
+                  downloadThroughput=0, uploadThroughput=0)  # fmt: skip
+
+    def close(self) -> None:
+        """End the browser and all its processes."""
+        os.close(self._out)
+        os.close(self._in)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._folder.cleanup()
+
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        """Ask something of the browser, and wait for its answer."""
+        self._last += 1
+        message: dict[str, Any] = {"id": self._last, "method": method, "params": params}
+        if self._session is not None:
+            message["sessionId"] = self._session
+        os.write(self._out, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._heard()
+            if answer.get("id") == self._last:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']}")
+                found: dict[str, Any] = answer["result"]
+                return found
+            self._note(answer)
+
+    def _heard(self) -> dict[str, Any]:
+        while b"\0" not in self._events:
+            if not select.select([self._in], [], [], SECONDS)[0]:
+                raise TimeoutError("the browser doesn't answer")
+            found = os.read(self._in, 1 << 20)
+            if not found:
+                raise RuntimeError("the browser has ended")
+            self._events += found
+        message, self._events = self._events.split(b"\0", 1)
+        heard: dict[str, Any] = json.loads(message)
+        return heard
+
+    def _note(self, event: dict[str, Any]) -> None:
+        params = event.get("params", {})
+        match event.get("method"):
+            case "Runtime.exceptionThrown":
+                details = params["exceptionDetails"]
+                self.errors.append(str(details.get("exception", {}).get("description", details)))
+            case "Runtime.consoleAPICalled" if params["type"] in ("error", "assert"):
+                self.errors.append(str(params["args"]))
+            case "Log.entryAdded" if params["entry"]["level"] == "error":
+                self.errors.append(str(params["entry"]["text"]))
+            case "Network.requestWillBeSent":
+                url = params["request"]["url"]
+                if not url.startswith(("file:", "data:", "about:")):
+                    self.asked.append(url)
+
+    # ---- what tests do
+
+    def open(self, path: Path) -> None:
+        """Open a page of ours from its file, and wait until it is ready."""
+        self.call("Page.navigate", url=path.resolve().as_uri())
+        self.wait("document.documentElement?.dataset.ready")
+
+    def js(self, expression: str) -> Any:
+        """What an expression gives in the page."""
+        found = self.call("Runtime.evaluate", expression=expression, returnByValue=True,
+                          awaitPromise=True)  # fmt: skip
+        if "exceptionDetails" in found:
+            raise RuntimeError(found["exceptionDetails"]["exception"].get("description"))
+        return found["result"].get("value")
+
+    def wait(self, condition: str) -> None:
+        """Wait until an expression holds in the page."""
+        end = time.monotonic() + SECONDS
+        while not self.js(f"Boolean({condition})"):
+            if time.monotonic() > end:
+                raise TimeoutError(f"never true: {condition}; {self.errors}")
+            time.sleep(0.02)
+
+    def press(self, key: str, *, shift: bool = False) -> None:
+        """Press a key."""
+        code = KEYS.get(key, ord(key[0].upper()))
+        text = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
+        given = {"key": key, "windowsVirtualKeyCode": code, "modifiers": 8 if shift else 0}
+        self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **given)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **given)
+
+    def click(self, selector: str) -> None:
+        """Click in the middle of an element, as a finger does."""
+        place = json.dumps(selector)
+        self.js(f"document.querySelector({place}).scrollIntoView({{block: 'center'}})")
+        box = self.js(
+            f"(r => [r.x + r.width / 2, r.y + r.height / 2])"
+            f"(document.querySelector({place}).getBoundingClientRect())"
+        )
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left",
+                      clickCount=1)  # fmt: skip
+
+    def screen(self, width: int, height: int, *, dark: bool = False, calm: bool = True) -> None:
+        """Be a screen of this size."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                  deviceScaleFactor=2 if width < 600 else 1, mobile=width < 600)  # fmt: skip
+        features = [
+            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
+            {"name": "prefers-reduced-motion", "value": "reduce" if calm else "no-preference"},
+        ]
+        self.call("Emulation.setEmulatedMedia", features=features)
+
+    def picture(self) -> bytes:
+        """The screen, as PNG."""
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
+
+
+def open_browser() -> Browser:
+    """A browser; the test is skipped, and says why, where none is installed."""
+    try:
+        return Browser()
+    except UsageError as error:
+        pytest.skip(str(error))

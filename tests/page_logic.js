@@ -1,0 +1,77 @@
+// Prints what the page knows of a game, for tests/test_page.py to hold against Python.
+import { readFileSync } from "node:fs";
+import { inflated, opened } from "./bytes.js";
+import { Figures } from "./figures.js";
+import { Game } from "./game.js";
+import { Session } from "./session.js";
+import { Speech, conjugated } from "./speech.js";
+
+const [path, what, ...rest] = process.argv.slice(2);
+const game = new Game(opened(await inflated(readFileSync(path, "utf8"))));
+const figures = new Figures(game.head);
+const speech = new Speech(game);
+
+function allStates() {
+  return Array.from({ length: game.n }, (_, s) => ({
+    row: game.row(s),
+    thrown: game.thrown(s),
+    position: speech.position(game.position(s)),
+    shown: game.shown(s),
+    value: game.value(s),
+    level: figures.level(game.value(s)),
+    best: game.best(s),
+    policies: Object.fromEntries(game.head.policies.map(({ name }) => [name, game.policy(name, s)])),
+    found: game.find(game.row(s)) === game.position(s),
+    choices: game.choices(s).map(({ name, value, cost, isBest, place }) => ({
+      name, value, cost, isBest, text: figures.cost(cost), level: figures.level(value),
+      dice: game.dice(s, place),
+      outcomes: game.outcomes(s, place).map((outcome) => ({
+        weight: outcome.weight, chance: outcome.chance, isOver: outcome.isOver,
+        passes: outcome.passes, payoff: outcome.payoff, worth: game.worth(outcome),
+        row: outcome.isOver ? null : game.row(outcome.target), text: speech.came(s, place, outcome),
+      })),
+    })),
+  }));
+}
+
+// A game from a seed, played by policies; in the middle somebody takes a choice back.
+function oneGame(seed, ...players) {
+  const session = new Session(game, players, { seed: Number(seed) });
+  while (!session.isOver && session.accounts.length < 10_000) {
+    session.choose(session.machineChoice());
+    session.roll();
+  }
+  return {
+    moves: session.accounts.map(({ state, place, outcome, seat, faces, before, chosen, after, cost, isMistake, points }) =>
+      ({ row: game.row(state), thrown: game.thrown(state), place, number: outcome.number, seat, faces, before, chosen, after, cost, isMistake, points })),
+    ledgers: [0, 1].map((seat) => session.ledger(seat)),
+    isOver: session.isOver,
+  };
+}
+
+// Every choice is taken back once, and made again: the dice must fall as before.
+function takenBack(seed) {
+  const game_ = (isBack) => {
+    const session = new Session(game, [null, null], { seed: Number(seed) });
+    for (let i = 0; !session.isOver && i < 10_000; i++) {
+      session.choose(game.best(session.state));
+      session.roll();
+      if (isBack && i % 2 && session.canUndo) {
+        session.undo();
+        session.choose(game.best(session.state));
+        session.roll();
+      }
+    }
+    return session.accounts.map(({ state, outcome }) => [state, outcome.number]);
+  };
+  return [game_(false), game_(true)];
+}
+
+const found = {
+  states: allStates,
+  game: oneGame,
+  back: takenBack,
+  head: () => game.head,
+  conjugated: () => rest.map((deed) => conjugated(deed, false)),
+}[what](...rest);
+console.log(JSON.stringify(found));

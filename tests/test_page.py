@@ -1,0 +1,299 @@
+"""The page that plays: what its scripts find is held against Python, state by state."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import re
+import shutil
+import subprocess
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rollwise
+from rollwise.cli.figures import Figures
+from rollwise.coach import Session, Table
+from rollwise.errors import UsageError
+from rollwise.games.dice_blackjack import DiceBlackjack
+from rollwise.games.hare_and_tortoise import HareAndTortoise
+from rollwise.games.pig import Pig, Piglet, TwoDicePig
+from rollwise.games.royal_ur import RoyalUr
+from rollwise.games.shut_the_box import ShutTheBox
+from rollwise.games.super_six import SuperSix
+from rollwise.games.threes import Threes
+from rollwise.page import MOST_BYTES, page, script
+from rollwise.page.document import document
+from rollwise.words import Narrator
+from rollwise.words.narration import conjugated
+from tests.little_games import HostileNames
+from tests.throwing import Runners
+
+GAMES = {
+    "piglet": Piglet(target=4),
+    "pig": Pig(target=9),
+    "two-dice-pig": TwoDicePig(target=6, sides=3),
+    "super-six": SuperSix(sticks=3),
+    "threes": Threes(dice=3),
+    "dice-blackjack": DiceBlackjack(),
+    "hare-and-tortoise": HareAndTortoise(steps=8),
+    "shut-the-box": ShutTheBox(tiles=4),
+    "royal-ur": RoyalUr(pieces=1),
+    "runners": Runners(),
+    "chase": rollwise.Chase(Threes(dice=2), target=4),
+    "contest": rollwise.Duel(Threes(dice=2)),
+    "names": HostileNames(),
+}
+ROOM = Path(rollwise.__file__).parent / "page"
+
+
+@pytest.fixture(scope="session")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Runs `page_logic.js` on a game, in Node."""
+    program = shutil.which("node")
+    if program is None:
+        pytest.skip("Node isn't installed, which runs the scripts of the page")
+    folder = tmp_path_factory.mktemp("page")
+    for source in (*ROOM.glob("*.js"), Path(__file__).parent / "page_logic.js"):
+        shutil.copy(source, folder)
+    (folder / "package.json").write_text('{"type": "module"}')
+
+    known: dict[rollwise.Solution, Path] = {}
+
+    def run(solution: rollwise.Solution, *asked: str) -> Any:
+        if solution not in known:
+            known[solution] = folder / f"game{len(known)}.txt"
+            packed = zlib.compress(document(solution))
+            known[solution].write_bytes(base64.b64encode(packed))
+        data = known[solution]
+        command = [program, str(folder / "page_logic.js"), str(data), *asked]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return run
+
+
+@pytest.fixture(scope="module", params=GAMES)
+def solution(request: pytest.FixtureRequest) -> rollwise.Solution:
+    return rollwise.solve(GAMES[request.param])
+
+
+def states_by_row(found: list[dict[str, Any]]) -> dict[tuple[Any, ...], dict[str, Any]]:
+    return {(*one["row"], *(one["thrown"] or ())): one for one in found}
+
+
+def key_of(solution: rollwise.Solution, state: int) -> tuple[int, ...]:
+    here = solution.graph.view[state]
+    if solution.graph.throws is None:
+        return solution.graph.row(state)
+    return (*here.fields, *here.throw)
+
+
+def test_every_state_is_what_python_says(solution, node):
+    graph, narrator = solution.graph, Narrator(solution.graph, solution.game)
+    figures = Figures(solution)
+    found = states_by_row(node(solution, "states"))
+    assert len(found) == graph.n_states
+    for state in graph.view:
+        here = found[key_of(solution, state.index)]
+        assert here["found"]
+        assert here["position"] == narrator.position(state.position.index)
+        assert here["shown"] == narrator.board(state.index)
+        assert here["value"] == pytest.approx(solution.values[state], abs=1e-12)
+        assert here["level"] == figures.level(here["value"])
+        assert state.action_range[here["best"]] == solution.best_actions[state]
+        assert [one["name"] for one in here["choices"]] == state.action_names
+        advice = solution.choices_in(np.array([state.index]))
+        for action, one, value, cost, is_best in zip(
+            state.actions, here["choices"], *advice[1:], strict=True
+        ):
+            assert one["value"] == pytest.approx(value, abs=1e-12)
+            assert one["cost"] == pytest.approx(cost, abs=1e-12)
+            assert one["isBest"] == is_best
+            assert one["level"] == figures.level(one["value"])
+            assert one["text"] == figures.cost(one["cost"])
+            assert len(one["outcomes"]) == len(action.outcomes)
+            for outcome, there in zip(action.outcomes, one["outcomes"], strict=True):
+                assert there["weight"] == outcome.weight
+                assert there["chance"] == outcome.chance
+                assert there["isOver"] == outcome.is_over
+                assert there["passes"] == outcome.passes
+                assert there["worth"] == pytest.approx(outcome.worth(solution.values), abs=1e-12)
+                if outcome.next_state is not None:
+                    assert there["row"] == list(key_of(solution, outcome.target))[: len(there["row"])]
+                assert there["text"] == narrator.outcome_text(action.index, outcome.number)
+
+
+def test_policies_take_what_they_take_in_python(solution, node):
+    found = states_by_row(node(solution, "states"))
+    names = {} if solution.game is None else solution.game.policies()
+    assert set(next(iter(found.values()))["policies"]) >= set(names)
+    for name in names:
+        taken = solution.policies.find(name).probability
+        for state in solution.graph.view:
+            place = found[key_of(solution, state.index)]["policies"][name]
+            assert taken[state.action_range[place]] == 1.0
+
+
+def test_dice_bring_what_they_bring_in_python(solution, node):
+    narrator = Narrator(solution.graph, solution.game)
+    found = states_by_row(node(solution, "states"))
+    for state in solution.graph.view:
+        for action, one in zip(
+            state.actions, found[key_of(solution, state.index)]["choices"], strict=True
+        ):
+            if one["dice"] is None:
+                continue
+            sides = one["dice"]["sides"]
+            assert sides == list(narrator.dice(action.index))
+            faces = np.array(np.unravel_index(np.arange(math.prod(sides)), sides)).T + 1
+            for thrown, brings in zip(faces.tolist(), one["dice"]["brings"], strict=True):
+                assert brings == narrator.fall_of(action.index, thrown)
+
+
+def test_games_have_dice_where_they_say_so(node):
+    dice = {name: node(rollwise.solve(GAMES[name]), "head")["dice"] for name in ("pig", "threes")}
+    assert any(dice["pig"])
+    assert any(dice["threes"])
+
+
+@pytest.mark.parametrize("players", [("optimal", "optimal"), ("random", "optimal")])
+@pytest.mark.parametrize("seed", ["1", "2", "9007199254740991"])
+def test_a_game_is_booked_as_by_the_coach(solution, node, players, seed):
+    n = solution.graph.players
+    played = node(solution, "game", seed, *players[:n])
+    assert played["isOver"]
+    table = Table(solution, solution.game)
+    session = Session(table, ["A", "B"][:n], [None] * n)
+    for move in played["moves"]:
+        session.choose(table.actions(session.state)[move["place"]])
+        entry = session.fall(move["number"])
+        assert entry.seat == move["seat"]
+        assert entry.is_mistake == move["isMistake"]
+        for name in ("before", "chosen", "after", "cost"):
+            assert move[name] == pytest.approx(getattr(entry, name), abs=1e-11)
+        if move["faces"]:
+            assert table.fall_of(entry.action, move["faces"]) == entry.outcome
+    assert session.is_over
+    for seat in range(n):
+        ledger, found = session.ledger(seat), played["ledgers"][seat]
+        assert found["start"] == pytest.approx(ledger.start, abs=1e-11)
+        assert found["result"] == pytest.approx(ledger.result, abs=1e-11)
+        assert found["luck"] == pytest.approx(ledger.luck, abs=1e-10)
+        assert found["skill"] == pytest.approx(ledger.skill, abs=1e-10)
+
+
+def test_the_dice_fall_as_before_when_a_choice_is_made_again(node):
+    for game in (Pig(target=30), ShutTheBox(tiles=6)):
+        straight, back = node(rollwise.solve(game), "back", "7")
+        assert straight == back
+        assert len(straight) > 5
+
+
+def test_the_dice_are_fair(node):
+    solution = rollwise.solve(Pig(target=30))
+    faces = []
+    for seed in range(40):
+        moves = node(solution, "game", str(seed), "optimal", "optimal")["moves"]
+        faces += [face for move in moves for face in move["faces"]]
+    counts = np.bincount(faces, minlength=7)[1:]
+    expected = len(faces) / 6
+    assert len(faces) > 500
+    assert ((counts - expected) ** 2 / expected).sum() < 20.5  # chi squared of 5 degrees, 99.9 %
+
+
+def test_verbs_are_conjugated_as_in_python(node):
+    deeds = ["roll {}", "pass", "be out", "have one", "carry on", "stay", "do it", "fix 3", ""]
+    found = node(rollwise.solve(Piglet(target=2)), "conjugated", *deeds)
+    assert found == [conjugated(deed, "A") for deed in deeds]
+
+
+def test_large_games_are_packed_without_their_words(node):
+    solution = rollwise.solve(Pig(target=40))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rollwise.page.words.MOST_ASKED", 1_000)
+        head = node(solution, "head")
+        states = node(solution, "states")
+    assert head["texts"] == [""]
+    assert any(head["dice"])  # of a sample
+    first = next(one for one in states if one["row"] == [0, 0, 0])
+    assert first["position"] == "banked 0, rival 0, turn 0"
+    told = [outcome["text"] for outcome in first["choices"][0]["outcomes"]]
+    assert told[:2] == ["the turn passes", "turn 0 → 2"]
+
+
+# ---- the file
+
+
+def test_the_page_is_one_file_that_asks_for_nothing():
+    text = page(rollwise.solve(Piglet(target=3)))
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)
+    assert policy is not None
+    rules = dict(rule.strip().split(" ", 1) for rule in policy[1].split(";"))
+    assert rules["default-src"] == "'none'"
+    assert rules["base-uri"] == rules["form-action"] == "'none'"
+    for tag, rule in (("style", "style-src"), ('script type="module"', "script-src")):
+        inside = text.split(f"<{tag}>", 1)[1].split(f"</{tag.split()[0]}>", 1)[0]
+        digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
+        assert rules[rule] == f"'sha256-{digest}'"
+    assert not re.search(r"(src|href)=\"(?!data:)", text)
+    assert "http:" not in text.replace("http://www.w3.org/2000/svg", "")
+    assert "https:" not in text
+
+
+def test_scripts_make_no_html_of_text():
+    for source in ROOM.glob("*.js"):
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|srcdoc",
+                             source.read_text()), source  # fmt: skip
+
+
+def test_all_modules_are_in_the_script_after_what_they_import():
+    text = script()
+    assert not re.search(r"^\s*(import|export)\b", text, re.MULTILINE)
+    names = re.findall(r"^(?:async )?(?:function|class|const) (\w+)", text, re.MULTILINE)
+    assert len(names) == len(set(names))
+    imported = {
+        name.strip()
+        for source in ROOM.glob("*.js")
+        for names in re.findall(r"import \{([^}]*)\}", source.read_text())
+        for name in names.split(",")
+    }
+    assert imported <= set(names)
+
+
+def test_what_a_game_says_cannot_end_its_element():
+    solution = rollwise.solve(HostileNames())
+    text = page(solution)
+    assert "<img" not in text
+    assert "<title>&lt;img" in text
+
+
+def test_small_games_make_small_pages():
+    for game in (Piglet(), SuperSix(), Threes(), DiceBlackjack(), Pig(target=20)):
+        assert len(page(rollwise.solve(game))) < 300_000
+
+
+def test_a_game_that_is_too_large_is_refused(monkeypatch):
+    solution = rollwise.solve(Piglet(target=3))
+    monkeypatch.setattr("rollwise.page.MOST_BYTES", 1_000)
+    with pytest.raises(UsageError, match=r"too large for a page.*rollwise\.coach\.Session plays it"):
+        page(solution)
+    assert MOST_BYTES == 1_000_000
+    monkeypatch.setattr("rollwise.page.MOST_OUTCOMES", 3)
+    with pytest.raises(UsageError, match="outcomes"):
+        page(solution)
+
+
+def test_python_has_the_page_too(tmp_path):
+    solution = rollwise.solve(Piglet(target=3))
+    found = solution.page(tmp_path / "piglet.html")
+    assert (tmp_path / "piglet.html").read_text(encoding="utf-8") == found.html
+    assert found._repr_html_().startswith("<iframe")
+    with pytest.raises(UsageError, match=r"must end in \.html"):
+        solution.page(tmp_path / "piglet.txt")
