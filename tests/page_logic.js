@@ -53,10 +53,12 @@ function oneGame(seed, ...players) {
 function takenBack(seed) {
   const game_ = (isBack) => {
     const session = new Session(game, [null, null], { seed: Number(seed) });
+    const done = new Set(); // how many moves there were when one was taken back
     for (let i = 0; !session.isOver && i < 10_000; i++) {
       session.choose(game.best(session.state));
       session.roll();
-      if (isBack && i % 2 && session.canUndo) {
+      if (isBack && session.canUndo && !done.has(session.accounts.length)) {
+        done.add(session.accounts.length);
         session.undo();
         session.choose(game.best(session.state));
         session.roll();

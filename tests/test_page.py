@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.little_games import HostileNames
+from tests.throwing import Runners
 
 import rollwise
 from rollwise.cli.figures import Figures
@@ -31,8 +33,6 @@ from rollwise.page import MOST_BYTES, page, script
 from rollwise.page.document import document
 from rollwise.words import Narrator
 from rollwise.words.narration import conjugated
-from tests.little_games import HostileNames
-from tests.throwing import Runners
 
 GAMES = {
     "piglet": Piglet(target=4),
@@ -126,7 +126,9 @@ def test_every_state_is_what_python_says(solution, node):
                 assert there["passes"] == outcome.passes
                 assert there["worth"] == pytest.approx(outcome.worth(solution.values), abs=1e-12)
                 if outcome.next_state is not None:
-                    assert there["row"] == list(key_of(solution, outcome.target))[: len(there["row"])]
+                    assert (
+                        there["row"] == list(key_of(solution, outcome.target))[: len(there["row"])]
+                    )
                 assert there["text"] == narrator.outcome_text(action.index, outcome.number)
 
 
@@ -282,7 +284,9 @@ def test_small_games_make_small_pages():
 def test_a_game_that_is_too_large_is_refused(monkeypatch):
     solution = rollwise.solve(Piglet(target=3))
     monkeypatch.setattr("rollwise.page.MOST_BYTES", 1_000)
-    with pytest.raises(UsageError, match=r"too large for a page.*rollwise\.coach\.Session plays it"):
+    with pytest.raises(
+        UsageError, match=r"too large for a page.*rollwise\.coach\.Session plays it"
+    ):
         page(solution)
     assert MOST_BYTES == 1_000_000
     monkeypatch.setattr("rollwise.page.MOST_OUTCOMES", 3)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import inspect
 import json
 import struct
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,8 @@ SAMPLE = 10_000  # outcomes that are looked at to find what changes within a tur
 
 def document(solution: Solution, progress: Progress | None = None) -> bytes:
     """What a page knows of a solved game."""
+    if solution.graph.has_pool:  # whose turns have states that aren't positions after one throw
+        solution = replace(solution, graph=solution.graph.flat)
     graph = solution.graph
     if progress is not None:
         progress("packing the graph", 0, None)

@@ -82,9 +82,9 @@ def _questions(
         "deeds": (kind, map(narrator.deed, packed.actions.tolist())),
         "told": (packed.slot, (narrator.told(*one) for one in asked)),
     }
-    if (
-        narrator.game is not None and type(narrator.game).describe is not Game.describe
-    ):  # the page has the fields by name
+    # the page has the fields by name, and says them where the game has no words for a position
+    has_words = narrator.game is not None and type(narrator.game).describe is not Game.describe
+    if has_words or any("." in name for name in graph.field_names):
         questions["described"] = (alike, map(narrator.position, positions))
     return questions
 

@@ -164,6 +164,8 @@ class Narrator:
 
     def told(self, action: int, number: int, faces: Sequence[int] = ()) -> str:
         """What came of an action in the rules' own words, or what was thrown; empty without any."""
+        if self.graph.view.action(action).keeps:
+            return ""
         if self.is_throw(action):
             after = self.graph.view.action(action).outcome(number).next_state
             return "" if after is None else self._throw_text(after)
@@ -175,8 +177,10 @@ class Narrator:
 
     def deed(self, action: int) -> str:
         """What a player does who takes an action; empty where the rules have no words for it."""
-        label = int(self.graph.action_label[action])
-        return "" if self.is_throw(action) else self._words.deed(self._at(action), label)
+        taken = self.graph.view.action(action)
+        if taken.is_throw or taken.keeps:
+            return ""
+        return self._words.deed(self._at(action), taken.label)
 
     # ---- a move as a sentence
 
