@@ -35,6 +35,7 @@ from rollwise.thumb.language import (
 )
 
 WIDTH = 4  # rules of each number that are kept
+LIKELY = 400  # changes to a rule that are looked at, for each kind of form
 PROMISING = 10  # changes to a rule that are scored, for each number of integers
 IMPROVED = 3  # of these, how many are improved
 PREFERRED = 3  # preferences that are made longer at a time
@@ -452,6 +453,7 @@ class Search:
         relevant = np.sort(order[: int(np.searchsorted(share, (1 - REST) * share[-1])) + 1])
         gain = np.ascontiguousarray(gain[relevant])
         columns = {name: values[relevant] for name, values in self.scorer.columns.items()}
+        best = dict[int, list[tuple[NDArray[np.float64], NDArray[np.int64], Form, bool]]]()
         for form in self._forms:
             values = form.values(columns)
             low, high = int(values.min()), int(values.max())
@@ -460,18 +462,29 @@ class Search:
             totals = np.zeros((high - low + 1, len(changes)))
             tally(values, gain, low, totals)
             upward = np.cumsum(totals[::-1], axis=0)[::-1]
-            downward = np.cumsum(totals, axis=0)
-            for at_least, sums in ((True, upward), (False, downward)):
-                best = np.argmax(sums, axis=0)
-                for number, (place, instead, deed) in enumerate(changes):
-                    level = low + int(best[number])
-                    condition = self._condition(Condition(form, at_least, 0), form, level)
-                    rule = self._made(
-                        (*base.conditions[:place], condition, *base.conditions[place + instead :]),
-                        (*base.deeds[:place], deed, *base.deeds[place + instead :]),
-                    )
-                    if rule.numbers <= self.most:
-                        yield float(sums[best[number], number] + offset[number]), rule
+            for at_least, sums in ((True, upward), (False, np.cumsum(totals, axis=0))):
+                level = np.argmax(sums, axis=0)
+                most = sums[level, np.arange(len(changes))] + offset
+                best.setdefault(form.numbers, []).append((most, low + level, form, at_least))
+        for ways in best.values():
+            estimates = np.concatenate([way[0] for way in ways])
+            for place in np.argsort(-estimates, kind="stable")[:LIKELY].tolist():
+                way, number = divmod(place, len(changes))
+                _, levels, form, at_least = ways[way]
+                rule = self._changed(base, changes[number], form, at_least, int(levels[number]))
+                if rule.numbers <= self.most:
+                    yield float(estimates[place]), rule
+
+    def _changed(
+        self, base: Found, change: tuple[int, bool, int], form: Form, at_least: bool, level: int
+    ) -> Found:
+        """A rule with a new clause."""
+        place, instead, deed = change
+        condition = self._condition(Condition(form, at_least, 0), form, level)
+        return self._made(
+            (*base.conditions[:place], condition, *base.conditions[place + instead :]),
+            (*base.deeds[:place], deed, *base.deeds[place + instead :]),
+        )
 
     def rule(self, found: Found) -> Rule:
         """A rule as the language has it."""
