@@ -18,6 +18,7 @@ import gallery
 import links
 import milp
 import sources
+import thumb
 
 from rollwise.games import available
 
@@ -42,6 +43,7 @@ def main() -> None:
     )
     _write(sources.PAGE, sources.page(sources.BIBLIOGRAPHY.read_text(encoding="utf-8")))
     _picture(DOCS / "images" / "dragon.png")
+    thumb.write()
     for page in links.pages(ROOT):
         if any(block.shown for block in blocks.blocks_of(page.read_text(encoding="utf-8"))):
             with tempfile.TemporaryDirectory() as folder:
