@@ -124,7 +124,10 @@ def _by_layers(name: str, solution: rollwise.LayeredSolution) -> str:
         f"rollwise solve {name}",
         f"rollwise advise {name} --state {state} --throw 2,2,3,5,6 --rolls-left 1",
     ]
-    return "\n".join(["```sh", *lines, "```", "", "The first takes minutes; its answer is kept."])
+    note = "<!-- not run: it takes minutes -->"
+    return "\n".join(
+        [note, "```sh", *lines, "```", "", "The first takes minutes; its answer is kept."]
+    )
 
 
 def title(name: str) -> str:
