@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.graph import NO_THROW, THROW, Lotteries, StateGraph
+from rollwise.graph import NO_THROW, THROW, Lotteries, StateGraph, win_probability
 
 ROUNDED = 2.0**-50  # more than a value of -1 to 1 changes where it is made of two weights
 
@@ -30,7 +30,7 @@ def with_ends(
     """
     flat, n_border = graph.flat, graph.n_border
     blank = np.full((n_border, len(flat.field_names) - rows.shape[1]), NO_THROW, np.int32)
-    chance = np.clip((1 + values) / 2, 0.0, 1.0)
+    chance = np.clip(win_probability(values), 0.0, 1.0)
     split = (chance > 0) & (chance < 1) & (graph.objective == "win") & (not stakes)
     sizes = np.where(split, 2, 1)
     ends = np.cumsum(sizes)
