@@ -4,7 +4,8 @@ The best few rules of each number are kept. One of them is taken up, and changed
 adds or replaces a clause: any form, any bound, either action. What these changes gain is estimated
 by where play comes by and what actions are worth there (`score`). The most promising are scored
 exactly. Of those the best are improved by moving their numbers. When all that are kept have been
-taken up, some of their numbers are changed at random.
+taken up, some of their numbers are changed at random. A small game has so few rules that this ends
+when no new one is found.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ HOPEFUL = 2.0  # times the least loss known: the same, for a rule that was just 
 MOST_TIMES = 12  # what people multiply by
 LEAST_NAMED = 10  # of a parameter that stands in the place of a bound
 DIGITS = 9  # of a loss that count
+MOST_IN_VAIN = 100  # rounds of random changes without one new rule, after which all are found
 CORES = 2
 Progress = Callable[[str, int, "int | None"], None]
 
@@ -147,7 +149,7 @@ class Search:
         return found
 
     def run(self) -> None:
-        """Look for rules until the time is over; Ctrl-C raises KeyboardInterrupt."""
+        """Look until the time is over or no rule is new; Ctrl-C raises KeyboardInterrupt."""
         with ThreadPoolExecutor(CORES) as threads:
             try:
                 self._run(threads)
@@ -162,8 +164,9 @@ class Search:
         for rule in scored:
             self._keep(rule)
         self._usual = sorted(rule.deeds[0] for rule in scored[:MOST_USUAL])
-        while not self._over():
-            base = self._next()
+        in_vain = 0
+        while not self._over() and in_vain < MOST_IN_VAIN:
+            base, scored_before = self._next(), self.scored
             if base is None:
                 jobs = [self._shaken() for _ in range(4)]
                 better = list(threads.map(self._improved, jobs))
@@ -173,6 +176,7 @@ class Search:
                 better = list(threads.map(self._improved, self._best_of(tried)))
             for rule in better:
                 self._keep(rule)
+            in_vain = 0 if base or self.scored > scored_before else in_vain + 1
             if self._progress is not None:
                 self._progress("rules of thumb", self.scored, None)
             last = self.frontier()[-1]
