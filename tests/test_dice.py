@@ -196,6 +196,20 @@ def test_parts_are_the_sub_multisets(thrown):
     assert [dice.how_often(thrown, face) for face in range(5)] == counts.tolist()
 
 
+@pytest.mark.parametrize(("n", "sides"), CASES)
+def test_most_alike_and_the_longest_run(n, sides):
+    for throw in throws(n, sides):
+        assert dice.most_alike(throw) == max(Counter(throw).values(), default=0)
+        runs = [k for k in range(1, n + 1) for f in throw if {*range(f, f + k)} <= {*throw}]
+        assert dice.longest_run(throw) == max(runs, default=0)
+
+
+@pytest.mark.parametrize("face", [0, -1, 62])
+def test_runs_are_of_the_faces_1_to_61(face):
+    with pytest.raises(ValueError, match="faces 1 to 61"):
+        dice.longest_run((1, face))
+
+
 def test_a_code_has_its_limits():
     with pytest.raises(ValueError, match="15 dice of each of 7 faces"):
         dice.code(np.array([0, 16]))

@@ -254,6 +254,15 @@ def test_states_after_a_throw_count(mode: str) -> None:
         rollwise.build(game, mode=mode, max_states=graph.n_states // 2)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(("joker", "made"), [("house", 25), ("none", 0), ("forced", 0)])
+def test_five_alike_are_a_full_house_where_the_rules_say_so(joker: str, made: int) -> None:
+    """Which of the two published values of Yahtzee without a bonus is whose: see large_answers."""
+    game, full_house = Yahtzee(joker=joker), 8
+    assert game.reward(game.start(), (3, 3, 3, 3, 3), full_house) == made
+    assert game.reward(game.start(), (3, 3, 3, 5, 5), full_house) == 25
+    assert game.reward(game.start(), (3, 3, 3, 3, 5), full_house) == 0
+
+
 def test_one_box_of_yahtzee_is_a_sum_anybody_can_do() -> None:
     ones = 5 * (1 - (5 / 6) ** 3)
     for game in (Yahtzee(boxes=1), Yatzy(boxes=1)):

@@ -218,6 +218,29 @@ def how_often(thrown: Any, face: int) -> int:
 
 
 @rule
+def most_alike(thrown: Any) -> int:
+    """How many dice of a throw show the same face, at most; 0 of an empty throw."""
+    most = 0
+    for face in thrown:
+        most = max(most, how_often(thrown, face))
+    return most
+
+
+@rule
+def longest_run(thrown: Any) -> int:
+    """How many faces in a row a throw shows, at most: 3 for 1 3 4 4 5. Faces are 1 to 61."""
+    shown, longest = 0, 0
+    for face in thrown:
+        if face < 1 or face > 61:
+            raise ValueError("a run is looked for among the faces 1 to 61")
+        shown |= 1 << face
+    while shown > 0:
+        shown &= shown >> 1
+        longest += 1
+    return longest
+
+
+@rule
 def code(shown: NDArray[np.int64]) -> int:
     """Counts of faces as one whole number, four bits each: for the number of an action.
 

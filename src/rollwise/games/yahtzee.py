@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import zip_longest
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from rollwise import bits, dice
-from rollwise.game import AGAIN, END, Game, parameter, policy, rule
+from rollwise.game import AGAIN, END, parameter, rule
+from rollwise.games.score_sheet import ScoreSheet, Throw
 
 ONES, SIXES, THREE, FOUR, FULL, SMALL, LARGE, YAHTZEE, CHANCE = 0, 5, 6, 7, 8, 9, 10, 11, 12
-NAMES = (
-    *("ones", "twos", "threes", "fours", "fives", "sixes", "three of a kind", "four of a kind"),
-    *("full house", "small straight", "large straight", "yahtzee", "chance"),
-)
 
 
 class Sheet(NamedTuple):
@@ -24,62 +20,50 @@ class Sheet(NamedTuple):
 
 
 @rule
-def has_run(throw: tuple[int, ...], length: int) -> bool:
-    """Whether so many faces in a row were thrown."""
-    shown = 0
-    for face in throw:
-        shown |= 1 << face
-    for _ in range(length - 1):
-        shown &= shown >> 1
-    return shown > 0
-
-
-@rule
-def points(throw: tuple[int, ...], box: int, joker: bool) -> int:
+def points(throw: Throw, box: int, joker: bool) -> int:
     """What a throw brings in a box; five of a kind as a joker bring what the box can."""
-    a, b, c, d, e = throw  # ascending
+    alike, run = dice.most_alike(throw), dice.longest_run(throw)
     if box <= SIXES:
         return (box + 1) * dice.how_often(throw, box + 1)
     if box == FULL:
-        return 25 if joker or (a == b and d == e and (b == c) != (c == d)) else 0
+        return 25 if joker or (alike == 3 and throw[0] == throw[1] and throw[3] == throw[4]) else 0
     if box == SMALL:
-        return 30 if joker or has_run(throw, 4) else 0
+        return 30 if joker or run >= 4 else 0
     if box == LARGE:
-        return 40 if joker or has_run(throw, 5) else 0
+        return 40 if joker or run == 5 else 0
     if box == YAHTZEE:
-        return 50 if a == e else 0
-    three, four = a == c or b == d or c == e, a == d or b == e
-    return a + b + c + d + e if box == CHANCE or four or (three and box == THREE) else 0
+        return 50 if alike == 5 else 0
+    least = 3 if box == THREE else 4 if box == FOUR else 1
+    return sum(throw) if alike >= least else 0
 
 
 @dataclass(frozen=True)
-class Yahtzee(Game):
+class Yahtzee(ScoreSheet):
     """Throw five dice, twice throw again those that you don't keep, then fill a box: 13 turns.
 
     Each box is filled once. 63 points or more in the boxes of the six faces bring 35. Where the
     yahtzee box has its 50, each further five of a kind brings 100. Five of a kind are a joker
     where the yahtzee box is filled: they count as a full house and as straights, "forced" (the
     box of their face comes first, then the lower boxes) or "free" (once the box of their face is
-    filled). With "none" there is neither a joker nor the 100.
+    filled). Otherwise there is no joker and no 100; with "house" five alike are a full house.
     """
 
-    joker: str = parameter("forced", among=("forced", "free", "none"), about="five of a kind again")
+    joker: str = parameter("forced", among=("forced", "free", "house", "none"), about="five alike")
     boxes: int = parameter(13, at_least=1, at_most=13, about="of the sheet, the first so many")
-    players: ClassVar = 1
-    objective: ClassVar = "maximize"
-    action_names: ClassVar = NAMES
+    action_names: ClassVar = (
+        *("ones", "twos", "threes", "fours", "fives", "sixes", "three of a kind"),
+        *("four of a kind", "full house", "small straight", "large straight", "yahtzee", "chance"),
+    )
 
     def start(self) -> Sheet:
         return Sheet(0, 0, 0)
 
-    def throws(self, s: Sheet) -> dice.Pool:
-        return dice.pool(5, sides=6, rerolls=2)
+    def is_joker(self, s: Sheet, throw: Throw, box: int) -> bool:
+        again = bits.has(s.filled, YAHTZEE) and bits.has(s.filled, throw[0] - 1)
+        counts = box == FULL if self.joker == "house" else again and self.joker != "none"
+        return throw[0] == throw[4] and counts
 
-    def is_joker(self, s: Sheet, throw: tuple[int, ...]) -> bool:
-        again = throw[0] == throw[4] and bits.has(s.filled, YAHTZEE)
-        return again and self.joker != "none" and bits.has(s.filled, throw[0] - 1)
-
-    def actions(self, s: Sheet, throw: tuple[int, ...]) -> Iterator[int]:
+    def actions(self, s: Sheet, throw: Throw) -> Iterator[int]:
         again = throw[0] == throw[4] and bits.has(s.filled, YAHTZEE) and self.joker == "forced"
         if again and not bits.has(s.filled, throw[0] - 1):
             yield throw[0] - 1
@@ -89,48 +73,18 @@ class Yahtzee(Game):
                 if not bits.has(s.filled, box):
                     yield box
 
-    def outcomes(
-        self, s: Sheet, throw: tuple[int, ...], box: int
-    ) -> Iterator[tuple[int, int, Sheet]]:
+    def outcomes(self, s: Sheet, throw: Throw, box: int) -> Iterator[tuple[int, int, Sheet]]:
         filled = bits.with_member(s.filled, box)
         made = points(throw, box, False)
         upper = min(s.upper + made, 63) if box <= SIXES else s.upper
-        bonus = 1 if box == YAHTZEE and made > 0 and self.joker != "none" else s.bonus
+        bonus = 1 if box == YAHTZEE and made > 0 and self.joker in ("forced", "free") else s.bonus
         yield 1, END if bits.size(filled) == self.boxes else AGAIN, Sheet(filled, upper, bonus)
 
-    def reward(self, s: Sheet, throw: tuple[int, ...], box: int) -> float:
-        made = points(throw, box, self.is_joker(s, throw))
+    def reward(self, s: Sheet, throw: Throw, box: int) -> float:
+        made = points(throw, box, self.is_joker(s, throw, box))
         over = box <= SIXES and s.upper < 63 <= s.upper + made
         again = s.bonus == 1 and throw[0] == throw[4]
         return float(made + (35 if over else 0) + (100 if again else 0))
 
-    def progress(self, s: Sheet) -> int:
-        return bits.size(s.filled)
-
     def describe(self, s: Sheet) -> str:
-        left = [name for box, name in enumerate(NAMES[: self.boxes]) if not bits.has(s.filled, box)]
-        more = ", 100 for each five of a kind" if s.bonus else ""
-        return f"open: {', '.join(left)}; {s.upper} of 63 above{more}"
-
-    def show(self, s: Sheet) -> str:
-        rows = [
-            f"[{'x' if bits.has(s.filled, box) else ' '}] {name}"
-            for box, name in enumerate(NAMES[: self.boxes])
-        ]
-        pairs = zip_longest(rows[: SIXES + 1], rows[SIXES + 1 :], fillvalue="")
-        return "\n".join(f"{left:14}{right}".rstrip() for left, right in pairs)
-
-    def deed(self, s: Sheet, throw: tuple[int, ...], box: int) -> str:
-        return f"fill {NAMES[box]}"
-
-    def told(self, s: Sheet, throw: tuple[int, ...], box: int, then: int, after: Sheet) -> str:
-        made = self.reward(s, throw, box)
-        return "1 point" if made == 1 else f"{made:g} points"
-
-    @policy
-    def most_alike(self, s: Sheet, throw: tuple[int, ...], rolls_left: int) -> Any:
-        """Keep the face that shows most often, the highest of several; fill what brings most."""
-        if rolls_left:
-            face = max(throw, key=lambda face: (throw.count(face), face))
-            return (face,) * throw.count(face)
-        return max(self.actions(s, throw), key=lambda box: self.reward(s, throw, box))
+        return super().describe(s) + (", 100 for each five of a kind" if s.bonus else "")
