@@ -10,8 +10,8 @@ import pytest
 from record_playthrough import numbers, throws_of
 
 from rollwise import AGAIN, PASS, build
-from rollwise.builders.one_state import one_state
 from rollwise.builders.rules import Rules
+from rollwise.builders.some_states import some_states
 from rollwise.errors import TooManyStates
 from rollwise.game import then_text
 from rollwise.games import available
@@ -59,7 +59,7 @@ def test_replay(path):
         # and the graph knows the same move
         here, border = graph, None
         if here is None:
-            here, border = one_state(Rules(game), np.array(flat(move["state"]), np.int32))
+            here, border = some_states(Rules(game), np.array([flat(move["state"])], np.int32))
         last = (0,) if here.has_pool else ()  # the rules see the last throw
         s = here.find(flat(move["state"]), *situation[1:], *last)
         begin, end = here.action_indptr[s : s + 2]

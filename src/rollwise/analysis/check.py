@@ -8,13 +8,21 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rollwise.analysis.oddities import oddities
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.builders import CompileWarning, Progress, build
 from rollwise.builders.rules import Rules
-from rollwise.errors import EndlessPlay, PolicyError, RollwiseError, RulesDiffer, RulesError
+from rollwise.errors import (
+    EndlessPlay,
+    PolicyError,
+    RollwiseError,
+    RulesDiffer,
+    RulesError,
+    TooManyStates,
+)
 from rollwise.game import Game
 from rollwise.graph import KEEP, StateGraph
 from rollwise.graph.choices import actions_of, has_choice, outcome_action, outcomes_of
@@ -91,13 +99,21 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     Returns
     -------
     Report
-        It doesn't raise for faults of the rules: they are findings.
+        It doesn't raise for faults of the rules: they are findings. Of a game that is too large
+        for one graph it looks at a sample, and says so.
     """
     report = Report(game.name)
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", CompileWarning)
             graph = build(game, max_states=max_states, progress=progress)
+    except TooManyStates as error:
+        from rollwise.analysis.check_large import check_large
+
+        can_be_solved = max_states is None and Rules(game).has_progress
+        report.add("note" if can_be_solved else "error", "size", str(error))
+        check_large(report, game, progress)
+        return report
     except RollwiseError as error:
         report.add("error", "rules", str(error))
         return report
@@ -117,7 +133,7 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
         return report
     _look_for_useless_actions(report, Solution.of_graph(graph, game))
     _try_policies(report, game, graph)
-    _look_at_progress(report, game, graph)
+    look_at_progress(report, game, graph)
     for text in word_faults(game, graph):
         report.add("error", "words", text)
     return report
@@ -156,15 +172,24 @@ def compare_builders(report: Report, game: Game, graph: StateGraph, max_states: 
     report.add("ok", topic, f"the rules do the same both ways ({compared:,} states compared)")
 
 
-def _look_at_progress(report: Report, game: Game, graph: StateGraph) -> None:
-    """Whether an outcome lowers what the game calls its progress."""
+def look_at_progress(
+    report: Report, game: Game, graph: StateGraph, border: NDArray[np.int32] | None = None
+) -> None:
+    """Whether an outcome lowers what the game calls its progress.
+
+    Parameters
+    ----------
+    border : (n_border, n_fields) int32, optional
+        The states of the border, where the graph is a part of the game.
+    """
     rules = Rules(game)
     if not rules.has_progress:
         return
     if graph.n_states > MOST_ASKED:
         report.add("note", "progress", "too many states to look at; solving by layers does")
         return
-    states = map(rules.layout.state, graph.fields.tolist())
+    rows = graph.fields if border is None else np.concatenate([graph.fields, border])
+    states = map(rules.layout.state, rows.tolist())
     try:
         reached = np.array([rules.progress(state) for state in states], np.int64)
     except RulesError as error:
@@ -185,7 +210,8 @@ def _look_at_progress(report: Report, game: Game, graph: StateGraph) -> None:
         )
     else:
         layers = len(np.unique(reached))
-        report.add("ok", "progress", f"no outcome lowers it ({layers:,} layers)")
+        where = "" if border is None else ", where it was looked at"
+        report.add("ok", "progress", f"no outcome lowers it{where} ({layers:,} layers)")
 
 
 def _look_for_oddities(report: Report, graph: StateGraph) -> None:

@@ -26,16 +26,23 @@ EXCHANGE = (
 MOSTLY, HARDLY_EVER = 0.5, 0.1
 
 
-def oddities(graph: StateGraph) -> list[str]:
-    """What is surely not meant, each in a line with what to write instead."""
+def oddities(graph: StateGraph, border: NDArray[np.int32] | None = None) -> list[str]:
+    """What is surely not meant, each in a line with what to write instead.
+
+    Parameters
+    ----------
+    border : (n_border, n_fields) int32, optional
+        The states of the border, if there is one.
+    """
     action = outcome_action(graph)
-    inside = np.flatnonzero((graph.outcome_state >= 0) & (graph.outcome_state < graph.n_states))
-    before = graph.fields[graph.action_state[action[inside]]]
-    after = graph.fields[graph.outcome_state[inside]]
+    fields = graph.fields if border is None else np.concatenate([graph.fields, border])
+    inside = np.flatnonzero((graph.outcome_state >= 0) & (graph.outcome_state < len(fields)))
+    before = fields[graph.action_state[action[inside]]]
+    after = fields[graph.outcome_state[inside]]
     passes = graph.outcome_passes[inside]
     if not len(inside) or graph.n_states < 2:
         return []
-    fixed = (graph.states == graph.states[0]).all(axis=0)
+    fixed = (fields == fields[0]).all(axis=0)
     passed = bool(passes.any())
     found = []
     for field in np.flatnonzero(fixed).tolist():

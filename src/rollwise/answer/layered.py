@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -133,6 +134,44 @@ class LayeredSolution(Worth):
         """
         return find_state(self.states, self.field_names, state, self.title)
 
+    def numbers_of(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The numbers of many states, (n,) int64, given by their fields: (n, n_fields) int32.
+
+        Raises
+        ------
+        UnknownState
+        """
+        keys, order = self._keys
+        found = np.zeros(len(rows), np.int64)
+        if keys is not None:
+            least, scale = self._scale
+            places = np.searchsorted(keys, (rows - least) @ scale)
+            found = order[np.minimum(places, len(order) - 1)]
+        missed = np.flatnonzero(np.any(self.states[found] != rows, axis=1))
+        for i in missed.tolist():
+            found[i] = self.find(rows[i].tolist())
+        return found
+
+    @cached_property
+    def _scale(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The least number in each field, and what a step in it counts in a key of all fields."""
+        least = self.states.min(axis=0).astype(np.int64)
+        spans = [int(span) for span in self.states.max(axis=0) - least + 1]
+        scale = [prod(spans[:i]) for i in range(len(spans) + 1)]
+        return least, np.array(scale[:-1] if scale[-1] < 2**62 else [], np.int64)
+
+    @cached_property
+    def _keys(self) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
+        """The keys of all states, ascending, and whose each is; None where they don't fit."""
+        least, scale = self._scale
+        if not len(scale):
+            return None, scale
+        keys = np.zeros(len(self.states), np.int64)
+        for column, low, step in zip(self.states.T, least.tolist(), scale.tolist(), strict=True):
+            keys += (column.astype(np.int64) - low) * step
+        order = np.argsort(keys)
+        return keys[order], order
+
     def part(self, state: Sequence[int] | Mapping[str, int]) -> Solution:
         """The answer in one state and its turn; play ends where it leads to.
 
@@ -149,16 +188,26 @@ class LayeredSolution(Worth):
         ------
         UnknownState
         """
+        return self.parts(np.array([self.find(state)]))
+
+    def parts(self, numbers: NDArray[np.int64]) -> Solution:
+        """The answer in some states and their turns, as `part` gives it in one.
+
+        Parameters
+        ----------
+        numbers : (n,) int64
+            Of the states, each once. They are the first states of the answer, in this order.
+        """
         from rollwise.answer.solution import Solution
-        from rollwise.builders.one_state import one_state
         from rollwise.builders.rules import Rules
+        from rollwise.builders.some_states import some_states
         from rollwise.derive.ended import ROUNDED, with_ends
 
-        graph, rows = one_state(Rules(self.game), self.states[self.find(state)])
-        numbers = np.array([self.find(row.tolist()) for row in rows], np.int64)
-        ended = with_ends(graph, rows, self.values[numbers], self.stakes)
+        graph, rows = some_states(Rules(self.game), self.states[numbers])
+        next_states = self.numbers_of(rows)
+        ended = with_ends(graph, rows, self.values[next_states], self.stakes)
         found = Solution.of_graph(ended, self.game)
-        off = self.error_bounds[numbers].max(initial=0.0) + ROUNDED
+        off = self.error_bounds[next_states].max(initial=0.0) + ROUNDED
         return replace(found, error_bounds=np.nextafter(found.error_bounds + off, np.inf))
 
     def advise(

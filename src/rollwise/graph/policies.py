@@ -89,42 +89,59 @@ class Policy:
         PolicyError
             It fails, or gives what is no action there; names the state.
         """
-        layout, throws = StateLayout.of(game.start()), graph.throw_layout
         probability = np.zeros(graph.n_actions)
+        asked = chances_of(graph, game, name, function)
         for state in graph.view:
-            actions = state.action_range
-            if len(actions) == 1:
-                probability[actions[0]] = 1.0
-                continue
-            try:
-                given = [layout.state(state.fields)]
-                if throws is not None:
-                    given.append(throws.throw(state.throw))
-                if graph.has_pool:
-                    given.append(state.rolls_left)
-                answer = function(*given)
-                if isinstance(answer, tuple) and state.rolls_left:
-                    answer = _kept(state, answer)
-                mixed = answer if isinstance(answer, Mapping) else {answer: 1.0}
-                chances = {index(label): float(weight) for label, weight in mixed.items()}
-            except PASSED_ON:
-                raise
-            except BaseException as error:
-                raise PolicyError(
-                    f"{graph.game}: the policy {name} fails in the state "
-                    f"{state}: {fault_text(error)}"
-                ) from error
-            total, labels = sum(chances.values()), state.labels
-            for label, weight in (chances or {-1: 0.0}).items():
-                if label not in labels or not weight >= 0 or not 0 < total < np.inf:
-                    named = graph.vocabulary.text(label) if chances else "no action"
-                    may = ", ".join(map(graph.vocabulary.text, labels))
-                    raise PolicyError(
-                        f"{graph.game}: the policy {name} gives {named} (weight {weight}) in the "
-                        f"state {state}, where the actions are {may}"
-                    )
-                probability[actions[labels.index(label)]] = weight / total
+            for action, chance in asked(state).items():
+                probability[action] = chance
         return cls(name, probability)
+
+
+def chances_of(
+    graph: StateGraph, game: Startable, name: str, function: StateFunction
+) -> Callable[[State], dict[int, float]]:
+    """What a policy given as a function does in a state: how likely each action is taken.
+
+    Parameters
+    ----------
+    function : callable
+        As in `Policy.of_function`, which says what is raised.
+    """
+    layout, throws = StateLayout.of(game.start()), graph.throw_layout
+
+    def asked(state: State) -> dict[int, float]:
+        actions = state.action_range
+        if len(actions) == 1:
+            return {actions[0]: 1.0}
+        try:
+            given = [layout.state(state.fields)]
+            if throws is not None:
+                given.append(throws.throw(state.throw))
+            if graph.has_pool:
+                given.append(state.rolls_left)
+            answer = function(*given)
+            if isinstance(answer, tuple) and state.rolls_left:
+                answer = _kept(state, answer)
+            mixed = answer if isinstance(answer, Mapping) else {answer: 1.0}
+            chances = {index(label): float(weight) for label, weight in mixed.items()}
+        except PASSED_ON:
+            raise
+        except BaseException as error:
+            raise PolicyError(
+                f"{graph.game}: the policy {name} fails in the state {state}: {fault_text(error)}"
+            ) from error
+        total, labels = sum(chances.values()), state.labels
+        for label, weight in (chances or {-1: 0.0}).items():
+            if label not in labels or not weight >= 0 or not 0 < total < np.inf:
+                named = graph.vocabulary.text(label) if chances else "no action"
+                may = ", ".join(map(graph.vocabulary.text, labels))
+                raise PolicyError(
+                    f"{graph.game}: the policy {name} gives {named} (weight {weight}) in the "
+                    f"state {state}, where the actions are {may}"
+                )
+        return {actions[labels.index(label)]: weight / total for label, weight in chances.items()}
+
+    return asked
 
 
 def _kept(state: State, faces: tuple[int, ...]) -> int:

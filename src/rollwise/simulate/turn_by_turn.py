@@ -1,0 +1,260 @@
+"""Games of a game that is too large for one graph: all at once, turn by turn.
+
+Before each turn the graph of the positions is made that the games have come to, and of no others.
+So play needs no answer, and little memory; an answer by layers gives the best play.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.builders.rules import Rules
+from rollwise.builders.some_states import some_states
+from rollwise.errors import PolicyError
+from rollwise.game import Game
+from rollwise.graph import StateGraph
+from rollwise.graph.choices import actions_of, outcomes_of, spans
+from rollwise.graph.policies import chances_of
+
+if TYPE_CHECKING:
+    from rollwise.answer.layered import LayeredSolution
+
+STATES_AT_ONCE = 100_000  # of a graph, about
+THROWS = 50  # about as many has a position without a pool of dice
+MOST_TURNS = 2_000  # positions that a game comes to before it is broken off
+
+Ints = NDArray[np.int64]
+
+
+def positions_at_once(rules: Rules) -> int:
+    """How many positions of a game make a graph of some hundred thousand states at most."""
+    each = 1 + (rules.turn_states or (THROWS if rules.has_throws else 0))
+    return max(STATES_AT_ONCE // each, 1)
+
+
+class Turn(NamedTuple):
+    """The turns of some positions, which are the first states of a graph.
+
+    Attributes
+    ----------
+    graph : StateGraph
+    border : (n, n_fields) int32
+        The positions that they lead to.
+    first : int
+        The number of the first of these in the graph.
+    act : callable
+        Which actions are taken in some states: (n,) int64 for (n,) int64.
+    """
+
+    graph: StateGraph
+    border: NDArray[np.int32]
+    first: int
+    act: Callable[[Ints], Ints]
+
+
+Player = Callable[[NDArray[np.int32]], Turn]  # of positions, (n, n_fields) int32
+
+
+@dataclass(frozen=True, eq=False)
+class PlayedGames:
+    """What came of games.
+
+    Attributes
+    ----------
+    seed : int
+    over : (games,) bool
+        Whether a game ended. Those that came to `MOST_TURNS` positions were broken off.
+    gains : (games,) float64
+        The points of the player, or what the first player got; so far, where it isn't over.
+    unit : {"turns", "rolls"}
+    lengths : (games,) int64
+        How many of them. Rolls are moves of which more than one thing can come.
+    positions : (n, n_fields) int32
+        That games came to: the start first, then those most often come to.
+    visits : (n,) int64
+        How often, in all games together.
+    """
+
+    seed: int
+    over: NDArray[np.bool_]
+    gains: NDArray[np.float64]
+    unit: str
+    lengths: Ints
+    positions: NDArray[np.int32]
+    visits: Ints
+
+    @property
+    def n(self) -> int:
+        """How many games were played."""
+        return len(self.over)
+
+    @property
+    def mean(self) -> float:
+        """The mean of the gains."""
+        return float(self.gains.mean())
+
+    @property
+    def standard_error(self) -> float:
+        """Of the mean; infinite for a single game."""
+        return float(self.gains.std(ddof=1) / np.sqrt(self.n)) if self.n > 1 else np.inf
+
+
+def best_play(answer: LayeredSolution) -> Player:
+    """Who takes the first of the best actions."""
+
+    def turn(rows: NDArray[np.int32]) -> Turn:
+        solution = answer.parts(answer.numbers_of(rows))
+        graph, fields = solution.graph, len(answer.field_names)
+        ends = graph.positions[len(rows) :]
+        first = int(ends[0]) if len(ends) else graph.n_states
+        return Turn(graph, graph.states[first:, :fields], first, lambda s: solution.best_actions[s])
+
+    return turn
+
+
+def random_play(game: Game, random: np.random.Generator) -> Player:
+    """Who takes every action of a state equally likely."""
+    rules = Rules(game)
+
+    def turn(rows: NDArray[np.int32]) -> Turn:
+        graph, border = some_states(rules, rows)
+
+        def act(states: Ints) -> Ints:
+            actions, counts = actions_of(graph, states)
+            place = np.cumsum(counts) - counts + random.integers(0, counts)
+            return np.asarray(actions[place])
+
+        return Turn(graph, border, graph.n_states, act)
+
+    return turn
+
+
+def policy_play(game: Game, name: str, random: np.random.Generator) -> Player:
+    """Who plays a policy that is written beside the rules.
+
+    Raises
+    ------
+    PolicyError
+        There is no such policy; or, as games are played, it gives what is no action.
+    """
+    policies = game.policies()
+    if name not in policies:
+        raise PolicyError(f"{game.name} has no policy {name!r} (its policies: {list(policies)})")
+    rules, function = Rules(game), policies[name]
+
+    def turn(rows: NDArray[np.int32]) -> Turn:
+        graph, border = some_states(rules, rows)
+        asked = chances_of(graph, game, name, lambda *at: function(game, *at))
+
+        def act(states: Ints) -> Ints:
+            taken = []
+            for s in states.tolist():
+                chances = asked(graph.view[s])
+                pick = random.choice(len(chances), p=list(chances.values()))
+                taken.append(list(chances)[pick])
+            return np.array(taken, np.int64)
+
+        return Turn(graph, border, graph.n_states, act)
+
+    return turn
+
+
+def play_turn_by_turn(
+    game: Game,
+    player: Player,
+    games: int,
+    seed: int,
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> PlayedGames:
+    """Play games from the start, all players alike.
+
+    Parameters
+    ----------
+    player : callable
+        `best_play`, `random_play` or `policy_play`.
+    seed : int
+        Of the dice; what comes of it depends on nothing else, but for the player's own.
+    """
+    rules = Rules(game)
+    random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
+    start = np.array(rules.layout.numbers(rules.start), np.int32)
+    play = _Play(games, game.players == 2, random)
+    at = np.repeat(start[None], games, 0)
+    live = np.arange(games)
+    size = positions_at_once(rules)
+    seen: dict[tuple[int, ...], int] = {tuple(start.tolist()): 0}
+    for _ in range(MOST_TURNS):
+        if not len(live):
+            break
+        if progress is not None:
+            progress("playing", games - len(live), games)
+        rows, place = np.unique(at, axis=0, return_inverse=True)
+        place = place.reshape(-1)
+        for row, often in zip(rows.tolist(), np.bincount(place).tolist(), strict=True):
+            seen[tuple(row)] = seen.get(tuple(row), 0) + often
+        going = []
+        for begin in range(0, len(rows), size):
+            here = np.flatnonzero((begin <= place) & (place < begin + size))
+            turn = player(rows[begin : begin + size])
+            who, states = play.one_turn(turn, live[here], place[here] - begin)
+            going.append((who, turn.border[states - turn.first]))
+        live = np.concatenate([who for who, _ in going])
+        at = np.concatenate([rows for _, rows in going])
+    over = np.ones(games, np.bool_)
+    over[live] = False
+    first, *others = seen.items()
+    positions = [first, *sorted(others, key=lambda pair: (-pair[1], pair[0]))]
+    return PlayedGames(
+        seed,
+        over,
+        play.gains,
+        "turns" if play.of_two else "rolls",
+        play.lengths,
+        np.array([row for row, _ in positions], np.int32),
+        np.array([often for _, often in positions], np.int64),
+    )
+
+
+class _Play:
+    """Games under way: what the first player has, who moves, and how long they last."""
+
+    def __init__(self, games: int, of_two: bool, random: np.random.Generator) -> None:
+        self.gains, self.lengths = np.zeros(games), np.zeros(games, np.int64)
+        self.of_two = of_two
+        self._sign, self._random = np.ones(games), random
+
+    def one_turn(self, turn: Turn, games: Ints, states: Ints) -> tuple[Ints, Ints]:
+        """Play until all games have left the graph or are over; which go on, and where."""
+        left: list[tuple[Ints, Ints]] = []
+        while len(games):
+            games, states = self._move(turn, games, states)
+            gone = states >= turn.first
+            left.append((games[gone], states[gone]))
+            games, states = games[~gone], states[~gone]
+        return np.concatenate([g for g, _ in left]), np.concatenate([s for _, s in left])
+
+    def _move(self, turn: Turn, games: Ints, states: Ints) -> tuple[Ints, Ints]:
+        """One action in each game; those that go on, and where."""
+        graph, lotteries = turn.graph, turn.graph.lotteries
+        actions = turn.act(states)
+        lottery = graph.action_lottery[actions]
+        outcomes, counts = outcomes_of(graph, actions)
+        last = np.cumsum(counts)
+        first = last - counts
+        drawn = spans(lotteries.indptr[lottery], counts)  # of the lotteries
+        weights = np.concatenate([[0.0], np.cumsum(lotteries.weight[drawn])])
+        low, high = weights[first], weights[last]
+        found = low + self._random.random(len(games)) * (high - low)
+        place = np.clip(np.searchsorted(weights, found, side="right") - 1, first, last - 1)
+        chosen = drawn[place]
+        self.gains[games] += self._sign[games] * lotteries.reward[lottery]
+        over, passes = lotteries.over[chosen], lotteries.passes[chosen]
+        self.gains[games] += self._sign[games] * np.where(over, lotteries.payoff[chosen], 0.0)
+        self.lengths[games] += (passes | over) if self.of_two else counts > 1
+        self._sign[games[passes]] *= -1
+        return games[~over], graph.outcome_state[outcomes[place]][~over].astype(np.int64)
