@@ -37,8 +37,9 @@ test: $(VENV)/ready
 	ROLLWISE_FILL_FRESH=1 ROLLWISE_OFF=plain-kernels $(PYTEST) --hypothesis-profile=quick -m "kernels and not slow"
 	ROLLWISE_FILL_FRESH=1 NUMBA_DISABLE_JIT=1 $(PYTEST) --hypothesis-profile=quick -m "kernels and not slow"
 
-# LARGE="--only NAME,NAME" takes some of tests/large_answers.toml.
+# The tests marked large, then the answers. LARGE="--only NAME,NAME" takes some of tests/large_answers.toml.
 test-large: $(VENV)/ready
+	$(PYTEST) --large -m large
 	$(BIN)/python -m benchmarks.large $(LARGE)
 
 check: $(VENV)/ready

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -55,7 +56,19 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("filterwarnings", "ignore:overflow encountered:RuntimeWarning")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--large", action="store_true", help="run the tests that are marked large")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--large"):
+        large = [item for item in items if item.get_closest_marker("large")]
+        config.hook.pytest_deselected(items=large)
+        items[:] = [item for item in items if item not in large]
+    # What is there now stays. Searching it again for garbage would make that search rare, and
+    # large arrays wait for it.
+    gc.collect()
+    gc.freeze()
     reason = "NUMBA_DISABLE_JIT leaves nothing to compile"
     for item in items:
         if item.get_closest_marker("needs_jit"):

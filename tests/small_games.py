@@ -15,6 +15,8 @@ SMALL: dict[str, dict[str, Any]] = {
     "yahtzee": {"boxes": 1},
     "yatzy": {"boxes": 1},
     "chicago": {"dice": 2},
+    "ship-captain-crew": {"tries": 2},
+    "shut-the-box": {"tiles": 5},
 }
 TYPED = {  # as on the command line
     name: [f"{parameter}={value}" for parameter, value in given.items()]

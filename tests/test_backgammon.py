@@ -303,7 +303,7 @@ def test_two_checkers_are_borne_off_at_once_as_published():
         assert abs((1 + solution.values[position]) / 2 - ways / 36) < 1e-14
 
 
-@pytest.mark.slow
+@pytest.mark.large
 @pytest.mark.needs_jit
 def test_when_bearing_off_none_is_best():
     """Bgonline.org (2013), thread 149100: 54,263 positions; in 3,825 of those after a throw that is

@@ -5,6 +5,7 @@ The tools are those that make the documents (see ``docs/generate``).
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -26,7 +27,15 @@ DOCS = ROOT / "docs"
 PAGES = links.pages(ROOT)
 RUN_FAST = {"tutorial.md"}
 # Games whose cards take many seconds: hundreds of thousands of states, solved several times.
-LARGE = {"farkle", "farkle-turn", "hypergammon", "pass-the-pigs", "pig", "two-dice-pig"}
+SLOW = {"farkle", "farkle-turn", "pass-the-pigs", "pig", "two-dice-pig"}
+LARGE = {"hypergammon"}
+
+
+def marks_of(name: str) -> list[pytest.MarkDecorator]:
+    """How long it takes to solve a game with its default parameters."""
+    if name in LARGE:
+        return [pytest.mark.large]
+    return [pytest.mark.slow] if name in SLOW else []
 
 
 def page_name(page: Path) -> str:
@@ -37,6 +46,8 @@ def pages_that_run():
     for page in PAGES:
         if any(block.runs for block in blocks.blocks_of(page.read_text())):
             marks = [] if page.name in RUN_FAST else [pytest.mark.slow]
+            if page.parent.name == "games" and page.stem in LARGE:
+                marks = [pytest.mark.large]
             yield pytest.param(page, id=page_name(page), marks=[*marks, pytest.mark.needs_jit])
 
 
@@ -50,7 +61,9 @@ def test_every_block_of_commands_is_marked_as_one():
     for page in PAGES:
         for block in blocks.blocks_of(page.read_text()):
             where = f"{page_name(page)}, line {block.line}"
-            assert block.language in ("sh", "python", "text"), where
+            assert block.language in ("sh", "python", "text", "json"), where
+            if block.language == "json":
+                json.loads(block.code)
             if block.language == "text":
                 assert not block.code.startswith(("$ ", "rollwise ")), where
 
@@ -112,7 +125,7 @@ def test_the_games_of_the_documents_are_those_in_examples(tmp_path):
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.slow] if name in LARGE else [])
+        pytest.param(name, marks=marks_of(name))
         for name in available()
         if name not in cards.BY_LAYERS
     ],
@@ -124,7 +137,7 @@ def test_the_cards_are_up_to_date(name):
 @pytest.mark.needs_jit
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.slow] if name in LARGE else []) for name in available()],
+    [pytest.param(name, marks=marks_of(name)) for name in available()],
 )
 def test_the_gallery_shows_every_game(name):
     assert gallery.section(name) in (DOCS / "gallery.md").read_text(), "run make docs"

@@ -53,6 +53,7 @@ SMALL = small_games.SMALL | {
     "threes": {"dice": 2},
     "hare-and-tortoise": {"steps": 4},
 }
+TOO_LARGE = {"hypergammon"}  # with one checker, too
 SEATS = ("first", "second", "either")
 
 
@@ -85,7 +86,8 @@ class Sudden(Game):
 
 def small_games() -> list[tuple[Game, str | None]]:
     """Games of every shape, and the contests of two at those with points."""
-    games = [cls(**SMALL.get(name, {})) for name, cls in sorted(available().items())]
+    names = sorted(available().keys() - TOO_LARGE)
+    games = [available()[name](**SMALL.get(name, {})) for name in names]
     games += [Sudden(), Sudden(goes_on=0)]
     kinds: list[tuple[Game, str | None]] = [(game, None) for game in games]
     for_points = [game for game in games if game.objective != "win"]

@@ -63,7 +63,7 @@ def test_storm_gives_the_same_values(tmp_path, form, game, against):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("game", [Pig(target=20), SuperSix(sticks=7), Threes(dice=3)], ids=str)
+@pytest.mark.parametrize("game", [Pig(target=12), SuperSix(sticks=7), Threes(dice=3)], ids=str)
 def test_open_spiel_gives_the_same_values(game):
     pyspiel = pytest.importorskip("pyspiel")
     value_iteration = pytest.importorskip("open_spiel.python.algorithms.value_iteration")

@@ -21,7 +21,7 @@ from rollwise.plot.style import LINE_COLOURS
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "thumb.md"
 PICTURE = ROOT / "docs" / "images" / "thumb.svg"
-PLACE = re.compile(r"(?<=<!-- rules of thumb -->\n).*?(?=<!-- end -->)", re.S)
+PLACE = re.compile(r"(?<=<!-- from docs/generate/thumb.py -->\n).*?(?=<!-- end -->)", re.S)
 LEAST = 1e-4  # percentage points, or hundredths of a point, that the picture tells from none
 
 

@@ -44,6 +44,8 @@ class Policies:
     solution : Solution or callable, optional
         Where ``optimal`` comes from, or what finds it. The graph is solved unless given. That
         happens once, when a policy first asks for it.
+    found : dict of str to Policy, optional
+        Where policies are kept by name, so that each is found once.
 
     Examples
     --------
@@ -57,10 +59,11 @@ class Policies:
         graph: StateGraph,
         game: Game | None = None,
         solution: Solution | Callable[[], Solution] | None = None,
+        found: dict[str, Policy] | None = None,
     ) -> None:
         self.graph, self.game = graph, game
         self._solution = solution
-        self._found: dict[str, Policy] = {}
+        self._found = {} if found is None else found
 
     @classmethod
     def of(cls, subject: Subject) -> Policies:

@@ -231,12 +231,18 @@ class Solution(Worth):
         name = "best by estimates" if self.estimated else "optimal"
         return Policy.of_actions(self.graph, name, self.best_actions, self.is_best)
 
-    @cached_property
+    @property
     def policies(self) -> Policies:
         """The policies of the game by name; ``optimal`` is this solution's."""
         from rollwise.answer.references import Policies
 
-        return Policies(self.graph, self.game, self)
+        return Policies(self.graph, self.game, self, self._found_policies)
+
+    @cached_property
+    def _found_policies(self) -> dict[str, Policy]:
+        # Not `Policies`, which refers to this solution: large arrays would wait for the garbage
+        # collector.
+        return {}
 
     def __len__(self) -> int:
         """How many positions it has the values of, those after a throw not counted."""
