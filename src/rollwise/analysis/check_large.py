@@ -13,7 +13,7 @@ from rollwise.analysis.check import Report, look_at_progress
 from rollwise.analysis.oddities import oddities
 from rollwise.builders import Progress
 from rollwise.builders.rules import Rules
-from rollwise.builders.some_states import compare_some, some_states
+from rollwise.builders.some_states import compare_some, positions_at_once, some_states
 from rollwise.errors import PolicyError, RollwiseError, RulesDiffer, RulesError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
@@ -22,7 +22,6 @@ from rollwise.simulate.turn_by_turn import (
     PlayedGames,
     play_turn_by_turn,
     policy_play,
-    positions_at_once,
     random_play,
 )
 from rollwise.words import word_faults

@@ -70,7 +70,7 @@ def parse_filter(
     import polars as pl
 
     known = list(columns)
-    text = DOTTED.sub(lambda found: found[0].replace(".", DOT), text)
+    text = _undotted(text)
     if len(text) > LONGEST:
         raise ExpressionError(f"the condition is longer than {LONGEST} characters")
     try:
@@ -95,6 +95,32 @@ def parse_filter(
 def mentions(text: str, column: str) -> bool:
     """Whether a column may stand in a condition."""
     return re.search(rf"\b{re.escape(column)}\b", text) is not None
+
+
+def said_of(text: str, columns: Iterable[str]) -> str | None:
+    """What a condition says of some columns alone, where its parts are joined by ``and``.
+
+    None where it says nothing of them. A condition that can't be read stays as it is.
+    """
+    try:
+        tree = ast.parse(_undotted(text).strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return text
+    joined = isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And)
+    parts = tree.values if joined else [tree]  # type: ignore[attr-defined]
+    known = {_undotted(column) for column in columns}
+    alone = [
+        part
+        for part in parts
+        if {node.id for node in ast.walk(part) if isinstance(node, ast.Name)} <= known
+    ]
+    found = " and ".join(f"({ast.unparse(part)})" for part in alone)
+    return found.replace(DOT, ".") or None
+
+
+def _undotted(text: str) -> str:
+    """The columns of tuples under names that Python knows."""
+    return DOTTED.sub(lambda found: found[0].replace(".", DOT), text)
 
 
 def rows_where(

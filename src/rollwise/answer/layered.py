@@ -28,9 +28,10 @@ from rollwise.answer.turns import turn_values
 from rollwise.answer.worth import Worth
 from rollwise.builders.arrays import action_names, lotteries_of
 from rollwise.builders.by_layer import Layer
+from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import THROW, StateGraph, find_state, title_of, win_probability
-from rollwise.graph.choices import are_best, costs, first_best
+from rollwise.graph.choices import are_best, costs, first_best, in_order
 from rollwise.graph.lookahead import action_gaps
 from rollwise.graph.vocabulary import Vocabulary
 from rollwise.machine.pipeline import Source, Stage, pipeline
@@ -221,6 +222,60 @@ class LayeredSolution(Worth):
         named = dict(zip(self.field_names, part.graph.states[0].tolist(), strict=False))
         return part.advise(named, throw, rolls_left)
 
+    def part_where(self, where: str | None) -> Solution:
+        """The answer in the positions that a condition chooses, as `parts` gives it.
+
+        Only what the condition says of the fields of a position chooses: ``filled == 7 and
+        throw.0 == 2`` chooses all that have `filled` 7.
+
+        Raises
+        ------
+        ExpressionError
+            The condition can't be understood.
+        UsageError
+            It chooses none, or more than a graph has room for.
+        """
+        from rollwise.answer.filters import said_of
+        from rollwise.builders.rules import Rules
+        from rollwise.builders.some_states import positions_at_once
+
+        chosen = self.states_where(where and said_of(where, self.field_names))
+        most = positions_at_once(Rules(self.game))
+        if not 0 < len(chosen) <= most:
+            raise UsageError(
+                f"{self.title} is too large for one graph: choose at most {most:,} of its "
+                f"positions by their fields ({', '.join(self.field_names)}), as in --where "
+                f'"{self.field_names[0]} == {self.states[-1, 0]}"; now there are {len(chosen):,}'
+            )
+        return self.parts(chosen)
+
+    def states_where(self, where: str | None = None) -> NDArray[np.int64]:
+        """The numbers of the states that have a row in `table`, in the order of their fields."""
+        from rollwise.answer.filters import rows_where
+
+        found = np.arange(len(self.states))
+        if where is not None:
+            found = np.flatnonzero(rows_where(self.rows_of(slice(None)), where, self.vocabulary))
+        return found[in_order(self.states[found])]
+
+    def rows_of(self, states: NDArray[np.int64] | slice) -> pl.DataFrame:
+        """The rows of some states in the `table`."""
+        import polars as pl
+
+        values = self.values[states]
+        return pl.DataFrame(
+            {name: self.states[states, i] for i, name in enumerate(self.field_names)}
+        ).with_columns(
+            pl.lit(None, dtype=pl.String).alias("action")
+            if np.all(self.actions == THROW)
+            else self.vocabulary.column(self.actions[states]),
+            pl.Series("value", values),
+            pl.lit(None, dtype=pl.Float64).alias("win_probability")
+            if self.is_score
+            else pl.Series("win_probability", win_probability(values)),
+            pl.Series("error_bound", self.error_bounds[states]),
+        )
+
     def table(self, where: str | None = None, *, part: slice = slice(None)) -> pl.DataFrame:
         """The strategy, a row for each state, in the order of the layers.
 
@@ -238,23 +293,9 @@ class LayeredSolution(Worth):
             are those before a throw), ``value``, ``win_probability`` (null for a score) and
             ``error_bound``.
         """
-        import polars as pl
-
         from rollwise.answer.filters import rows_where
 
-        values = self.values[part]
-        frame = pl.DataFrame(
-            {name: self.states[part, i] for i, name in enumerate(self.field_names)}
-        ).with_columns(
-            pl.lit(None, dtype=pl.String).alias("action")
-            if np.all(self.actions == THROW)
-            else self.vocabulary.column(self.actions[part]),
-            pl.Series("value", values),
-            pl.lit(None, dtype=pl.Float64).alias("win_probability")
-            if self.is_score
-            else pl.Series("win_probability", win_probability(values)),
-            pl.Series("error_bound", self.error_bounds[part]),
-        )
+        frame = self.rows_of(part)
         if where is None:
             return frame
         return frame.filter(rows_where(frame, where, self.vocabulary))

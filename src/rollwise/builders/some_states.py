@@ -16,6 +16,14 @@ from rollwise.graph import StateGraph
 from rollwise.machine.switches import jit_disabled
 
 FEW = 8  # states that are interpreted sooner than compiled rules are read
+STATES_AT_ONCE = 100_000  # of a graph, about
+THROWS = 50  # about as many has a position without a pool of dice
+
+
+def positions_at_once(rules: Rules) -> int:
+    """How many positions of a game make a graph of some hundred thousand states at most."""
+    each = 1 + (rules.turn_states or (THROWS if rules.has_throws else 0))
+    return max(STATES_AT_ONCE // each, 1)
 
 
 def some_states(

@@ -124,8 +124,7 @@ def layers_document(solution: LayeredSolution) -> Document:
     """What a game is worth that was solved one layer at a time."""
     start = solution.states[solution.start].tolist()
     return {
-        "game": solution.game.name,
-        "parameters": dict(solution.game.parameters),
+        **_layers_head(solution),
         "method": "strategy-iteration",
         "status": solution.status,
         "states": len(solution.states),
@@ -140,6 +139,10 @@ def layers_document(solution: LayeredSolution) -> Document:
         **({"kept_from": solution.kept_from} if solution.kept_from else {}),
         "seconds": {name: round(spent, 6) for name, spent in solution.seconds.items()},
     }
+
+
+def _layers_head(solution: LayeredSolution) -> Document:
+    return {"game": solution.game.name, "parameters": dict(solution.game.parameters)}
 
 
 def advice_document(solution: Solution, advice: Advice) -> Document:
@@ -196,9 +199,14 @@ def _exact_advice(
     return _exactly(solution, fractions[state]), [_exactly(solution, x) for x in worth]
 
 
-def table_json(solution: Solution, rows: pl.DataFrame) -> str:
+def table_json(solution: Solution | LayeredSolution, rows: pl.DataFrame) -> str:
     """A strategy as a line of JSON: ``rows`` is written by Polars, since it may be long."""
-    head = json.dumps(game_head(solution.graph))
+    from rollwise.answer.solution import Solution
+
+    if isinstance(solution, Solution):
+        head = json.dumps(game_head(solution.graph))
+    else:
+        head = json.dumps(_layers_head(solution))
     return f'{head[:-1]}, "rows": {rows.write_json()}}}'
 
 

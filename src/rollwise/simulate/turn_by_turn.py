@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders.rules import Rules
-from rollwise.builders.some_states import some_states
+from rollwise.builders.some_states import positions_at_once, some_states
 from rollwise.errors import PolicyError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
@@ -24,17 +24,9 @@ from rollwise.graph.policies import chances_of
 if TYPE_CHECKING:
     from rollwise.answer.layered import LayeredSolution
 
-STATES_AT_ONCE = 100_000  # of a graph, about
-THROWS = 50  # about as many has a position without a pool of dice
 MOST_TURNS = 2_000  # positions that a game comes to before it is broken off
 
 Ints = NDArray[np.int64]
-
-
-def positions_at_once(rules: Rules) -> int:
-    """How many positions of a game make a graph of some hundred thousand states at most."""
-    each = 1 + (rules.turn_states or (THROWS if rules.has_throws else 0))
-    return max(STATES_AT_ONCE // each, 1)
 
 
 class Turn(NamedTuple):

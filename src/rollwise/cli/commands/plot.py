@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +17,7 @@ from rollwise.cli.common import (
     read_game,
     read_state,
     refuse,
-    solve_or_load,
+    solve_or_open,
 )
 from rollwise.cli.forms import (
     ChaseOption,
@@ -28,8 +28,14 @@ from rollwise.cli.forms import (
     WithScoreOption,
     as_played,
 )
+from rollwise.errors import UsageError
 from rollwise.plot import KINDS
 
+if TYPE_CHECKING:
+    from rollwise.answer.solution import Solution
+    from rollwise.game import Game
+
+OF_POSITIONS = ("policy", "value", "regret", "surface")  # which can be drawn of a part of a game
 KindArgument = Annotated[
     str,
     typer.Argument(
@@ -139,7 +145,7 @@ def plot(
     if place.suffix == ".html":
         refuse("is for .png and .svg: a page is as wide as its window", width=width)
     require_plotly()
-    solution = solve_or_load(chosen, load, max_states)
+    solution = _solved(chosen, kind, where, load, max_states)
     if with_ is not None:
         from rollwise.coach.made_scores import made_scores
 
@@ -147,3 +153,20 @@ def plot(
     figure = draw(solution, kind, **choices)
     write_figure(figure, place, f"{solution.graph.title}: {kind}", 1100 if width is None else width)
     typer.echo(f"wrote {place}")
+
+
+def _solved(
+    game: Game, kind: str, where: str | None, load: str | None, max_states: int | None
+) -> Solution:
+    """The answer; of a game that is too large for one graph, in the positions that are drawn."""
+    from rollwise.answer.solution import Solution
+
+    found = solve_or_open(game, load, max_states)
+    if isinstance(found, Solution):
+        return found
+    if kind not in OF_POSITIONS:
+        raise UsageError(
+            f"{found.title} is too large for one graph; pictures of some of its positions are "
+            f"{', '.join(OF_POSITIONS)}"
+        )
+    return found.part_where(where)

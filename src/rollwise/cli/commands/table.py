@@ -18,7 +18,7 @@ from rollwise.cli.common import (
     ParametersArgument,
     print_table,
     read_game,
-    solve_or_load,
+    solve_or_open,
 )
 from rollwise.cli.forms import (
     ChaseOption,
@@ -52,6 +52,7 @@ from rollwise.numbers.printed import as_text
 if TYPE_CHECKING:
     import polars as pl
 
+    from rollwise.answer.layered import LayeredSolution
     from rollwise.answer.solution import Solution
 
 SHOWN = 40  # rows shown where nothing else is asked for
@@ -115,11 +116,10 @@ def table(
         seed=seed,
     )
     chosen = as_played(read_game(game, parameters), Form(chase, target, contest, ties))
-    solution = solve_or_load(chosen, load, max_states, method=method, options=options)
-    states = solution.states_where(where, throws=throws)
     if limit is None and out is None and form is None:
         limit = SHOWN
-    rows = solution.rows_of(states[:limit], throws=throws)
+    found = solve_or_open(chosen, load, max_states, method=method, options=options)
+    solution, rows, total = _found(found, where, throws, limit)
     if out is not None:
 
         def write(place: Path) -> None:
@@ -132,19 +132,39 @@ def table(
     elif form is not None:
         (streams.write_json if form == "json" else streams.write)(_text(solution, rows, form))
     else:
-        _show(solution, rows, len(states))
-    if solution.gave_up:
+        _show(rows, total)
+    _tell_unfinished(solution)
+
+
+def _found(
+    found: Solution | LayeredSolution, where: str | None, throws: bool, limit: int | None
+) -> tuple[Solution | LayeredSolution, pl.DataFrame, int]:
+    """The answer that has the rows, as many of them as are asked for, and how many there are."""
+    from rollwise.answer.solution import Solution
+
+    solution = found.part_where(where) if throws and not isinstance(found, Solution) else found
+    if isinstance(solution, Solution):
+        states = solution.states_where(where, throws=throws)
+        return solution, solution.rows_of(states[:limit], throws=throws), len(states)
+    states = solution.states_where(where)
+    return solution, solution.rows_of(states[:limit]), len(states)
+
+
+def _tell_unfinished(solution: Solution | LayeredSolution) -> None:
+    from rollwise.answer.solution import Solution
+
+    if isinstance(solution, Solution) and solution.gave_up:
         tell_unfinished(solution)
         raise typer.Exit(1)
 
 
-def _text(solution: Solution, rows: pl.DataFrame, form: str | None) -> str:
+def _text(solution: Solution | LayeredSolution, rows: pl.DataFrame, form: str | None) -> str:
     if form == "csv":
         return rows.write_csv()
     return table_json(solution, rows) + "\n"
 
 
-def _show(solution: Solution, rows: pl.DataFrame, total: int) -> None:
+def _show(rows: pl.DataFrame, total: int) -> None:
     from rich.table import Table
 
     shown = Table(box=None, padding=(0, 2, 0, 0))
