@@ -232,6 +232,18 @@ def test_pig_in_the_theory():
 
 @pytest.mark.slow
 @pytest.mark.needs_jit
+def test_keep_pace_and_end_race(tmp_path):
+    """As Neller and Presser state it: 21 and an eighth of what one is behind, rounded."""
+    rule = re.search(r"```json\n(.*?)```", (DOCS / "thumb.md").read_text(), re.S)
+    path = tmp_path / "rule.json"
+    path.write_text(rule[1])
+    pig = told("evaluate", "pig", "--policy", str(path), "--against", "optimal")
+    wins = (pig["win_probability"] + pig["win_probability_second"]) / 2
+    says("thumb.md", "has three integers and loses {:.3f} percentage points", 100 * (0.5 - wins))
+
+
+@pytest.mark.slow
+@pytest.mark.needs_jit
 def test_what_was_learned():
     words = ("--games", "1000000", "--explore", "100", "--seed", "1")
     run = told("learn", "dice-blackjack", *words, "--compare")["compare"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import numpy as np
@@ -185,3 +186,14 @@ def test_every_room_takes_names():
 )
 def test_wrong_names_are_refused(command, name, said, tmp_path):
     assert said in refusal(*command.split(), name, cwd=tmp_path)
+
+
+def test_a_file_that_was_changed_is_read_again(tmp_path):
+    policies, path = Policies.of(Pig(target=10)), tmp_path / "rule.json"
+    for deed in ("roll", "hold"):
+        path.write_text(json.dumps({"rule": [{"if": "turn >= 1", "do": deed}, {"do": "roll"}]}))
+        found = policies.find(str(path))
+        actions = policies.graph.view.find({"turn": 4, "banked": 0, "rival": 0}).actions
+        assert found.probability[actions[0].index : actions[-1].index + 1].tolist() == [
+            float(action.name == deed) for action in actions
+        ]

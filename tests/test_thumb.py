@@ -18,6 +18,7 @@ from rollwise.answer.references import Policies
 from rollwise.builders import build
 from rollwise.documents.thumb import thumb_document
 from rollwise.errors import PolicyError, UsageError
+from rollwise.games.bear_off import TwoSidedBearOff
 from rollwise.games.craps import Craps
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.hare_and_tortoise import HareAndTortoise
@@ -249,7 +250,9 @@ def test_features_of_states_that_a_rule_sheet_offers():
                 assert taken.bit_count() == max(a.label.bit_count() for a in state.actions)
 
 
-@pytest.mark.parametrize("game", [ShutTheBox(tiles=6, one_die="never"), RoyalUr(pieces=1), HOG])
+@pytest.mark.parametrize(
+    "game", [ShutTheBox(tiles=6, one_die="never"), TwoSidedBearOff(checkers=2), HOG]
+)
 def test_preferences_are_searched_for(game):
     policies = Policies.of(game)
     found = find_rules(policies, 2, evaluations=60)

@@ -90,7 +90,7 @@ def figure(found: Mapping[str, tuple[bool, Frontier]]) -> go.Figure:
     ]
     return draw_lines(
         lines,
-        title="What simple rules cost",
+        title="What rules of thumb cost, by their integers",
         notes=[
             "Percentage points of the win probability against optimal play, mean over the seats; "
             "points where the legend says so. The best rules that were found.",
@@ -107,7 +107,7 @@ def _draw(found: Mapping[str, tuple[bool, Frontier]]) -> None:
     from rollwise.plot.pages import write_figure
 
     try:
-        write_figure(figure(found), PICTURE, "What simple rules cost", 900)
+        write_figure(figure(found), PICTURE, "What rules of thumb cost, by their integers", 900)
         print(PICTURE.relative_to(ROOT))
     except UsageError as error:
         print(f"{PICTURE.relative_to(ROOT)} is left as it was: {error}")

@@ -28,6 +28,7 @@ from rollwise.machine.parquet_files import read_parquet
 from rollwise.machine.switches import jit_disabled
 
 _PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\*(.+)")
+_IN_FILES = (".csv", ".parquet", ".npz", ".json")
 
 Subject: TypeAlias = "Game | StateGraph | Solution | Policies"
 AnyPolicy = Policy | str | Callable[[Any], Any]
@@ -116,13 +117,15 @@ class Policies:
         if not isinstance(policy, str):
             name = getattr(policy, "__name__", "policy")
             return Policy.of_function(self.graph, self._rules(name), name, policy)
+        if _PART.fullmatch(policy):
+            return self._mixture(policy)
+        if policy.endswith(_IN_FILES):  # what a file holds may change
+            return self._read(policy)
         if policy not in self._found:
-            self._found[policy] = self._made(policy)
+            self._found[policy] = self._named(policy)
         return self._found[policy]
 
-    def _made(self, reference: str) -> Policy:
-        if _PART.fullmatch(reference):
-            return self._mixture(reference)
+    def _read(self, reference: str) -> Policy:
         if reference.endswith((".csv", ".parquet")):
             return _from_table(self.graph, self.game, Path(reference))
         if reference.endswith(".npz"):
@@ -130,11 +133,12 @@ class Policies:
 
             learned = Learner.load(reference, self.graph).result().policy
             return Policy(Path(reference).name, learned.probability)
-        if reference.endswith(".json"):
-            from rollwise.thumb.language import Rule
+        from rollwise.thumb.language import Rule
 
-            rule = Rule.load(reference, self.graph, self.game)
-            return rule.policy(self.graph, self.game, Path(reference).name)
+        rule = Rule.load(reference, self.graph, self.game)
+        return rule.policy(self.graph, self.game, Path(reference).name)
+
+    def _named(self, reference: str) -> Policy:
         if reference == "random":
             return Policy.uniform(self.graph)
         if reference == "optimal" and (self.game is None or "optimal" not in self.game.policies()):
