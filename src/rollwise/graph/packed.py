@@ -46,9 +46,10 @@ class PackedGraph(NamedTuple):
         The kinds of the actions of a state.
     slot : (n_outcomes,) int64
         Which outcome of which kind each outcome is, counted through.
-    fields, menu, slots, targets : bytes
-        Streams: the fields of the positions, column by column, each as its difference to the row
-        before; the menu of each state, so too; of each slot that leads on, its way (see `WAYS`)
+    fields : list of bytes
+        A stream for each field: that of the positions, each as its difference to the one before.
+    menu, slots, targets : bytes
+        Streams: the menu of each state, so too; of each slot that leads on, its way (see `WAYS`)
         and its bytes in the last stream; what is left to say of where outcomes lead, slot by slot.
     """
 
@@ -61,7 +62,7 @@ class PackedGraph(NamedTuple):
     kinds: Ints
     menus: list[list[int]]
     slot: Ints
-    fields: bytes
+    fields: list[bytes]
     menu: bytes
     slots: bytes
     targets: bytes
@@ -102,7 +103,7 @@ def packed(graph: StateGraph) -> PackedGraph:
         kinds,
         menus,
         slot,
-        b"".join(stream(np.diff(column, prepend=0)) for column in rows.T),
+        [stream(np.diff(column, prepend=0)) for column in rows.T],
         stream(np.diff(menu, prepend=0)),
         slots,
         targets,

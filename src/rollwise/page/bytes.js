@@ -37,11 +37,11 @@ export class Stream {
     return plain % 2 ? -(plain + 1) / 2 : plain / 2;
   }
 
-  // So many numbers, of which each is written as its difference to the one before.
-  sums(n, into = new Int32Array(n)) {
+  // Numbers, of which each is written as its difference to the one before, into places of an array.
+  sums(into, begin = 0, end = into.length) {
     const { bytes } = this;
     let at = this.at;
-    for (let i = 0, sum = 0; i < n; i++) {
+    for (let i = begin, sum = begin ? into[begin - 1] : 0; i < end; i++) {
       const byte = bytes[at];
       if (byte < 128) {
         at++;
@@ -55,6 +55,21 @@ export class Stream {
     }
     this.at = at;
     return into;
+  }
+}
+
+// Such numbers, read as far as somebody asks for them.
+export class Column {
+  constructor(bytes, n) {
+    this.stream = new Stream(bytes);
+    this.numbers = new Int32Array(n);
+    this.known = 0;
+  }
+
+  upTo(end) {
+    if (end > this.known) this.stream.sums(this.numbers, this.known, end);
+    this.known = Math.max(this.known, end);
+    return this.numbers;
   }
 }
 

@@ -49,7 +49,7 @@ def document(solution: Solution, progress: Progress | None = None) -> bytes:
     known.sort()
     values = solution.values[small.states[known]]
     parts = {
-        "fields": small.fields,
+        **{f"field {f}": column for f, column in enumerate(small.fields)},
         "menu": small.menu,
         "slots": small.slots,
         "targets": small.targets,

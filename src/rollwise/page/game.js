@@ -1,11 +1,13 @@
 // A solved game: its graph, what states and actions are worth, and what it has words for.
 //
-// The graph is unpacked in one pass. Values are kept of some states only; `value` looks ahead from
-// the others until it comes to these, once for each state.
+// The graph is unpacked in one pass, which goes as far as the states that are asked for. Values are
+// kept of some states only; `value` looks ahead from the others until it comes to these, once for
+// each state.
 
-import { Stream, doubles } from "./bytes.js";
+import { Column, Stream, doubles } from "./bytes.js";
 
 const THROW = -1;
+const AT_ONCE = 4096; // states that are unpacked together
 
 export class Game {
   constructor({ head, parts }) {
@@ -18,12 +20,12 @@ export class Game {
     this.isLayered = head.throws !== null;
     this.labels = head.kinds.map((kind) => kind[0]);
     this.nameOf = new Map(head.names);
-    this.columns = this.#readColumns();
+    this.fields = head.fields.map((_, f) => new Column(parts[`field ${f}`], this.nPositions));
     this.#readLotteries();
-    this.menuOf = new Stream(parts.menu).sums(this.n);
+    this.menuOf = new Stream(parts.menu).sums(new Int32Array(this.n));
     this.#readOutcomes();
     this.values = new Float64Array(this.n).fill(NaN);
-    const anchors = new Stream(parts.anchors).sums(head.anchors);
+    const anchors = new Stream(parts.anchors).sums(new Int32Array(head.anchors));
     doubles(parts.values).forEach((value, i) => (this.values[anchors[i]] = value));
     this.policies = new Map();
     this.spoken = new Map();
@@ -31,9 +33,9 @@ export class Game {
 
   // ---- unpacking
 
-  #readColumns() {
-    const stream = new Stream(this.parts.fields);
-    return this.fieldNames.map(() => stream.sums(this.nPositions));
+  // The fields of all positions.
+  get columns() {
+    return this.fields.map((column) => column.upTo(this.nPositions));
   }
 
   #readLotteries() {
@@ -75,7 +77,7 @@ export class Game {
     const slotsOf = head.menus.map((menu) => Int32Array.from(menu.flatMap((kind) =>
       Array.from({ length: sizes[kind] }, (_, j) => slotStart[kind] + j))));
     this.target = new Int32Array(this.outcomeStart[this.n]);
-    this.#followSlots(slotsOf, this.#readSlots(slotStart.at(-1)));
+    this.#startSlots(slotsOf, this.#readSlots(slotStart.at(-1)));
   }
 
   // The slots: their ways (-1 for one that ends the game, -2 for a throw), and where each begins.
@@ -97,13 +99,27 @@ export class Game {
     return { way, at };
   }
 
-  #followSlots(slotsOf, { way, at }) {
-    const { n, menuOf, target } = this;
-    const stream = new Stream(this.parts.targets);
-    const { bytes } = stream;
+  #startSlots(slotsOf, { way, at }) {
     const [last, before, source] = [0, 0, 0].map(() => new Int32Array(way.length));
-    let next = this.nPositions; // the state after the next throw
-    for (let s = 0, k = 0; s < n; s++) {
+    const stream = new Stream(this.parts.targets);
+    this.slots = { slotsOf, way, at, last, before, source, stream, next: this.nPositions };
+    this.followed = 0; // states whose targets are known
+  }
+
+  // The targets, of which those of a state and of all before it are known.
+  targetsFor(s) {
+    if (s >= this.followed) this.unpack(s + 1);
+    return this.target;
+  }
+
+  // Find the targets of all states before one; whether there are others.
+  unpack(end) {
+    const { menuOf, target } = this;
+    const { slotsOf, way, at, last, before, source, stream } = this.slots;
+    const { bytes } = stream;
+    end = Math.min(this.n, Math.max(end, this.followed + AT_ONCE));
+    let { next } = this.slots; // the state after the next throw
+    for (let s = this.followed, k = this.outcomeStart[s]; s < end; s++) {
       const slots = slotsOf[menuOf[s]];
       for (let i = 0; i < slots.length; i++) {
         const slot = slots[i];
@@ -130,6 +146,9 @@ export class Game {
         target[k++] = found;
       }
     }
+    this.slots.next = next;
+    this.followed = Math.max(this.followed, end);
+    return this.followed < this.n;
   }
 
   // ---- states
@@ -150,7 +169,7 @@ export class Game {
   // The numbers of its fields, without what was thrown.
   row(s) {
     const position = this.position(s);
-    return this.columns.map((column) => column[position]);
+    return this.fields.map((column) => column.upTo(position + 1)[position]);
   }
 
   // What was thrown; null before a throw, and where the throw is among the fields.
@@ -164,7 +183,7 @@ export class Game {
 
   // All numbers that a field has, ascending.
   valuesOf(f) {
-    const column = this.columns[f];
+    const column = this.fields[f].upTo(this.nPositions);
     let [low, high] = [column[0], column[0]];
     for (const number of column) {
       if (number < low) low = number;
@@ -178,22 +197,20 @@ export class Game {
 
   // The position with these fields; -1 where no play comes to it.
   find(row) {
+    const { columns } = this;
+    const isBefore = (s) => {
+      const f = columns.findIndex((column, k) => column[s] !== row[k]);
+      return f >= 0 && columns[f][s] < row[f];
+    };
     let low = 0;
     let high = this.nPositions;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.#isBefore(middle, row)) low = middle + 1;
+      if (isBefore(middle)) low = middle + 1;
       else high = middle;
     }
-    const found = low < this.nPositions && this.columns.every((column, f) => column[low] === row[f]);
+    const found = low < this.nPositions && columns.every((column, f) => column[low] === row[f]);
     return found ? low : -1;
-  }
-
-  #isBefore(s, row) {
-    for (let f = 0; f < row.length; f++) {
-      if (this.columns[f][s] !== row[f]) return this.columns[f][s] < row[f];
-    }
-    return false;
   }
 
   // ---- actions and outcomes
@@ -229,12 +246,13 @@ export class Game {
     const lottery = this.head.kinds[this.menu(s)[i]][1];
     const first = this.lotteryStart[lottery];
     const begin = this.outcomeStart[s] + this.offsets[this.menuOf[s]][i];
+    const targets = this.targetsFor(s);
     const found = [];
     for (let k = first; k < this.lotteryStart[lottery + 1]; k++) {
       found.push({
         number: k - first,
         index: begin + k - first,
-        target: this.target[begin + k - first],
+        target: targets[begin + k - first],
         weight: this.weight[k],
         chance: this.chance[k],
         total: this.total[lottery],
@@ -257,8 +275,9 @@ export class Game {
         continue;
       }
       const known = waiting.length;
+      const targets = this.targetsFor(here);
       for (let k = this.outcomeStart[here]; k < this.outcomeStart[here + 1]; k++) {
-        const next = this.target[k];
+        const next = targets[k];
         if (next >= 0 && Number.isNaN(this.values[next])) waiting.push(next);
       }
       if (waiting.length > known) continue;
@@ -275,8 +294,9 @@ export class Game {
 
   // Find the values of all that a state leads to.
   #lookAhead(s) {
+    const targets = this.targetsFor(s);
     for (let k = this.outcomeStart[s]; k < this.outcomeStart[s + 1]; k++) {
-      const next = this.target[k];
+      const next = targets[k];
       if (next >= 0 && Number.isNaN(this.values[next])) this.value(next);
     }
   }
@@ -285,9 +305,10 @@ export class Game {
     const lottery = this.head.kinds[this.menu(s)[i]][1];
     const first = this.lotteryStart[lottery];
     const begin = this.outcomeStart[s] + this.offsets[this.menuOf[s]][i] - first;
+    const targets = this.targetsFor(s);
     let worth = this.reward[lottery];
     for (let k = first; k < this.lotteryStart[lottery + 1]; k++) {
-      const value = this.over[k] ? this.payoff[k] : this.values[this.target[begin + k]];
+      const value = this.over[k] ? this.payoff[k] : this.values[targets[begin + k]];
       worth += this.chance[k] * (this.passes[k] && !this.over[k] ? -value : value);
     }
     return worth;

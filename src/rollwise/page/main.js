@@ -55,6 +55,8 @@ async function start() {
     if (!document.getElementById("strategy").hidden) strategy.shown();
   });
   document.documentElement.dataset.ready = String(Math.round(performance.now()));
+  const unpack = () => game.unpack(0) && setTimeout(unpack); // the rest, while nobody asks
+  setTimeout(unpack);
 }
 
 start();

@@ -34,7 +34,7 @@ export class Speech {
     const numbers = game.thrown(s);
     if (!numbers) return "";
     const position = game.position(s);
-    const number = s - game.target[game.outcomeStart[position]];
+    const number = s - game.targetsFor(position)[game.outcomeStart[position]];
     return this.throwText(game.outcomes(position, 0)[number]);
   }
 

@@ -103,8 +103,9 @@ export class StrategyView {
     const { game } = this;
     if (position < 0 || !game.isLayered || this.throw === null) return position;
     const wanted = this.throw.join(" ");
+    const targets = game.targetsFor(position);
     for (let k = game.outcomeStart[position]; k < game.outcomeStart[position + 1]; k++) {
-      const s = game.target[k];
+      const s = targets[k];
       if (s >= game.nPositions && game.thrown(s).join(" ") === wanted) return s;
     }
     return -1;
@@ -113,10 +114,11 @@ export class StrategyView {
   // The states of the map by their place along the axes.
   #cells() {
     const { game, x, y, at } = this;
-    const others = game.columns.map((_, f) => f).filter((f) => f !== x && f !== y);
+    const { columns } = game;
+    const others = columns.map((_, f) => f).filter((f) => f !== x && f !== y);
     let here = null; // the positions that agree in all other fields
     for (const f of others) {
-      const [column, number] = [game.columns[f], at[f]];
+      const [column, number] = [columns[f], at[f]];
       if (here) here = here.filter((s) => column[s] === number);
       else {
         here = [];
@@ -124,12 +126,12 @@ export class StrategyView {
       }
     }
     const cells = new Map();
-    for (const s of here ?? game.columns[x].keys()) {
+    for (const s of here ?? columns[x].keys()) {
       const found = this.#withThrow(s);
       if (found < 0) continue;
-      const row = y === undefined ? 0 : game.columns[y][s];
+      const row = y === undefined ? 0 : columns[y][s];
       if (!cells.has(row)) cells.set(row, new Map());
-      cells.get(row).set(game.columns[x][s], found);
+      cells.get(row).set(columns[x][s], found);
     }
     return cells;
   }
