@@ -17,6 +17,7 @@ function allStates() {
     thrown: game.thrown(s),
     position: speech.position(game.position(s)),
     shown: game.shown(s),
+    cells: (game.board(s) ?? []).map((row) => row.map(({ kind, text, numbers }) => [kind, text, numbers])),
     value: game.value(s),
     level: figures.level(game.value(s)),
     best: game.best(s),

@@ -184,13 +184,10 @@ def test_plays_are_written_as_people_write_them(s, throw, texts):
 def test_a_board_is_shown():
     board = Hypergammon(checkers=3).show(Board((25, 6, 6), (25, 20, 0), 0))
     assert board.splitlines() == [
-        "  13  14  15  16  17  18 |  19  20  21  22  23  24",
-        "   .   .   .   .   .   . |   .   .   .   .   .   .",
-        "",
-        "   .   .   .   .   .   . |  oo   x   .   .   .   .",
-        "  12  11  10   9   8   7 |   6   5   4   3   2   1",
-        "  bar: ox",
-        "  off: x",
+        " 13  14  15  16  17  18 bar  19  20  21  22  23  24 off",
+        "  .   .   .   .   .   .   x   .   .   .   .   .   .   x",
+        "  .   .   .   .   .   .   o  oo   x   .   .   .   .   .",
+        " 12  11  10   9   8   7 bar   6   5   4   3   2   1 off",
     ]
 
 

@@ -104,7 +104,11 @@ def test_every_state_is_what_python_says(solution, node):
         here = found[key_of(solution, state.index)]
         assert here["found"]
         assert here["position"] == narrator.position(state.position.index)
-        assert here["shown"] == narrator.board(state.index)
+        cells = [
+            [[*cell[:2], [*cell.numbers]] for cell in row] for row in narrator.cells(state.index)
+        ]
+        assert here["cells"] == cells
+        assert here["shown"] == ("" if cells else narrator.board(state.index))
         assert here["value"] == pytest.approx(solution.values[state], abs=1e-12)
         assert here["level"] == figures.level(here["value"])
         assert state.action_range[here["best"]] == solution.best_actions[state]
@@ -222,9 +226,15 @@ def test_large_games_are_packed_without_their_words(node):
         patch.setattr("rollwise.page.words.MOST_ASKED", 1_000)
         head = node(solution, "head")
         states = node(solution, "states")
-    assert head["texts"] == [""]
+    assert head["texts"] == ["", "mover", "other"]  # those of the board, whose numbers are fields
+    assert head["board"][0][1] == ["bar", [0, 0], [1, 0], [1, 2], [0, 40], [0, 0]]
     assert any(head["dice"])  # of a sample
     first = next(one for one in states if one["row"] == [0, 0, 0])
+    assert states[-1]["cells"][0][1] == [
+        "bar",
+        "",
+        [states[-1]["row"][0], states[-1]["row"][2], 40, 0],
+    ]
     assert first["position"] == "banked 0, rival 0, turn 0"
     told = [outcome["text"] for outcome in first["choices"][0]["outcomes"]]
     assert told[:2] == ["the turn passes", "turn 0 → 2"]

@@ -74,6 +74,7 @@ __all__ = [
     "StateGraph",
     "best_response",
     "bits",
+    "boards",
     "build",
     "certify",
     "check",
@@ -96,7 +97,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from rollwise import bits, dice
+    from rollwise import bits, boards, dice
     from rollwise.analysis.check import check
     from rollwise.analysis.contest import Contest, solve_contest
     from rollwise.analysis.distributions import distributions
@@ -133,7 +134,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("bits", "dice"):
+    if name in ("bits", "boards", "dice"):
         return importlib.import_module(f"rollwise.{name}")
     if name in _HOME:
         return getattr(importlib.import_module(f"rollwise.{_HOME[name]}"), name)

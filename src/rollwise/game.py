@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from rollwise.boards import Board, text_board
 from rollwise.errors import ParameterError
 from rollwise.faults import one_line, shown
 from rollwise.parameters import ParameterSpec, Value, parameter_specs, word_of
@@ -256,9 +257,17 @@ class Game:
     def show(self, s: Any) -> str:
         """A picture of a position for play: a board of several lines, as the mover sees it.
 
-        By default empty: play shows the position in words (see `describe`).
+        By default its `cells` in text. Where that is empty too, play shows the position in words
+        (see `describe`).
         """
-        return ""
+        return text_board(self.cells(s))
+
+    def cells(self, s: Any) -> Board:
+        """A position as rows of cells, as the mover sees it: see `rollwise.boards`.
+
+        A browser draws them, and so does the terminal, unless there is a `show`. By default empty.
+        """
+        return ()
 
     def field_text(self, name: str, number: int) -> str:
         """What a number in a field means, for pictures: ``1 4 9`` for the set 530.

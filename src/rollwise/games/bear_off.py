@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from rollwise import dice
+from rollwise import boards, dice
 from rollwise.game import AGAIN, END, PASS, WIN, Game, parameter, policy, replaced, rule
 from rollwise.games.hypergammon import Throw, written
 
@@ -96,7 +96,7 @@ def pips(home: Home) -> int:
 
 
 @rule
-def boards(checkers: int, points: int) -> Iterator[Home]:
+def home_boards(checkers: int, points: int) -> Iterator[Home]:
     """All home boards of so many checkers or fewer on so many points, but for the empty one."""
     home: Home = EMPTY
     while True:
@@ -131,11 +131,9 @@ def left(home: Home) -> str:
     return ", ".join(reversed(points)) or "none"
 
 
-def drawn(*homes: Home) -> str:
-    """Home boards, one a line, and the numbers of their points."""
-    rows = [[f"{k:>4}" for k in range(len(EMPTY), 0, -1)]]
-    rows += [[f"{n or '.':>4}" for n in reversed(home)] for home in homes]
-    return "\n".join("".join(row) for row in rows)
+def numbered(*rows: list[boards.Cell]) -> boards.Board:
+    """Rows of points, and their numbers below."""
+    return [*rows, [boards.label(str(k)) for k in range(len(EMPTY), 0, -1)]]
 
 
 class Solitaire(NamedTuple):
@@ -160,7 +158,7 @@ class BearOff(Game):
         return Solitaire(replaced(EMPTY, self.points - 1, self.checkers))
 
     def roots(self) -> Iterator[Solitaire]:
-        for home in boards(self.checkers, self.points):
+        for home in home_boards(self.checkers, self.points):
             yield Solitaire(home)
 
     def throws(self, s: Solitaire) -> Iterator[tuple[int, Throw]]:
@@ -189,8 +187,8 @@ class BearOff(Game):
     def describe(self, s: Solitaire) -> str:
         return left(s.on)
 
-    def show(self, s: Solitaire) -> str:
-        return drawn(s.on)
+    def cells(self, s: Solitaire) -> boards.Board:
+        return numbered([boards.point(n) for n in reversed(s.on)])
 
     def action_text(self, s: Solitaire, throw: Throw, play: int) -> str:
         return written(play)
@@ -231,8 +229,8 @@ class TwoSidedBearOff(Game):
         return Race(home, home)
 
     def roots(self) -> Iterator[Race]:
-        for mine in boards(self.checkers, self.points):
-            for theirs in boards(self.checkers, self.points):
+        for mine in home_boards(self.checkers, self.points):
+            for theirs in home_boards(self.checkers, self.points):
                 yield Race(mine, theirs)
 
     def throws(self, s: Race) -> Iterator[tuple[int, Throw]]:
@@ -256,9 +254,10 @@ class TwoSidedBearOff(Game):
     def describe(self, s: Race) -> str:
         return f"{left(s.mine)}; the other: {left(s.theirs)}"
 
-    def show(self, s: Race) -> str:
-        numbers, mine, theirs = drawn(s.mine, s.theirs).splitlines()
-        return "\n".join([f"       {numbers}", f"other: {theirs}", f"mover: {mine}"])
+    def cells(self, s: Race) -> boards.Board:
+        theirs = [boards.point(0, n) for n in reversed(s.theirs)]
+        mine = [boards.point(n) for n in reversed(s.mine)]
+        return numbered([*theirs, boards.label("other")], [*mine, boards.label("mover")])
 
     def action_text(self, s: Race, throw: Throw, play: int) -> str:
         return written(play)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import ClassVar, NamedTuple
 
-from rollwise import dice
+from rollwise import boards, dice
 from rollwise.errors import ParameterError
 from rollwise.game import AGAIN, END, PASS, WIN, Game, parameter, policy, replaced, rule
 
@@ -119,15 +119,15 @@ def moves(s: Board, throw: Throw, sides: int, shortest: int) -> list[int]:
     return found
 
 
-def drawn(s: Board, theirs: Sequence[int], sides: int, shortest: int) -> str:
-    """The columns, lying: # for steps in the bank, o for those of this turn, x for the other's."""
+def drawn(s: Board, theirs: Sequence[int], sides: int, shortest: int) -> boards.Board:
+    """The columns, lying; those of the other player beside them."""
     rows = []
     for place, (banked, steps) in enumerate(zip(s.banked, s.turn, strict=True)):
         most = length(place + 2, sides, shortest)
-        row = f"{place + 2:>2} {('#' * banked + 'o' * steps).ljust(most, '.')}"
-        wide = length(sides + 1, sides, shortest)
-        rows.append(row.ljust(wide + 4) + ("x" * theirs[place]).ljust(most, ".") if theirs else row)
-    return "\n".join(rows)
+        rows.append([boards.label(str(place + 2)), boards.bar(banked, steps, of=most)])
+        if theirs:
+            rows[-1].append(boards.bar(theirs[place], of=most, theirs=True))
+    return rows
 
 
 def steps_text(banked: Sequence[int], turn: Sequence[int] = ()) -> str:
@@ -222,7 +222,7 @@ class CantStop(Game):
     def describe(self, s: Board) -> str:
         return steps_text(s.banked, s.turn)
 
-    def show(self, s: Board) -> str:
+    def cells(self, s: Board) -> boards.Board:
         return drawn(s, (), self.sides, self.shortest)
 
     def deed(self, s: Board, throw: Throw, action: int) -> str:
@@ -341,7 +341,7 @@ class CantStopForTwo(Game):
     def describe(self, s: Boards) -> str:
         return f"{steps_text(s.mine, s.turn)}; the other: {steps_text(s.theirs)}"
 
-    def show(self, s: Boards) -> str:
+    def cells(self, s: Boards) -> boards.Board:
         return drawn(Board(s.mine, s.turn), s.theirs, self.sides, self.shortest)
 
     def deed(self, s: Boards, throw: Throw, action: int) -> str:

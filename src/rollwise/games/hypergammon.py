@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from rollwise import dice
+from rollwise import boards, dice
 from rollwise.game import PASS, Game, parameter, payoff, policy, replaced, rule
 
 OFF, HOME, BAR = 0, 6, 25  # points: borne off, the last of the home board, hit
@@ -226,23 +226,23 @@ class Hypergammon(Game):
     def describe(self, s: Board) -> str:
         return f"{where(s.mine)}; the other: {where(s.theirs)}"
 
-    def show(self, s: Board) -> str:
-        def points(which: range) -> str:
-            mine = ["o" * s.mine.count(point) for point in which]
-            theirs = ["x" * s.theirs.count(BAR - point) for point in which]
-            cells = [f"{one or other or '.':>4}" for one, other in zip(mine, theirs, strict=True)]
-            return "".join(cells[:HOME]) + " |" + "".join(cells[HOME:])
+    def cells(self, s: Board) -> boards.Board:
+        def points(which: range) -> list[boards.Cell]:
+            return [boards.point(s.mine.count(k), s.theirs.count(BAR - k)) for k in which]
 
-        def numbers(which: range) -> str:
-            cells = [f"{point:>4}" for point in which]
-            return "".join(cells[:HOME]) + " |" + "".join(cells[HOME:])
+        def numbers(which: range) -> list[boards.Cell]:
+            return [boards.label(str(k)) for k in which]
 
-        far, near = range(13, 25), range(12, 0, -1)
-        lines = [numbers(far), points(far), "", points(near), numbers(near)]
-        for name, point in (("bar", BAR), ("off", OFF)):
-            there = "o" * s.mine.count(point) + "x" * s.theirs.count(point)
-            lines += [f"  {name}: {there}"] if there else []
-        return "\n".join(lines)
+        far, near = (range(13, 19), range(19, 25)), (range(12, 6, -1), range(6, 0, -1))
+        bar, off = boards.label("bar"), boards.label("off")
+        mine = boards.point(s.mine.count(BAR)), boards.point(s.mine.count(OFF))
+        theirs = boards.point(0, s.theirs.count(BAR)), boards.point(0, s.theirs.count(OFF))
+        return [
+            [*numbers(far[0]), bar, *numbers(far[1]), off],
+            [*points(far[0]), theirs[0], *points(far[1]), theirs[1]],
+            [*points(near[0]), mine[0], *points(near[1]), mine[1]],
+            [*numbers(near[0]), bar, *numbers(near[1]), off],
+        ]
 
     def action_text(self, s: Board, throw: Throw, play: int) -> str:
         return written(play)

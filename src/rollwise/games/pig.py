@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from rollwise import boards
 from rollwise.game import AGAIN, PASS, WIN, Game, parameter, policy
 
 ROLL, HOLD = range(2)
@@ -33,6 +34,14 @@ def what_came(s: Turn, action: int, then: int, after: Turn, points: int) -> str:
     if after.rival < s.banked:
         lost = "all points are lost"
     return f"{lost}; {after.rival} to {s.rival}"
+
+
+def banks(s: Turn, target: int) -> boards.Board:
+    """Both banks, as bars."""
+    return [
+        [boards.label("mover"), boards.bar(s.banked, s.turn, of=target)],
+        [boards.label("other"), boards.bar(s.rival, of=target, theirs=True)],
+    ]
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,12 @@ class Pig(Game):
 
     def describe(self, s: Turn) -> str:
         return f"{s.banked} in the bank and {s.turn} at risk; the other has {s.rival}"
+
+    def cells(self, s: Turn) -> boards.Board:
+        return banks(s, self.target)
+
+    def show(self, s: Turn) -> str:
+        return ""  # the words say it all
 
     def deed(self, s: Turn, action: int) -> str:
         return "roll {}" if action == ROLL else "hold"
@@ -129,6 +144,12 @@ class Piglet(Game):
     def describe(self, s: Turn) -> str:
         return f"{s.banked} in the bank and {s.turn} at risk; the other has {s.rival}"
 
+    def cells(self, s: Turn) -> boards.Board:
+        return banks(s, self.target)
+
+    def show(self, s: Turn) -> str:
+        return ""  # the words say it all
+
     def deed(self, s: Turn, action: int) -> str:
         return "flip {}" if action == ROLL else "hold"
 
@@ -179,6 +200,12 @@ class TwoDicePig(Game):
 
     def describe(self, s: Turn) -> str:
         return f"{s.banked} in the bank and {s.turn} at risk; the other has {s.rival}"
+
+    def cells(self, s: Turn) -> boards.Board:
+        return banks(s, self.target)
+
+    def show(self, s: Turn) -> str:
+        return ""  # the words say it all
 
     def deed(self, s: Turn, action: int) -> str:
         return "roll {}" if action == ROLL else "hold"

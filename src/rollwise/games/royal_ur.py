@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from rollwise import bits
+from rollwise import bits, boards
 from rollwise.game import AGAIN, PASS, WIN, Game, parameter, policy, rule
 
 ENTER, MOST_SQUARES = 0, 16  # a piece that waits stands on square 0, before the first one
@@ -133,20 +133,18 @@ class RoyalUr(Game):
         where = [squares and f"on {squares}", waiting and f"{waiting} to come"]
         return ", ".join(part for part in (*where, home and f"{home} home") if part)
 
-    def show(self, s: Race) -> str:
+    def cells(self, s: Race) -> boards.Board:
         finkel = self.path == "finkel"
-        rows = [["."] * 8 for _ in range(3)]
-        for held, side, sign in ((s.theirs, 0, "x"), (s.mine, 2, "o")):
-            for k in range(1, (14 if finkel else 16) + 1):
-                row, column = place(finkel, k)
-                row = 1 if row == 1 else (side if row == 0 else 2 - side)
-                if bits.has(held, k):
-                    rows[row][column] = sign
-                elif bits.has(FINKEL if finkel else ROUND, k) and rows[row][column] == ".":
-                    rows[row][column] = "*"
-        for row in (0, 2):
-            rows[row][4:6] = "  "
-        return "\n".join(" ".join(row) for row in rows)
+        rows = [[boards.label()] * 8 for _ in range(3)]
+        for k in range(1, (14 if finkel else 16) + 1):
+            row, column = place(finkel, k)
+            met = meets(finkel, k)
+            marked = bits.has(FINKEL if finkel else ROUND, k)
+            theirs = met > 0 and bits.has(s.theirs, met)
+            rows[2 - row][column] = boards.square(bits.has(s.mine, k), theirs, marked=marked)
+            if met == 0:
+                rows[row][column] = boards.square(0, bits.has(s.theirs, k), marked=marked)
+        return rows
 
     def deed(self, s: Race, throw: int, k: int) -> str:
         if k == SIT_OUT:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import Any, ClassVar
 
-from rollwise import bits, dice
+from rollwise import bits, boards, dice
 from rollwise.game import Game, policy
 
 Throw = tuple[int, ...]  # five faces, ascending
@@ -35,13 +35,13 @@ class ScoreSheet(Game):
         left = [name for box, name in names if not bits.has(s.filled, box)]
         return f"open: {', '.join(left)}; {s.upper} of 63 above"
 
-    def show(self, s: Any) -> str:
-        rows = [
-            f"[{'x' if bits.has(s.filled, box) else ' '}] {name}"
+    def cells(self, s: Any) -> boards.Board:
+        cells = [
+            boards.box(name, filled=bits.has(s.filled, box))
             for box, name in enumerate(self.action_names[: self.boxes])
         ]
-        pairs = zip_longest(rows[:FACES], rows[FACES:], fillvalue="")
-        return "\n".join(f"{left:14}{right}".rstrip() for left, right in pairs)
+        pairs = zip_longest(cells[:FACES], cells[FACES:])
+        return [[cell for cell in pair if cell] for pair in pairs]
 
     def deed(self, s: Any, throw: Throw, box: int) -> str:
         return f"fill {self.action_names[box]}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from rollwise import bits, dice
+from rollwise import bits, boards, dice
 from rollwise.errors import ParameterError
 from rollwise.game import AGAIN, END, Game, parameter, policy, rule
 
@@ -100,9 +100,9 @@ class ShutTheBox(Game):
     def field_text(self, name: str, number: int) -> str:
         return " ".join(map(str, bits.members(number))) if name == "open" else ""
 
-    def show(self, s: Box) -> str:
+    def cells(self, s: Box) -> boards.Board:
         tiles = range(1, self.tiles + 1)
-        return " ".join(str(k) if bits.has(s.open, k) else "-" * len(str(k)) for k in tiles)
+        return [[boards.tile(str(k), gone=not bits.has(s.open, k)) for k in tiles]]
 
     def action_text(self, s: Box, throw: int, shut: int) -> str:
         tiles = " ".join(map(str, bits.members(shut & ~ONE_DIE)))

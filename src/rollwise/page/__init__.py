@@ -32,6 +32,7 @@ MODULES = (
     "speech",
     "dom",
     "map",
+    "board",
     "play",
     "strategy",
     "rules",

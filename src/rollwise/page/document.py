@@ -76,6 +76,7 @@ def document(solution: Solution, progress: Progress | None = None) -> bytes:
         "texts": words.texts,
         "dice": words.dice,
         "faces": words.faces,
+        "board": words.board,
         "seen_by_other": _seen_by_other(solution),
         "parts": {name: len(part) for name, part in parts.items()},
     }
@@ -119,6 +120,7 @@ def _tables(graph: StateGraph, small: PackedGraph) -> dict[str, Any]:
         "fields": list(graph.field_names),
         "has_throws": bool(graph.throw_names),
         "no_throw": NO_THROW if graph.throw_names else None,
+        "dice_fields": _dice_fields(graph),
         "n_states": graph.n_states,
         "n_positions": len(graph.states),
         "start": int(small.place[0]),
@@ -135,6 +137,18 @@ def _tables(graph: StateGraph, small: PackedGraph) -> dict[str, Any]:
             "payoff": lotteries.payoff.tolist(),
         },
     }
+
+
+def _dice_fields(graph: StateGraph) -> list[int]:
+    """Which numbers of a throw, or which fields, are faces of dice of six sides; 0 is no die."""
+    dice = [k for k, name in enumerate(graph.throw_names) if name.startswith("throw.")]
+    if graph.throws is not None:
+        shown = graph.throws[:, dice]
+    else:
+        dice = [k for k, name in enumerate(graph.field_names) if name.startswith("throw.")]
+        shown = graph.rows[:, dice]
+    faces = shown[shown != NO_THROW]
+    return dice if len(faces) and faces.min() >= 0 and faces.max() <= 6 else []
 
 
 def _certainty(solution: Solution) -> dict[str, Any]:

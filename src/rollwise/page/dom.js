@@ -55,15 +55,20 @@ export function die(face, name, sides, label) {
   const chip = el("span", { class: "die", role: "img", "aria-label": label });
   if (sides !== 6 || name !== String(face)) return fill(chip, name);
   const places = { 1: "5", 2: "19", 3: "159", 4: "1379", 5: "13579", 6: "134679" }[face];
+  return fill(chip, picture(null, [...places].map((place) => {
+    const at = Number(place) - 1;
+    return ["circle", { cx: 7 + 8 * (at % 3), cy: 7 + 8 * Math.floor(at / 3), r: 2.7 }];
+  })));
+}
+
+// A picture of 30 by 30, of shapes: each a tag, and what is given with it.
+export function picture(style, shapes) {
   const svg = (tag, given) => {
     const part = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [key, value] of Object.entries(given)) part.setAttribute(key, value);
+    for (const [key, value] of Object.entries(given)) if (value !== null) part.setAttribute(key, value);
     return part;
   };
-  const picture = svg("svg", { viewBox: "0 0 30 30", "aria-hidden": "true" });
-  for (const place of places) {
-    const at = Number(place) - 1;
-    picture.append(svg("circle", { cx: 7 + 8 * (at % 3), cy: 7 + 8 * Math.floor(at / 3), r: 2.7 }));
-  }
-  return fill(chip, picture);
+  const made = svg("svg", { viewBox: "0 0 30 30", "aria-hidden": "true", class: style });
+  made.append(...shapes.map(([tag, given]) => svg(tag, given)));
+  return made;
 }

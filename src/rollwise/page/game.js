@@ -29,6 +29,7 @@ export class Game {
     doubles(parts.values).forEach((value, i) => (this.values[anchors[i]] = value));
     this.policies = new Map();
     this.spoken = new Map();
+    this.drawn = [];
   }
 
   // ---- unpacking
@@ -179,6 +180,12 @@ export class Game {
     const number = s - this.nPositions - this.outcomeStart[position];
     const lottery = this.head.kinds[this.menu(position)[0]][1];
     return this.head.throws[this.lotteryStart[lottery] + number];
+  }
+
+  // The faces of the dice that were thrown; empty where the throw isn't one of dice of six sides.
+  facesThrown(s) {
+    const numbers = this.isLayered ? this.thrown(s) ?? [] : this.row(s);
+    return this.head.dice_fields.map((k) => numbers[k]).filter((face) => face > 0);
   }
 
   // All numbers that a field has, ascending.
@@ -364,6 +371,19 @@ export class Game {
 
   shown(s) {
     return this.#text("shown", this.position(s), () => new Int32Array(this.nPositions));
+  }
+
+  // The board: rows of cells, each a kind, a text and numbers; null where the game has none.
+  board(s) {
+    const position = this.position(s);
+    const says = ([how, number]) => {
+      if (how === 0) return number;
+      if (how === 1) return this.fields[number].upTo(position + 1)[position];
+      this.drawn[number] ??= new Column(this.parts[`board ${number}`], this.nPositions);
+      return this.drawn[number].upTo(position + 1)[position];
+    };
+    return this.head.board?.map((row) => row.map(([kind, text, ...numbers]) =>
+      ({ kind, text: this.head.texts[says(text)], numbers: numbers.map(says) }))) ?? null;
   }
 
   deed(s, i) {

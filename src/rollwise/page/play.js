@@ -1,5 +1,6 @@
 // The table at which a game is played: position, choices, dice, coach and books.
 
+import { drawBoard } from "./board.js";
 import { die, el, fill, labelled, select, table } from "./dom.js";
 import { plain } from "./figures.js";
 import { freshSeed } from "./random.js";
@@ -170,16 +171,20 @@ export class PlayView {
   // A position: board, words and fields.
   position(state) {
     const { game, speech } = this;
-    const board = game.shown(state);
+    const cells = game.board(state);
+    const board = cells ? "" : game.shown(state);
     const thrown = speech.thrown(state);
+    const faces = game.facesThrown(state);
     const words = game.described(state);
     const isWorthShown = this.coach === "always" && state === this.session.state;
     return [
+      cells && drawBoard(cells, SAY.board),
       board && el("pre", { role: "img", "aria-label": SAY.board }, board),
       words ? el("p", { class: "words" }, words)
         : el("dl", { class: "fields" }, speech.fields(state).map(([name, text]) =>
           el("div", {}, el("dt", {}, name), el("dd", {}, text)))),
-      thrown && el("p", { class: "thrown" }, `${SAY.thrown}: `, el("strong", {}, thrown)),
+      faces.length > 0 ? el("p", { class: "thrown" }, faces.map((face) => die(face, String(face), 6, SAY.die(face))))
+        : thrown && el("p", { class: "thrown" }, `${SAY.thrown}: `, el("strong", {}, thrown)),
       isWorthShown && el("p", {}, `${this.figures.unit}: ${this.figures.level(game.value(state))}`),
     ];
   }
@@ -206,7 +211,10 @@ export class PlayView {
     const [before, ...after] = deed.split("{}");
     const did = [before, dice, after.join(" ")];
     if (game.isThrow(state) && game.isLayered) {
-      return [el("b", {}, name), " ", did, " ", el("strong", { class: "die" }, this.#cameOf(entry))];
+      const thrown = game.facesThrown(entry.outcome.target);
+      return [el("b", {}, name), " ", did, " ", thrown.length > 0
+        ? thrown.map((face) => die(face, String(face), 6, SAY.die(face)))
+        : el("strong", { class: "die" }, this.#cameOf(entry))];
     }
     const isScored = game.head.objective !== "win" && entry.gain !== 0;
     const score = isScored ? SAY.soFarIs(plain(entry.points + entry.gain)) : "";

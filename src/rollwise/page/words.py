@@ -21,6 +21,7 @@ from rollwise.words import Narrator
 
 MOST_ASKED = 250_000  # outcomes of a game that is asked for all its words
 MOST_THROWS = 1_296  # of the dice of an action: four dice of six sides
+BOARDS = 1_000  # positions of a larger game that are asked for their boards
 SAMPLE = 40  # actions of a kind that are asked for their dice, where there are more than are asked
 
 Progress = Callable[[str, int, int | None], None]
@@ -41,20 +42,28 @@ class PageWords(NamedTuple):
         of them brings, the last die turning first.
     faces : list of str
         What the faces are called, from 1.
+    board : list or None
+        Rows of cells. A cell is its kind, and pairs that say its text (a place in `texts`) and
+        numbers: a pair is 0 and the number, 1 and the field that says it, or 2 and the number of
+        the part, ``board 0`` and so on, that says it position by position.
     """
 
     texts: list[str]
     parts: dict[str, bytes]
     dice: list[dict[str, Any] | None]
     faces: list[str]
+    board: list[list[list[Any]]] | None
 
 
 def words_of(narrator: Narrator, packed: PackedGraph, progress: Progress | None) -> PageWords:
     """Ask a game for its words."""
     texts: dict[str, int] = {"": 0}
     parts: dict[str, bytes] = {}
+    board = _board(narrator, packed, texts, parts)
     if narrator.game is not None and len(packed.outcomes) <= MOST_ASKED:
         for name, asked in _questions(narrator, packed).items():
+            if name == "shown" and board:
+                continue
             if progress is not None:
                 progress("asking for words", 0, None)
             numbers = np.array([texts.setdefault(text, len(texts)) for text in asked[1]], np.int64)
@@ -63,7 +72,7 @@ def words_of(narrator: Narrator, packed: PackedGraph, progress: Progress | None)
     dice = _dice(narrator, packed)
     most = max((max(found["sides"]) for found in dice if found), default=0)
     faces = [narrator.face_name(face) for face in range(1, most + 1)]
-    return PageWords(list(texts), parts, dice, faces)
+    return PageWords(list(texts), parts, dice, faces, board)
 
 
 def _questions(
@@ -87,6 +96,59 @@ def _questions(
     if has_words or any("." in name for name in graph.field_names):
         questions["described"] = (alike, map(narrator.position, positions))
     return questions
+
+
+def _board(
+    narrator: Narrator, packed: PackedGraph, texts: dict[str, int], parts: dict[str, bytes]
+) -> list[list[list[Any]]] | None:
+    """The board of a game: its cells, and what says their texts and numbers.
+
+    In a large game a sample of positions is asked; what fields don't say there can't be drawn.
+    """
+    graph = narrator.graph
+    n = len(graph.states if graph.throws is not None else graph.rows)
+    is_small = len(packed.outcomes) <= MOST_ASKED
+    some = np.arange(n) if is_small else np.unique(np.linspace(0, n - 1, BOARDS).astype(np.int64))
+    asked = [narrator.cells(state) for state in packed.states[some].tolist()]
+    if not any(asked[0]):
+        return None
+    shape = [[cell.kind for cell in row] for row in asked[0]]
+    if any([[cell.kind for cell in row] for row in board] != shape for board in asked):
+        raise RulesError(
+            f"{graph.game}: cells() gives other kinds of cells in some positions; they must be the "
+            "same in all"
+        )
+    numbers = np.array(
+        [
+            [
+                number
+                for row in board
+                for cell in row
+                for number in (texts.setdefault(cell.text, len(texts)), *cell.numbers)
+            ]
+            for board in asked
+        ],
+        np.int64,
+    )
+    fields = (graph.states if graph.throws is not None else graph.rows)[packed.states[some]]
+    said: list[list[int]] = []
+    for column in numbers.T:
+        same = np.flatnonzero((fields == column[:, None]).all(axis=0))
+        if (column == column[0]).all():
+            said.append([0, int(column[0])])
+        elif len(same):
+            said.append([1, int(same[0])])
+        elif is_small:
+            name = f"board {sum(name.startswith('board ') for name in parts)}"
+            said.append([2, int(name.split()[1])])
+            parts[name] = stream(np.diff(column, prepend=0))
+        else:
+            return None
+    waiting = iter(said)
+    return [
+        [[cell.kind, *(next(waiting) for _ in (0, *cell.numbers))] for cell in row]
+        for row in asked[0]
+    ]
 
 
 def _last_alike(group: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from rollwise.boards import Board, Cell
 from rollwise.errors import RollwiseError, RulesError
 from rollwise.faults import PASSED_ON, fault_text, shown
 from rollwise.game import AGAIN, PASS, Game
@@ -47,6 +48,17 @@ class Words:
     def show(self, state: Any) -> str:
         """A position as a board; empty where the game has none."""
         return self._text("show", state)
+
+    def cells(self, state: Any) -> Board:
+        """A position as cells; empty where the game has none."""
+        found = self._ask("cells", state)
+        right = "it is rows of cells, which the functions of rollwise.boards make"
+        if not isinstance(found, Sequence) or isinstance(found, str):
+            raise self._fault("cells", found, right)
+        for row in found:
+            if not isinstance(row, Sequence) or not all(isinstance(cell, Cell) for cell in row):
+                raise self._fault("cells", row, right)
+        return found
 
     def field_text(self, name: str, number: int) -> str:
         """What a number in a field means; empty where the number says it."""
@@ -179,6 +191,7 @@ def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
             for name, number in zip(graph.columns, graph.row(s), strict=True):
                 if name not in graph.throw_names:
                     words.field_text(name, number)
+            words.cells(at[0])
             words.show(at[0])
             if not graph.view[s].asks_rules:
                 continue

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise import dice
+from rollwise.boards import Board
 from rollwise.derive.derived_game import base_actions
 from rollwise.errors import UsageError
 from rollwise.game import AGAIN, END, PASS, Game, payoff
@@ -98,11 +99,16 @@ class Narrator:
 
     def board(self, state: int) -> str:
         """A position as a board of some lines, as the mover sees it; empty where there is none."""
-        if self.game is None:
-            return ""
+        return "" if self.game is None else self._words.show(self._position(state)).strip("\n")
+
+    def cells(self, state: int) -> Board:
+        """A position as rows of cells, as the mover sees it; empty where there is none."""
+        return () if self.game is None else self._words.cells(self._position(state))
+
+    def _position(self, state: int) -> Any:
+        """A position as the rules know it."""
         kind = StateLayout.of(self.rules.start())
-        fields = self.graph.view[state].fields[: len(kind.columns)]
-        return self._words.show(kind.state(fields)).strip("\n")
+        return kind.state(self.graph.view[state].fields[: len(kind.columns)])
 
     def position(self, state: int) -> str:
         """A position in words, as the mover sees it."""

@@ -1,0 +1,115 @@
+"""Boards as rows of cells, from which the terminal and the browser draw.
+
+A rule sheet that draws itself gives them in ``cells(s)``, seen by the mover::
+
+    def cells(self, s):
+        return [[boards.tile(str(k), gone=not bits.has(s.open, k)) for k in range(1, 10)]]
+
+A board has the same kinds of cells at the same places in every position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+LONGEST = 40  # bar in a terminal
+
+
+class Cell(NamedTuple):
+    """A cell of a board: make one with the functions of this module.
+
+    Attributes
+    ----------
+    kind : str
+        One of `KINDS`.
+    text : str
+        What is written on it.
+    numbers : tuple of int
+        What else there is to draw, as the functions say.
+    """
+
+    kind: str
+    text: str = ""
+    numbers: tuple[int, ...] = ()
+
+
+Board = Sequence[Sequence[Cell]]
+
+
+def label(text: str = "") -> Cell:
+    """Text without a frame; without text a gap."""
+    return Cell("label", text)
+
+
+def square(mine: int = 0, theirs: int = 0, *, marked: bool = False) -> Cell:
+    """A square of a track with pieces of the mover and of the other player; it may be marked."""
+    return Cell("square", "", (int(mine), int(theirs), int(marked)))
+
+
+def point(mine: int = 0, theirs: int = 0) -> Cell:
+    """A point of backgammon, on which pieces are piled."""
+    return Cell("point", "", (int(mine), int(theirs)))
+
+
+def tile(text: str, *, gone: bool = False) -> Cell:
+    """A tile, which may be gone."""
+    return Cell("tile", text, (int(gone),))
+
+
+def box(text: str, *, filled: bool = False) -> Cell:
+    """A box of a score sheet, with its name."""
+    return Cell("box", text, (int(filled),))
+
+
+def bar(kept: int, risked: int = 0, *, of: int, theirs: bool = False) -> Cell:
+    """So many steps of a column, or points of a bank, some at risk; the other player's or not."""
+    return Cell("bar", "", (int(kept), int(risked), int(of), int(theirs)))
+
+
+def text_board(board: Board) -> str:
+    """A board in lines of text: o and # are the mover's, x the other player's."""
+    rows = [[_text(cell) for cell in row] for row in board]
+    columns = range(max(map(len, rows), default=0))
+    widths = [max(len(row[k]) for row in rows if k < len(row)) for k in columns]
+    lines = [
+        " ".join(
+            text.rjust(width) if cell.kind in ("label", "square", "point") else text.ljust(width)
+            for cell, text, width in zip(cells, row, widths, strict=False)
+        ).rstrip()
+        for cells, row in zip(board, rows, strict=True)
+    ]
+    return "\n".join(lines)
+
+
+def _text(cell: Cell) -> str:
+    found: str = KINDS[cell.kind](cell.text, *cell.numbers)
+    return found
+
+
+def _square(text: str, mine: int, theirs: int, marked: int) -> str:
+    return _pile(mine, theirs) or (MARKED if marked else EMPTY)
+
+
+def _pile(mine: int, theirs: int) -> str:
+    if mine + theirs <= 3:
+        return "o" * mine + "x" * theirs
+    return "".join(f"{n}{sign}" for n, sign in ((mine, "o"), (theirs, "x")) if n)
+
+
+def _bar(text: str, kept: int, risked: int, of: int, theirs: int) -> str:
+    scale = max(1.0, of / LONGEST)
+    kept_to, risked_to, end = (round(n / scale) for n in (kept, kept + risked, of))
+    steps = ("x" if theirs else "#") * kept_to + "o" * (risked_to - kept_to)
+    return steps.ljust(end, EMPTY)
+
+
+EMPTY, MARKED = ".", "*"
+KINDS: dict[str, Any] = {  # how each is written in a terminal
+    "label": lambda text: text,
+    "square": _square,
+    "point": lambda text, mine, theirs: (_pile(mine, theirs) or EMPTY).rjust(3),
+    "tile": lambda text, gone: "-" * len(text) if gone else text,
+    "box": lambda text, filled: f"[{'x' if filled else ' '}] {text}   ",
+    "bar": _bar,
+}
