@@ -94,7 +94,14 @@ def small_games() -> list[tuple[Game, str | None]]:
     return kinds + [(game, "shared") for game in for_points if game.name not in NO_CONTEST]
 
 
-KINDS = [pytest.param(*kind, id=f"{kind[0]}-{kind[1]}") for kind in small_games()]
+KINDS = [
+    pytest.param(
+        *kind,
+        id=f"{kind[0]}-{kind[1]}",
+        marks=[pytest.mark.slow] if kind[0].name in small_games.SLOW else [],
+    )
+    for kind in small_games()
+]
 
 
 @lru_cache

@@ -41,9 +41,14 @@ SMALL = small_games.SMALL | {
     "hare-and-tortoise": {"steps": 12},
 }
 GAMES = sorted(available().keys() - {"hypergammon"})  # the smallest has 17,000 positions
-KINDS = [(name, None) for name in GAMES]
 FOR_POINTS = {name for name in GAMES if available()[name].objective != "win"}
-KINDS += [(name, "shared") for name in sorted(FOR_POINTS - NO_CONTEST)]
+KINDS = [
+    pytest.param(*kind, marks=[pytest.mark.slow] if kind[0] in small_games.SLOW else [])
+    for kind in [
+        *((name, None) for name in GAMES),
+        *((name, "shared") for name in sorted(FOR_POINTS - NO_CONTEST)),
+    ]
+]
 
 
 def options(name: str, contest: str | None) -> dict[str, object]:
