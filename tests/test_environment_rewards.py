@@ -84,7 +84,7 @@ class Sudden(Game):
                 yield self.goes_on, PASS, Step(s.place + 1)
 
 
-def small_games() -> list[tuple[Game, str | None]]:
+def all_kinds() -> list[tuple[Game, str | None]]:
     """Games of every shape, and the contests of two at those with points."""
     names = sorted(available().keys() - TOO_LARGE)
     games = [available()[name](**SMALL.get(name, {})) for name in names]
@@ -100,7 +100,7 @@ KINDS = [
         id=f"{kind[0]}-{kind[1]}",
         marks=[pytest.mark.slow] if kind[0].name in small_games.SLOW else [],
     )
-    for kind in small_games()
+    for kind in all_kinds()
 ]
 
 
