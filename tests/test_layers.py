@@ -15,6 +15,8 @@ from cli_runner import run
 import rollwise
 from rollwise import AGAIN, END, PASS, WIN, Game, parameter, payoff, solve, solve_by_layers
 from rollwise.analysis.check import check
+from rollwise.answer.packed import _Sweeps
+from rollwise.answer.packed_values import PackedValues
 from rollwise.builders.by_layer import find_layers
 from rollwise.errors import (
     EndlessPlay,
@@ -341,6 +343,81 @@ def test_packed_layers_enclose_what_graphs_give(game, monkeypatch):
     assert packed.error_bound < 1e-11
     assert packed.has_draws == graphs.has_draws
     assert packed.is_score == graphs.is_score
+
+
+def packed_and_graphs(game, monkeypatch):
+    found = []
+    for least in (0, 1e12):
+        monkeypatch.setattr("rollwise.answer.layered.WORTHWHILE", least)
+        found.append(rollwise.solve_by_layers(game))
+    return found
+
+
+def test_two_halves_give_the_same_bytes_on_one_core_and_on_two(monkeypatch):
+    monkeypatch.setattr("rollwise.answer.layered.WORTHWHILE", 0)
+    monkeypatch.setattr("rollwise.answer.packed_values.WORTH_HALVING", 0)
+    others = []
+    for second_core in (False, True, True):
+        monkeypatch.setattr(
+            "rollwise.machine.switches.is_on", lambda name, on=second_core: on or name[0] != "s"
+        )
+        layered = rollwise.solve_by_layers(RoyalUr(pieces=2))
+        others.append((layered.values.tobytes(), layered.error_bounds.tobytes()))
+    assert others[0] == others[1] == others[2]
+
+
+@dataclass(frozen=True)
+class Dawdling(Hurdles):
+    """A race in which one may also wait: who does so gives the other a chance to win at once."""
+
+    endless: ClassVar = "draw"
+
+    def throws(self, s):
+        yield 3, 1
+        yield 2, 2
+        yield 1, self.length
+
+    def actions(self, s, throw):
+        yield 0
+        yield 1
+        yield 2
+
+    def outcomes(self, s, throw, action):
+        if action == 2:
+            yield 1, PASS, Lanes(s.theirs, s.mine)
+        elif s.mine + throw >= self.length:
+            yield 1, WIN, s
+        else:
+            yield 1, PASS, Lanes(s.theirs, s.mine + throw + action)
+
+
+def test_what_nobody_would_do_need_not_end(monkeypatch):
+    """Estimates are proved as soon as waiting is known to be worse."""
+    asked = []
+
+    def every_play_ends(self):
+        asked.append(ends(self))
+        return asked[-1]
+
+    ends = _Sweeps.every_play_ends
+    monkeypatch.setattr(_Sweeps, "every_play_ends", every_play_ends)
+    monkeypatch.setattr("rollwise.answer.packed.ELIMINATING", 1)
+    packed, graphs = packed_and_graphs(Dawdling(), monkeypatch)
+    assert not asked[0]
+    assert asked[-1]
+    assert np.all(np.abs(packed.values - graphs.values) <= packed.error_bounds + 1e-12)
+    assert packed.error_bound < 1e-11
+
+
+@pytest.mark.parametrize("off", [1e-13, 1e-3])
+def test_bounds_around_wrong_values_are_not_believed(off, monkeypatch):
+    """Claims that don't hold are widened, or given up."""
+    claimed = PackedValues.bounds
+    monkeypatch.setattr(PackedValues, "bounds", lambda *given: claimed(*given) + off)
+    packed, graphs = packed_and_graphs(RoyalUr(pieces=1), monkeypatch)
+    apart = np.abs(packed.values - graphs.values)
+    assert np.all(apart <= packed.error_bounds + graphs.error_bounds)
+    assert packed.error_bound < 1e-11
 
 
 class Rung(NamedTuple):

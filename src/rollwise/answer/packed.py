@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.packed_values import PackedValues
 from rollwise.builders.arrays import Arrays, lotteries_of
 from rollwise.errors import EndlessPlay
-from rollwise.kernels.intervals import Weights, sweep_intervals
+from rollwise.kernels.intervals import ROUNDING, Weights, mark_ending, sweep_intervals
 from rollwise.machine import large_pages
 from rollwise.machine.pipeline import Source, Stage, pipeline
 
@@ -24,6 +25,8 @@ GOAL = 4e-12  # how far bounds may be apart, for each point that is played for
 ELIMINATING = 8  # sweeps after which actions are left out that are worse for certain
 MOST_SWEEPS = 100_000
 FAR_APART = 1000  # times the goal: bounds that stay so are no answer
+NEAR = 10  # times the goal: proved estimates that are so close are an answer
+MOST_CLAIMS = 50  # sweeps in which claimed bounds are widened until they hold
 STALLED = 200  # sweeps in which bounds come no closer
 
 Progress = Callable[[str, int, int | None], None]
@@ -58,6 +61,7 @@ class Packed:
         self.has_draws = self.has_stakes = False
         self.seconds = {"build": 0.0, "solve": 0.0}
         self._most = 0.0  # payoff of the layers so far
+        self._building = False
 
     def run(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The values of all positions, and bounds of their errors."""
@@ -70,8 +74,9 @@ class Packed:
     def _built(self) -> Iterator[PackedLayer]:
         last_first = self._layers.packed_last_first()
         while True:
-            began = time.perf_counter()
+            began, self._building = time.perf_counter(), True
             layer = next(last_first, None)
+            self._building = False
             self.seconds["build"] += time.perf_counter() - began
             if layer is None:
                 return
@@ -84,36 +89,33 @@ class Packed:
         self.has_draws |= lotteries.has_draws()
         self.has_stakes |= lotteries.has_stakes()
         self._count(layer)
-        bounds = self.bounds
-        bounds[layer.begin : layer.end] = -self._most, self._most
         lists, chances = _lists(layer.arrays), _weights(layer.arrays)
-        scratch = np.empty(1 + max(int(block.count.max()) for _, block in layer.blocks))
-        goal, best, stalled = GOAL * max(self._most, 1.0), np.inf, 0
-        for sweep in range(1, MOST_SWEEPS):
-            widest = 0.0
-            for begin, block in reversed(layer.blocks):
-                apart = sweep_intervals(
-                    begin,
-                    block,
-                    lists,
-                    chances,
-                    goal / 4,
-                    self._most,
-                    sweep % ELIMINATING == 0,
-                    bounds,
-                    scratch,
-                )
-                widest = max(widest, apart)
+        self.bounds[layer.begin : layer.end] = -self._most, self._most
+        sweeps = _Sweeps(layer, lists, chances, self.bounds, self._most, lambda: not self._building)
+        self._narrow(sweeps)
+        self.seconds["solve"] += time.perf_counter() - began
+        if self._progress is not None:
+            n = len(self._layers.states)
+            self._progress("solving layers", n - layer.begin, n)
+
+    def _narrow(self, sweeps: _Sweeps) -> None:
+        """Find close bounds of a layer: from estimates, or by sweeps from the widest ones.
+
+        Estimates can be proved as soon as every play ends with the actions that are left.
+        """
+        goal, best, stalled, tried = GOAL * max(self._most, 1.0), np.inf, 0, False
+        for sweep in range(MOST_SWEEPS):
+            if not tried and sweep % ELIMINATING == 0 and sweeps.every_play_ends():
+                tried = True
+                if sweeps.claim() <= NEAR * goal:
+                    return
+            widest = sweeps.narrow(goal / 4, sweep % ELIMINATING == ELIMINATING - 1)
             stalled = 0 if widest < best else stalled + 1
             best = min(best, widest)
             if widest <= goal or stalled > STALLED:
                 break
         if widest > FAR_APART * goal:
-            raise self._endless(layer, widest)
-        self.seconds["solve"] += time.perf_counter() - began
-        if self._progress is not None:
-            n = len(self._layers.states)
-            self._progress("solving layers", n - layer.begin, n)
+            raise self._endless(sweeps.layer, widest)
 
     def _endless(self, layer: PackedLayer, widest: float) -> EndlessPlay:
         """The error for bounds that come no closer."""
@@ -133,6 +135,91 @@ class Packed:
             self.n_outcomes += len(block.next_state)
             size += sum(array.nbytes for array in block)
         self.most_bytes = max(self.most_bytes, size)
+
+
+class _Sweeps:
+    """What is done with all blocks of a layer, the last one first."""
+
+    def __init__(
+        self,
+        layer: PackedLayer,
+        lists: Weights,
+        lotteries: Weights,
+        bounds: NDArray[np.float64],
+        most: float,
+        on_two_cores: Callable[[], bool],
+    ) -> None:
+        self.layer, self._bounds, self._most = layer, bounds, most
+        self._on_two_cores = on_two_cores
+        self._lists, self._lotteries = lists, lotteries
+        actions = max(int(block.count.max()) for _, block in layer.blocks)
+        self._scratch = np.empty(1 + actions)
+
+    def narrow(self, goal: float, eliminate: bool) -> float:
+        """One sweep of bounds that enclose the values; how far they are apart at most."""
+        return self._sweep(goal, eliminate, -1.0)[0]
+
+    def claim(self) -> float:
+        """Find values, claim bounds around them and prove these; how far they are then apart."""
+        begin, end = self.layer.begin, self.layer.end
+        found = PackedValues(
+            self.layer,
+            self._lists,
+            self._lotteries,
+            self._bounds,
+            self._most,
+            self._on_two_cores,
+        )
+        if not found.can_be_found or not found.find():
+            return np.inf
+        known = self._bounds[begin:end].copy()
+        rounding = self._rounding()
+        self._bounds[begin:end] = found.bounds(rounding)
+        for _ in range(MOST_CLAIMS):
+            apart, n_broken = self._sweep(-1.0, False, 0.25 * rounding)
+            if not n_broken:
+                return apart
+        self._bounds[begin:end] = known
+        return np.inf
+
+    def every_play_ends(self) -> bool:
+        """Whether every play leaves the layer, with the actions that are left."""
+        begin, end, blocks, _ = self.layer
+        ending = np.zeros(end - begin, np.bool_)
+        lists, lotteries = self._lists.indptr, self._lotteries.indptr
+        left, marked = end - begin, 1
+        while left and marked:
+            marked = sum(
+                mark_ending(begin, end, place, block, lists, lotteries, ending)
+                for place, block in reversed(blocks)
+            )
+            left -= marked
+        return not left
+
+    def _rounding(self) -> float:
+        """By how much a bound is moved outward in a sweep, at most."""
+        longest = sum(
+            int(np.diff(weights.indptr).max()) + 4 for weights in (self._lists, self._lotteries)
+        )
+        return longest * ROUNDING * self._most
+
+    def _sweep(self, goal: float, eliminate: bool, extra: float) -> tuple[float, int]:
+        widest, n_broken = 0.0, 0
+        for begin, block in reversed(self.layer.blocks):
+            apart, broken = sweep_intervals(
+                begin,
+                block,
+                self._lists,
+                self._lotteries,
+                goal,
+                self._most,
+                eliminate,
+                extra,
+                self._bounds,
+                self._scratch,
+            )
+            widest, n_broken = max(widest, apart), n_broken + broken
+        return widest, n_broken
 
 
 def _lists(arrays: Arrays) -> Weights:

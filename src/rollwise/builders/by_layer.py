@@ -22,7 +22,9 @@ from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.kernels.intervals import Block
-from rollwise.kernels.layers import number_in_layer, sort_by_layer
+from rollwise.kernels.layers import number_in_layer, pack_rows, sort_by_layer, unpack_rows
+from rollwise.kernels.state_tables import box_of
+from rollwise.machine import large_pages
 from rollwise.machine.switches import jit_disabled
 
 FIRST_BLOCK, OUTCOMES_AT_ONCE = 16, 2_000_000  # of positions whose turns are solved together
@@ -208,6 +210,32 @@ class Layers:
         )
 
 
+def _in_layers(
+    found: NDArray[np.int32], layer: NDArray[np.int64], n_layers: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """States in the order of their layers, with room for more, and where each layer begins.
+
+    Within a layer they are in the order of their fields, if these fit one number: so states that
+    are alike are near each other in memory, and so are those that they lead to.
+    """
+    n, n_fields = found.shape
+    indptr = np.empty(n_layers + 1, np.int64)
+    states = large_pages.empty((n + (1 << 16), n_fields), np.int32)
+    box = box_of(found)
+    bits = [int(span).bit_length() for span in (*(box[1] - box[0]), n_layers - 1)]
+    if sum(bits) > 64:
+        sort_by_layer(found, layer, indptr, states)
+        return states, indptr
+    behind = np.array([sum(bits[k + 1 : -1]) for k in range(n_fields)], np.uint64)
+    shift = np.append(behind, np.uint64(sum(bits[:-1])))
+    mask = np.array([(1 << width) - 1 for width in bits[:-1]], np.uint64)
+    keys = large_pages.empty(n, np.uint64)
+    pack_rows(found, layer, box[0], shift, keys)
+    keys.sort()
+    unpack_rows(keys, box[0], shift, mask, indptr, states)
+    return states, indptr
+
+
 def packed(arrays: Arrays) -> Block:
     """What the rules say of some positions with throws, in as few bytes as there are."""
     assert arrays.throws is not None
@@ -288,11 +316,9 @@ def find_layers(
     else:
         known = np.arange(least, least + span)
         reached -= least
-    indptr = np.empty(len(known) + 1, np.int64)
-    states = np.empty((n + (1 << 16), found.shape[1]), np.int32)
-    sort_by_layer(found, reached, indptr, states)
-    kept = np.flatnonzero(np.diff(indptr))
     start = found[0].copy()
+    states, indptr = _in_layers(found, reached, len(known))
+    kept = np.flatnonzero(np.diff(indptr))
     del found, reached
     explorer.renumber(states)
     explorer.counts["place"] = n

@@ -7,6 +7,11 @@ outward. (Haddad and Monmege, Interval iteration algorithm for MDPs and IMDPs, T
 Science 735, 2018; action elimination: MacQueen, A test for suboptimal actions, Operations Research
 15, 1967.)
 
+Bounds may also be claimed: taken from estimates, and not known to enclose anything. They do if a
+sweep finds none of them broken, and if every play leaves the layer (`mark_ending`): then the
+recursion has one solution, and sweeps that begin at the claimed bounds close in on it from
+outside. (Hartmanns and Kaminski, Optimistic value iteration, CAV 2020.)
+
 This is part of what is trusted (see `rollwise.proofs.check`).
 """
 
@@ -46,8 +51,8 @@ class Weights(NamedTuple):
 
 
 @kernel
-def sweep_intervals(begin, block, lists, lotteries, goal, most, eliminate, bounds, scratch):
-    """Narrow the bounds of the positions of a block, from the last to the first.
+def sweep_intervals(begin, block, lists, lotteries, goal, most, eliminate, extra, bounds, scratch):
+    """Narrow the bounds of the positions of a block, or widen claimed ones, from the last on.
 
     Parameters
     ----------
@@ -57,30 +62,35 @@ def sweep_intervals(begin, block, lists, lotteries, goal, most, eliminate, bound
         Changed where actions are left out.
     lists, lotteries : Weights
     goal : float
-        Bounds that are no further apart are left alone.
+        Bounds that are no further apart are left alone, unless actions may be left out.
     most : float
         No value is further from 0.
     eliminate : bool
         Leave out actions that are worse than another one for certain.
+    extra : float
+        Negative where the bounds are known to enclose the values. Else they are claimed: those
+        that are broken are widened as far as is needed, and by so much more.
     bounds : (n_positions, 2) float64, changed
         By the numbers of all positions of the game.
     scratch : (more than the actions of a situation,) float64
 
     Returns
     -------
-    float
+    widest : float
         How far the bounds are apart at most.
+    n_broken : int
+        Positions whose claimed bounds are broken.
     """
     first, of_state, count, lottery, next_state = block
     list_indptr, list_weight, list_total = lists.indptr, lists.weight, lists.total
     indptr, weight, total = lotteries.indptr, lotteries.weight, lotteries.total
     payoff, passes = lotteries.payoff, lotteries.passes
-    widest = 0.0
+    widest, n_broken = 0.0, 0
     for down in range(of_state.shape[0]):
         i = index(of_state.shape[0] - 1 - down)
         p = index(begin) + i
         low, high = bounds[p, 0], bounds[p, 1]
-        if high - low <= goal:
+        if high - low <= goal and not eliminate:
             widest = max(widest, high - low)
             continue
         s, a, o = index(first[0, i]), index(first[1, i]), index(first[2, i])
@@ -147,8 +157,66 @@ def sweep_intervals(begin, block, lists, lotteries, goal, most, eliminate, bound
             s += ONE
             t += ONE
         slack *= most
-        low = max(low, sum_low / list_total[throws] - slack)
-        high = min(high, sum_high / list_total[throws] + slack)
+        least, greatest = (
+            sum_low / list_total[throws] - slack,
+            sum_high / list_total[throws] + slack,
+        )
+        if extra < 0.0:
+            low, high = max(low, least), min(high, greatest)
+        elif not (low <= least and greatest <= high):
+            n_broken += 1
+            low, high = min(low, least - extra), max(high, greatest + extra)
         bounds[p, 0], bounds[p, 1] = low, high
         widest = max(widest, high - low)
-    return widest
+    return widest, n_broken
+
+
+@kernel
+def mark_ending(begin, end, place, block, list_indptr, lottery_indptr, ending):
+    """Mark positions from which every play may leave the layer.
+
+    After one of the throws each action may end the game, leave the layer or lead to a position
+    that was marked before. So where all are marked, every play ends.
+
+    Parameters
+    ----------
+    begin, end : int
+        The positions of the layer. Greater numbers are those of later layers.
+    place : int
+        The first position of the block.
+    block : Block
+    list_indptr, lottery_indptr : int64
+    ending : (end - begin,) bool, changed
+
+    Returns
+    -------
+    int
+        How many were marked.
+    """
+    first, of_state, count, lottery, next_state = block
+    n_marked = 0
+    for down in range(of_state.shape[0]):
+        i = index(of_state.shape[0] - 1 - down)
+        p = index(place - begin) + i
+        if ending[p]:
+            continue
+        s, a, o = index(first[0, i]), index(first[1, i]), index(first[2, i])
+        throws = of_state[i]
+        for _ in range(list_indptr[throws + 1] - list_indptr[throws]):
+            each = True
+            for _ in range(count[s]):
+                number = index(lottery[a])
+                a += ONE
+                some = False
+                for _ in range(lottery_indptr[number + ONE] - lottery_indptr[number]):
+                    n = np.int64(next_state[o])
+                    o += ONE
+                    if n < 0 or n >= end or ending[index(n - begin)]:
+                        some = True
+                each = each and some
+            s += ONE
+            if each:
+                ending[p] = True
+                n_marked += 1
+                break
+    return n_marked

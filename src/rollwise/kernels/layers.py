@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from rollwise.kernels.jit import kernel
 
 
@@ -29,6 +31,50 @@ def sort_by_layer(states, layer, indptr, in_layers):
         free[layer[s]] += 1
         for k in range(states.shape[1]):
             in_layers[place, k] = states[s, k]
+
+
+@kernel
+def pack_rows(states, layer, low, shift, keys):
+    """The fields of each state in one number, its layer above all: (n_states,) uint64, filled.
+
+    Parameters
+    ----------
+    states : (n_states, n_fields) int32
+    layer : (n_states,) int64
+        From 0.
+    low : (n_fields,) int64
+        The smallest value of each field.
+    shift : (n_fields + 1,) uint64
+        How far each field is shifted to the left, and the layer.
+    keys : (n_states,) uint64, filled
+    """
+    n_fields = states.shape[1]
+    for s in range(states.shape[0]):
+        key = np.uint64(layer[s]) << shift[n_fields]
+        for k in range(n_fields):
+            key |= np.uint64(states[s, k] - low[k]) << shift[k]
+        keys[s] = key
+
+
+@kernel
+def unpack_rows(keys, low, shift, mask, indptr, states):
+    """The states of keys in their order, and where each layer begins: see `pack_rows`.
+
+    Parameters
+    ----------
+    mask : (n_fields,) uint64
+        The bits of each field.
+    indptr : (n_layers + 1,) int64, filled
+    states : (at least n_states, n_fields) int32, filled
+    """
+    n_fields = states.shape[1]
+    indptr[:] = 0
+    for s in range(keys.shape[0]):
+        indptr[np.int64(keys[s] >> shift[n_fields]) + 1] += 1
+        for k in range(n_fields):
+            states[s, k] = np.int64((keys[s] >> shift[k]) & mask[k]) + low[k]
+    for i in range(indptr.shape[0] - 1):
+        indptr[i + 1] += indptr[i]
 
 
 @kernel
