@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import polars as pl
@@ -10,9 +11,14 @@ import pytest
 from cli_runner import output, run
 
 import rollwise
+from rollwise.analysis.lengths import lengths
 from rollwise.answer.filters import said_of
 from rollwise.builders import limits
+from rollwise.games.chicago import Chicago
 from rollwise.games.pig import Pig
+from rollwise.graph.choices import has_choice
+from rollwise.numbers.printed import certified, chance
+from rollwise.report.sample import Sample
 
 pytestmark = pytest.mark.needs_jit
 
@@ -56,6 +62,45 @@ def test_pictures_of_some_positions_of_a_large_game(
     refused = run("plot", *LARGE, "policy", "--out", place)
     assert refused.returncode == 2
     assert "choose at most 5 of its positions by their fields" in refused.stderr
+
+
+@pytest.mark.usefixtures("small_graphs")
+@pytest.mark.parametrize("game", [LARGE, ("chicago", "dice=2")], ids=lambda game: game[0])
+def test_a_large_game_has_a_report(
+    game: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rollwise.report.sample.GAMES", 40)
+    monkeypatch.setattr("rollwise.report.sections.GAMES", 40)
+    place = tmp_path / "report.html"
+    output("report", *game, "--out", str(place))
+    text = place.read_text(encoding="utf-8")
+    plain = re.sub(r"<script.*?</script>|<[^>]*>", "", text, flags=re.DOTALL)
+    kind = {"pig": Pig(target=8), "chicago": Chicago(dice=2)}[game[0]]
+    answer = rollwise.solve_by_layers(kind)
+    worth = certified if answer.is_score else chance
+    assert str(worth(answer.value, answer.error_bound)) in plain
+    assert f"The game has {len(answer.states):,} positions." in plain
+    assert "estimated from 40 games that rollwise played so, seed 1" in plain
+    assert "strategy-iteration by layers" in plain
+    assert "nan" not in plain
+    for name in kind.policies():
+        assert name in plain
+
+
+@pytest.mark.usefixtures("small_graphs")
+def test_a_report_estimates_what_is_exact_of_a_small_game() -> None:
+    sample = Sample(rollwise.solve_by_layers(Pig(target=8)))
+    whole = rollwise.solve(Pig(target=8), max_states=10**6)
+    exact = lengths(whole.graph, whole.policy)
+    found = sample.lengths
+    assert found.mean == pytest.approx(exact.mean, rel=0.1)
+    met = found.visits[has_choice(sample.solution.graph)].sum()
+    assert met == pytest.approx(exact.visits[has_choice(whole.graph)].sum(), rel=0.1)
+    assert found.first.sum() == pytest.approx(exact.first.sum(), abs=0.08)
+    (first, second) = sample.games_of("hold-at-20")
+    known = rollwise.evaluate(whole, "hold-at-20", "optimal")
+    assert abs(first.mean - known.values[0]) < 4 * first.standard_error
+    assert abs(-second.mean - known.values_second[0]) < 4 * second.standard_error
 
 
 @pytest.mark.parametrize(

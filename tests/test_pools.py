@@ -330,3 +330,9 @@ def test_play_in_a_game_that_is_solved_by_layers(game: Game) -> None:
         undone.fall(entry.outcome, entry.faces)
     undone.undo()
     assert len(undone.accounts) < moves
+
+
+def test_a_policy_that_keeps_dice_is_drawn_over_the_surface() -> None:
+    pytest.importorskip("plotly")
+    figure = rollwise.solve(Yahtzee(boxes=1)).plot("surface")
+    assert len(figure.data) >= 1

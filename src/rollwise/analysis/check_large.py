@@ -36,7 +36,7 @@ def check_large(report: Report, game: Game, progress: Progress | None = None) ->
     """Add to a report what a sample of the positions of a game shows."""
     try:
         random = np.random.default_rng(SEED)
-        played = play_turn_by_turn(game, random_play(game, random), GAMES, SEED, progress)
+        played = play_turn_by_turn(game, random_play(game, random), GAMES, SEED, progress=progress)
         rows = _chosen(played, Rules(game))
         graph, border = some_states(Rules(game), rows, closed=True)
     except RollwiseError as error:

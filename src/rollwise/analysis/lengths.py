@@ -63,7 +63,9 @@ class Lengths:
         return int(np.searchsorted(np.cumsum(self.chance), share))
 
 
-def lengths(graph: StateGraph, policy: Policy, *, most: int = MOST_TURNS) -> Lengths:
+def lengths(
+    graph: StateGraph, policy: Policy, *, most: int = MOST_TURNS, begin: Floats | None = None
+) -> Lengths:
     """How long games from the start last when all play one policy.
 
     Parameters
@@ -72,6 +74,8 @@ def lengths(graph: StateGraph, policy: Policy, *, most: int = MOST_TURNS) -> Len
     policy : Policy
     most : int
         Turns after which the rest is the tail.
+    begin : (n_states,) float64, optional
+        How often games begin in each state: once, at the start, unless something else is said.
 
     Returns
     -------
@@ -86,6 +90,8 @@ def lengths(graph: StateGraph, policy: Policy, *, most: int = MOST_TURNS) -> Len
     order = np.ascontiguousarray(graph.components.order[::-1])
     now = np.zeros(graph.n_states)
     now[0] = 1.0
+    if begin is not None:
+        now[:] = begin
     visits = np.zeros(graph.n_states)
     ends = [np.zeros(3)]
     while now.sum() > TAIL and len(ends) <= most:

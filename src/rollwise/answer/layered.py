@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from rollwise.answer.advice import Advice
     from rollwise.answer.solution import Solution
     from rollwise.builders.by_layer import Layer, Layers, Turns
+    from rollwise.report import ReportPage
 
 MOST_AT_ONCE = 6  # layers that are built and not yet certified
 
@@ -299,6 +300,15 @@ class LayeredSolution(Worth):
         if where is None:
             return frame
         return frame.filter(rows_where(frame, where, self.vocabulary))
+
+    def report(self, path: str | Path | None = None) -> ReportPage:
+        """One page for people, as `Solution.report`; what takes the whole game is estimated."""
+        from rollwise.report import ReportPage, report
+
+        page = ReportPage(self.title, report(self))
+        if path is not None:
+            page.save(path)
+        return page
 
     def write_table(self, folder: str | Path) -> None:
         """Write the strategy as Parquet, a file a layer, which `polars.scan_parquet` reads as one.

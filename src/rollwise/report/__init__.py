@@ -10,6 +10,7 @@ import html
 import importlib.resources
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rollwise import __version__
 from rollwise.answer.solution import Solution
@@ -19,15 +20,18 @@ from rollwise.report.facts import Facts
 from rollwise.report.page import ReportPage
 from rollwise.report.sections import SECTIONS
 
+if TYPE_CHECKING:
+    from rollwise.answer.layered import LayeredSolution
+
 Progress = Callable[[str, int, int | None], None]
 
 
-def report(solution: Solution, progress: Progress | None = None) -> str:
+def report(solution: Solution | LayeredSolution, progress: Progress | None = None) -> str:
     """The report as HTML.
 
     Parameters
     ----------
-    solution : Solution
+    solution : Solution or LayeredSolution
         With the game's rules, from which its description and policies come.
     progress : callable, optional
         Called as ``progress(stage, done, total)``.
@@ -38,7 +42,7 @@ def report(solution: Solution, progress: Progress | None = None) -> str:
         Plotly isn't installed.
     """
     require_plotly()
-    facts = Facts(solution)
+    facts = Facts.of(solution)
     parts = []
     contents = []
     for number, (heading, write) in enumerate(SECTIONS):
@@ -59,14 +63,16 @@ def report(solution: Solution, progress: Progress | None = None) -> str:
         '<link rel="icon" href="data:,">\n'
         f"<title>{name}, solved</title>\n<style>{style}</style>\n{library()}\n"
         f"<script>{script}</script>\n</head>\n<body>\n<main>\n<header><h1>{name}, solved</h1>\n"
-        f"<p class='sub'>{html.escape(solution.graph.title)}</p>\n"
+        f"<p class='sub'>{html.escape(facts.solution.graph.title)}</p>\n"
         f"<nav>{' '.join(contents)}</nav></header>\n"
         + "\n".join(parts)
         + f"\n<footer>Made by rollwise {__version__}.</footer>\n</main>\n</body>\n</html>\n"
     )
 
 
-def write_report(solution: Solution, path: Path, progress: Progress | None = None) -> None:
+def write_report(
+    solution: Solution | LayeredSolution, path: Path, progress: Progress | None = None
+) -> None:
     """Write the report to a file, all at once or not at all.
 
     Raises

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +15,32 @@ from rollwise.graph.choices import has_choice
 from rollwise.plot.kinds.regret import second_best_costs
 from rollwise.plot.words import shown_costs
 
+if TYPE_CHECKING:
+    from rollwise.answer.layered import LayeredSolution
+    from rollwise.report.sample import Sample
+
 
 @dataclass(frozen=True, eq=False)
 class Facts:
     """A solution, and what is worked out from it."""
 
     solution: Solution
+    sample: Sample | None = None
+
+    @classmethod
+    def of(cls, answer: Solution | LayeredSolution) -> Facts:
+        """The facts of an answer; where it is one by layers, those of a sample of it."""
+        if isinstance(answer, Solution):
+            return cls(answer)
+        from rollwise.report.sample import Sample
+
+        sample = Sample(answer)
+        return cls(sample.solution, sample)
+
+    @property
+    def answer(self) -> Solution | LayeredSolution:
+        """The whole answer."""
+        return self.solution if self.sample is None else self.sample.answer
 
     @property
     def name(self) -> str:
@@ -29,6 +50,8 @@ class Facts:
     @cached_property
     def lengths(self) -> Lengths:
         """How long games last when played best, and which positions they come to."""
+        if self.sample is not None:
+            return self.sample.lengths
         return lengths(self.solution.graph, self.solution.policy)
 
     @cached_property

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import html
 import inspect
+from math import hypot
+from typing import TYPE_CHECKING
 
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.solution import Solution
 from rollwise.errors import RollwiseError
 from rollwise.graph import win_probability
 from rollwise.graph.policies import Policy
+from rollwise.numbers.printed import estimated
 from rollwise.report.facts import Facts
 from rollwise.report.html_parts import marked, scrolled
+from rollwise.report.sample import GAMES, SEED
+
+if TYPE_CHECKING:
+    from rollwise.report.sample import Sample
 
 MOST_RESPONDED = 200_000  # a best response in more states takes long
 RANDOM = "random"
@@ -24,8 +31,8 @@ def policies(facts: Facts) -> str:
     if game is None or not facts.choice.any():
         return ""
     functions = game.policies()
-    small = graph.n_states <= MOST_RESPONDED
-    names = [*functions, *([RANDOM] if small else [])]
+    small = graph.n_states <= MOST_RESPONDED and facts.sample is None
+    names = [*functions, *([RANDOM] if small or facts.sample is not None else [])]
     rows, faults = [], []
     for name in names:
         about = (
@@ -34,7 +41,10 @@ def policies(facts: Facts) -> str:
             else ("Any move, all equally likely.")
         )
         try:
-            cells = _cells(facts, solution.policies.find(name), small)
+            if facts.sample is not None:
+                cells = _estimates(facts.sample, name)
+            else:
+                cells = _cells(facts, solution.policies.find(name), small)
         except RollwiseError as error:
             faults.append(f"<p>{html.escape(name)}: {html.escape(str(error))}</p>")
             continue
@@ -61,6 +71,12 @@ def policies(facts: Facts) -> str:
         if small:
             titles.append(f"loss ({facts.unit})")
             words += " The loss is how many it is behind against an opponent who knows it."
+    if facts.sample is not None:
+        seats = " in each seat" if graph.players == 2 else ""
+        words += (
+            f" That is estimated from {GAMES} games{seats}, seed {SEED}: behind ± stands the "
+            "standard error."
+        )
     head = "".join(f"<th>{title}</th>" for title in titles)
     return (
         f"<p>{words}</p>"
@@ -78,6 +94,26 @@ def _words_alone(solution: Solution) -> tuple[list[str], str]:
     if solution.is_score:
         return ["average score", "worse by (points)"], "What each way to play scores on average."
     return ["chance to win", "worse by (percentage points)"], "How often each way to play wins."
+
+
+def _estimates(sample: Sample, name: str) -> str:
+    """What games by a policy came to, in the place of what is exact where the game is small."""
+    answer, played = sample.answer, sample.games_of(name)
+    seats = [1, -1][: len(played)]  # gains are the first player's
+    means = [sign * games.mean for sign, games in zip(seats, played, strict=True)]
+    errors = [games.standard_error for games in played]
+    behind = abs(answer.value - means[0]) if len(played) == 1 else -sum(means) / 2
+    off = errors[0] if len(played) == 1 else hypot(*errors) / 2
+    if answer.is_score:
+        shown = [str(estimated(*pair)) for pair in zip(means, errors, strict=True)]
+        cells = [*shown, str(estimated(behind, off))]
+    else:
+        shown = [
+            f"{estimated(100 * win_probability(mean), 50 * error)} %"
+            for mean, error in zip(means, errors, strict=True)
+        ]
+        cells = [*shown, str(estimated(50 * behind, 50 * off))]
+    return "".join(f"<td>{cell}</td>" for cell in cells)
 
 
 def _cells(facts: Facts, policy: Policy, small: bool) -> str:

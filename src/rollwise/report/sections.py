@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from rollwise.errors import UsageError
 from rollwise.graph import THROW
 from rollwise.graph.choices import is_throw
 from rollwise.graph.policies import ties_in_play
-from rollwise.numbers.printed import certified, chance, rounded_up
+from rollwise.numbers.printed import certified, chance, estimated, rounded_up
 from rollwise.parameters import typed
 from rollwise.plot import plot
 from rollwise.plot.kinds.length import draw_lengths
@@ -21,6 +22,7 @@ from rollwise.report.again import command
 from rollwise.report.facts import Facts
 from rollwise.report.html_parts import marked, scrolled
 from rollwise.report.rivals import policies
+from rollwise.report.sample import GAMES, SEED
 from rollwise.report.strategy_table import encode
 
 MOST_MOVES = 30  # that are named
@@ -52,7 +54,8 @@ def what(facts: Facts) -> str:
             for name, value in graph.parameters.items()
         )
         parts.append(f"<p>This report is for the game with</p>{scrolled(rows, 'parameters')}")
-    fields = ", ".join(f"<code>{html.escape(name)}</code>" for name in graph.field_names)
+    own = [name for name in graph.field_names if name not in graph.throw_names]
+    fields = ", ".join(f"<code>{html.escape(name)}</code>" for name in own)
     moves = {graph.vocabulary.text(label) for label in graph.vocabulary.labels if label != THROW}
     names = [name for name in graph.vocabulary.all_texts if name in moves]
     acts = ", ".join(f"<b>{html.escape(name)}</b>" for name in names[:MOST_MOVES])
@@ -67,6 +70,23 @@ def what(facts: Facts) -> str:
 
 def edge(facts: Facts) -> str:
     """Who has the edge, or what the game is worth to its one player."""
+    return _edge(facts) + _spread(facts)
+
+
+def _spread(facts: Facts) -> str:
+    """How far the gains of single games differ, of a game that was sampled."""
+    if facts.sample is None or not facts.answer.is_score:
+        return ""
+    played = facts.sample.played
+    low, middle, high = np.quantile(played.gains, (0.1, 0.5, 0.9), method="inverted_cdf")
+    return (
+        f"\n<p>Single games differ: one in ten brings at most {low:g}, half of them at most "
+        f"{middle:g}, and one in ten {high:g} or more ({facts.sample.about}; their mean is "
+        f"{estimated(played.mean, played.standard_error)}).</p>"
+    )
+
+
+def _edge(facts: Facts) -> str:
     solution = facts.solution
     if solution.has_stakes:
         who = "the player who moves first" if solution.graph.players == 2 else "the player"
@@ -103,7 +123,7 @@ def edge(facts: Facts) -> str:
 
 
 def _sure(facts: Facts) -> str:
-    solution = facts.solution
+    solution = facts.answer
     bound = solution.error_bound if solution.is_score else 50 * solution.error_bound
     if not np.isfinite(bound):
         return "How far this can be off has not been proved."
@@ -117,7 +137,7 @@ def _sure(facts: Facts) -> str:
 def _ties(facts: Facts) -> str:
     """That other best play may last longer or shorter, where there is any."""
     solution = facts.solution
-    found = ties_in_play(solution.graph, solution.policy)
+    found = ties_in_play(solution.graph, solution.policy) if facts.sample is None else None
     if found is None:
         return ""
     return (
@@ -129,6 +149,9 @@ def _ties(facts: Facts) -> str:
 def duration(facts: Facts) -> str:
     """How long it lasts."""
     found = facts.lengths
+    if not found.chance.sum() > 0:
+        return "<p>None of the games that were played came to its end.</p>"
+    guess = "" if facts.sample is None else f" ({facts.sample.about})"
     figure = draw_lengths(facts.solution, found, "the best play")
     words = (
         "A turn is all that one player does before the other one goes on."
@@ -137,7 +160,7 @@ def duration(facts: Facts) -> str:
     )
     return (
         f"<p>With the best play a game takes {found.mean:.1f} {found.unit} on average, and one "
-        f"game in a hundred more than {found.quantile(0.99)}. {words}{_ties(facts)}</p>\n"
+        f"game in a hundred more than {found.quantile(0.99)}{guess}. {words}{_ties(facts)}</p>\n"
         + embed(figure, "length")
     )
 
@@ -146,6 +169,8 @@ def strategy(facts: Facts) -> str:
     """The strategy in pictures."""
     if not facts.choice.any():
         return "<p>The players never have a choice, so there is no strategy to know.</p>"
+    if facts.sample is not None:
+        return ""  # of positions from everywhere in the game no map can be drawn
     parts = [
         "<p>The colour says what is best. Point at a place (or touch it) to see the position, what "
         "each move is worth there, and what a wrong one costs.</p>"
@@ -170,14 +195,28 @@ def table(facts: Facts) -> str:
         f"{rows:,} rows hold what to do in {int(facts.choice.sum()):,} positions, those first that "
         "come up most often."
     ]
+    if facts.sample is not None:
+        words.insert(0, _drawn(facts))
     if left:
-        words[0] = f"These are the {rows:,} rows that matter most often; {left:,} are left out."
+        words[-1] = f"These are the {rows:,} rows that matter most often; {left:,} are left out."
     if '"ranged":-1' not in text:
         words.append("Neighbouring positions with the same answer share a row.")
     words.append("Type numbers into the fields to find a position.")
     return (
         f"{_summary(facts)}\n<p>{' '.join(words)}</p>\n<div id='strategy-table'></div>\n"
         f"<script>rollwiseTable('strategy-table', {text});</script>"
+    )
+
+
+def _drawn(facts: Facts) -> str:
+    """Which positions are looked at, of a game that was sampled."""
+    sample = facts.sample
+    assert sample is not None
+    n, every = sample.n_positions, len(sample.answer.states)
+    return (
+        f"The game has {every:,} positions. Here are {n:,} of them, drawn from "
+        f"those that {GAMES} well-played games came to (seed {SEED}), the start among them; "
+        "<code>rollwise advise</code> knows all."
     )
 
 
@@ -197,8 +236,10 @@ def _summary(facts: Facts) -> str:
         f"<tr><td class='act'>{name}</td><td>{100 * share:.1f} %</td><td>{count:,}</td></tr>"
         for name, share, count in told
     )
-    head = "<tr><th class='text'>best move</th><th>of all decisions</th><th>positions</th></tr>"
-    return "<p>How often each move is the best one, in games played well:</p>" + scrolled(
+    counted = "positions" if facts.sample is None else "of the positions below"
+    head = f"<tr><th class='text'>best move</th><th>of all decisions</th><th>{counted}</th></tr>"
+    guess = "" if facts.sample is None else f" ({facts.sample.about})"
+    return f"<p>How often each move is the best one, in games played well{guess}:</p>" + scrolled(
         head + rows, "how often each move is the best one"
     )
 
@@ -220,9 +261,11 @@ def hardness(facts: Facts) -> str:
             f"<tr><td class='text'>at most {limit:g} {facts.unit}</td><td>{share:.1f} %</td></tr>"
             for limit, share in zip(limits, shares, strict=True)
         )
+        guess = "" if facts.sample is None else f" ({facts.sample.about})"
         parts.append(
-            f"<p>A game played well holds {met:.1f} decisions on average. In so many of them the "
-            f"second-best move would cost</p>{scrolled(cells, 'costs of the second-best move')}"
+            f"<p>A game played well holds {met:.1f} decisions on average{guess}. In so many of "
+            "them the second-best move would cost</p>"
+            + scrolled(cells, "costs of the second-best move")
         )
         worst = np.argsort(-(visits * cost), kind="stable")[:5]
         worst = worst[(visits * cost)[worst] > 0]
@@ -240,6 +283,8 @@ def hardness(facts: Facts) -> str:
                 "the decisions that matter most",
             )
         )
+    if facts.sample is not None:
+        return "\n".join(parts)
     parts.append("<p>Dark places are close decisions; bright ones, where mistakes are dear:</p>")
     try:
         parts.append(embed(plot(solution, "regret"), "regret"))
@@ -258,8 +303,7 @@ def _words(facts: Facts, state: int) -> str:
 
 def certainty(facts: Facts) -> str:
     """How the answer was found, and how sure it is."""
-    solution = facts.solution
-    graph = solution.graph
+    solution, graph = facts.answer, facts.solution.graph
     seconds = f"it took {sum(solution.seconds.values()):.1f} seconds"
     if solution.kept_from is not None:
         seconds = f"the answer was kept from {solution.kept_from}"
@@ -279,29 +323,56 @@ def certainty(facts: Facts) -> str:
             "other position is less sure"
         )
     plain, known = "the chance to win is plain", "chances"
-    if solution.has_stakes:
-        plain, known = "the payoff is plain", "payoffs"
+    if solution.is_score:
+        plain, known = ("the payoff", "payoffs") if solution.has_stakes else ("the score", "scores")
+        plain += " is plain"
+    how = (
+        "a separate program, which knows only the positions and their values, put each value into "
+        "the equations of the game, and allowed"
+        if facts.sample is None
+        else "a bound of its error goes with each value from the end of the game to the start, "
+        "and allows"
+    )
+    size = _size(facts)
+    return f"""
+<p>No games were played to find this. The rules were unfolded into all
+<b>{size.positions:,}</b> positions that can arise, with {size.moves:,} moves and
+{size.outcomes:,} things that can come of them. Then the positions were worked out backwards.
+Where the next move ends the game, {plain}. One step earlier it is an average of
+{known} that are known by now, and the best move is the one with the best average; and so on, back
+to the start. Where positions lead round in a circle, the equations of the whole circle are solved
+together ({size.circles}).
+This is called dynamic programming.</p>
+<p>The method was <b>{html.escape(size.method)}</b>; {seconds}.</p>
+<p>{proof}. That is a proof and no guess: {how} for every rounding of
+the computer. The status of this answer is: <b>{html.escape(solution.status)}</b>.</p>
+{_again(facts)}"""
+
+
+class _Size(NamedTuple):
+    positions: int
+    moves: int
+    outcomes: int
+    circles: str
+    method: str
+
+
+def _size(facts: Facts) -> _Size:
+    """How large the game is, and how it was solved."""
+    if facts.sample is not None:
+        answer = facts.sample.answer
+        circles = f"{len(answer.progress):,} layers were solved, one after the other"
+        method = "strategy-iteration by layers"
+        return _Size(len(answer.states), answer.n_actions, answer.n_outcomes, circles, method)
+    graph = facts.solution.graph
     components = graph.components
-    moves = graph.n_actions - int(np.count_nonzero(is_throw(graph)))
     circles = (
         f"{len(components):,} groups of positions, the largest of {components.largest:,}"
         if components.largest > 1
         else "here none leads back to another"
     )
-    return f"""
-<p>No games were played to find this. The rules were unfolded into all
-<b>{graph.n_positions:,}</b> positions that can arise, with {moves:,} moves and
-{graph.n_outcomes:,} things that can come of them. Then the positions were worked out backwards.
-Where the next move ends the game, {plain}. One step earlier it is an average of
-{known} that are known by now, and the best move is the one with the best average; and so on, back
-to the start. Where positions lead round in a circle, the equations of the whole circle are solved
-together ({circles}).
-This is called dynamic programming.</p>
-<p>The method was <b>{html.escape(solution.method)}</b>; {seconds}.</p>
-<p>{proof}. That is a proof and no guess: a separate program, which knows only the positions and
-their values, put each value into the equations of the game, and allowed for every rounding of the
-computer. The status of this answer is: <b>{html.escape(solution.status)}</b>.</p>
-{_again(facts)}"""
+    moves = graph.n_actions - int(np.count_nonzero(is_throw(graph)))
+    return _Size(graph.n_positions, moves, graph.n_outcomes, circles, facts.solution.method)
 
 
 def _again(facts: Facts) -> str:

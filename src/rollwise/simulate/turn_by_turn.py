@@ -161,16 +161,19 @@ def play_turn_by_turn(
     player: Player,
     games: int,
     seed: int,
+    against: Player | None = None,
     progress: Callable[[str, int, int | None], None] | None = None,
 ) -> PlayedGames:
-    """Play games from the start, all players alike.
+    """Play games from the start.
 
     Parameters
     ----------
     player : callable
-        `best_play`, `random_play` or `policy_play`.
+        Who moves first: `best_play`, `random_play` or `policy_play`.
     seed : int
         Of the dice; what comes of it depends on nothing else, but for the player's own.
+    against : callable, optional
+        Who moves second; the same player unless given.
     """
     rules = Rules(game)
     random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
@@ -185,16 +188,17 @@ def play_turn_by_turn(
             break
         if progress is not None:
             progress("playing", games - len(live), games)
-        rows, place = np.unique(at, axis=0, return_inverse=True)
-        place = place.reshape(-1)
-        for row, often in zip(rows.tolist(), np.bincount(place).tolist(), strict=True):
-            seen[tuple(row)] = seen.get(tuple(row), 0) + often
         going = []
-        for begin in range(0, len(rows), size):
-            here = np.flatnonzero((begin <= place) & (place < begin + size))
-            turn = player(rows[begin : begin + size])
-            who, states = play.one_turn(turn, live[here], place[here] - begin)
-            going.append((who, turn.border[states - turn.first]))
+        for mover, mine in _movers(player, against, play.first_moves(live)):
+            rows, place = np.unique(at[mine], axis=0, return_inverse=True)
+            place = place.reshape(-1)
+            for row, often in zip(rows.tolist(), np.bincount(place).tolist(), strict=True):
+                seen[tuple(row)] = seen.get(tuple(row), 0) + often
+            for begin in range(0, len(rows), size):
+                here = np.flatnonzero((begin <= place) & (place < begin + size))
+                turn = mover(rows[begin : begin + size])
+                who, states = play.one_turn(turn, live[mine][here], place[here] - begin)
+                going.append((who, turn.border[states - turn.first]))
         live = np.concatenate([who for who, _ in going])
         at = np.concatenate([rows for _, rows in going])
     over = np.ones(games, np.bool_)
@@ -212,6 +216,16 @@ def play_turn_by_turn(
     )
 
 
+def _movers(
+    player: Player, against: Player | None, first: NDArray[np.bool_]
+) -> list[tuple[Player, Ints]]:
+    """Who moves in which games."""
+    if against is None:
+        return [(player, np.arange(len(first)))]
+    seats = ((player, np.flatnonzero(first)), (against, np.flatnonzero(~first)))
+    return [(mover, games) for mover, games in seats if len(games)]
+
+
 class _Play:
     """Games under way: what the first player has, who moves, and how long they last."""
 
@@ -219,6 +233,10 @@ class _Play:
         self.gains, self.lengths = np.zeros(games), np.zeros(games, np.int64)
         self.of_two = of_two
         self._sign, self._random = np.ones(games), random
+
+    def first_moves(self, games: Ints) -> NDArray[np.bool_]:
+        """In which games it is the first player's move."""
+        return np.asarray(self._sign[games] > 0)
 
     def one_turn(self, turn: Turn, games: Ints, states: Ints) -> tuple[Ints, Ints]:
         """Play until all games have left the graph or are over; which go on, and where."""

@@ -15,7 +15,7 @@ from rollwise.cli.common import (
     NoCacheOption,
     ParametersArgument,
     read_game,
-    solve_or_load,
+    solve_or_open,
 )
 from rollwise.cli.forms import (
     ChaseOption,
@@ -59,7 +59,7 @@ def report(
     require_plotly()
     from rollwise.report import write_report
 
-    solution = solve_or_load(chosen, load, max_states)
+    solution = solve_or_open(chosen, load, max_states)
     with Progress() as progress:
         write_report(solution, place, progress)
     typer.echo(f"wrote {place}")

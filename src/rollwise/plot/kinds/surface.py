@@ -9,6 +9,7 @@ best at the top becomes the best one.
 from __future__ import annotations
 
 import html
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from plotly.colors import sample_colorscale as _sampled
 
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
+from rollwise.graph.policies import chances_of
 from rollwise.plot import Choices
 from rollwise.plot.fields import changes_along, field_index, is_sparse, require_choice, select
 from rollwise.plot.notebook import Picture
@@ -282,18 +284,35 @@ def _overlay(
         coarse = 1 + int((len(states) / MOST_ASKED) ** 0.5)
         asked = (place[0] % coarse == 0) & (place[1] % coarse == 0)
         place, heights = (place[0][asked], place[1][asked]), heights[asked]
-        function, at = known[name], rules_situation(game, graph)
-        inside = np.array([function(game, *at(s)) == target for s in states[asked].tolist()])
+        takes = _asked(solution, name, target)
+        inside = np.array([takes(s) for s in states[asked].tolist()])
     else:
         probability = solution.policies.find(name).probability
-        takes = np.zeros(graph.n_states)
+        chance = np.zeros(graph.n_states)
         mine = graph.action_label == target
-        takes[graph.action_state[mine]] = probability[mine]
-        inside = takes[states] > 0.5
+        chance[graph.action_state[mine]] = probability[mine]
+        inside = chance[states] > 0.5
     if not inside.any():
         return None
     laid, _, never = boundary(place, heights, inside, shape)
     return laid, name, never
+
+
+def _asked(solution: Solution, name: str, target: int) -> Callable[[int], bool]:
+    """Whether a policy of the rules takes an action in a state."""
+    graph, game = solution.graph, solution.game
+    assert game is not None
+    function = game.policies()[name]
+    if not graph.has_pool:
+        at = rules_situation(game, graph)
+        return lambda s: bool(function(game, *at(s)) == target)
+    asked = chances_of(graph, game, name, lambda *at: function(game, *at))
+
+    def takes(s: int) -> bool:  # what is kept is given as faces
+        chances = asked(graph.view[s])
+        return any(p > 0.5 and graph.action_label[a] == target for a, p in chances.items())
+
+    return takes
 
 
 def _lowest_corner(tall: NDArray[np.float64]) -> tuple[int, int]:
