@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { inflated, opened } from "./bytes.js";
 import { Figures } from "./figures.js";
 import { Game } from "./game.js";
+import { written } from "./record.js";
 import { Session } from "./session.js";
 import { Speech, conjugated } from "./speech.js";
 
@@ -21,7 +22,7 @@ function allStates() {
     value: game.value(s),
     level: figures.level(game.value(s)),
     best: game.best(s),
-    policies: Object.fromEntries(game.head.policies.map(({ name }) => [name, game.policy(name, s)])),
+    policies: Object.fromEntries(game.head.policies.map(({ name, mixes }) => [name, mixes ? game.weights(name, s) : game.policy(name, s)])),
     found: game.find(game.row(s)) === game.position(s),
     choices: game.choices(s).map(({ name, value, cost, isBest, place }) => ({
       name, value, cost, isBest, text: figures.cost(cost), level: figures.level(value),
@@ -50,6 +51,18 @@ function oneGame(seed, ...players) {
   };
 }
 
+// The record of such a game, and what it came to.
+function recorded(seed, ...players) {
+  const session = new Session(game, players, { seed: Number(seed) });
+  while (!session.isOver) {
+    session.choose(session.machineChoice());
+    session.roll();
+  }
+  const { result, luck } = session.ledger(0);
+  return { text: written(game, session, players), moves: session.accounts.map(({ state }) => state),
+    result, luck: luck[0] + luck[1] };
+}
+
 // Every choice is taken back once, and made again: the dice must fall as before.
 function takenBack(seed) {
   const game_ = (isBack) => {
@@ -73,6 +86,7 @@ function takenBack(seed) {
 const found = {
   states: allStates,
   game: oneGame,
+  record: recorded,
   back: takenBack,
   head: () => game.head,
   conjugated: () => rest.map((deed) => conjugated(deed, false)),

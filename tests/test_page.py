@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,10 @@ from tests.throwing import Runners
 
 import rollwise
 from rollwise.cli.figures import Figures
-from rollwise.coach import Session, Table
-from rollwise.errors import UsageError
+from rollwise.coach import Session, Table, read_records, replay
+from rollwise.coach.rating import policy_losses
+from rollwise.errors import PolicyError, UsageError
+from rollwise.games.chicago import Chicago
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
@@ -63,20 +66,28 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Any:
         shutil.copy(source, folder)
     (folder / "package.json").write_text('{"type": "module"}')
 
-    known: dict[rollwise.Solution, Path] = {}
+    known: dict[Any, Path] = {}
 
-    def run(solution: rollwise.Solution, *asked: str) -> Any:
-        if solution not in known:
-            known[solution] = folder / f"game{len(known)}.txt"
-            packed = zlib.compress(document(solution))
-            known[solution].write_bytes(base64.b64encode(packed))
-        data = known[solution]
+    def run(solution: rollwise.Solution, *asked: str, policies: Sequence[str] = ()) -> Any:
+        key = (solution, *policies)
+        if key not in known:
+            known[key] = folder / f"game{len(known)}.txt"
+            packed = zlib.compress(document(solution, policies=policies))
+            known[key].write_bytes(base64.b64encode(packed))
+        data = known[key]
         command = [program, str(folder / "page_logic.js"), str(data), *asked]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
     return run
+
+
+def head_of(known: bytes) -> dict[str, Any]:
+    """The head of a document."""
+    size = int.from_bytes(known[:4], "little")
+    head: dict[str, Any] = json.loads(known[4 : 4 + size])
+    return head
 
 
 @pytest.fixture(scope="module", params=GAMES)
@@ -311,3 +322,71 @@ def test_python_has_the_page_too(tmp_path):
     assert found._repr_html_().startswith("<iframe")
     with pytest.raises(UsageError, match=r"must end in \.html"):
         solution.page(tmp_path / "piglet.txt")
+
+
+def test_the_dice_that_win_are_known(node):
+    head = node(rollwise.solve(Pig(target=9)), "head")
+    rolls = [
+        dice for (label, _), dice in zip(head["kinds"], head["dice"], strict=True) if label == 0
+    ]
+    assert all(dice["sides"] == [6] for dice in rolls)
+
+
+@pytest.mark.parametrize(
+    "game",
+    [Pig(target=9), ShutTheBox(tiles=4), RoyalUr(pieces=1), Chicago(dice=1), Threes(dice=3),
+     rollwise.Duel(Threes(dice=2)), HostileNames()],
+    ids=lambda game: game.name[:12],
+)  # fmt: skip
+def test_a_game_that_the_page_wrote_down_is_read_by_review(node, tmp_path, game):
+    solution = rollwise.solve(game)
+    players = ["optimal", "random"][: solution.graph.players]
+    for seed in ("1", "2"):
+        played = node(solution, "record", seed, *players)
+        (tmp_path / "page.games").write_text(played["text"])
+        (record,) = read_records(tmp_path / "page.games")
+        session = replay(record, Table(solution, game))
+        assert session.is_over
+        assert len(session.accounts) == len(played["moves"])
+        assert session.ledger(0).result == pytest.approx(played["result"], abs=1e-11)
+        assert session.ledger(0).total_luck == pytest.approx(played["luck"], abs=1e-10)
+
+
+def test_policies_can_be_added_that_mix_or_are_kept_in_files(node, tmp_path):
+    rule = {"game": "piglet", "rule": [{"if": "turn >= 1", "do": "hold"}, {"do": "flip"}]}
+    (tmp_path / "one.json").write_text(json.dumps(rule))
+    solution = rollwise.solve(Piglet(target=4))
+    asked = ["0.75*optimal+0.25*random", str(tmp_path / "one.json")]
+    known = {one["name"]: one for one in head_of(document(solution, policies=asked))["policies"]}
+    assert known["0.75*optimal+0.25*random"]["mixes"]
+    assert known["one.json"] == {
+        "name": "one.json",
+        "about": "Hold if turn is at least 1. Otherwise flip.",
+        "mixes": False,
+    }
+    with pytest.raises(PolicyError, match="nobody"):
+        document(solution, policies=["nobody"])
+
+
+def test_a_mixture_mixes_as_it_does_in_python(node):
+    solution = rollwise.solve(Piglet(target=4))
+    name = "0.75*optimal+0.25*random"
+    found = states_by_row(node(solution, "states", policies=[name]))
+    mixed = solution.policies.find(name)
+    for state in solution.graph.view:
+        weights = found[key_of(solution, state.index)]["policies"][name]
+        chances = mixed.probability[list(state.action_range)]
+        assert np.array(weights) / sum(weights) == pytest.approx(chances, abs=1e-6)
+
+
+def test_losses_beside_which_a_player_is_rated():
+    solution = rollwise.solve(Piglet(target=4))
+    losses = policy_losses(solution)
+    assert list(losses) == ["hold-at-2", "random"]
+    for name, loss in losses.items():
+        found = rollwise.evaluate(solution, name, "optimal")
+        mean = (found.win_probability[0] + found.win_probability_second[0]) / 2
+        assert loss / 2 == pytest.approx(0.5 - mean, abs=1e-12)
+    threes = rollwise.solve(Threes(dice=2))
+    first = rollwise.evaluate(threes, "take-one").values[0] - threes.values[0]
+    assert policy_losses(threes)["take-one"] == pytest.approx(first, abs=1e-12)

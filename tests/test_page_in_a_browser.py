@@ -1,18 +1,38 @@
-"""The mailed page in a browser, from its file: whole games by clicks and by keys."""
+"""The mailed page in a browser, from its file: whole games by clicks and by keys alone."""
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from browser import Browser, open_browser
+from tests.little_games import HostileNames
 
 import rollwise
-from rollwise import Game
+from rollwise import Solution
+from rollwise.cli.figures import Figures
 from rollwise.games.chicago import Chicago
+from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
+from rollwise.games.super_six import SuperSix
+from rollwise.games.threes import Threes
+from rollwise.words import Narrator
+
+GAMES = {
+    "pig": Pig(target=12),
+    "threes": Threes(dice=3),
+    "super-six": SuperSix(sticks=3),
+    "dice-blackjack": DiceBlackjack(),
+    "royal-ur": RoyalUr(pieces=1),
+    "chicago": Chicago(dice=1),
+    "contest": rollwise.Duel(Threes(dice=2)),
+    "names": HostileNames(),
+}
+MOST_MOVES = 300
 
 
 @pytest.fixture(scope="module")
@@ -22,40 +42,172 @@ def browser() -> Iterator[Browser]:
     found.close()
 
 
-def opened(browser: Browser, game: Game, folder: Path) -> None:
-    rollwise.solve(game).page(folder / "page.html")
-    browser.open(folder / "page.html")
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Makes the page of a game, once, and says where it is."""
+    folder = tmp_path_factory.mktemp("pages")
+    made: dict[str, Solution] = {}
+
+    def page(name: str) -> tuple[Path, Solution]:
+        place = folder / f"{name}.html"
+        if name not in made:
+            made[name] = rollwise.solve(GAMES[name])
+            made[name].page(place)
+        return place, made[name]
+
+    return page
 
 
 def heading(browser: Browser) -> str:
     return str(browser.js("document.querySelector('h2').textContent"))
 
 
+def is_asked(browser: Browser) -> bool:
+    """Whether a button of what the player is asked has the focus."""
+    return bool(browser.js("document.activeElement.closest('.ask') !== null"))
+
+
 @pytest.mark.needs_jit  # the same without; but solving takes a while
 @pytest.mark.parametrize("by", ["clicks", "keys"])
-@pytest.mark.parametrize(
-    "game", [Pig(target=12), RoyalUr(pieces=1), Chicago(dice=1)], ids=lambda game: game.name
-)
-def test_a_whole_game(browser: Browser, tmp_path: Path, game: Game, by: str) -> None:
-    opened(browser, game, tmp_path)
-    first = "document.querySelector('.ask button')"
-    for _ in range(300):
+@pytest.mark.parametrize("name", GAMES)
+def test_a_whole_game(browser: Browser, pages: Any, name: str, by: str) -> None:
+    browser.open(pages(name)[0])
+    for _ in range(MOST_MOVES):
         if heading(browser) == "The game is over":
             break
         if by == "clicks":
             browser.click(".ask button")
-        else:
-            browser.js(f"{first}.focus()")
-            browser.press("Enter")
+            continue
+        for _ in range(20):  # tabs to come to the first choice
+            if is_asked(browser):
+                break
+            browser.press("Tab")
+        browser.press("Enter")
+        assert is_asked(browser)  # the focus is on what is asked next
     assert heading(browser) == "The game is over"
     assert browser.js("document.querySelector('.result').textContent")
+    assert "1 game" in browser.js("document.body.textContent.replace('One', '1')")
     assert browser.errors == []
     assert browser.asked == []  # of the network
+    assert browser.js("document.title") != "broken"
 
 
-def test_it_fits_on_a_phone(browser: Browser, tmp_path: Path) -> None:
-    opened(browser, Pig(target=12), tmp_path)
-    for width in (320, 1600):
-        browser.screen(width, 700, dark=width == 320)
-        assert browser.js("document.documentElement.scrollWidth") <= width
+@pytest.mark.parametrize("name", ["pig", "threes"])
+def test_the_coach_says_what_advise_says(browser: Browser, pages: Any, name: str) -> None:
+    place, solution = pages(name)
+    figures, narrator = Figures(solution), Narrator(solution.graph, solution.game)
+    browser.open(place)
+    heard = 0
+    for _ in range(8):
+        if heading(browser) == "The game is over":
+            break
+        browser.click(".ask button")
+        browser.press("h")
+        rows = browser.js(
+            "[...document.querySelectorAll('.advice tbody tr')]"
+            ".map(row => [...row.children].map(cell => cell.textContent))"
+        )
+        if not rows:  # there was no choice
+            continue
+        words = browser.js("document.querySelector('.words').textContent")
+        (state,) = (s for s in solution.graph.view if narrator.position(s.index) == words)
+        assert rows == [
+            [
+                f"{'→ ' if one.best else ''}{one.action}",
+                figures.level(one.value),
+                "best" if one.best else figures.cost(one.regret),
+            ]
+            for one in sorted(solution.advise(state.fields).actions, key=lambda one: one.regret)
+        ]
+        heard += 1
+    assert heard
+    assert browser.errors == []
+
+
+def axe() -> str:
+    """The source of axe-core, which finds what is hard to use for some people."""
+    found = importlib.util.find_spec("axe_core_python")
+    if found is None or found.origin is None:
+        pytest.skip("axe-core-python isn't installed: pip install axe-core-python")
+    return (Path(found.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("name", ["pig", "chicago", "names"])
+def test_nobody_is_shut_out(browser: Browser, pages: Any, name: str, dark: bool) -> None:
+    browser.screen(320, 700, dark=dark)
+    browser.open(pages(name)[0])
+    browser.js(axe() + ";0")
+    for part in ("play", "strategy", "rules"):
+        browser.click(f"#tab-{part}")
+        if part == "play":
+            for _ in range(MOST_MOVES):
+                if heading(browser) == "The game is over":
+                    break
+                browser.click(".ask button")
+        found = browser.js("axe.run().then(run => run.violations.map(one => [one.id, one.impact]))")
+        assert found == []
+    browser.screen(1000, 700)
+
+
+def test_calm_pages_move_nothing(browser: Browser, pages: Any) -> None:
+    moves = "getComputedStyle(document.querySelector('.die')).animationName"
+    for calm in (True, False):
+        browser.screen(600, 700, calm=calm)
+        browser.open(pages("pig")[0])
+        browser.click(".ask button")
+        browser.wait("document.querySelector('.die')")
+        assert (browser.js(moves) == "none") is calm
+    browser.screen(1000, 700)
+
+
+def test_it_fits_on_a_phone(browser: Browser, pages: Any) -> None:
+    for name in ("pig", "royal-ur", "names"):
+        browser.open(pages(name)[0])
+        for width in (320, 1600):
+            browser.screen(width, 700, dark=width == 320)
+            for part in ("strategy", "rules", "play"):
+                browser.click(f"#tab-{part}")
+                assert browser.js("document.documentElement.scrollWidth") <= width, (name, part)
+    assert browser.errors == []
+
+
+def test_a_notebook_shows_it(browser: Browser, tmp_path: Path) -> None:
+    """`play` and `explore` in a frame, which lets scripts run as notebooks do."""
+    solution = rollwise.solve(GAMES["pig"])
+    shown = {"play": solution.play(), "strategy": solution.explore()}
+    for part, made in shown.items():
+        (tmp_path / "notebook.html").write_text(
+            f"<!DOCTYPE html><meta charset=utf-8>{made._repr_html_()}"
+            "<script>document.querySelector('iframe').onload = () =>"
+            " document.documentElement.dataset.ready = '1'</script>",
+            encoding="utf-8",
+        )
+        browser.open(tmp_path / "notebook.html")
+        inside = "document.querySelector('iframe').contentDocument"
+        browser.wait(f"{inside}.documentElement.dataset.ready")
+        assert browser.js(f"{inside}.querySelector('#{part}').hidden") is False
+    assert browser.errors == []
+
+
+def test_games_are_added_up_and_can_be_kept(browser: Browser, pages: Any) -> None:
+    browser.open(pages("pig")[0])
+    for game in range(2):
+        for _ in range(MOST_MOVES):
+            if heading(browser) == "The game is over":
+                break
+            browser.click(".ask button:last-child")
+        assert f"{game + 1} games" in browser.js(
+            "document.querySelector('.books').textContent.replace('One game ', '1 games ')"
+        )
+        browser.click(".ask button")
+    browser.js(
+        "URL.createObjectURL = blob => { globalThis.kept = blob; return 'data:,'; };"
+        "HTMLAnchorElement.prototype.click = function () { globalThis.kept_as = this.download; }"
+    )
+    browser.click(".books .tools button")
+    assert browser.js("kept_as") == "pig.games"
+    assert browser.js("kept.text()").count("@game pig target=12") == 2
+    browser.click(".books td button")  # play a position again where something was lost
+    assert heading(browser) == "Your move"
     assert browser.errors == []

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -422,7 +422,13 @@ class Solution(Worth):
             page.save(path)
         return page
 
-    def page(self, path: str | Path | None = None) -> HtmlPage:
+    def page(
+        self,
+        path: str | Path | None = None,
+        *,
+        policies: Sequence[str] = (),
+        shows: Literal["play", "strategy"] = "play",
+    ) -> HtmlPage:
         """A page that plays the game, coaches and shows the strategy, with no network.
 
         A notebook shows it by itself.
@@ -431,20 +437,35 @@ class Solution(Worth):
         ----------
         path : path, optional
             Where to write it as well: a file that ends in .html.
+        policies : sequence of str, optional
+            Policies to play against, besides those of the game: as `rollwise.evaluate` takes
+            them, rules of thumb in files and mixtures included.
+        shows : str
+            What it opens with: ``play`` or ``strategy``.
 
         Raises
         ------
         UsageError, OutputError
             The game is too large for a page, the name has another ending, or the file can't be
             written.
+        PolicyError
+            There is no such policy.
         """
         from rollwise.page import page
 
         self._require_answer("a page")
-        made = HtmlPage(self.graph.title, page(self))
+        made = HtmlPage(self.graph.title, page(self, policies=policies, shows=shows))
         if path is not None:
             made.save(path)
         return made
+
+    def play(self) -> HtmlPage:
+        """The game to play in a notebook, with its coach: see `page`."""
+        return self.page()
+
+    def explore(self) -> HtmlPage:
+        """The strategy to explore in a notebook, as a map and in words: see `page`."""
+        return self.page(shows="strategy")
 
     def save(self, path: str | Path) -> None:
         """Write the solution to a Parquet file, all at once or not at all (see `load`)."""

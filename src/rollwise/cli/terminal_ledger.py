@@ -10,6 +10,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from rollwise.cli.figures import Figures
+from rollwise.coach.rating import policy_losses
 from rollwise.coach.session import Session
 from rollwise.coach.tally import Tally
 from rollwise.documents.played import ledger_document
@@ -120,7 +121,12 @@ def show_tally(console: Console, session: Session, found: Tally) -> None:
     loss = found.loss
     lost = _around(figures.cost(loss.mean), figures.spread(loss.standard_error))
     grid.add_row(f"lost by choice a game ({figures.points})", lost)
+    for name, cost in policy_losses(session.table.solution).items():
+        grid.add_row(Text(f"  {name} loses, against optimal play"), figures.cost(cost))
     grid.add_row(f"luck a game ({figures.points})", figures.change(found.luck))
+    if math.isfinite(found.games_to_tell):
+        games = f"{max(1, math.ceil(found.games_to_tell)):,}"
+        grid.add_row("games until the results alone tell that (95 %)", games)
     console.print(grid)
     if found.games > 1:
         means = [one for one in (found.win_rate, found.score, loss) if one is not None]

@@ -16,6 +16,8 @@ from rollwise.errors import UsageError
 from rollwise.graph import win_probability
 from rollwise.simulate.results import Estimate
 
+Z = 1.96  # standard errors, on both sides: 95 %
+
 
 @dataclass(frozen=True)
 class Tally:
@@ -46,6 +48,24 @@ class Tally:
     start: float
     loss: Estimate
     luck: float
+
+    @property
+    def games_to_tell(self) -> float:
+        """How many games it takes until results alone tell such play from optimal play.
+
+        So many that the loss is 1.96 standard errors of the mean result (95 % confidence). Results
+        vary as those of games that are won as often, or as the scores that were made. It is
+        infinite where nothing was lost, and nan where the scores don't tell how they vary.
+        """
+        if self.loss.mean <= 0:
+            return math.inf
+        if self.win_rate is not None:
+            chance = win_probability(self.start - self.loss.mean)
+            return float(4 * chance * (1 - chance) * (Z / self.loss.mean) ** 2)
+        if self.score is None:
+            return math.nan
+        variance = self.games * self.score.standard_error**2
+        return variance * (Z / self.loss.mean) ** 2
 
 
 def tally(sessions: Sequence[Session], player: str) -> Tally:

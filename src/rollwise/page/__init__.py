@@ -12,6 +12,7 @@ import html
 import importlib.resources
 import re
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from rollwise.answer.solution import Solution
@@ -33,6 +34,8 @@ MODULES = (
     "dom",
     "map",
     "board",
+    "record",
+    "series",
     "play",
     "strategy",
     "rules",
@@ -40,7 +43,12 @@ MODULES = (
 )
 
 
-def page(solution: Solution, progress: Progress | None = None) -> str:
+def page(
+    solution: Solution,
+    progress: Progress | None = None,
+    policies: Sequence[str] = (),
+    shows: str = "play",
+) -> str:
     """The page as HTML.
 
     Parameters
@@ -49,6 +57,10 @@ def page(solution: Solution, progress: Progress | None = None) -> str:
         With the game's rules, from which its words and policies come.
     progress : callable, optional
         Called as ``progress(stage, done, total)``.
+    policies : sequence of str, optional
+        Policies to play against, besides those of the game: as `rollwise.evaluate` takes them.
+    shows : str
+        The part that it opens with: ``play``, ``strategy`` or ``rules``.
 
     Raises
     ------
@@ -57,11 +69,12 @@ def page(solution: Solution, progress: Progress | None = None) -> str:
     """
     if solution.graph.n_outcomes > MOST_OUTCOMES:
         raise _too_large(solution, f"has {solution.graph.n_outcomes:,} outcomes")
-    known = zlib.compress(document(solution, progress), 9)
+    known = zlib.compress(document(solution, progress, policies), 9)
     parts = {
         "title": html.escape(solution.graph.title),
         "name": html.escape(solution.graph.game.replace("-", " ").capitalize()),
         "subtitle": html.escape(solution.graph.title),
+        "shows": html.escape(shows),
         "style": _read("page.css"),
         "script": script(),
         "game": base64.b64encode(known).decode(),
@@ -74,7 +87,12 @@ def page(solution: Solution, progress: Progress | None = None) -> str:
     return text
 
 
-def write_page(solution: Solution, path: Path, progress: Progress | None = None) -> None:
+def write_page(
+    solution: Solution,
+    path: Path,
+    progress: Progress | None = None,
+    policies: Sequence[str] = (),
+) -> None:
     """Write the page to a file, all at once or not at all.
 
     Raises
@@ -85,7 +103,7 @@ def write_page(solution: Solution, path: Path, progress: Progress | None = None)
     from rollwise.machine.atomic_files import check_place, write_text
 
     check_place(path)
-    write_text(path, page(solution, progress))
+    write_text(path, page(solution, progress, policies))
 
 
 def script() -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import inspect
 import json
 import struct
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +21,10 @@ from numpy.typing import NDArray
 
 from rollwise import __version__
 from rollwise.answer.solution import Solution
+from rollwise.coach.agreed_game import title
+from rollwise.coach.game_record import FORMAT as RECORD_FORMAT
 from rollwise.coach.grades import GRADES, stake
+from rollwise.coach.rating import policy_losses
 from rollwise.errors import RollwiseError
 from rollwise.graph import NO_THROW, StateGraph
 from rollwise.graph.choices import first_of_each_state, has_choice, outcome_action, places_of
@@ -30,6 +34,8 @@ from rollwise.numbers.printed import rounded_up, scaled
 from rollwise.page.words import Progress, words_of
 from rollwise.parameters import typed
 from rollwise.plot.fields import changes_along
+from rollwise.thumb.language import Rule
+from rollwise.thumb.sentences import sentence_of
 from rollwise.words import Narrator
 from rollwise.words.changes import as_other_sees
 
@@ -37,8 +43,11 @@ FORMAT = 1
 SAMPLE = 10_000  # outcomes that are looked at to find what changes within a turn
 
 
-def document(solution: Solution, progress: Progress | None = None) -> bytes:
-    """What a page knows of a solved game."""
+def document(
+    solution: Solution, progress: Progress | None = None, policies: Sequence[str] = ()
+) -> bytes:
+    """What a page knows of a solved game, of its policies and of others that are asked for."""
+    record, losses = _record(solution), policy_losses(solution)
     if solution.graph.has_pool:  # whose turns have states that aren't positions after one throw
         solution = replace(solution, graph=solution.graph.flat)
     graph = solution.graph
@@ -58,21 +67,22 @@ def document(solution: Solution, progress: Progress | None = None) -> bytes:
     }
     words = words_of(Narrator(graph, solution.game), small, progress)
     parts |= words.parts
-    policies: list[dict[str, str]] = []
-    for name, about, policy in _policies(solution):
+    players: list[dict[str, Any]] = []
+    for name, about, policy in _policies(solution, policies):
         if progress is not None:
-            progress("asking the policies", len(policies), None)
-        part = _taken(graph, small, policy)
-        if part is not None:
-            parts[f"policy {name}"] = part
-            policies.append({"name": name, "about": about})
+            progress("asking the policies", len(players), None)
+        mixes = not np.isin(policy.probability, (0.0, 1.0)).all()
+        parts[f"policy {name}"] = (_mixed if mixes else _taken)(graph, small, policy)
+        players.append({"name": name, "about": about, "mixes": mixes})
     head = {
         **_about(solution),
         **_tables(graph, small),
         **_certainty(solution),
         "anchors": len(known),
         "map": _map(solution),
-        "policies": policies,
+        "policies": players,
+        "record": record,
+        "losses": [{"name": name, "loss": loss} for name, loss in losses.items()],
         "texts": words.texts,
         "dice": words.dice,
         "faces": words.faces,
@@ -115,7 +125,7 @@ def _about(solution: Solution) -> dict[str, Any]:
 def _tables(graph: StateGraph, small: PackedGraph) -> dict[str, Any]:
     """The graph, but for its streams."""
     lotteries = graph.lotteries
-    labels = dict.fromkeys(small.kinds[:, 0].tolist())
+    labels: dict[int, None] = dict.fromkeys(small.kinds[:, 0].tolist())
     return {
         "fields": list(graph.field_names),
         "has_throws": bool(graph.throw_names),
@@ -169,8 +179,18 @@ def _certainty(solution: Solution) -> dict[str, Any]:
     }
 
 
-def _policies(solution: Solution) -> list[tuple[str, str, Policy]]:
-    """The policies of a game, as names, what they do, and what they take."""
+def _record(solution: Solution) -> dict[str, str]:
+    """What the record of a game says before its moves; empty without rules."""
+    game = solution.game
+    if game is None:
+        return {}
+    said = {name: str(game.form[name]) for name in ("target", "ties") if name in game.form}
+    known = {"format": RECORD_FORMAT, "game": title(game.base_game)}
+    return known | said | {"rules": solution.graph.content_hash}
+
+
+def _policies(solution: Solution, others: Sequence[str]) -> list[tuple[str, str, Policy]]:
+    """The policies of a game, and others, as names, what they do, and what they take."""
     graph, game = solution.graph, solution.game
     found = []
     if (solution.best_actions != first_of_each_state(graph, solution.is_best)).any():
@@ -181,19 +201,26 @@ def _policies(solution: Solution) -> list[tuple[str, str, Policy]]:
             found.append((name, about, solution.policies.find(name)))
         except RollwiseError:  # one that fails plays against nobody
             continue
+    for asked in others:
+        policy, about = solution.policies.find(asked), ""
+        if asked.endswith(".json"):
+            about = sentence_of(Rule.load(asked, graph, game), graph)
+        if policy.name not in ("random", *(name for name, _, _ in found)):
+            found.append((policy.name, about, policy))
     return found
 
 
-def _taken(graph: StateGraph, small: PackedGraph, policy: Policy) -> bytes | None:
-    """Which of its actions a policy takes, state by state where there is a choice.
-
-    None for a policy that mixes.
-    """
-    if not np.isin(policy.probability, (0.0, 1.0)).all():
-        return None
+def _taken(graph: StateGraph, small: PackedGraph, policy: Policy) -> bytes:
+    """Which of its actions a policy takes, state by state where there is a choice."""
     taken = places_of(graph, first_of_each_state(graph, policy.probability == 1.0))
     with_choice = small.states[has_choice(graph)[small.states]]
     return stream(np.diff(taken[with_choice], prepend=0))
+
+
+def _mixed(graph: StateGraph, small: PackedGraph, policy: Policy) -> bytes:
+    """How likely a policy takes each action, in millionths, state by state where it can choose."""
+    chosen = small.actions[has_choice(graph)[graph.action_state[small.actions]]]
+    return stream(np.rint(1e6 * policy.probability[chosen]).astype(np.int64))
 
 
 def _map(solution: Solution) -> dict[str, list[int]]:

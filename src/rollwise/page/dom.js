@@ -44,7 +44,7 @@ export function table(caption, columns, rows, { numbers = [], marked = [] } = {}
   return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
     el("table", {},
       el("thead", {}, el("tr", {}, columns.map((name, k) =>
-        el("th", { scope: "col", class: style(k) }, name)))),
+        name ? el("th", { scope: "col", class: style(k) }, name) : el("td")))),
       el("tbody", {}, rows.map((row, i) => el("tr", { class: marked.includes(i) ? "marked" : null },
         row.map((cell, k) => el(k === 0 ? "th" : "td",
           { class: style(k), scope: k === 0 ? "row" : null }, cell)))))));

@@ -351,7 +351,7 @@ export class Game {
     return worth.findIndex((value) => most - value <= below);
   }
 
-  // The place of the action that a policy with a name takes.
+  // The place of the action that a policy with a name takes, where it doesn't mix.
   policy(name, s) {
     if (!this.policies.has(name)) {
       const stream = new Stream(this.parts[`policy ${name}`]);
@@ -361,6 +361,25 @@ export class Game {
       this.policies.set(name, taken);
     }
     return this.policies.get(name)[s];
+  }
+
+  mixes(name) {
+    return name === "random" || this.head.policies.some((one) => one.name === name && one.mixes);
+  }
+
+  // How likely a policy that mixes takes each action of a state, as weights.
+  weights(name, s) {
+    if (name === "random" || !this.isChoice(s)) return this.menu(s).map(() => 1);
+    if (!this.policies.has(name)) {
+      const stream = new Stream(this.parts[`policy ${name}`]);
+      const found = new Int32Array(this.actionStart[this.n]);
+      for (let t = 0; t < this.n; t++) {
+        if (!this.isChoice(t)) continue;
+        for (let a = this.actionStart[t]; a < this.actionStart[t + 1]; a++) found[a] = stream.next();
+      }
+      this.policies.set(name, found);
+    }
+    return [...this.policies.get(name).subarray(this.actionStart[s], this.actionStart[s + 1])];
   }
 
   // ---- words of the game; empty where it has none

@@ -50,7 +50,7 @@ async function start() {
   const play = new PlayView(parts);
   const strategy = new StrategyView({ ...parts, play });
   const open = tabs({ play, strategy, rules: { element: rulesView(parts) } });
-  open("play");
+  open(document.documentElement.dataset.shows);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     if (!document.getElementById("strategy").hidden) strategy.shown();
   });

@@ -4,6 +4,7 @@ import { drawBoard } from "./board.js";
 import { die, el, fill, labelled, select, table } from "./dom.js";
 import { plain } from "./figures.js";
 import { freshSeed } from "./random.js";
+import { Series } from "./series.js";
 import { Session } from "./session.js";
 import { conjugated } from "./speech.js";
 import { SAY } from "./strings.js";
@@ -24,6 +25,7 @@ export class PlayView {
     this.books = el("div", { class: "books" });
     this.panel = el("section", { class: "panel", "aria-label": SAY.position, onkeydown: (e) => this.#key(e) },
       this.heading, this.place, this.ask, this.tools, this.advice, this.news);
+    this.series = new Series({ game, figures, speech, playFrom: (state) => this.begin(state) });
     this.setup = this.#setUp();
     this.element = el("div", { class: "play" }, this.setup, el("div", { class: "columns" }, this.panel, this.books));
     this.begin();
@@ -179,7 +181,7 @@ export class PlayView {
     const isWorthShown = this.coach === "always" && state === this.session.state;
     return [
       cells && drawBoard(cells, SAY.board),
-      board && el("pre", { role: "img", "aria-label": SAY.board }, board),
+      board && el("pre", { tabindex: 0, role: "img", "aria-label": SAY.board }, board),
       words ? el("p", { class: "words" }, words)
         : el("dl", { class: "fields" }, speech.fields(state).map(([name, text]) =>
           el("div", {}, el("dt", {}, name), el("dd", {}, text)))),
@@ -320,11 +322,13 @@ export class PlayView {
   #showBooks() {
     const { session } = this;
     const isSilent = this.coach === "off" && !session.isOver;
+    this.series.note(session, this.names, this.eyes);
     const wasOpen = this.books.querySelector("details")?.open;
     fill(this.books, el("details", { open: session.isOver || wasOpen },
       el("summary", {}, SAY.luckAndSkill),
       isSilent ? el("p", {}, SAY.silent) : this.#ledger(),
-      session.accounts.length ? this.#moves(isSilent) : el("p", {}, SAY.noMoves)));
+      session.accounts.length ? this.#moves(isSilent) : el("p", {}, SAY.noMoves)),
+    this.series.element(isSilent) ?? []);
   }
 
   #ledger() {

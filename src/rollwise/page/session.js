@@ -40,9 +40,8 @@ export class Session {
   machineChoice() {
     const player = this.players[this.seat];
     if (player === "optimal") return this.game.best(this.state);
-    if (player !== "random") return this.game.policy(player, this.state);
-    const alike = this.game.menu(this.state).map(() => 1);
-    return drawn(alike, randomOf(this.seed, this.accounts.length, 1));
+    if (!this.game.mixes(player)) return this.game.policy(player, this.state);
+    return drawn(this.game.weights(player, this.state), randomOf(this.seed, this.accounts.length, 1));
   }
 
   // What can come of the chosen action.

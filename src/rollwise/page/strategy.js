@@ -43,7 +43,7 @@ export class StrategyView {
     ];
     this.canvas = el("canvas", { tabindex: 0, role: "img", onclick: (e) => this.#click(e), onkeydown: (e) => this.#key(e) });
     this.legend = el("ul", { class: "legend" });
-    this.advice = el("section", { class: "panel", "aria-live": "polite", "aria-label": SAY.advice });
+    this.advice = el("section", { class: "panel", "aria-live": "polite", "aria-label": SAY.position });
     this.sheet = el("section", { class: "sheet" });
     fill(this.element,
       el("div", { class: "columns" },
@@ -192,7 +192,7 @@ export class StrategyView {
       return;
     }
     const position = game.position(s);
-    fill(this.advice, el("h3", {}, SAY.position), play.position(s),
+    fill(this.advice, el("h2", {}, SAY.position), play.position(s),
       el("p", {}, `${figures.unit}: `, el("strong", {}, figures.level(game.value(s)))),
       play.choiceTable(s, SAY.advice),
       position !== s && el("details", {}, el("summary", {}, SAY.afterThrow), this.#throwTable(position)));

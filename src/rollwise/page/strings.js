@@ -106,6 +106,23 @@ export const SAY = {
   noMoves: "No moves yet.",
   silent: "The coach is silent until the end.",
 
+  // games so far
+  gamesSoFar: (n) => (n === 1 ? "One game so far" : `${n} games so far`),
+  wonDrewLost: "Won, drawn, lost",
+  scoredMean: "Points a game",
+  gainedMean: "Gained a game",
+  withBestPlay: "With best play of all",
+  lostAGame: (points) => `Lost by your choices a game, in ${points}`,
+  lostADecision: (points) => `Lost a decision, in ${points}`,
+  lostBy: (name) => `Beside it: what ${name} loses a game`,
+  luckAGame: (points) => `Luck a game, in ${points}`,
+  seriesNote: "Wins hold the luck of the dice. What the choices lose doesn't. ± is one standard error over the games.",
+  saveGames: "Save these games",
+  mistakes: "Where you lost most",
+  noMistakes: "No mistakes.",
+  practise: "Practise",
+  tryAgain: "Try again",
+
   // the map
   map: "Map",
   across: "Across",

@@ -202,10 +202,12 @@ def _thrown(narrator: Narrator, action: int) -> dict[str, Any] | None:
     except (RulesError, UsageError):  # play asks for the outcome, where it can't be told
         return None
     taken = narrator.graph.view.action(action)
-    ways = np.bincount(brings, minlength=len(taken.weights))
-    if any(
-        way * taken.total != weight * len(brings)
-        for way, weight in zip(ways.tolist(), taken.weights, strict=True)
-    ):
+    weights = np.zeros(len(taken.weights))  # equal outcomes count as the first, as faces bring it
+    first: dict[Any, int] = {}
+    for outcome in taken.outcomes:
+        same = (outcome.target, outcome.passes, outcome.payoff)
+        weights[first.setdefault(same, outcome.number)] += outcome.weight
+    ways = np.bincount(brings, minlength=len(weights))
+    if (ways * taken.total != weights * len(brings)).any():
         return None
     return {"sides": list(sides), "brings": brings}

@@ -9,6 +9,7 @@ import typer
 
 from rollwise.cli.app import app
 from rollwise.cli.common import (
+    POLICIES,
     GameArgument,
     LoadOption,
     MaxStatesOption,
@@ -37,6 +38,10 @@ def page(
         Path | None,
         typer.Option(metavar="FILE", help="A .html file; GAME.html unless given."),
     ] = None,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(metavar="P", help=f"Also play against it; may be repeated. {POLICIES}"),
+    ] = None,
     chase: ChaseOption = False,
     target: TargetOption = None,
     contest: ContestOption = False,
@@ -59,5 +64,5 @@ def page(
 
     solution = solve_or_load(chosen, load, max_states)
     with Progress() as progress:
-        write_page(solution, place, progress)
+        write_page(solution, place, progress, policy or ())
     typer.echo(f"wrote {place} ({place.stat().st_size / 1000:,.0f} kB)")

@@ -1,0 +1,35 @@
+"""What policies that people know lose in a game: the scale on which a player is rated.
+
+A player's choices lose so much in a game against optimal play (see `rollwise.coach.tally`). Beside
+that number stands what a policy loses, found exactly: by rules of thumb, or by play at random.
+"""
+
+from __future__ import annotations
+
+from rollwise.answer.evaluation import evaluate
+from rollwise.answer.solution import Solution
+from rollwise.errors import RollwiseError
+
+
+def policy_losses(solution: Solution) -> dict[str, float]:
+    """What the policies of a game lose in a game against optimal play, and random play.
+
+    Returns
+    -------
+    dict of float
+        In units of value, the mean over the seats, the least first. A policy that fails, or plays
+        for ever, is left out.
+    """
+    game, start = solution.game, float(solution.values[0])
+    found = {}
+    for name in (*({} if game is None else game.policies()), "random"):
+        try:
+            if solution.graph.players == 2:
+                against = evaluate(solution, name, "optimal", starts=[0])
+                found[name] = -float(against.values[0] + against.values_second[0]) / 2
+            else:
+                worth = float(evaluate(solution, name, starts=[0]).values[0])
+                found[name] = solution.graph.view.sign * (start - worth)
+        except RollwiseError:
+            continue
+    return dict(sorted(found.items(), key=lambda item: item[1]))
