@@ -25,7 +25,8 @@ WORTH_HALVING = 200_000  # outcomes of a layer
 MOST_CODES = 1 << 16
 ROUNDS = 60  # choices that are followed by sweeps of what was chosen, and as many without
 MOST_SWEEPS = 100  # of what was chosen
-LEFT = 0.05  # of the change by a choice, at most, when the next one is made
+COARSE = 0.01  # changes that are larger may well change what is chosen
+LEFT = {True: 0.3, False: 0.01}  # of a change by a choice, coarse or not, when the next one is made
 SETTLED = 2e-15  # change of a sweep that is rounding, for each point that is played for
 
 
@@ -112,7 +113,8 @@ class PackedValues:
                 return True
             if number >= ROUNDS:
                 continue
-            aim = max(LEFT * self.change, settled / 2)
+            left = LEFT[self.change > COARSE * self._most]
+            aim = max(left * self.change, settled / 2)
             for _ in range(MOST_SWEEPS):
                 if self._sweep(self._evaluate) <= aim:
                     break
@@ -130,7 +132,7 @@ class PackedValues:
         middle = self._values[0][: self._n].copy()
         table, step = np.abs(self._chances.coefficient), 1.5 * need
         for values in self._values:
-            values[: self._n] = 0.0
+            values[: self._n] = self._later.mean() if len(self._later) else 0.0
             values[self._n : self._n_known] = self._later
             values[self._n_known :] = 0.0
 

@@ -68,7 +68,10 @@ class StateTable:
             places = 1 << (2 * most - 1).bit_length()
         frame = np.array([low, span, stride], np.int64)
         mask = 0 if self.dense else places - 1
-        table = large_pages.empty(places if self.dense else 2 * places, np.int32)
+        size = places if self.dense else 2 * places
+        before = getattr(self, "lookup", None)
+        fits = before is not None and len(before.table) == size
+        table = before.table if before and fits else large_pages.empty(size, np.int32)
         table.fill(-1)
         self.lookup = kernels.Lookup(table, frame, mask)
         self._call["table"] = table.ctypes.data
