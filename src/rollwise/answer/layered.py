@@ -61,7 +61,7 @@ class LayeredSolution(Worth):
     game : Game
     field_names : tuple of str
     states : (n_states, n_fields) int32
-        Sorted by progress.
+        Sorted by progress, and within a layer by their fields, if these fit 64 bits.
     layers : (n_layers + 1,) int64
         Layer i is ``states[layers[i]:layers[i + 1]]``.
     progress : (n_layers,) int64

@@ -172,14 +172,13 @@ class _Sweeps:
         )
         if not found.can_be_found or not found.find():
             return np.inf
-        known = self._bounds[begin:end].copy()
         rounding = self._rounding()
-        self._bounds[begin:end] = found.bounds(rounding)
+        found.bounds(rounding, self._bounds[begin:end])
         for _ in range(MOST_CLAIMS):
             apart, n_broken = self._sweep(-1.0, False, 0.25 * rounding)
             if not n_broken:
                 return apart
-        self._bounds[begin:end] = known
+        self._bounds[begin:end] = -self._most, self._most
         return np.inf
 
     def every_play_ends(self) -> bool:

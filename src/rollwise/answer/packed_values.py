@@ -120,16 +120,17 @@ class PackedValues:
                     break
         return False
 
-    def bounds(self, rounding: float) -> NDArray[np.float64]:
-        """Bounds that are likely to hold: (n, 2).
+    def bounds(self, rounding: float, claimed: NDArray[np.float64]) -> None:
+        """Find bounds that are likely to hold.
 
         Parameters
         ----------
         rounding : float
             By which a bound is moved outward in a sweep.
+        claimed : (n, 2) float64, filled
         """
         need = rounding + 2 * self.change
-        middle = self._values[0][: self._n].copy()
+        middle, off = self._values[0][: self._n].copy(), self._values[0][: self._n]
         table, step = np.abs(self._chances.coefficient), 1.5 * need
         for values in self._values:
             values[: self._n] = self._later.mean() if len(self._later) else 0.0
@@ -142,8 +143,8 @@ class PackedValues:
         for _ in range(100 * MOST_SWEEPS):
             if self._sweep(widen) <= 0.45 * need:
                 break
-        off = self._values[0][: self._n]
-        return np.stack([middle - off, middle + off], axis=1)
+        np.subtract(middle, off, out=claimed[:, 0])
+        np.add(middle, off, out=claimed[:, 1])
 
     def _choose(self, piece: Piece, values: NDArray[np.float64]) -> float:
         first, block, rows = piece

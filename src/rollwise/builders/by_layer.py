@@ -244,7 +244,7 @@ def packed(arrays: Arrays) -> Block:
     first = np.array([situation, action, arrays.outcome_indptr[action]], np.int32)
     return Block(
         first,
-        arrays.throws.of_state.copy(),
+        _narrow(arrays.throws.of_state),
         _narrow(np.diff(arrays.action_indptr)),
         _narrow(arrays.action_lottery),
         arrays.outcome_state.copy(),
@@ -321,8 +321,9 @@ def find_layers(
     kept = np.flatnonzero(np.diff(indptr))
     del found, reached
     explorer.renumber(states)
+    large_pages.release()  # of tables and arrays that had to grow
     explorer.counts["place"] = n
-    hits = np.arange(indptr[0], n)
+    hits = np.flatnonzero(states[:n, 0] == start[0])
     for column, field in zip(states[:n].T, start, strict=True):
         hits = hits[column[hits] == field]
     return Layers(

@@ -34,7 +34,7 @@ class Block(NamedTuple):
     """
 
     first: Any  # (3, n) int32: situation, action, outcome
-    of_state: Any  # (n,) int32: the list of throws of each position
+    of_state: Any  # (n,) uint8, uint16 or int32: the list of throws of each position
     count: Any  # (n_situations,) uint8 or uint16: actions
     lottery: Any  # (n_actions,) uint8, uint16 or int32
     next_state: Any  # (n_outcomes,) int32: -1 where the game ends
