@@ -40,7 +40,9 @@ class Kind:
 KINDS = {
     "policy": Kind("which action is best where", ("x", "y", "where")),
     "value": Kind("what each position is worth", ("x", "y", "where")),
-    "regret": Kind("what the second-best action costs", ("x", "y", "where")),
+    "regret": Kind(
+        "what the second-best action costs, or a policy gives away", ("x", "y", "where", "policy")
+    ),
     "surface": Kind("the boundary between two actions, in space", ("x", "y", "where", "policy")),
     "graph": Kind("the positions and moves of a tiny game, or one decision", ("state",)),
     "length": Kind("how many turns a game takes", ("policy",)),
@@ -67,8 +69,8 @@ class Choices:
         Fields of the state along the axes.
     where : str
         A condition on the rows of `Solution.table`: which states are drawn.
-    policy : str
-        A policy by its name, to compare with or to evaluate.
+    policy : str or Policy
+        A policy, or its name, to compare with or to evaluate.
     state : mapping of str to int
         A position.
     methods : tuple of str

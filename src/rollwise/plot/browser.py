@@ -93,7 +93,7 @@ def picture(page: str, form: str, width: int) -> bytes:
     PictureFailed
         The browser made no picture.
     """
-    browser = find_browser()
+    find_browser()
     # Drawing in space without a graphics card takes long: the picture is drawn once, not first
     # on the page and then again, and not sixty times a second.
     script = (
@@ -115,24 +115,50 @@ def picture(page: str, form: str, width: int) -> bytes:
     with tempfile.TemporaryDirectory(prefix="rollwise-") as folder:
         place = Path(folder) / "page.html"
         place.write_text(page.replace("<body>", f"<body>{style}{script}"), encoding="utf-8")
-        command = [
-            browser,
-            *FLAGS,
-            f"--user-data-dir={folder}/profile",
-            f"--window-size={max(width, 500)},1000",
-            "--virtual-time-budget=20000",
-            "--dump-dom",
-            place.as_uri(),
-        ]
-        try:
-            done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=SECONDS)
-        except subprocess.TimeoutExpired:
-            raise PictureFailed(f"{browser} made no picture within {SECONDS} seconds") from None
+        asked = [f"--window-size={max(width, 500)},1000", "--dump-dom"]
+        done = _opened(place, asked)
     found = re.search(r'<pre id="picture">data:image/[a-z+]+([^<]*)</pre>', done.stdout)
     if found is None:
         said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise PictureFailed(f"{browser} made no picture (exit code {done.returncode}): {said}")
+        raise PictureFailed(f"the browser made no picture (exit code {done.returncode}): {said}")
     head, _, data = found.group(1).partition(",")
     if "base64" in head:
         return base64.b64decode(data)
     return urllib.parse.unquote(data.replace("&amp;", "&")).encode()
+
+
+def printed(page: str) -> bytes:
+    """A page as a .pdf file.
+
+    Raises
+    ------
+    UsageError
+        No browser is installed.
+    PictureFailed
+        The browser printed nothing.
+    """
+    with tempfile.TemporaryDirectory(prefix="rollwise-") as folder:
+        place, out = Path(folder) / "page.html", Path(folder) / "page.pdf"
+        place.write_text(page, encoding="utf-8")
+        done = _opened(place, ["--no-pdf-header-footer", f"--print-to-pdf={out}"])
+        if not out.exists():
+            said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+            raise PictureFailed(f"the browser printed nothing (code {done.returncode}): {said}")
+        return out.read_bytes()
+
+
+def _opened(place: Path, asked: list[str]) -> subprocess.CompletedProcess[str]:
+    """What the browser does with a page in a folder of its own."""
+    browser = find_browser()
+    command = [
+        browser,
+        *FLAGS,
+        f"--user-data-dir={place.parent}/profile",
+        "--virtual-time-budget=20000",
+        *asked,
+        place.as_uri(),
+    ]
+    try:
+        return subprocess.run(command, capture_output=True, encoding="utf-8", timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        raise PictureFailed(f"{browser} made no picture within {SECONDS} seconds") from None

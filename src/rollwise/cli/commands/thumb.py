@@ -33,6 +33,7 @@ from rollwise.errors import UsageError
 
 if TYPE_CHECKING:
     from rollwise.analysis.thumb.frontier import Frontier
+    from rollwise.answer.references import Policies
     from rollwise.graph import StateGraph
 
 SECONDS, NUMBERS, SEED = 30.0, 4, 1
@@ -67,6 +68,13 @@ def thumb(
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the random numbers.")] = SEED,
     save: SaveOption = None,
+    python: Annotated[
+        bool, typer.Option("--python", help="Print the last of the rules as Python, and no table.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a sheet to keep beside the table (.html, .pdf)."),
+    ] = None,
     chase: ChaseOption = False,
     target: TargetOption = None,
     contest: ContestOption = False,
@@ -78,16 +86,11 @@ def thumb(
     """Find rules that people can remember, and what each costs against optimal play."""
     from rollwise.analysis.thumb.frontier import find_rules
     from rollwise.answer import kept
-    from rollwise.documents.parts import as_json
-    from rollwise.machine.atomic_files import check_place, write_text
+    from rollwise.thumb.python_source import python_source
 
     if evaluations is not None:
         refuse("can't be had with --evaluations", seconds=seconds)
-    if seed < 0:
-        raise UsageError(f"--seed is {seed}; it can't be less than 0")
-    if save is not None and save.suffix != ".json":
-        raise UsageError(f"--save {save}: a rule of thumb is kept in a .json file")
-    check_place(save)
+    _check(seed, save, out, python=python, json=json)
     chosen = as_played(
         read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
     )
@@ -103,18 +106,53 @@ def thumb(
             progress=progress,
         )
     graph = policies.graph
-    document = thumb_document(graph, found)
-    if save is not None and found.rules:
-        write_text(save, as_json(found.rules[-1].rule.document(graph)) + "\n")
+    written = _write(policies, found, save, out)
     if json:
-        print_json(document)
+        print_json(thumb_document(graph, found))
+    elif python and found.rules:
+        last = found.rules[-1]
+        typer.echo(python_source(last.rule, graph, chosen, last.text))
     else:
-        _print(document, graph, found)
-        if save is not None and found.rules:
-            typer.echo(f"Saved to {save}.")
+        _print(thumb_document(graph, found), graph, found)
+        for line in written:
+            typer.echo(line)
     if found.stopped:
         typer.echo("rollwise: stopped; these are the rules found so far", err=True)
         raise typer.Exit(130)
+
+
+def _check(seed: int, save: Path | None, out: Path | None, *, python: bool, json: bool) -> None:
+    """Refuse what can't be, before any work."""
+    from rollwise.machine.atomic_files import check_place
+
+    if python and json:
+        raise UsageError("--python prints Python, and --json a document: ask for one of them")
+    if seed < 0:
+        raise UsageError(f"--seed is {seed}; it can't be less than 0")
+    if save is not None and save.suffix != ".json":
+        raise UsageError(f"--save {save}: a rule of thumb is kept in a .json file")
+    check_place(save)
+    if out is not None:
+        from rollwise.report.cheat_sheet import check_sheet
+
+        check_sheet(out)
+
+
+def _write(policies: Policies, found: Frontier, save: Path | None, out: Path | None) -> list[str]:
+    """Write the files that were asked for; what to say of them."""
+    from rollwise.documents.parts import as_json
+    from rollwise.machine.atomic_files import write_text
+
+    said = list[str]()
+    if save is not None and found.rules:
+        write_text(save, as_json(found.rules[-1].rule.document(policies.graph)) + "\n")
+        said.append(f"Saved to {save}.")
+    if out is not None and found.rules:
+        from rollwise.report.cheat_sheet import write_sheet
+
+        write_sheet(policies, found, out)
+        said.append(f"Written to {out}.")
+    return said
 
 
 def _print(document: dict[str, Any], graph: StateGraph, found: Frontier) -> None:

@@ -1,4 +1,4 @@
-"""What the second-best action costs: where decisions are hard, and where they matter."""
+"""What the second-best action costs, or what a policy gives away: where decisions matter."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError
 from rollwise.graph.choices import fold_actions
+from rollwise.graph.policies import Policy
 from rollwise.plot import Choices
 from rollwise.plot.fields import require_choice, select, view
 from rollwise.plot.lines import Line, draw_lines
@@ -30,16 +31,31 @@ def second_best_costs(solution: Solution) -> NDArray[np.float64]:
     return np.where(np.isfinite(second), second, np.nan)
 
 
+def given_away(solution: Solution, policy: Policy) -> NDArray[np.float64]:
+    """What a policy's action costs in each state, on average: (n_states,) float64."""
+    return fold_actions(solution.graph, np.add, policy.probability * solution.regret)
+
+
 def draw(solution: Solution, choices: Choices) -> go.Figure:
-    """Maps of the cost of the second-best action, in decades."""
+    """Maps of a cost, in decades: of the second-best action, or of what a policy does."""
     graph = solution.graph
     states = select(solution, require_choice(solution, "regret"), choices.where)
-    costs = second_best_costs(solution)
+    if choices.policy is None:
+        costs = second_best_costs(solution)
+        subject = "the second-best action costs"
+        notes = ["Dark: a close decision. Bright: a mistake is dear."]
+        near_0 = "Near 0 the choice hardly matters."
+    else:
+        policy = solution.policies.find(choices.policy)
+        costs = given_away(solution, policy)
+        subject = f"{policy.name} gives away"
+        notes = ["Dark: nothing is given away. Bright: a dear mistake."]
+        near_0 = "At 0 nothing is given away."
     layout = view(solution, states, costs[states], choices)
     hover = Hover(solution)
     shown = shown_costs(solution, costs)
 
-    title = f"{graph.title}: what the second-best action costs"
+    title = f"{graph.title}: what {subject}"
     if len(layout.axes) == 0:
         raise UsageError(
             f"{graph.game}: there is only one position to draw, {graph.state_text(int(states[0]))};"
@@ -59,7 +75,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
                 )
             ],
             title=title,
-            notes=["Near 0 the choice hardly matters.", *layout.notes],
+            notes=[near_0, *layout.notes],
             x_title=graph.columns[field],
             y_title=cost_name(solution),
             baseline=True,
@@ -77,7 +93,7 @@ def draw(solution: Solution, choices: Choices) -> go.Figure:
         hover,
         Amounts(cost_name(solution), AMOUNTS, low, high, ticks, texts),
         title=title,
-        notes=["Dark: a close decision. Bright: a mistake is dear."],
+        notes=notes,
         label=lambda s: f"{shown[s]:.1f}",
         label_note=f"The numbers are the {cost_name(solution)}.",
     )

@@ -1,0 +1,140 @@
+"""A sheet of one side with a rule of thumb: what it says, what it costs, and where it errs."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+
+from rollwise.analysis.thumb.frontier import Frontier, RuleOfThumb
+from rollwise.answer.references import Policies
+from rollwise.errors import UsageError
+from rollwise.machine.html_pages import HtmlPage
+from rollwise.numbers.printed import rounded_up
+from rollwise.plot import plot, require_plotly
+from rollwise.plot.pages import STYLE, embed, library
+
+FORMATS = (".html", ".pdf")
+SHEET_STYLE = """
+@page { size: A4; margin: 12mm; }
+main { max-width: 800px; margin: 0 auto; padding: 0 16px 24px; }
+h1 { margin: 16px 0 0; }
+h2 { margin: 20px 0 4px; font-size: 1.1em; }
+.sub, footer { color: #595959; margin: 0; }
+.rule { border: 2px solid; border-radius: 8px; padding: 8px 20px; font-size: 1.35em; }
+.rule p { margin: 6px 0; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: 3px 14px 3px 0; border-bottom: 1px solid #8884; text-align: right;
+  vertical-align: top; }
+th:last-child, td:last-child { text-align: left; }
+@media (prefers-color-scheme: dark) { .sub, footer { color: #b0b0b0; } }
+"""
+
+
+def check_sheet(path: Path) -> None:
+    """Make sure, before any work, that a sheet can be written to a file.
+
+    Raises
+    ------
+    UsageError
+        The name ends otherwise than in .html or .pdf; or there is no browser to make a .pdf.
+    MissingExtra
+        Plotly isn't installed.
+    OutputError
+        The file can't be written.
+    """
+    from rollwise.machine.atomic_files import check_place
+    from rollwise.plot.browser import find_browser
+
+    if path.suffix not in FORMATS:
+        raise UsageError(f"--out {path}: the name of a sheet must end in {' or '.join(FORMATS)}")
+    require_plotly()
+    if path.suffix == ".pdf":
+        find_browser()
+    check_place(path)
+
+
+def write_sheet(policies: Policies, found: Frontier, path: Path) -> None:
+    """Write a sheet with the last of the rules to a file, all at once or not at all.
+
+    Raises
+    ------
+    UsageError, OutputError
+        See `check_sheet`.
+    """
+    from rollwise.machine.atomic_files import write_atomically, write_text
+    from rollwise.plot.browser import printed
+
+    check_sheet(path)
+    page = cheat_sheet(policies, found).html
+    if path.suffix == ".pdf":
+        content = printed(page)
+        write_atomically(path, lambda place: place.write_bytes(content))
+    else:
+        write_text(path, page)
+
+
+def cheat_sheet(policies: Policies, found: Frontier) -> HtmlPage:
+    """The last of the rules on one side of paper, with what shorter rules cost.
+
+    Parameters
+    ----------
+    policies : Policies
+        Of the game that the rules are for.
+    found : Frontier
+        With one rule at least.
+    """
+    require_plotly()
+    graph, rule = policies.graph, found.rules[-1]
+    title = f"{graph.game}: a rule to remember"
+    policy = rule.rule.policy(graph, policies.game, "this rule")
+    try:
+        errs = embed(plot(policies.solution, "regret", policy=policy), "errs")
+    except UsageError:  # a game with one position only
+        errs = ""
+    where = f"<h2>Where it errs</h2>\n{errs}\n" if errs else ""
+    sentences = "\n".join(f"<p>{html.escape(part)}</p>" for part in _sentences(rule.text))
+    name = html.escape(title)
+    page = (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<link rel="icon" href="data:,">\n'
+        f"<title>{name}</title>\n<style>{STYLE}{SHEET_STYLE}</style>\n{library()}\n</head>\n"
+        f"<body>\n<main>\n<h1>{name}</h1>\n<p class='sub'>{html.escape(graph.title)}</p>\n"
+        f"<div class='rule'>\n{sentences}\n</div>\n"
+        f"<h2>What it costs</h2>\n<p>{_cost(policies, rule)}</p>\n"
+        f"<h2>How much to remember</h2>\n{_table(policies, found)}\n{where}"
+        f"<footer>The best of {found.scored:,} rules that were scored (seed {found.seed}), and "
+        "perhaps not the best there are.</footer>\n</main>\n</body>\n</html>\n"
+    )
+    return HtmlPage(title, page)
+
+
+def _sentences(text: str) -> list[str]:
+    return re.split(r"(?<=\.) (?=[A-Z])", text)
+
+
+def _unit(policies: Policies) -> tuple[float, str]:
+    return (1.0, "points") if policies.graph.is_score else (100.0, "percentage points")
+
+
+def _cost(policies: Policies, rule: RuleOfThumb) -> str:
+    scale, unit = _unit(policies)
+    text = f"Against perfect play it loses {scale * rule.loss:.4f} {unit}"
+    if rule.loss_second is not None:
+        text += (
+            f" on average: {scale * rule.loss_first:.4f} moving first and "
+            f"{scale * rule.loss_second:.4f} moving second"
+        )
+    return f"{text} (certified ± {rounded_up(scale * rule.error_bound)})."
+
+
+def _table(policies: Policies, found: Frontier) -> str:
+    scale, unit = _unit(policies)
+    rows = [
+        f"<tr><td>{rule.numbers}</td><td>{scale * rule.loss:.4f}</td>"
+        f"<td>{html.escape(rule.text)}</td></tr>"
+        for rule in found.rules
+    ]
+    head = f"<tr><th>integers</th><th>{unit} lost</th><th>rule</th></tr>"
+    return "\n".join(["<table>", head, *rows, "</table>"])
