@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import rollwise
 from rollwise import AGAIN, END, PASS, Game, dice, parameter
+from rollwise.answer.references import Policies
 from rollwise.coach.open_table import OpenTable
 from rollwise.coach.session import Session
 from rollwise.dice import Pool
@@ -24,6 +25,7 @@ from rollwise.games.pig import Pig
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.yahtzee import Yahtzee
 from rollwise.games.yatzy import Yatzy
+from rollwise.simulate.turn_by_turn import play_turn_by_turn, policy_play
 
 compiled_only = pytest.mark.skipif(
     rollwise.machine.switches.jit_disabled(), reason="layers need compiled rules"
@@ -336,3 +338,21 @@ def test_a_policy_that_keeps_dice_is_drawn_over_the_surface() -> None:
     pytest.importorskip("plotly")
     figure = rollwise.solve(Yahtzee(boxes=1)).plot("surface")
     assert len(figure.data) >= 1
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (lambda self, s, throw: 0, r"a pool of dice has .*\(self, s, throw, rolls_left\)"),
+        (lambda self, s, throw, rolls_left: 0, r"the faces to keep, as in \(5, 5\)"),
+        (lambda self, s, throw, rolls_left: (7,) if rolls_left else 0, "nobody can keep 7"),
+    ],
+)
+def test_what_is_wrong_with_a_policy_that_keeps_dice_is_told(function: Any, said: str) -> None:
+    policies = {"wrong": function}
+    game = type("Own", (Chicago,), {"policies": classmethod(lambda cls: policies)})(dice=2)
+    with pytest.raises(PolicyError, match=said):
+        Policies(rollwise.build(game), game).find("wrong")
+    random = np.random.default_rng(1)
+    with pytest.raises(PolicyError, match=said):
+        play_turn_by_turn(game, policy_play(game, "wrong", random), 9, 1)

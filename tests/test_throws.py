@@ -137,7 +137,7 @@ def test_simulated_as_evaluated():
 RULES = """
 from dataclasses import dataclass
 from typing import NamedTuple
-from rollwise import AGAIN, END, Game
+from rollwise import AGAIN, END, Game, dice
 
 class S(NamedTuple):
     left: int
@@ -197,6 +197,27 @@ class Own(Game):
             "gives left=(1,); as in start(), it is a whole number",
         ),
         ("yield 0", "yield throw", "an action is a whole number from 0"),
+        ("def throws(self, s)", "def throws(self, s, action)", "has throws(self, s)"),
+        ("yield 1, (1, 2)", "yield 1, 'six'", "gives 'six'; a throw is a whole number or a tuple"),
+        ("yield 1, (1, 2)", "yield 1, ((1, 2), 3)", "a throw is a whole number or a tuple"),
+        (
+            "yield 1, (1, 2)\n        yield 2, (3, 4)",
+            "if s.left < 0:\n            yield 1, 2",
+            "no throw in the state left=2",
+        ),
+        ("yield 1, (1, 2)", "yield 1, dice.pool(5)", "a pool stands alone, as in `return"),
+        ("yield 1, (1, 2)", "yield dice.pool('5')", "a pool has a whole number of dice"),
+        ("yield 1, END, s", "yield 1, 2.5, s", "unknown `then` 2.5"),
+        (
+            "yield 1, END, s",
+            "yield -1, END, s",
+            "the weight -1 in the state left=0 with the throw 1 2 and the action 0",
+        ),
+        (
+            "    def actions",
+            "    def reward(self, s, throw, action):\n        return '1'\n    def actions",
+            "reward() gives '1' in the state left=2 with the throw 1 2 and the action 0; it is a",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_in_a_line(tmp_path, old, new, said):

@@ -353,7 +353,10 @@ def pool(n: int, sides: int = 6, rerolls: int = 2) -> Pool:
     ------
     TypeError, ValueError
     """
-    return Pool(index(n), index(sides), index(rerolls))
+    try:
+        return Pool(index(n), index(sides), index(rerolls))
+    except TypeError:
+        return Pool(n, sides, rerolls)  # which says what it takes
 
 
 def place_in_counts(faces: Sequence[int], sides: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
 from pathlib import Path
 
@@ -50,7 +51,7 @@ def fault_place(error: BaseException) -> str:
     frames = [
         (frame.f_code.co_filename, line)
         for frame, line in traceback.walk_tb(error.__traceback__)
-        if _is_users(frame.f_code.co_filename)
+        if is_users(frame.f_code.co_filename)
     ]
     if not frames:
         return ""
@@ -59,8 +60,13 @@ def fault_place(error: BaseException) -> str:
     return f" ({Path(own).name}, line {line})"
 
 
-def _is_users(file: str) -> bool:
-    """Whether a file is not of this package (its rule sheets are), nor made up by Python."""
+def is_users(file: str) -> bool:
+    """Whether a file is not of this package (its rule sheets are), nor made up by Python.
+
+    Nor is it Numba's, which only reads the rules.
+    """
     parents = Path(file).parents
     ours = _HOUSE in parents and (_SHEETS not in parents or file.endswith("__init__.py"))
-    return not file.startswith("<") and not ours
+    numba = getattr(sys.modules.get("numba"), "__file__", None)
+    compiler = numba is not None and Path(numba).parent in parents
+    return not (file.startswith("<") or ours or compiler)

@@ -18,6 +18,7 @@ import numpy as np
 
 from rollwise.answer.solution import Solution
 from rollwise.builders import build
+from rollwise.builders.rules import Rules
 from rollwise.derive.derived_game import base_actions
 from rollwise.errors import PolicyError, UsageError
 from rollwise.game import Game
@@ -201,6 +202,9 @@ def _of_rules(graph: StateGraph, game: Game, name: str) -> Policy:
         blind = _of_rules(inner, game.base_game, name)
         return Policy(name, blind.probability[base_actions(graph, inner)])
     function = functions[name]
+    fault = Rules(game).policy_fault(function)
+    if fault:
+        raise PolicyError(fault)
     compiled = _of_compiled_function(graph, game, name, function)
     if compiled is not None:
         return compiled
@@ -218,7 +222,6 @@ def _of_compiled_function(
         return None
     from rollwise.builders.compiled.questions import ask
     from rollwise.builders.compiled.reasons import NotCompilable
-    from rollwise.builders.rules import Rules
     from rollwise.kernels import questions
 
     rules = Rules(game)

@@ -103,10 +103,13 @@ def throws_in(rules: Rules, state: Any) -> dict[Any, int | float]:
         try:
             throw = layout.throw(layout.numbers(throw))
         except (TypeError, ValueError):
-            like = "a whole number" if layout.size is None else f"a tuple of {layout.size} of them"
+            bits = f"of at most {layout.bits} bits"
+            like = f"a whole number {bits}"
+            if layout.size is not None:
+                like = f"a tuple of {layout.size} whole numbers {bits}"
             raise RulesError(
                 f"{name}: throws() gives the throw {shown(throw)} in the state {rules.where(at)}; "
-                f"like the first one it is {like}, each of {layout.bits} bits"
+                f"like the first one it is {like}"
             ) from None
         if weight:
             found[throw] = found.get(throw, 0) + weight
@@ -284,7 +287,8 @@ def _checked_reward(rules: Rules, at: Situation, action: int) -> float:
     game = rules.game
     CALLS.begun += 1
     try:
-        reward = float(game.reward(at.state, *at.throw, action))
+        given = game.reward(at.state, *at.throw, action)
+        reward = float(given)
     except PASSED_ON:
         raise
     except BaseException as error:
@@ -292,6 +296,11 @@ def _checked_reward(rules: Rules, at: Situation, action: int) -> float:
             f"{game.name}: reward() fails in the state {rules.where(at, action)}: "
             f"{fault_text(error)}"
         ) from error
+    if isinstance(given, str):  # even one that Python reads as a number
+        raise RulesError(
+            f"{game.name}: reward() gives {given!r} in the state {rules.where(at, action)}; it is "
+            "a number"
+        )
     fault = ""
     if not math.isfinite(reward):
         fault = "isn't finite"
@@ -299,6 +308,6 @@ def _checked_reward(rules: Rules, at: Situation, action: int) -> float:
         fault = rules.reward_error
     if fault:
         raise RulesError(
-            f"{game.name}: the reward {reward} in the state {rules.where(at, action)} {fault}"
+            f"{game.name}: the reward {given!r} in the state {rules.where(at, action)} {fault}"
         )
     return reward + 0.0  # one kind of zero

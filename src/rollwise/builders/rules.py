@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 RESERVED = ("action", "value", "win_probability", "error_bound", "throw", ROLLS_LEFT)
 
 # What each rule is given, after the game itself.
-GIVEN = {
+GIVEN: dict[str, tuple[str, ...]] = {
+    "throws": ("s",),
     "actions": ("s",),
     "outcomes": ("s", "action"),
     "reward": ("s", "action"),
@@ -126,19 +127,32 @@ class Rules:
         function = getattr(type(self.game), name)
         if function is getattr(Game, name):
             return
-        args = ("s", "throw", *given[1:]) if self.has_throws else given
+        thrown = self.has_throws and name != "throws"
+        fault = self._not_taken(name, function, ("s", "throw", *given[1:]) if thrown else given)
+        if fault:
+            raise RulesError(fault)
+
+    def policy_fault(self, function: Any) -> str:
+        """What is wrong with the parameters of a policy of the rules; empty if nothing is."""
+        given = ("s", "throw", "rolls_left")[: 1 + self.has_throws + (self.pool is not None)]
+        return self._not_taken(getattr(function, "__name__", "policy"), function, given)
+
+    def _not_taken(self, name: str, function: Any, given: tuple[str, ...]) -> str:
         try:
             signature = inspect.signature(function)
         except (TypeError, ValueError):
-            return
+            return ""
         try:
-            signature.bind(self.game, *args)
+            signature.bind(self.game, *given)
         except TypeError:
             throws = "has throws(s)" if self.has_throws else "has no throws(s)"
-            raise RulesError(
+            if "rolls_left" in given:
+                throws = "has a pool of dice"
+            return (
                 f"{self.game.name}: {name}{signature} doesn't take what it is given; a game that "
-                f"{throws} has {name}(self, {', '.join(args)})"
-            ) from None
+                f"{throws} has {name}(self, {', '.join(given)})"
+            )
+        return ""
 
     @cached_property
     def start(self) -> Any:
@@ -206,14 +220,21 @@ class Rules:
         name, first = self.game.name, self._first_throw
         if isinstance(first, Pool):
             return ThrowLayout(first.n)
+        if first is None:  # nothing at all
+            return ThrowLayout(None)
         try:
-            _, throw = first  # or there is none
+            _, throw = first
         except (TypeError, ValueError):
             raise RulesError(
                 f"{name}: throws() gives {shown(first)} in the state "
                 f"{self.state_text(self.start)}; it should yield (weight, throw)"
             ) from None
-        if isinstance(throw, list | set | dict):
+        if isinstance(throw, Pool):
+            raise RulesError(
+                f"{name}: throws() gives a pool with a weight; a pool stands alone, as in "
+                "`return dice.pool(5, sides=6, rerolls=2)`"
+            )
+        if not _is_throw(throw):
             raise RulesError(
                 f"{name}: throws() gives {shown(throw)}; a throw is a whole number or a tuple "
                 "of them"
@@ -338,7 +359,10 @@ class Rules:
                 f"{then_text(code)} in a {kind} with the objective "
                 f"{self.game.objective!r} (allowed: {allowed}{points})"
             )
-        return f"unknown `then` {shown(then)} (it is one of {', '.join(THEN_NAMES)})"
+        other = ""
+        if isinstance(then, float) and self.payoffs_allowed:
+            other = f"; payoff({then:g}) ends the game with that payoff"
+        return f"unknown `then` {shown(then)} (it is one of {', '.join(THEN_NAMES)}{other})"
 
     def is_plain(self, state: Any) -> bool:
         """Whether a state of the right type needs no further look: all fields small ints."""
@@ -474,10 +498,19 @@ class Rules:
         text = self.state_text(at.state)
         if at.throw:
             text += f" with the throw {throw_text(*at.throw)}"
-        return f"{text} with the action {self.action_text(*action)}" if action else text
+        joined = "and" if at.throw else "with"
+        return f"{text} {joined} the action {self.action_text(*action)}" if action else text
 
     def action_text(self, label: int) -> str:
         return self.action_names.get(label, str(label))
+
+
+def _is_throw(throw: Any) -> bool:
+    """Whether it is a whole number, or a tuple or an array of them."""
+    parts = throw if isinstance(throw, tuple) else (throw,)
+    if isinstance(throw, np.ndarray):
+        return throw.ndim == 1 and throw.dtype.kind in "biu"
+    return all(isinstance(part, SupportsIndex) for part in parts)
 
 
 def throw_text(throw: Any) -> str:

@@ -135,6 +135,8 @@ def chances_of(
             if label not in labels or not weight >= 0 or not 0 < total < np.inf:
                 named = graph.vocabulary.text(label) if chances else "no action"
                 may = ", ".join(map(graph.vocabulary.text, labels))
+                if graph.has_pool and state.rolls_left and not isinstance(answer, tuple):
+                    may += "; where rolls are left it gives the faces to keep, as in (5, 5)"
                 raise PolicyError(
                     f"{graph.game}: the policy {name} gives {named} (weight {weight}) in the "
                     f"state {state}, where the actions are {may}"

@@ -138,6 +138,9 @@ def policy_play(game: Game, name: str, random: np.random.Generator) -> Player:
     if name not in policies:
         raise PolicyError(f"{game.name} has no policy {name!r} (its policies: {list(policies)})")
     rules, function = Rules(game), policies[name]
+    fault = rules.policy_fault(function)
+    if fault:
+        raise PolicyError(fault)
 
     def turn(rows: NDArray[np.int32]) -> Turn:
         graph, border = some_states(rules, rows)

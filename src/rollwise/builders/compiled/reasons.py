@@ -59,7 +59,7 @@ REMEDIES = {
         "methods; other constants are read as globals"
     ),
     "'_replace'": "write the state out, giving every field, instead of _replace()",
-    "not enough arguments": "give every field of a state, also those with defaults",
+    "not enough arguments|missing a required argument": "give every field of a state, also those with defaults",
     "Can(not|'t) unify": "a value needs one type throughout; adding 0 makes a truth value a number",
     "yield in a closure": "write a loop instead of a generator expression",
     "YIELD_FROM": "yield in a loop instead of yield from something that isn't of one type",
@@ -85,6 +85,7 @@ def _reason(error: Exception, functions: Iterable[Callable[..., Any]]) -> str:
     places = re.findall(r'^File "([^<].*)", line (\d+)', "\n".join(lines), re.MULTILINE)
     if "yield in a closure" in str(error):  # Numba says where the function around it begins
         places = [place for f in functions for place in _generator_expressions(f.__code__)]
+    places = [place for place in places if is_users(place[0])]  # not lines of Numba
     where = f" ({Path(places[0][0]).name}, line {places[0][1]})" if places else ""
     return _with_remedy(lines, telling[0], where)
 
