@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 from numba.core.errors import NumbaError
 
-from rollwise.faults import PASSED_ON, fault_text, one_line
+from rollwise.faults import PASSED_ON, fault_text, is_users, one_line
 
 
 class NotCompilable(Exception):
@@ -59,7 +60,8 @@ REMEDIES = {
         "methods; other constants are read as globals"
     ),
     "'_replace'": "write the state out, giving every field, instead of _replace()",
-    "not enough arguments|missing a required argument": "give every field of a state, also those with defaults",
+    "not enough arguments": "give every field of a state, also those with defaults",
+    "missing a required argument": "give every field of a state, also those with defaults",
     "Can(not|'t) unify": "a value needs one type throughout; adding 0 makes a truth value a number",
     "yield in a closure": "write a loop instead of a generator expression",
     "YIELD_FROM": "yield in a loop instead of yield from something that isn't of one type",
@@ -85,7 +87,8 @@ def _reason(error: Exception, functions: Iterable[Callable[..., Any]]) -> str:
     places = re.findall(r'^File "([^<].*)", line (\d+)', "\n".join(lines), re.MULTILINE)
     if "yield in a closure" in str(error):  # Numba says where the function around it begins
         places = [place for f in functions for place in _generator_expressions(f.__code__)]
-    places = [place for place in places if is_users(place[0])]  # not lines of Numba
+    python = Path(inspect.__file__).parent  # whose lines say nothing, nor do Numba's
+    places = [place for place in places if Path(place[0]).parent != python and is_users(place[0])]
     where = f" ({Path(places[0][0]).name}, line {places[0][1]})" if places else ""
     return _with_remedy(lines, telling[0], where)
 
