@@ -73,6 +73,7 @@ COMMANDS = [
     "optimal threes dice=2 --then variance --range win --range score<=3",
     "respond pig target=10 --to hold-at-20",
     "review pig pig.game target=10",
+    "drill pig pig.game target=10",
     "scores threes scores.txt --policy take-one dice=2",
     "scores threes more.txt dice=4",
     "simulate pig target=10 --policy optimal --against random --games 500 --seed 5",

@@ -1,8 +1,8 @@
 """Write the generated parts of the documentation: ``python docs/generate``.
 
 The cards of the games and their gallery, the page on the command line, the page of sources, the
-table of mixed-integer programs, the picture of the tutorial (where a browser is installed), and on
-every page the outputs that it shows.
+table of mixed-integer programs, the picture of the tutorial and the screens of the mailed page
+(where a browser is installed), and on every page the outputs that it shows.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import command_line
 import gallery
 import links
 import milp
+import screens
 import sources
 import thumb
 
@@ -43,6 +44,9 @@ def main() -> None:
     )
     _write(sources.PAGE, sources.page(sources.BIBLIOGRAPHY.read_text(encoding="utf-8")))
     _picture(DOCS / "images" / "dragon.png")
+    for name, picture in screens.pictures():
+        (DOCS / "images" / f"{name}.png").write_bytes(picture)
+        print(f"docs/images/{name}.png")
     thumb.write()
     for page in links.pages(ROOT):
         if any(block.shown for block in blocks.blocks_of(page.read_text(encoding="utf-8"))):

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from rollwise.coach.grades import grade, grade_counts
 from rollwise.documents.parts import Document, game_head
 from rollwise.documents.simulated import estimate_document
 
 if TYPE_CHECKING:
+    from rollwise.coach.drill import Question
     from rollwise.coach.ledger import Account
     from rollwise.coach.review import PlayerReview
     from rollwise.coach.session import Session
@@ -113,4 +116,25 @@ def review_document(
         "error_bound": table.solution.error_bound,
         "players": [{**asdict(one), "cost_per_decision": one.cost_per_decision} for one in players],
         "ledgers": [ledger_document(session) for session in sessions],
+    }
+
+
+def drill_document(table: Table, questions: Sequence[Question]) -> Document:
+    """Positions that were got wrong, the worst first."""
+    view, solution = table.graph.view, table.solution
+    best = solution.best_actions_in(np.array([one.state for one in questions], np.int64))
+    return {
+        **game_head(table.graph),
+        "error_bound": solution.error_bound,
+        "positions": [
+            {
+                "position": table.position(one.state),
+                "times": one.times,
+                "action": view.action(one.action).distinct_name,
+                "cost": one.cost,
+                "grade": grade(solution, one.cost),
+                "best": view.action(int(action)).distinct_name,
+            }
+            for one, action in zip(questions, best, strict=True)
+        ],
     }

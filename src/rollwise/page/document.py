@@ -86,6 +86,7 @@ def document(
         "texts": words.texts,
         "dice": words.dice,
         "faces": words.faces,
+        "deeds": words.deeds,
         "board": words.board,
         "seen_by_other": _seen_by_other(solution),
         "parts": {name: len(part) for name, part in parts.items()},

@@ -20,6 +20,7 @@ export class Game {
     this.isLayered = head.throws !== null;
     this.labels = head.kinds.map((kind) => kind[0]);
     this.nameOf = new Map(head.names);
+    this.deedOf = new Map(head.deeds);
     this.fields = head.fields.map((_, f) => new Column(parts[`field ${f}`], this.nPositions));
     this.#readLotteries();
     this.menuOf = new Stream(parts.menu).sums(new Int32Array(this.n));
@@ -406,7 +407,8 @@ export class Game {
   }
 
   deed(s, i) {
-    return this.#text("deeds", this.actionStart[s] + i, () => this.#kinds());
+    return this.#text("deeds", this.actionStart[s] + i, () => this.#kinds())
+      || this.deedOf.get(this.labels[this.menu(s)[i]]) || "";
   }
 
   told(outcome) {

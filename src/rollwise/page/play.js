@@ -211,7 +211,7 @@ export class PlayView {
       die(face, speech.face(face), game.dice(state, place).sides[i], SAY.die(speech.face(face))));
     const deed = conjugated(speech.deed(state, place), name === SAY.you);
     const [before, ...after] = deed.split("{}");
-    const did = [before, dice, after.join(" ")];
+    const did = [before, after.length || !dice.length ? "" : " ", dice, after.join(" ")];
     if (game.isThrow(state) && game.isLayered) {
       const thrown = game.facesThrown(entry.outcome.target);
       return [el("b", {}, name), " ", did, " ", thrown.length > 0

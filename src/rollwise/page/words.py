@@ -42,6 +42,9 @@ class PageWords(NamedTuple):
         of them brings, the last die turning first.
     faces : list of str
         What the faces are called, from 1.
+    deeds : list of (int, str)
+        What a player does who takes the action of this number, where it is always the same and
+        no part says it.
     board : list or None
         Rows of cells. A cell is its kind, and pairs that say its text (a place in `texts`) and
         numbers: a pair is 0 and the number, 1 and the field that says it, or 2 and the number of
@@ -52,6 +55,7 @@ class PageWords(NamedTuple):
     parts: dict[str, bytes]
     dice: list[dict[str, Any] | None]
     faces: list[str]
+    deeds: list[tuple[int, str]]
     board: list[list[list[Any]]] | None
 
 
@@ -72,7 +76,8 @@ def words_of(narrator: Narrator, packed: PackedGraph, progress: Progress | None)
     dice = _dice(narrator, packed)
     most = max((max(found["sides"]) for found in dice if found), default=0)
     faces = [narrator.face_name(face) for face in range(1, most + 1)]
-    return PageWords(list(texts), parts, dice, faces, board)
+    deeds = [] if "deeds" in parts else _deeds(narrator, packed)
+    return PageWords(list(texts), parts, dice, faces, deeds, board)
 
 
 def _questions(
@@ -96,6 +101,19 @@ def _questions(
     if has_words or any("." in name for name in graph.field_names):
         questions["described"] = (alike, map(narrator.position, positions))
     return questions
+
+
+def _deeds(narrator: Narrator, packed: PackedGraph) -> list[tuple[int, str]]:
+    """What players do who take an action, where a sample of those of its number say the same."""
+    labels = narrator.graph.action_label[packed.actions]
+    found = []
+    for label in np.unique(labels).tolist():
+        actions = packed.actions[labels == label]
+        some = np.unique(np.linspace(0, len(actions) - 1, SAMPLE).astype(np.int64))
+        texts = set(map(narrator.deed, actions[some].tolist()))
+        if texts != {""} and len(texts) == 1:
+            found.append((label, texts.pop()))
+    return found
 
 
 def _board(

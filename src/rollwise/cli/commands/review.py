@@ -33,13 +33,15 @@ if TYPE_CHECKING:
     from rollwise.coach.session import Session
 
 
+FileArgument = Annotated[
+    str | None, typer.Argument(metavar="FILE", help="Written games; docs/play.md says how.")
+]
+
+
 @app.command("review")
 def review(
     game: OptionalGameArgument = None,
-    file: Annotated[
-        str | None,
-        typer.Argument(metavar="FILE", help="Written games; docs/play.md says how."),
-    ] = None,
+    file: FileArgument = None,
     parameters: ParametersArgument = None,
     chase: ChaseOption = False,
     target: TargetOption = None,
