@@ -26,7 +26,7 @@ from rollwise.kernels.lottery_tables import (
     is_odd,
     write_lottery,
 )
-from rollwise.kernels.state_tables import number_states, widen_box
+from rollwise.kernels.state_tables import number_states, room_in, widen_box
 
 # How `explore` ends.
 (
@@ -215,7 +215,7 @@ def explore(
     outcome_state, table = graph.outcome_state, lookup.table
     indptr, reward_of = lotteries.indptr, lotteries.reward
     weight_of, then_of = lotteries.weight, lotteries.then
-    hashed = table.shape[0] // 4 if lookup.mask > 0 else states.shape[0]
+    hashed = room_in(table) if lookup.mask > 0 else states.shape[0]
     room = Room(
         min(states.shape[0], hashed),
         action_indptr.shape[0] - 1,

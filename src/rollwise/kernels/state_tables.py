@@ -11,6 +11,7 @@ from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.kernels.prefetch import prefetch
 
 BLOCK = 256  # rows that are entered at once
+MOST_TAKEN = 5  # of 8 slots of a hash table
 LOWER = 0xFFFFFFFF  # half of a hash
 
 
@@ -27,6 +28,12 @@ class Lookup(NamedTuple):
     table: Any  # (size,) int32, of a hash table (2 * size,): numbers of states, -1 where free
     frame: Any  # (3, n_fields) int64: low, span and stride
     mask: Any  # int: 0 if the table is dense, else its size less 1
+
+
+@inner_kernel
+def room_in(table):
+    """How many states a hash table has room for."""
+    return table.shape[0] * MOST_TAKEN // 16
 
 
 @kernel

@@ -49,10 +49,11 @@ class StateTable:
         self._considered = 0  # states, when it was last asked whether it could be dense again
         self.lookup: kernels.Lookup
 
-    def make(self, rows: np.ndarray, states: np.ndarray) -> int:
+    def make(self, rows: np.ndarray, states: np.ndarray, *, growing: bool = True) -> int:
         """Enter the rows without repeats, as the first of `states`; how many there are.
 
-        A dense table gets room for the box, a hash table for half as many states again, and more.
+        A dense table gets room for the box, a hash table for half as many states again, and more:
+        for as many as there are, if they are all.
         """
         n_fields = rows.shape[1]
         low, span = self.box[0].copy(), self.box[1] - self.box[0] + 1
@@ -64,8 +65,9 @@ class StateTable:
         else:
             low, span = np.full(n_fields, LEAST), np.full(n_fields, MOST - LEAST + 1)
             stride = np.zeros(n_fields, np.int64)
-            most = len(rows) * 3 // 2 + max(LEAST_NEW, int(self._call["most_outcomes"][0]))
-            places = 1 << (2 * most - 1).bit_length()
+            most = len(rows) * 3 // 2 if growing else len(rows)
+            most += max(LEAST_NEW, int(self._call["most_outcomes"][0]))
+            places = 1 << (8 * most // kernels.MOST_TAKEN).bit_length()
         frame = np.array([low, span, stride], np.int64)
         mask = 0 if self.dense else places - 1
         size = places if self.dense else 2 * places
@@ -83,7 +85,7 @@ class StateTable:
         """Whether a hash table of `n` states may have too little room for one call of the rules."""
         if self.dense:
             return False
-        return n + int(self._call["most_outcomes"][0]) > len(self.lookup.table) // 4
+        return bool(n + int(self._call["most_outcomes"][0]) > kernels.room_in(self.lookup.table))
 
     def reconsider(self, states: np.ndarray, n: int) -> None:
         """Make a hash table dense again, if by now the first `n` states are enough for that.
