@@ -63,10 +63,11 @@ def fault_place(error: BaseException) -> str:
 def is_users(file: str) -> bool:
     """Whether a file is not of this package (its rule sheets are), nor made up by Python.
 
-    Nor is it Numba's, which only reads the rules.
+    Nor is it Numba's, which only reads the rules, nor Python's own.
     """
     parents = Path(file).parents
     ours = _HOUSE in parents and (_SHEETS not in parents or file.endswith("__init__.py"))
     numba = getattr(sys.modules.get("numba"), "__file__", None)
     compiler = numba is not None and Path(numba).parent in parents
-    return not (file.startswith("<") or ours or compiler)
+    python = Path(traceback.__file__).parent in parents and "site-packages" not in file
+    return not (file.startswith("<") or ours or compiler or python)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -87,8 +86,7 @@ def _reason(error: Exception, functions: Iterable[Callable[..., Any]]) -> str:
     places = re.findall(r'^File "([^<].*)", line (\d+)', "\n".join(lines), re.MULTILINE)
     if "yield in a closure" in str(error):  # Numba says where the function around it begins
         places = [place for f in functions for place in _generator_expressions(f.__code__)]
-    python = Path(inspect.__file__).parent  # whose lines say nothing, nor do Numba's
-    places = [place for place in places if Path(place[0]).parent != python and is_users(place[0])]
+    places = [place for place in places if is_users(place[0])]
     where = f" ({Path(places[0][0]).name}, line {places[0][1]})" if places else ""
     return _with_remedy(lines, telling[0], where)
 
