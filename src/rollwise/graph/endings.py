@@ -354,7 +354,10 @@ def describe(
         The actions that do.
     """
     places = []
-    for s in states[:shown]:
+    states = np.asarray(states, np.int64)
+    chosen = states[graph.thrown_in[states]]  # before a throw there is nothing to choose
+    states = chosen if len(chosen) else states
+    for s in states[:shown].tolist():
         state = graph.view[s]
         staying = next((action for action in state.actions if stays[action]), state.actions[0])
         places.append(f"{state} with the action {staying}")
