@@ -290,6 +290,11 @@ def test_all_modules_are_in_the_script_after_what_they_import():
     assert imported <= set(names)
 
 
+def test_no_text_of_the_page_is_written_over_another():
+    names = re.findall(r"^  (\w+):", (ROOM / "strings.js").read_text(), re.MULTILINE)
+    assert len(names) == len(set(names))
+
+
 def test_what_a_game_says_cannot_end_its_element():
     solution = rollwise.solve(HostileNames())
     text = page(solution)
@@ -364,6 +369,8 @@ def test_policies_can_be_added_that_mix_or_are_kept_in_files(node, tmp_path):
         "about": "Hold if turn is at least 1. Otherwise flip.",
         "mixes": False,
     }
+    losses = {one["name"] for one in head_of(document(solution, policies=asked))["losses"]}
+    assert losses == {"hold-at-2", "0.75*optimal+0.25*random", "one.json", "random"}
     with pytest.raises(PolicyError, match="nobody"):
         document(solution, policies=["nobody"])
 
@@ -377,6 +384,12 @@ def test_a_mixture_mixes_as_it_does_in_python(node):
         weights = found[key_of(solution, state.index)]["policies"][name]
         chances = mixed.probability[list(state.action_range)]
         assert np.array(weights) / sum(weights) == pytest.approx(chances, abs=1e-6)
+
+
+def test_numbers_of_fields_are_told_as_the_game_tells_them(node):
+    head = node(rollwise.solve(ShutTheBox(tiles=4)), "head")
+    assert head["values"][0]["26"] == "1 3 4"
+    assert head["values"][1] == {}
 
 
 def test_losses_beside_which_a_player_is_rated():

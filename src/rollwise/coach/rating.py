@@ -6,13 +6,20 @@ that number stands what a policy loses, found exactly: by rules of thumb, or by 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.solution import Solution
 from rollwise.errors import RollwiseError
 
 
-def policy_losses(solution: Solution) -> dict[str, float]:
+def policy_losses(solution: Solution, others: Sequence[str] = ()) -> dict[str, float]:
     """What the policies of a game lose in a game against optimal play, and random play.
+
+    Parameters
+    ----------
+    others : sequence of str, optional
+        Other policies, as `rollwise.evaluate` takes them.
 
     Returns
     -------
@@ -22,13 +29,14 @@ def policy_losses(solution: Solution) -> dict[str, float]:
     """
     game, start = solution.game, float(solution.values[0])
     found = {}
-    for name in (*({} if game is None else game.policies()), "random"):
+    for typed in (*({} if game is None else game.policies()), *others, "random"):
         try:
+            name = solution.policies.find(typed).name
             if solution.graph.players == 2:
-                against = evaluate(solution, name, "optimal", starts=[0])
+                against = evaluate(solution, typed, "optimal", starts=[0])
                 found[name] = -float(against.values[0] + against.values_second[0]) / 2
             else:
-                worth = float(evaluate(solution, name, starts=[0]).values[0])
+                worth = float(evaluate(solution, typed, starts=[0]).values[0])
                 found[name] = solution.graph.view.sign * (start - worth)
         except RollwiseError:
             continue

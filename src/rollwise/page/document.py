@@ -47,7 +47,7 @@ def document(
     solution: Solution, progress: Progress | None = None, policies: Sequence[str] = ()
 ) -> bytes:
     """What a page knows of a solved game, of its policies and of others that are asked for."""
-    record, losses = _record(solution), policy_losses(solution)
+    record, losses = _record(solution), policy_losses(solution, policies)
     if solution.graph.has_pool:  # whose turns have states that aren't positions after one throw
         solution = replace(solution, graph=solution.graph.flat)
     graph = solution.graph
@@ -86,6 +86,7 @@ def document(
         "texts": words.texts,
         "dice": words.dice,
         "faces": words.faces,
+        "values": words.values,
         "deeds": words.deeds,
         "board": words.board,
         "seen_by_other": _seen_by_other(solution),

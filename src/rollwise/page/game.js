@@ -189,6 +189,11 @@ export class Game {
     return this.head.dice_fields.map((k) => numbers[k]).filter((face) => face > 0);
   }
 
+  // What a number in a field means.
+  valueText(f, number) {
+    return this.head.values[f][number] ?? String(number);
+  }
+
   // All numbers that a field has, ascending.
   valuesOf(f) {
     const column = this.fields[f].upTo(this.nPositions);

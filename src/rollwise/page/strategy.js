@@ -67,7 +67,7 @@ export class StrategyView {
       this.at[f] = Number(text);
       this.#draw();
     };
-    const text = (value) => (value === this.game.head.no_throw ? SAY.beforeThrow : String(value));
+    const text = (value) => (value === this.game.head.no_throw ? SAY.beforeThrow : this.game.valueText(f, value));
     if (values.length <= MOST_LISTED) return select(values.map((v) => [v, text(v)]), this.at[f], set);
     const input = el("input", { type: "number", min: values[0], max: values.at(-1), onchange: () => set(input.value) });
     return input;
@@ -210,19 +210,53 @@ export class StrategyView {
     const { game, x, y } = this;
     const lines = [];
     rows.forEach((row, i) => {
-      const text = inWords(xs, row);
+      const text = this.#inWords(xs, row);
       if (!text) return;
-      if (lines.length && lines.at(-1).text === text) lines.at(-1).last = ys[i];
-      else lines.push({ first: ys[i], last: ys[i], text });
+      if (lines.length && lines.at(-1).text === text) lines.at(-1).numbers.push(ys[i]);
+      else lines.push({ numbers: [ys[i]], text });
     });
     const fixedFields = game.fieldNames.flatMap((name, f) =>
-      f === x || f === y || this.valuesOf[f].length < 2 || this.at[f] === game.head.no_throw ? [] : [`${name} ${this.at[f]}`]);
+      f === x || f === y || this.valuesOf[f].length < 2 || this.at[f] === game.head.no_throw ? [] : [`${name} ${game.valueText(f, this.at[f])}`]);
     if (this.throw) fixedFields.push(`${SAY.thrown} ${this.throw.join(" ")}`);
     const yName = y === undefined ? "" : game.fieldNames[y];
     fill(this.sheet, el("h2", {}, SAY.sheet), el("p", {}, SAY.sheetNote(game.fieldNames[x], yName, fixedFields.join(", "))),
       table(SAY.sheet, [yName, game.fieldNames[x]], lines.slice(0, MOST_ROWS)
-        .map(({ first, last, text }) => [yName ? span(first, last) : "", text])),
-      lines.length > MOST_ROWS && el("p", {}, SAY.sheetCut(MOST_ROWS)));
+        .map(({ numbers, text }) => [yName ? this.#told(y, numbers) : "", text])),
+      lines.length > MOST_ROWS && el("p", {}, SAY.sheetCut(MOST_ROWS)), this.#easier());
+  }
+
+  // A row of the map: "roll 0–20; hold 21–24".
+  #inWords(xs, row) {
+    const parts = [];
+    row.forEach((name, i) => {
+      if (name === undefined || name === null) return;
+      const last = this.#hasWords(this.x) ? parts.find((part) => part.name === name) : parts.at(-1);
+      if (last?.name === name) last.numbers.push(xs[i]);
+      else parts.push({ name, numbers: [xs[i]] });
+    });
+    const colon = this.#hasWords(this.x) ? ":" : "";
+    return parts.map(({ name, numbers }) => `${name}${colon} ${this.#told(this.x, numbers)}`).join("; ");
+  }
+
+  #hasWords(f) {
+    return Object.keys(this.game.head.values[f]).length > 0;
+  }
+
+  // Numbers of a field that follow one another; each by itself, where they mean something else.
+  #told(f, numbers) {
+    if (this.#hasWords(f)) return numbers.map((number) => this.game.valueText(f, number)).join(" / ");
+    return numbers.length === 1 ? String(numbers[0]) : `${numbers[0]}–${numbers.at(-1)}`;
+  }
+
+  // Ways to play that are easier to remember, and what they lose.
+  #easier() {
+    const { head } = this.game;
+    const rows = head.policies.filter(({ about }) => about).map(({ name, about }) => {
+      const lost = head.losses.find((one) => one.name === name);
+      return [name, about, lost ? this.figures.cost(lost.loss) : ""];
+    });
+    return rows.length > 0 && [el("h2", {}, SAY.easier),
+      table(SAY.easier, [SAY.name, SAY.rule, SAY.losesAGame(this.figures.points)], rows, { numbers: [2] })];
   }
 
   #click(event) {
@@ -251,17 +285,4 @@ function ranked(rows) {
   const counts = new Map();
   for (const name of rows.flat()) if (name) counts.set(name, (counts.get(name) ?? 0) + 1);
   return [...counts.keys()].sort((a, b) => counts.get(b) - counts.get(a));
-}
-
-const span = (first, last) => (first === last ? String(first) : `${first}–${last}`);
-
-// A row of the map: "roll 0–20; hold 21–24".
-function inWords(xs, row) {
-  const parts = [];
-  row.forEach((name, i) => {
-    if (name === undefined || name === null) return;
-    if (parts.length && parts.at(-1).name === name) parts.at(-1).last = xs[i];
-    else parts.push({ name, first: xs[i], last: xs[i] });
-  });
-  return parts.map(({ name, first, last }) => `${name} ${span(first, last)}`).join("; ");
 }

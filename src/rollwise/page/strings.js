@@ -144,6 +144,10 @@ export const SAY = {
   sheet: "Cheat sheet",
   sheetNote: (x, y, rest) => `What to do, by ${y} and ${x}${rest ? `, where ${rest}` : ""}. This is the map in words.`,
   sheetCut: (n) => `Only the first ${n} rows are shown.`,
+  easier: "Easier to remember",
+  name: "name",
+  rule: "what to do",
+  losesAGame: (points) => `loses a game, in ${points}`,
   onlyOne: "There is one position only.",
 
   // rules

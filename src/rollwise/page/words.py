@@ -22,6 +22,7 @@ from rollwise.words import Narrator
 MOST_ASKED = 250_000  # outcomes of a game that is asked for all its words
 MOST_THROWS = 1_296  # of the dice of an action: four dice of six sides
 BOARDS = 1_000  # positions of a larger game that are asked for their boards
+LISTED = 400  # numbers of a field that are chosen from a list
 SAMPLE = 40  # actions of a kind that are asked for their dice, where there are more than are asked
 
 Progress = Callable[[str, int, int | None], None]
@@ -42,6 +43,8 @@ class PageWords(NamedTuple):
         of them brings, the last die turning first.
     faces : list of str
         What the faces are called, from 1.
+    values : list of dict
+        Of each field: what its numbers mean, by number, where the game says it.
     deeds : list of (int, str)
         What a player does who takes the action of this number, where it is always the same and
         no part says it.
@@ -55,6 +58,7 @@ class PageWords(NamedTuple):
     parts: dict[str, bytes]
     dice: list[dict[str, Any] | None]
     faces: list[str]
+    values: list[dict[int, str]]
     deeds: list[tuple[int, str]]
     board: list[list[list[Any]]] | None
 
@@ -77,7 +81,8 @@ def words_of(narrator: Narrator, packed: PackedGraph, progress: Progress | None)
     most = max((max(found["sides"]) for found in dice if found), default=0)
     faces = [narrator.face_name(face) for face in range(1, most + 1)]
     deeds = [] if "deeds" in parts else _deeds(narrator, packed)
-    return PageWords(list(texts), parts, dice, faces, deeds, board)
+    values = _values(narrator)
+    return PageWords(list(texts), parts, dice, faces, values, deeds, board)
 
 
 def _questions(
@@ -101,6 +106,17 @@ def _questions(
     if has_words or any("." in name for name in graph.field_names):
         questions["described"] = (alike, map(narrator.position, positions))
     return questions
+
+
+def _values(narrator: Narrator) -> list[dict[int, str]]:
+    """What the numbers of each field mean."""
+    graph = narrator.graph
+    found = []
+    for name, column in zip(graph.field_names, graph.fields.T, strict=True):
+        numbers = np.unique(column).tolist()
+        texts = {n: narrator.field_text(name, n) for n in numbers} if len(numbers) <= LISTED else {}
+        found.append({number: text for number, text in texts.items() if text})
+    return found
 
 
 def _deeds(narrator: Narrator, packed: PackedGraph) -> list[tuple[int, str]]:

@@ -105,6 +105,12 @@ class Narrator:
         """A position as rows of cells, as the mover sees it; empty where there is none."""
         return () if self.game is None else self._words.cells(self._position(state))
 
+    def field_text(self, name: str, number: int) -> str:
+        """What a number in a field means; empty where the number says it."""
+        if self.game is None or name not in StateLayout.of(self.rules.start()).columns:
+            return ""
+        return self._words.field_text(name, number)
+
     def _position(self, state: int) -> Any:
         """A position as the rules know it."""
         kind = StateLayout.of(self.rules.start())
