@@ -30,9 +30,14 @@ from rollwise.parameters import typed
 from rollwise.simulate.lengths import expected_lengths
 
 ROOT = Path(__file__).resolve().parents[2]
-ANSWERS = tomllib.loads((ROOT / "tests" / "answers.toml").read_text(encoding="utf-8"))
+ANSWERS, LARGE = (
+    tomllib.loads((ROOT / "tests" / f"{name}.toml").read_text(encoding="utf-8"))
+    for name in ("answers", "large_answers")
+)
+OWN = "The maintainers' own"  # is known from nowhere else
 WORTH_KEEPING = 10_000_000  # outcomes of a game that takes some seconds to solve
 MOST_NAMED = 12  # actions on a card
+WORTHS = ("win_probability", "score", "payoff")  # of an answer
 DIGITS = 9  # after the point
 NONE_KNOWN = "None that we know of from outside this project. What is printed above is certified."
 
@@ -123,6 +128,9 @@ def _by_layers(name: str, solution: rollwise.LayeredSolution) -> str:
     lines = [
         f"rollwise solve {name}",
         f"rollwise advise {name} --state {state} --throw 2,2,3,5,6 --rolls-left 1",
+        f"rollwise play {name} --coach",
+        f"rollwise check {name}",
+        f"rollwise report {name}",
     ]
     note = "<!-- not run: it takes minutes -->"
     return "\n".join(
@@ -319,6 +327,14 @@ def _known(name: str, cls: type[Game]) -> str:
         if isinstance(table, dict) and table["game"] == name:
             given = _given(table["parameters"]) or "default"
             rows.append(f"| {given} | {table['what']} | the same (a test) | {table['source']} |")
+    for answer in LARGE["answer"]:
+        if answer["game"] == name and not answer["source"].startswith(OWN):
+            given = _given(answer.get("parameters", {})) or "default"
+            given += f", `--chase --target {answer['target']}`" if "target" in answer else ""
+            (printed,) = (answer[what] for what in WORTHS if what in answer)
+            rows.append(
+                f"| {given} | {printed} | the same (`make test-large`) | {answer['source']} |"
+            )
     if not rows:
         return NONE_KNOWN
     return "\n".join(["| parameters | known | here | source |", "|---|---|---|---|", *rows])
