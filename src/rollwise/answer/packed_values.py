@@ -93,7 +93,8 @@ class PackedValues:
     def _piece(self, first: int, block: Block) -> Piece:
         chances = self._chances
         indptr = room_for_rows(block, chances.list_indptr, chances.indptr)
-        code = large_pages.empty(int(indptr[-1]), np.uint16)
+        few = len(chances.coefficient) <= 1 << 8
+        code = large_pages.empty(int(indptr[-1]), np.uint8 if few else np.uint16)
         place = large_pages.empty(int(indptr[-1]), np.int32)
         return Piece(first - self._begin, block, Rows(indptr, code, place))
 

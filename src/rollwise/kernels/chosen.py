@@ -37,7 +37,7 @@ class Rows(NamedTuple):
     """What the chosen actions of some positions lead to."""
 
     indptr: Any  # (n + 1,) int32
-    code: Any  # uint16: of coefficients
+    code: Any  # uint8 or uint16: of coefficients
     place: Any  # int32: in the array of values
 
 
