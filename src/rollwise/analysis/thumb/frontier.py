@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from rollwise.analysis.losses import loss_of
 from rollwise.analysis.thumb.score import Scorer
 from rollwise.analysis.thumb.search import Search
-from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.references import Policies, Subject
 from rollwise.errors import UsageError
-from rollwise.graph.view import sign_of
 from rollwise.thumb.language import Rule
 from rollwise.thumb.sentences import sentence_of
 
@@ -148,26 +147,16 @@ def find_rules(
 
 def certified_rule(policies: Policies, rule: Rule) -> RuleOfThumb:
     """A rule of thumb with what it costs, certified."""
-    graph, solution = policies.graph, policies.solution
-    two = graph.players == 2
-    policy = rule.policy(graph, policies.game)
+    graph = policies.graph
     unit = () if policies.game is None else policies.game.action_unit
-    found = evaluate(policies, policy, "optimal" if two else None, starts=[0])
-    best, sure = solution.value, float(solution.error_bounds[0])
-    assert found.bounds is not None
-    assert found.bounds_second is not None
-    scale = 1.0 if graph.is_score else 0.5
-    first = scale * sign_of(graph.objective) * (best - float(found.values[0]))
-    bound = scale * (sure + float(max(found.bounds[0], found.bounds_second[0])))
-    second = scale * (-best - float(found.values_second[0])) if two else None
-    response = best_response(policies, policy, starts=[0]) if two else None
+    found = loss_of(policies, rule.policy(graph, policies.game))
     return RuleOfThumb(
         rule,
         sentence_of(rule, graph, unit),
-        first if second is None else (first + second) / 2,
-        first,
-        second,
-        None if response is None else response.exploitability(),
-        bound,
-        None if response is None else response.exploitability_bound(),
+        found.loss,
+        found.first,
+        found.second,
+        found.exploitability,
+        found.error_bound,
+        found.exploitability_bound,
     )

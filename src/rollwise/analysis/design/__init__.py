@@ -1,0 +1,1 @@
+"""For those who make games: what parameters do, and what a change of rules does."""

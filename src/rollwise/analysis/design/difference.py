@@ -1,0 +1,136 @@
+"""What a change of rules does: to the value, to the strategy, and to who plays the old one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from rollwise.analysis.losses import Loss, loss_of
+from rollwise.answer.solution import Solution
+from rollwise.errors import UsageError
+from rollwise.graph import StateGraph
+from rollwise.graph.choices import first_of_each_state, fold_actions, has_choice
+from rollwise.graph.policies import Policy, reached_by
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """One game's answer beside another's, whose positions have the same fields.
+
+    Attributes
+    ----------
+    old, new : Solution
+    in_both : int
+        States that both games have, with a choice in both.
+    changed : (n,) int64
+        States of the new game in which no best action of the old one is best: first those that
+        the old strategy comes to when it plays itself, the dearest first.
+    in_play : int
+        How many of these it comes to.
+    before, after : (n,) int64
+        What is best in each of these in the old game and in the new one: actions of the new graph.
+    costs : (n,) float64
+        What the old strategy gives away in each of these: win probability, or points.
+    carried : Policy
+        The old strategy in the new game. In states that the old game doesn't have, or in which its
+        action isn't there, it plays as is best.
+    loss : Loss
+        What the old strategy loses in the new game.
+    """
+
+    old: Solution
+    new: Solution
+    in_both: int
+    changed: Ints = field(repr=False)
+    in_play: int
+    before: Ints = field(repr=False)
+    after: Ints = field(repr=False)
+    costs: NDArray[np.float64] = field(repr=False)
+    carried: Policy = field(repr=False)
+    loss: Loss
+
+
+def difference(old: Solution, new: Solution) -> Difference:
+    """Compare the answers to two games.
+
+    Raises
+    ------
+    UsageError
+        Their positions have other fields, or one is played for points and the other to win.
+    """
+    one, two = old.graph, new.graph
+    if one.columns != two.columns:
+        raise UsageError(
+            f"a position of {one.game} is {', '.join(one.columns)}, and one of {two.game} is "
+            f"{', '.join(two.columns)}: games can be compared whose positions have the same fields"
+        )
+    if (one.players, one.objective) != (two.players, two.objective):
+        raise UsageError(
+            f"{one.title} and {two.title} aren't played for the same: one for "
+            f"{one.view.worth_name} by {one.players}, the other for {two.view.worth_name} by "
+            f"{two.players}"
+        )
+    state = _matched_states(one, two)
+    place = _matched_actions(one, two, state)
+    there = place >= 0
+    best_before = np.zeros(two.n_actions, bool)
+    best_before[there] = old.is_best[place[there]]
+    both = (state >= 0) & has_choice(two)
+    both[both] = has_choice(one)[state[both]]
+    kept = fold_actions(two, np.logical_or, best_before & new.is_best)
+    carried, is_old = _carried(old, new, place)
+    costs = fold_actions(two, np.add, carried.probability * new.regret)
+    costs *= 1.0 if two.is_score else 0.5  # from values to chances
+    changed = np.flatnonzero(both & ~kept & is_old)
+    reached = reached_by(two, carried)[changed]
+    changed = changed[np.lexsort((-costs[changed], ~reached))]
+    return Difference(
+        old,
+        new,
+        int(both.sum()),
+        changed,
+        int(reached.sum()),
+        first_of_each_state(two, carried.probability > 0)[changed],
+        new.best_actions[changed],
+        costs[changed],
+        carried,
+        loss_of(new.policies, carried),
+    )
+
+
+def _matched_states(one: StateGraph, two: StateGraph) -> Ints:
+    """The state of the one graph that each state of the other is, or -1: (n_states,) int64."""
+    names = [str(k) for k in range(len(one.columns))]
+    left = pl.DataFrame(two.rows, schema=names, orient="row")
+    right = pl.DataFrame(one.rows, schema=names, orient="row").with_columns(
+        pl.int_range(one.n_states, dtype=pl.Int64).alias("place")
+    )
+    found = left.join(right, on=names, how="left", maintain_order="left")
+    return found["place"].fill_null(-1).to_numpy()
+
+
+def _matched_actions(one: StateGraph, two: StateGraph, state: Ints) -> Ints:
+    """The action of the one graph that each action of the other is, or -1: (n_actions,) int64."""
+    left = pl.DataFrame({"state": state[two.action_state], "label": two.action_label})
+    right = pl.DataFrame({"state": one.action_state, "label": one.action_label}).with_columns(
+        pl.int_range(one.n_actions, dtype=pl.Int64).alias("place"), pl.col("state").cast(pl.Int64)
+    )
+    found = left.join(right, on=["state", "label"], how="left", maintain_order="left")
+    return found["place"].fill_null(-1).to_numpy()
+
+
+def _carried(old: Solution, new: Solution, place: Ints) -> tuple[Policy, NDArray[np.bool_]]:
+    """The old strategy in the new game, and the states in which it says what to do."""
+    graph = new.graph
+    there = place >= 0
+    probability = np.zeros(graph.n_actions)
+    probability[there] = old.policy.probability[place[there]]
+    total = fold_actions(graph, np.add, probability)
+    whole = np.abs(total - 1) < 1e-12
+    probability = np.where(whole[graph.action_state], probability, new.policy.probability)
+    return Policy(f"the best of {old.graph.title}", probability), whole

@@ -1,0 +1,224 @@
+"""The inverse problem: for which parameters a game is as its maker wants it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from rollwise.answer.solution import Solution
+from rollwise.errors import ParameterError, UsageError
+from rollwise.game import Game
+from rollwise.games import create
+from rollwise.simulate.lengths import expected_lengths
+
+MEASURES = {
+    "first_player": "the chance to win of who moves first (in a game for one, of the player)",
+    "value": "what the start is worth: points, or a payoff between -1 and 1",
+    "length": "turns that a game lasts, played best",
+}
+MOST_POINTS = 10_000
+_AIM = re.compile(r"(?:(min|max)\s+(\w+)|(\w+)\s*=\s*(\S+))")
+_RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(\d+))?")
+
+Progress = Callable[[str, int, "int | None"], None]
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What a parameter is looked for.
+
+    Attributes
+    ----------
+    measure : str
+        One of `MEASURES`.
+    goal : float, "min" or "max"
+        The amount that is wanted, or the least or the most there is.
+    """
+
+    measure: str
+    goal: float | str
+
+    @classmethod
+    def read(cls, text: str) -> Aim:
+        """An aim as typed: ``first_player = 0.5``, ``min length``.
+
+        Raises
+        ------
+        UsageError
+            It is none.
+        """
+        match = _AIM.fullmatch(text.strip())
+        if match is None:
+            raise UsageError(
+                f"{text!r} isn't an aim; write first_player = 0.5, or min length, or max value"
+            )
+        measure, goal = match[2] or match[3], match[1] or match[4]
+        if measure not in MEASURES:
+            raise UsageError(f"{measure!r} can't be aimed at (there are: {', '.join(MEASURES)})")
+        if goal in ("min", "max"):
+            return cls(measure, goal)
+        try:
+            number = float(goal)
+        except ValueError:
+            number = float("nan")
+        if not abs(number) < float("inf"):
+            raise UsageError(f"{text!r}: {goal!r} isn't a number")
+        return cls(measure, number)
+
+    def off(self, amount: float) -> float:
+        """How far an amount is from the goal: the less, the better."""
+        if self.goal == "min":
+            return amount
+        return -amount if self.goal == "max" else abs(amount - float(self.goal))
+
+
+@dataclass(frozen=True)
+class Point:
+    """One game of those that are tried.
+
+    Attributes
+    ----------
+    parameters : dict
+        Those that vary, with what was typed for them.
+    amount : float
+    error_bound : float
+        How far the amount can be off.
+    """
+
+    parameters: Mapping[str, str]
+    amount: float
+    error_bound: float
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """All games that were tried, and the best.
+
+    Attributes
+    ----------
+    stopped : bool
+        Whether Ctrl-C ended it.
+    """
+
+    aim: Aim
+    points: Sequence[Point]
+    stopped: bool
+
+    @property
+    def best(self) -> Point:
+        """The first of those that are nearest to the goal."""
+        return min(self.points, key=lambda point: self.aim.off(point.amount))
+
+    @property
+    def reached(self) -> bool:
+        """Whether the goal may be met exactly, or lies between two of the amounts."""
+        if isinstance(self.aim.goal, str):
+            return True
+        low = min(point.amount - point.error_bound for point in self.points)
+        high = max(point.amount + point.error_bound for point in self.points)
+        return low <= self.aim.goal <= high
+
+
+def values_of(text: str) -> tuple[str, list[str]]:
+    """A parameter and its values as typed: ``target=20..120``, ``..10`` after it for steps of ten.
+
+    Raises
+    ------
+    ParameterError
+        It isn't of that form, or there is no value.
+
+    Examples
+    --------
+    >>> values_of("sides=4,6,8")
+    ('sides', ['4', '6', '8'])
+    >>> values_of("target=20..50..10")
+    ('target', ['20', '30', '40', '50'])
+    """
+    name, equals, said = text.partition("=")
+    if not equals or not name or not said:
+        raise ParameterError(f"{text!r} isn't a range; write target=20..120, or sides=4,6,8")
+    match = _RANGE.fullmatch(said)
+    if match is None:
+        return name, [value.strip() for value in said.split(",")]
+    low, high, by = int(match[1]), int(match[2]), int(match[3] or 1)
+    if not by or high < low:
+        raise ParameterError(f"{text!r} is empty; write the smaller number first, and a step > 0")
+    if (high - low) // by >= MOST_POINTS:
+        raise ParameterError(f"{text!r} has more than {MOST_POINTS:,} values; say a step: 1..9..2")
+    return name, [str(value) for value in range(low, high + 1, by)]
+
+
+def tune(
+    kind: type[Game],
+    fixed: Mapping[str, str],
+    vary: Mapping[str, Sequence[str]],
+    aim: Aim,
+    solve: Callable[[Game], Solution],
+    progress: Progress | None = None,
+) -> Tuning:
+    """Solve a game for all combinations of some parameters' values.
+
+    Parameters
+    ----------
+    kind : type of Game
+    fixed : mapping of str to str
+        The other parameters, as typed.
+    vary : mapping of str to list of str
+        The values of each parameter that varies, as typed.
+    aim : Aim
+    solve : callable
+        Solves and certifies a game.
+    progress : callable, optional
+
+    Raises
+    ------
+    ParameterError
+        A value is out of the range of its parameter. Nothing has been solved then.
+    UsageError
+        The measure isn't one of this game, or there are too many combinations.
+    """
+    twice = set(fixed) & set(vary)
+    if twice:
+        raise ParameterError(f"{', '.join(sorted(twice))} can't both vary and have one value")
+    combined = [dict(zip(vary, values, strict=True)) for values in product(*vary.values())]
+    if len(combined) > MOST_POINTS:
+        raise UsageError(f"that is {len(combined):,} games; at most {MOST_POINTS:,} are solved")
+    games = [create(kind, {**fixed, **values}) for values in combined]
+    points = list[Point]()
+    stopped = False
+    try:
+        for values, game in zip(combined, games, strict=True):
+            if progress is not None:
+                progress("solving games", len(points), len(games))
+            points.append(Point(values, *amount_of(aim.measure, solve(game))))
+    except KeyboardInterrupt:
+        if not points:
+            raise
+        stopped = True
+    return Tuning(aim, points, stopped)
+
+
+def amount_of(measure: str, solution: Solution) -> tuple[float, float]:
+    """A measure of a solved game, and how far it can be off.
+
+    Raises
+    ------
+    UsageError
+        A game for payoffs has no chance to win.
+    """
+    graph = solution.graph
+    bound = float(solution.error_bounds[0])
+    if measure == "length":
+        turns, _ = expected_lengths(graph, solution.policy)[0]
+        return float(turns.value), float(turns.bound)
+    if measure == "value":
+        return float(solution.value), bound
+    chance = graph.view.win_probability(float(solution.value))
+    if chance is None:
+        raise UsageError(
+            f"{graph.game} is played for points or payoffs, and nobody has a chance to win: aim at "
+            "its value or its length"
+        )
+    return chance, bound / 2

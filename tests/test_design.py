@@ -1,0 +1,218 @@
+"""The designer's bench: parameters that are looked for, and what a change of rules does."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from cli_runner import output, refusal
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from little_games import RandomTable
+
+import rollwise
+from rollwise.analysis.design.difference import difference
+from rollwise.analysis.design.tuning import Aim, amount_of, tune, values_of
+from rollwise.answer.references import Policies
+from rollwise.errors import EndlessPlay, ParameterError, UsageError
+from rollwise.games import find
+from rollwise.games.pig import Pig, Piglet
+from rollwise.games.royal_ur import RoyalUr
+from rollwise.games.shut_the_box import ShutTheBox
+from rollwise.games.super_six import SuperSix
+from rollwise.simulate import simulate
+
+
+def tuned(game, vary, aim):
+    values = dict(values_of(text) for text in vary)
+    return tune(find(game), {}, values, Aim.read(aim), rollwise.solve)
+
+
+def test_every_point_is_what_solve_says():
+    found = tuned("pig", ["target=8..14..3", "sides=4,6"], "first_player = 0.55")
+    assert [dict(point.parameters) for point in found.points] == [
+        {"target": target, "sides": sides} for target in ("8", "11", "14") for sides in ("4", "6")
+    ]
+    for point in found.points:
+        solution = rollwise.solve(Pig(**{k: int(v) for k, v in point.parameters.items()}))
+        assert point.amount == (1 + solution.value) / 2
+        assert point.error_bound >= solution.error_bounds[0] / 2
+    off = [abs(point.amount - 0.55) for point in found.points]
+    assert found.best is found.points[int(np.argmin(off))]
+
+
+@pytest.mark.parametrize(("goal", "better"), [("min", min), ("max", max)])
+def test_the_longest_and_the_shortest(goal, better):
+    found = tuned("shut-the-box", ["tiles=4..6"], f"{goal} length")
+    assert found.best.amount == better(point.amount for point in found.points)
+    assert found.reached
+
+
+def test_lengths_are_those_of_games_that_are_played():
+    for game in (Pig(target=12), ShutTheBox(tiles=4)):
+        policies = Policies.of(game)
+        length, bound = amount_of("length", policies.solution)
+        played = simulate(policies, "optimal", games=4_000, seed=3).sides[0].turns.estimate
+        assert bound < 1e-9
+        assert abs(played.mean - length) <= 5 * played.standard_error
+
+
+def test_a_goal_out_of_reach_says_so():
+    said = output("tune", "piglet", "--vary", "target=2..4", "--for", "first_player=0.9")
+    assert "no game of these has first_player = 0.9: all are below it" in said
+    assert "nearest to 0.9: target=" in said
+    document = json.loads(
+        output("tune", "piglet", "--vary", "target=2..4", "--for", "value = 9", "--json")
+    )
+    assert document["reached"] is False
+
+
+def test_ctrl_c_gives_what_was_solved(monkeypatch):
+    solved = []
+
+    def solve(game):
+        if len(solved) == 2:
+            raise KeyboardInterrupt
+        solved.append(game)
+        return rollwise.solve(game)
+
+    values = dict([values_of("target=2..9")])
+    found = tune(find("piglet"), {}, values, Aim.read("value = 0"), solve)
+    assert found.stopped
+    assert len(found.points) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("--vary target=5..4 --for value=0", "is empty"),
+        ("--vary target --for value=0", "isn't a range"),
+        ("--vary target=1..99999 --for value=0", "say a step"),
+        ("--vary aim=1..3 --for value=0", "no parameter 'aim'"),
+        ("--vary target=0..3 --for value=0", "target must be from"),
+        ("--vary target=2..3 --for beauty=1", "'beauty' can't be aimed at"),
+        ("--vary target=2..3 --for value=nan", "'nan' isn't a number"),
+        ("--vary target=2..3 --for value", "isn't an aim"),
+        ("--vary target=2..3 --vary target=4 --for value=0", "varies twice"),
+        ("target=3 --vary target=2..3 --for value=0", "can't both vary"),
+        ("--vary must_bank=true,false --for value=0 --out a.html", "must_bank isn't one"),
+        ("--vary target=2..3 --for value=0 --out a.txt", "must end in"),
+    ],
+)
+def test_what_cannot_be_tuned(words, says):
+    options = words.replace("value=0", '"value=0"').replace('"', "").split()
+    assert says in refusal("tune", "pig", *options)
+
+
+def test_points_have_no_first_player():
+    with pytest.raises(UsageError, match="played for points or payoffs"):
+        tuned("threes", ["dice=1..2"], "first_player = 0.5")
+    with pytest.raises(ParameterError):
+        tuned("threes", ["dice=0..2"], "min value")
+
+
+def test_a_curve(tmp_path):
+    out = tmp_path / "curve.html"
+    words = ("--vary", "target=2..5", "--for", "first_player=0.5", "--out", str(out))
+    assert "Written to" in output("tune", "piglet", *words)
+    assert "the chance to win of who moves first" in out.read_text()
+
+
+# ---- what a change does
+
+
+def by_hand(old, new):
+    """States with a choice in both in which nothing that was best is best, by their names."""
+    found = set()
+    places = {tuple(row): s for s, row in enumerate(old.graph.rows.tolist())}
+    for s, row in enumerate(new.graph.rows.tolist()):
+        t = places.get(tuple(row))
+        if t is None:
+            continue
+        here, there = new.graph.view[s], old.graph.view[t]
+        if min(len(here.labels), len(there.labels)) < 2:
+            continue
+        was = {a.label for a in there.actions if old.is_best[a.index]}
+        now = {a.label for a in here.actions if new.is_best[a.index]}
+        if not was & now and there.actions[0].graph is old.graph:
+            first = next(a.label for a in there.actions if old.policy.probability[a.index])
+            if first in here.labels:
+                found.add(s)
+    return found
+
+
+PAIRS = [
+    (Pig(target=60), Pig(target=60, sides=8)),
+    (Pig(target=40), Piglet(target=12)),
+    (SuperSix(sticks=9), SuperSix(sticks=9, may_stop=2)),
+    (RoyalUr(pieces=2), RoyalUr(pieces=2, path="masters")),
+    (ShutTheBox(tiles=5), ShutTheBox(tiles=5, one_die="never")),
+]
+
+
+@pytest.mark.parametrize(("one", "two"), PAIRS)
+def test_the_states_in_which_what_is_best_changes(one, two):
+    old, new = rollwise.solve(one), rollwise.solve(two)
+    found = difference(old, new)
+    assert set(found.changed.tolist()) == by_hand(old, new)
+    assert np.all(found.costs[: found.in_play] > 0)
+    assert np.all(np.diff(found.costs[: found.in_play]) <= 0)
+    total = np.add.reduceat(found.carried.probability, new.graph.action_indptr[:-1])
+    assert np.allclose(total, 1)
+
+
+def test_costs_are_those_of_advice():
+    old, new = rollwise.solve(Pig(target=60)), rollwise.solve(Pig(target=60, sides=8))
+    found = difference(old, new)
+    for k in range(3):
+        advice = new.advise(new.graph.view[int(found.changed[k])].named)
+        chances = {row.action: row.win_probability for row in advice.actions}
+        cost = chances["roll"] - chances["hold"]
+        assert cost == pytest.approx(found.costs[k], abs=1e-12)
+
+
+def test_nothing_changes_in_the_same_game():
+    solution = rollwise.solve(Pig(target=30))
+    found = difference(solution, solution)
+    assert len(found.changed) == 0
+    assert abs(found.loss.loss) <= found.loss.error_bound
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=10)
+def test_what_goes_on_as_before_loses_is_never_less_than_nothing(seed):
+    try:
+        old, new = (rollwise.solve(RandomTable(seed=s)) for s in (seed, seed + 1))
+    except EndlessPlay:
+        return
+    if old.graph.objective != new.graph.objective or old.graph.players != new.graph.players:
+        return
+    found = difference(old, new)
+    assert found.loss.loss >= -found.loss.error_bound
+
+
+def test_the_command():
+    said = output("diff", "super-six", "sticks=9", "may_stop=1", "may_stop=2", "--limit", "2")
+    assert said.startswith("from super-six sticks=9: win probability 0.")
+    assert "\nto   super-six sticks=9 may_stop=2: win probability 0." in said
+    assert "who goes on as before loses" in said
+    assert "was best" in output("diff", "pig", "piglet", "target=40", "target=12")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("pig", "what changes?"),
+        ("pig target=5 target=6 target=7", "given 3 times"),
+        ("pig target=5 target=5", "what changes?"),
+        ("pig craps target=5", "has no parameter 'target'"),
+        ("pig shut-the-box", "have the same fields"),
+        ("pig piglet hog", "isn't a parameter"),
+        ("pig sides=4 sides=x", "sides"),
+        ("pig sides=4 sides=5 --limit -1", "can't be less than 0"),
+        ("pig sides=4 sides=5 --out a.doc", "must end in"),
+    ],
+)
+def test_what_cannot_be_compared(words, says):
+    assert says in refusal("diff", *words.split())
