@@ -185,16 +185,18 @@ def look_at_progress(
     rules = Rules(game)
     if not rules.has_progress:
         return
-    if graph.n_states > MOST_ASKED:
+    if len(graph.states) > MOST_ASKED:
         report.add("note", "progress", "too many states to look at; solving by layers does")
         return
-    rows = graph.fields if border is None else np.concatenate([graph.fields, border])
+    rows = graph.states if border is None else np.concatenate([graph.states, border])
     states = map(rules.layout.state, rows.tolist())
     try:
-        reached = np.array([rules.progress(state) for state in states], np.int64)
+        known = np.array([rules.progress(state) for state in states], np.int64)
     except RulesError as error:
         report.add("error", "progress", str(error))
         return
+    n = len(graph.states)  # what was thrown is no part of it
+    reached = np.concatenate([known[:n], known[graph.thrown_from], known[n:]])
     action = outcome_action(graph)
     inside = np.flatnonzero(graph.outcome_state >= 0)
     source = graph.action_state[action[inside]]
