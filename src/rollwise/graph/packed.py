@@ -7,7 +7,7 @@ or as far from its own, or as much further as the time before. Each place of eac
 way that leaves least to be said, and a stream has what is left: mostly zeros.
 
 Whole numbers stand in streams with 7 bits a byte, the lowest ones first. The sign is the lowest
-bit.
+bit. A zero is followed by the number of zeros that come after it.
 """
 
 from __future__ import annotations
@@ -136,7 +136,23 @@ def anchors(graph: StateGraph) -> Ints:
 
 def stream(numbers: NDArray[Any]) -> bytes:
     """Whole numbers as a stream of bytes."""
-    return _spelled(numbers)[0].tobytes()
+    plain = np.asarray(numbers, np.int64)
+    return _spelled(_in_runs(plain, np.zeros_like(plain))[0])[0].tobytes()
+
+
+def _in_runs(numbers: Ints, group: Ints) -> tuple[Ints, Ints]:
+    """Numbers with each run of zeros as one zero and its length less 1, and their groups.
+
+    A run ends with its group.
+    """
+    goes_on = np.zeros(len(numbers), np.bool_)
+    goes_on[1:] = (numbers[1:] == 0) & (numbers[:-1] == 0) & (group[1:] == group[:-1])
+    kept = np.flatnonzero(~goes_on)
+    is_run = numbers[kept] == 0
+    found = np.repeat(numbers[kept], 1 + is_run)
+    lengths = np.diff(np.append(kept, len(numbers)))
+    found[np.cumsum(1 + is_run)[is_run] - 1] = lengths[is_run] - 1
+    return found, np.repeat(group[kept], 1 + is_run)
 
 
 def _in_place(graph: StateGraph) -> Ints:
@@ -180,8 +196,9 @@ def _targets(slot: Ints, source: Ints, target: Ints) -> tuple[bytes, bytes]:
     )
     cost = np.log2(1 + np.abs(left)) + (left != 0)
     way = np.argmin([np.bincount(number, row, len(used)) for row in cost], axis=0)
-    spelled, lengths = _spelled(left[way[number], np.arange(len(slot))])
-    sizes = np.bincount(number, lengths, len(used)).astype(np.int64)
+    said, owner = _in_runs(left[way[number], np.arange(len(slot))], number)
+    spelled, lengths = _spelled(said)
+    sizes = np.bincount(owner, lengths, len(used)).astype(np.int64)
     gaps = np.diff(used, prepend=0)
     return stream(np.column_stack([gaps, way, sizes]).reshape(-1)), spelled.tobytes()
 

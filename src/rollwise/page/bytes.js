@@ -25,9 +25,20 @@ export class Stream {
   constructor(bytes, at = 0) {
     this.bytes = bytes;
     this.at = at;
+    this.zeros = 0; // that come next
   }
 
   next() {
+    if (this.zeros > 0) {
+      this.zeros--;
+      return 0;
+    }
+    const found = this.plain();
+    if (found === 0) this.zeros = this.plain();
+    return found;
+  }
+
+  plain() {
     let byte = this.bytes[this.at++];
     let plain = byte & 127;
     for (let scale = 128; byte > 127; scale *= 128) {
@@ -39,21 +50,21 @@ export class Stream {
 
   // Numbers, of which each is written as its difference to the one before, into places of an array.
   sums(into, begin = 0, end = into.length) {
-    const { bytes } = this;
-    let at = this.at;
-    for (let i = begin, sum = begin ? into[begin - 1] : 0; i < end; i++) {
-      const byte = bytes[at];
-      if (byte < 128) {
-        at++;
-        sum += (byte >>> 1) ^ -(byte & 1);
-      } else {
-        this.at = at;
-        sum += this.next();
-        at = this.at;
+    for (let i = begin, sum = begin ? into[begin - 1] : 0; i < end; ) {
+      const zeros = Math.min(this.zeros, end - i);
+      if (zeros > 0) {
+        into.fill(sum, i, i + zeros);
+        this.zeros -= zeros;
+        i += zeros;
+        continue;
       }
-      into[i] = sum;
+      const byte = this.bytes[this.at];
+      if (byte > 0 && byte < 128) {
+        this.at++;
+        sum += (byte >>> 1) ^ -(byte & 1);
+      } else sum += this.next();
+      into[i++] = sum;
     }
-    this.at = at;
     return into;
   }
 }

@@ -102,9 +102,9 @@ export class Game {
   }
 
   #startSlots(slotsOf, { way, at }) {
-    const [last, before, source] = [0, 0, 0].map(() => new Int32Array(way.length));
+    const [last, before, source, zeros] = [0, 0, 0, 0].map(() => new Int32Array(way.length));
     const stream = new Stream(this.parts.targets);
-    this.slots = { slotsOf, way, at, last, before, source, stream, next: this.nPositions };
+    this.slots = { slotsOf, way, at, last, before, source, zeros, stream, next: this.nPositions };
     this.followed = 0; // states whose targets are known
   }
 
@@ -117,7 +117,7 @@ export class Game {
   // Find the targets of all states before one; whether there are others.
   unpack(end) {
     const { menuOf, target } = this;
-    const { slotsOf, way, at, last, before, source, stream } = this.slots;
+    const { slotsOf, way, at, last, before, source, zeros, stream } = this.slots;
     const { bytes } = stream;
     end = Math.min(this.n, Math.max(end, this.followed + AT_ONCE));
     let { next } = this.slots; // the state after the next throw
@@ -130,15 +130,18 @@ export class Game {
           target[k++] = how === -1 ? -1 : next++;
           continue;
         }
-        const byte = bytes[at[slot]];
         let found = last[slot];
-        if (byte < 128) {
+        const byte = bytes[at[slot]];
+        if (zeros[slot] > 0) zeros[slot]--;
+        else if (byte > 0 && byte < 128) {
           at[slot]++;
           found += (byte >>> 1) ^ -(byte & 1);
         } else {
           stream.at = at[slot];
+          stream.zeros = 0;
           found += stream.next();
           at[slot] = stream.at;
+          zeros[slot] = stream.zeros;
         }
         if (how === 1) found += s - source[slot];
         else if (how === 2) found += last[slot] - before[slot];
