@@ -16,7 +16,7 @@ from rollwise.graph import StateGraph
 from rollwise.machine.switches import jit_disabled
 
 FEW = 8  # states that are interpreted sooner than compiled rules are read
-STATES_AT_ONCE = 100_000  # of a graph, about
+STATES_AT_ONCE = 200_000  # of a graph, about
 THROWS = 50  # about as many has a position without a pool of dice
 
 
