@@ -108,6 +108,12 @@ class TooLittleMemory(RollwiseError, MemoryError):
     exit_code = 1
 
 
+class NotServed(RollwiseError):
+    """A server that can't listen where it should."""
+
+    exit_code = 1
+
+
 class PolicyError(UsageError):
     """A policy that there isn't, or that doesn't fit the game."""
 

@@ -1,0 +1,75 @@
+"""``rollwise serve``: games in a browser, and a JSON API."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rollwise.cli.app import app
+from rollwise.cli.streams import system_error
+from rollwise.errors import MissingExtra, NotServed
+
+
+@app.command("serve")
+def serve(
+    games: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[GAME]...",
+            help="Names, or path/to/file.py:ClassName; the gallery and the rule sheets of this "
+            "folder unless given.",
+        ),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; 0.0.0.0 is open to the network.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 for a free one.")] = 8000,
+    solutions: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Use the solutions saved there by `solve --save`."),
+    ] = None,
+    time_limit: Annotated[
+        float, typer.Option(min=0.1, help="Seconds for a game to be solved, and for an answer.")
+    ] = 120.0,
+    memory: Annotated[float, typer.Option(min=0.5, help="GB for each game.")] = 4.0,
+    most_games: Annotated[int, typer.Option(min=2, help="Games that are held at once.")] = 8,
+    rate: Annotated[
+        float, typer.Option(min=1, help="Requests a second that one address may make.")
+    ] = 500.0,
+) -> None:
+    """Serve games to browsers: play, reports, pictures and a JSON API."""
+    try:
+        import uvicorn
+
+        from rollwise.serve.app import LOCAL, make_app
+    except ModuleNotFoundError as error:
+        if error.name not in ("starlette", "uvicorn", "anyio"):
+            raise
+        raise MissingExtra('pip install "rollwise[web]"') from None
+    from rollwise.serve.offered import offer
+    from rollwise.serve.workers import Limits
+
+    offered = offer(games or (), solutions)
+    limits = Limits(seconds=time_limit, memory=int(memory * 1e9), games=most_games, rate=rate)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except (OSError, UnicodeError) as error:
+        listening.close()
+        why = system_error(error) if isinstance(error, OSError) else "no such address"
+        raise NotServed(f"--host {host} --port {port} can't be had: {why}") from None
+    name = f"[{host}]" if family == socket.AF_INET6 else host
+    anywhere = host in ("0.0.0.0", "::")
+    made = make_app(offered, limits, None if anywhere else LOCAL | {name.lower()})
+    typer.echo(f"{len(offered.kinds)} games: {', '.join(offered.kinds)}")
+    typer.echo(f"http://{name}:{listening.getsockname()[1]}/ (Ctrl-C ends it)")
+    config = uvicorn.Config(
+        made, log_level="warning", server_header=False, timeout_keep_alive=15,
+        limit_concurrency=1000, timeout_graceful_shutdown=2,
+    )  # fmt: skip
+    uvicorn.Server(config).run(sockets=[listening])

@@ -1,0 +1,173 @@
+"""A process that solves one game and then answers questions about it, a line of JSON each.
+
+It is told the game in its first line. It ends when its input does, also while it solves.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import sys
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from rollwise.errors import RollwiseError, TooManyStates, UsageError, words_of_the_command_line
+
+if TYPE_CHECKING:
+    from rollwise.answer.layered import LayeredSolution
+    from rollwise.answer.solution import Solution
+    from rollwise.game import Game
+
+    Answer = Solution | LayeredSolution
+
+MOST_ROWS = 1000  # of a table, in one answer
+
+
+def main() -> None:
+    """Serve the process that started this one."""
+    sent = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what rules print goes elsewhere
+
+    def say(**what: Any) -> None:
+        sent.write(json.dumps(what) + "\n")
+        sent.flush()
+
+    asked: queue.Queue[dict[str, Any]] = queue.Queue()
+    threading.Thread(target=_listen, args=(asked,), daemon=True).start()
+    with words_of_the_command_line():
+        told = asked.get()
+        answer = _tried(say, lambda: _begin(told, say))
+        while answer is not None:
+            question = asked.get()
+            _tried(say, lambda question=question: say(body=reply(answer, question)))
+
+
+def _listen(asked: queue.Queue[dict[str, Any]]) -> None:
+    for line in sys.stdin:
+        asked.put(json.loads(line))
+    os._exit(0)
+
+
+def _tried(say: Any, do: Any) -> Any:
+    """What it gives, or None where it failed, which is told as the command line tells it."""
+    try:
+        return do()
+    except RollwiseError as error:
+        say(error=" ".join(str(error).split())[:800])
+    except MemoryError:
+        say(error="out of memory; smaller parameters help")
+    except (OSError, RecursionError, ArithmeticError, ValueError) as error:
+        say(error=" ".join(f"{type(error).__name__}: {error}".split())[:800])
+    return None
+
+
+def _begin(told: Mapping[str, Any], say: Any) -> Answer:
+    from rollwise.documents.answers import layers_document, solution_document
+    from rollwise.games import create, find
+
+    _limit(told["memory"])
+
+    def progress(stage: str, done: int, total: int | None) -> None:
+        say(stage=stage, done=int(done), total=None if total is None else int(total))
+
+    answer = _answer(create(find(told["game"]), told["parameters"]), told["saved"], progress)
+    large = not hasattr(answer, "graph")
+    document = layers_document(answer) if large else solution_document(answer)  # type: ignore[arg-type]
+    say(solved=document)
+    return answer
+
+
+def _limit(most_bytes: int) -> None:
+    try:
+        import resource
+    except ImportError:  # on Windows, where there are no such limits
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
+
+
+def _answer(game: Game, saved: str | None, progress: Any) -> Answer:
+    """The answer to a game, by layers where it is too large for one graph."""
+    from rollwise.answer.kept import large, load, solve, solve_by_layers
+    from rollwise.builders.rules import Rules
+
+    if saved is not None:
+        return load(saved, game, progress=progress)
+    if (known := large(game)) is not None:
+        return known
+    try:
+        return solve(game, progress=progress)
+    except TooManyStates:
+        if not Rules(game).has_progress:
+            raise
+    return solve_by_layers(game, progress=progress)
+
+
+def reply(answer: Answer, question: Mapping[str, Any]) -> str:
+    """The document or page that a question asks for.
+
+    Raises
+    ------
+    RollwiseError
+        As the command of that name does.
+    """
+    return REPLIES[question["ask"]](answer, question)
+
+
+def _advise(answer: Any, question: Mapping[str, Any]) -> str:
+    from rollwise.documents.answers import advice_document
+    from rollwise.documents.parts import as_json
+
+    part = answer if _is_whole(answer) else answer.part(question["state"])
+    advice = part.advise(question["state"], question["throw"], question["rolls_left"])
+    return as_json(advice_document(part, advice))
+
+
+def _table(answer: Any, question: Mapping[str, Any]) -> str:
+    from rollwise.documents.answers import table_json
+
+    begin, end = question["offset"], question["offset"] + min(question["limit"], MOST_ROWS)
+    states = answer.states_where(question["where"])
+    return table_json(answer, answer.rows_of(states[begin:end]))
+
+
+def _page(answer: Any, question: Mapping[str, Any]) -> str:
+    from rollwise.page import page
+
+    if not _is_whole(answer):
+        raise UsageError(f"{answer.title} is too large for a page; /api/advise answers for it")
+    return page(answer)
+
+
+def _report(answer: Any, question: Mapping[str, Any]) -> str:
+    from rollwise.plot import require_plotly
+
+    require_plotly()
+    from rollwise.report import report
+
+    return report(answer)
+
+
+def _plot(answer: Any, question: Mapping[str, Any]) -> str:
+    from rollwise.plot import check_choices, plot, require_plotly
+    from rollwise.plot.pages import page
+
+    require_plotly()
+    kind = question["kind"]
+    choices = {name: question[name] for name in ("x", "y", "where")}
+    check_choices(kind, **choices)
+    part = answer if _is_whole(answer) else answer.part_where(choices["where"])
+    figure = plot(part, kind, **choices)
+    title = part.graph.title
+    return page(figure, f"{title}: {kind}")
+
+
+def _is_whole(answer: Answer) -> bool:
+    return hasattr(answer, "graph")
+
+
+REPLIES = {"advise": _advise, "table": _table, "page": _page, "report": _report, "plot": _plot}
+
+if __name__ == "__main__":
+    main()
