@@ -50,6 +50,17 @@ while not env.step(int(info["action_mask"].argmax()))[2]:
 GameAECEnv("piglet").reset(seed=1)
 """,
     ),
+    Extra(
+        "web",
+        code="""
+from rollwise.serve import require_web
+require_web()
+from rollwise.serve.app import make_app
+from rollwise.serve.offered import offer
+from rollwise.serve.workers import Limits
+make_app(offer(["piglet"]), Limits())
+""",
+    ),
 )
 
 

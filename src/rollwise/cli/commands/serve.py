@@ -10,7 +10,7 @@ import typer
 
 from rollwise.cli.app import app
 from rollwise.cli.streams import system_error
-from rollwise.errors import MissingExtra, NotServed
+from rollwise.errors import NotServed
 
 
 @app.command("serve")
@@ -41,14 +41,12 @@ def serve(
     ] = 500.0,
 ) -> None:
     """Serve games to browsers: play, reports, pictures and a JSON API."""
-    try:
-        import uvicorn
+    from rollwise.serve import require_web
 
-        from rollwise.serve.app import LOCAL, make_app
-    except ModuleNotFoundError as error:
-        if error.name not in ("starlette", "uvicorn", "anyio"):
-            raise
-        raise MissingExtra('pip install "rollwise[web]"') from None
+    require_web()
+    import uvicorn
+
+    from rollwise.serve.app import LOCAL, make_app
     from rollwise.serve.offered import offer
     from rollwise.serve.workers import Limits
 
