@@ -104,7 +104,7 @@ def _takes(kind: Any, info: OptionInfo) -> str:
 
 
 def _default(default: Any) -> str:
-    if default is ...:
+    if default is ... or default is inspect.Parameter.empty:
         return "(needed)"
     return "" if default in (None, False) else f"`{default}`"
 

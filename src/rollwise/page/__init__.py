@@ -131,7 +131,8 @@ def _too_large(solution: Solution, why: str) -> UsageError:
     )
     return UsageError(
         f"{solution.graph.title} is too large for a page, which has at most "
-        f"{MOST_BYTES / 1e6:g} MB: it {why}; {play} plays it, with the same coach"
+        f"{MOST_BYTES / 1e6:g} MB: it {why}; {play} plays it, with the same coach, and "
+        f"`rollwise serve {solution.graph.game}` gives advice on it in a browser"
     )
 
 

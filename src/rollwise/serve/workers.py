@@ -46,7 +46,7 @@ class Limits:
         Requests that one address may make in a second, in the long run.
     """
 
-    seconds: float = 120.0
+    seconds: float = 600.0
     memory: int = 4_000_000_000
     games: int = 8
     solving: int = 2

@@ -33,7 +33,7 @@ def serve(
     ] = None,
     time_limit: Annotated[
         float, typer.Option(min=0.1, help="Seconds for a game to be solved, and for an answer.")
-    ] = 120.0,
+    ] = 600.0,
     memory: Annotated[float, typer.Option(min=0.5, help="GB for each game.")] = 4.0,
     most_games: Annotated[int, typer.Option(min=2, help="Games that are held at once.")] = 8,
     rate: Annotated[
