@@ -120,7 +120,7 @@ class Browser:
 
     # ---- what tests do
 
-    def open(self, path: Path) -> None:
+    def visit(self, path: Path) -> None:
         """Open a page of ours from its file, and wait until it is ready."""
         self.call("Page.navigate", url=path.resolve().as_uri())
         self.wait("document.documentElement?.dataset.ready")

@@ -71,7 +71,7 @@ def is_asked(browser: Browser) -> bool:
 @pytest.mark.parametrize("by", ["clicks", "keys"])
 @pytest.mark.parametrize("name", GAMES)
 def test_a_whole_game(browser: Browser, pages: Any, name: str, by: str) -> None:
-    browser.open(pages(name)[0])
+    browser.visit(pages(name)[0])
     for _ in range(MOST_MOVES):
         if heading(browser) == "The game is over":
             break
@@ -96,7 +96,7 @@ def test_a_whole_game(browser: Browser, pages: Any, name: str, by: str) -> None:
 def test_the_coach_says_what_advise_says(browser: Browser, pages: Any, name: str) -> None:
     place, solution = pages(name)
     figures, narrator = Figures(solution), Narrator(solution.graph, solution.game)
-    browser.open(place)
+    browser.visit(place)
     heard = 0
     for _ in range(8):
         if heading(browser) == "The game is over":
@@ -136,7 +136,7 @@ def axe() -> str:
 @pytest.mark.parametrize("name", ["pig", "chicago", "names"])
 def test_nobody_is_shut_out(browser: Browser, pages: Any, name: str, dark: bool) -> None:
     browser.screen(320, 700, dark=dark)
-    browser.open(pages(name)[0])
+    browser.visit(pages(name)[0])
     browser.js(axe() + ";0")
     for part in ("play", "strategy", "rules"):
         browser.click(f"#tab-{part}")
@@ -154,7 +154,7 @@ def test_calm_pages_move_nothing(browser: Browser, pages: Any) -> None:
     moves = "getComputedStyle(document.querySelector('.die')).animationName"
     for calm in (True, False):
         browser.screen(600, 700, calm=calm)
-        browser.open(pages("pig")[0])
+        browser.visit(pages("pig")[0])
         browser.click(".ask button")
         browser.wait("document.querySelector('.die')")
         assert (browser.js(moves) == "none") is calm
@@ -163,7 +163,7 @@ def test_calm_pages_move_nothing(browser: Browser, pages: Any) -> None:
 
 def test_it_fits_on_a_phone(browser: Browser, pages: Any) -> None:
     for name in ("pig", "royal-ur", "names"):
-        browser.open(pages(name)[0])
+        browser.visit(pages(name)[0])
         for width in (320, 1600):
             browser.screen(width, 700, dark=width == 320)
             for part in ("strategy", "rules", "play"):
@@ -183,7 +183,7 @@ def test_a_notebook_shows_it(browser: Browser, tmp_path: Path) -> None:
             " document.documentElement.dataset.ready = '1'</script>",
             encoding="utf-8",
         )
-        browser.open(tmp_path / "notebook.html")
+        browser.visit(tmp_path / "notebook.html")
         inside = "document.querySelector('iframe').contentDocument"
         browser.wait(f"{inside}.documentElement.dataset.ready")
         assert browser.js(f"{inside}.querySelector('#{part}').hidden") is False
@@ -191,7 +191,7 @@ def test_a_notebook_shows_it(browser: Browser, tmp_path: Path) -> None:
 
 
 def test_games_are_added_up_and_can_be_kept(browser: Browser, pages: Any) -> None:
-    browser.open(pages("pig")[0])
+    browser.visit(pages("pig")[0])
     for game in range(2):
         for _ in range(MOST_MOVES):
             if heading(browser) == "The game is over":

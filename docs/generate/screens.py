@@ -63,7 +63,7 @@ def pictures() -> Iterator[tuple[str, bytes]]:
             for screen in SCREENS:
                 rollwise.solve(screen.game).page(place)
                 browser.screen(*screen.size, dark=screen.dark)
-                browser.open(place)
+                browser.visit(place)
                 browser.js(f"document.querySelector('input[type=number]').value = {SEED}")
                 browser.js("document.querySelector('.setup form').requestSubmit()")
                 for _ in range(screen.moves):

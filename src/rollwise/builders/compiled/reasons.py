@@ -38,6 +38,8 @@ def reasons_told(functions: Iterable[Callable[..., Any]] = ()) -> Iterator[None]
         raise NotCompilable(_with_remedy([line], line)) from error
 
 
+COLOURS = re.compile(r"\x1b\[[\d;]*m")  # Numba writes in colours where Colorama is installed
+
 # What Numba stumbles over most, and what to write instead: the first that fits.
 REMEDIES = {
     "type of <class 'function'>": "mark a helper function with @rollwise.rule",
@@ -80,11 +82,12 @@ def _with_remedy(lines: list[str], otherwise: str, where: str = "") -> str:
 
 def _reason(error: Exception, functions: Iterable[Callable[..., Any]]) -> str:
     """What Numba stumbled over, and the remedy."""
-    lines = [line.strip(" -") for line in str(error).splitlines() if line.strip(" -^")]
+    text = COLOURS.sub("", str(error))
+    lines = [line.strip(" -") for line in text.splitlines() if line.strip(" -^")]
     noise = ("Failed in", "During", "File", "Resolution", "None", "There are", "<source")
     telling = [line for line in lines if not line.startswith(noise)] or lines or [repr(error)]
     places = re.findall(r'^File "([^<].*)", line (\d+)', "\n".join(lines), re.MULTILINE)
-    if "yield in a closure" in str(error):  # Numba says where the function around it begins
+    if "yield in a closure" in text:  # Numba says where the function around it begins
         places = [place for f in functions for place in _generator_expressions(f.__code__)]
     places = [place for place in places if is_users(place[0])]
     where = f" ({Path(places[0][0]).name}, line {places[0][1]})" if places else ""

@@ -65,7 +65,7 @@ def tune(
     if len(values) < len(vary):
         raise UsageError("a parameter varies twice; give all its values at once")
     if out is not None:
-        from rollwise.plot.kinds.tuning import check_curve
+        from rollwise.plot.curves import check_curve
 
         check_curve(values, out)
     kind, fixed = find(game), read_values(parameters or ())
@@ -79,7 +79,7 @@ def tune(
             progress,
         )
     if out is not None:
-        from rollwise.plot.kinds.tuning import draw_curve
+        from rollwise.plot.curves import draw_curve
         from rollwise.plot.pages import write_figure
 
         write_figure(draw_curve(kind.name, values, found), out, f"{kind.name} tuned")
