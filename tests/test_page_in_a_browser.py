@@ -192,6 +192,8 @@ def test_a_notebook_shows_it(browser: Browser, tmp_path: Path) -> None:
 
 def test_games_are_added_up_and_can_be_kept(browser: Browser, pages: Any) -> None:
     browser.visit(pages("pig")[0])
+    browser.js("document.querySelector('input[type=number]').value = 3")
+    browser.js("document.querySelector('.setup form').requestSubmit()")
     for game in range(2):
         for _ in range(MOST_MOVES):
             if heading(browser) == "The game is over":
