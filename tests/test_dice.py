@@ -178,6 +178,18 @@ def test_faces_are_the_throws_in_order(n, sides):
     assert [ways for ways, _ in dice.faces(n, sides)] == [ways for ways, _ in dice.counts(n, sides)]
 
 
+@pytest.mark.parametrize(("n", "sides"), CASES)
+def test_faces_of_more_dice_end_with_zeros(n, sides):
+    padded = [(ways, faces.tolist()) for ways, faces in dice.faces(n, sides, of=n + 2)]
+    assert padded == [(ways, [*faces.tolist(), 0, 0]) for ways, faces in dice.faces(n, sides)]
+    assert len(next(iter(dice.faces(n, sides, of=n)))[1]) == n
+
+
+def test_faces_of_fewer_dice_than_are_thrown():
+    with pytest.raises(ValueError, match="more dice"):
+        list(dice.faces(3, 6, of=2))
+
+
 @pytest.mark.parametrize("thrown", [(), (3,), (2, 2), (1, 1, 2, 3), (4, 4, 4, 1)])
 def test_parts_are_the_sub_multisets(thrown):
     counts = np.array([thrown.count(face) for face in range(5)])

@@ -399,6 +399,19 @@ class OfNoType(Delegating):
         yield from ((0,) if s.place > 3 else (0, 1))
 
 
+class OfATuple(Delegating):
+    """What makes a tuple of a list, whose length Numba doesn't know."""
+
+    def actions(self, s):
+        yield len(tuple([0] * s.place))
+
+
+@pytest.mark.needs_jit
+def test_a_tuple_of_unknown_length_is_told_with_the_remedy():
+    with pytest.warns(CompileWarning, match=r"in a loop: board = rollwise\.replaced"):
+        build_with_report(OfATuple(), mode="compiled")
+
+
 @pytest.mark.needs_jit
 def test_what_cannot_be_compiled_either_way_is_told_with_the_remedy():
     with pytest.warns(CompileWarning, match=r"YIELD_FROM.*yield in a loop instead"):

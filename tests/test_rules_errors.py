@@ -246,6 +246,11 @@ def test_pass_in_a_solitaire_game(mode):
     assert build(Alone(DRAW), mode=mode).n_states == 1
 
 
+def test_end_in_a_game_that_is_won(mode):
+    message = error_of(Alone(END), mode)
+    assert 'a game for points has objective = "maximize" or "minimize"' in message
+
+
 @pytest.mark.parametrize("then", [PASS, WIN, LOSE, DRAW])
 def test_a_score_is_not_won(then, mode):
     message = error_of(Score(then), mode)

@@ -172,6 +172,7 @@ class Own(Game):
         ),
         ("def throws(self, s)", "def thrown(self, s)", "has no throws(s) has actions(self, s)"),
         ("yield 2, (3, 4)", "yield 2, (3, 4, 5)", "like the first one it is a tuple of 2"),
+        ("yield 2, (3, 4)", "yield 2, (3,)", "write 0 for the others: dice.faces(n, sides, of=2)"),
         ("yield 2, (3, 4)", "yield 2, 3.5", "like the first one it is a tuple of 2"),
         ("yield 1, (1, 2)", "yield 1, [1, 2]", "a throw is a whole number or a tuple"),
         ("yield 1, (1, 2)", "yield 1, (1,) * 17", "a throw has from 1 to 16 of them"),

@@ -68,19 +68,19 @@ def _remembered(
 
     def decorate(function: Helper) -> Helper:
         @lru_cache(MOST_LISTS)
-        def results(n: int, sides: int) -> list[tuple[int, Any]]:
-            found = function(n, sides)
+        def results(n: int, sides: int, **more: int) -> list[tuple[int, Any]]:
+            found = function(n, sides, **more)
             return list(found) if fresh is None else [(w, fresh(fallen)) for w, fallen in found]
 
         @wraps(function)
-        def helper(n: int, sides: int) -> Iterator[tuple[int, Any]]:
+        def helper(n: int, sides: int, **more: int) -> Iterator[tuple[int, Any]]:
             n, sides = index(n), index(sides)
             if not 0 <= n < 63 or sides < 1 or how_many(n, sides) > MOST_RESULTS:
-                yield from function(n, sides)
+                yield from function(n, sides, **more)
             elif fresh is None:
-                yield from results(n, sides)
+                yield from results(n, sides, **more)
             else:
-                for ways, fallen in results(n, sides):
+                for ways, fallen in results(n, sides, **more):
                     yield ways, fresh(fallen)
 
         interpreted_as(function, helper)
@@ -150,13 +150,18 @@ def counts(n: int, sides: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
 
 
 @_remembered(lambda n, sides: comb(n + sides - 1, n), np.ndarray.copy)
-def faces(n: int, sides: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
+def faces(n: int, sides: int, of: int = 0) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """Yield ``(ways, faces)`` for what `n` dice show, in ascending order: ``[2, 2, 5]``.
 
     For `Game.throws`, which takes the array as a throw. The ways are those of `counts`, and so
     is the order. Copy the array if you keep it, as with `counts`.
+
+    All throws of a game have one length. Where the number of dice depends on the state, give
+    the largest as `of`: each die that is not thrown is a 0 at the end, as in ``[2, 5, 0]``.
     """
-    found = np.empty(n, np.int64)
+    if 0 < of < n:
+        raise ValueError("faces() throws more dice than its argument of says")
+    found = np.zeros(max(n, of), np.int64)
     for ways, shown in counts(n, sides):
         k = 0
         for face in range(1, sides + 1):

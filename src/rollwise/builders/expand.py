@@ -104,17 +104,27 @@ def throws_in(rules: Rules, state: Any) -> dict[Any, int | float]:
             throw = layout.throw(layout.numbers(throw))
         except (TypeError, ValueError):
             bits = f"of at most {layout.bits} bits"
-            like = f"a whole number {bits}"
+            like, hint = f"a whole number {bits}", ""
             if layout.size is not None:
                 like = f"a tuple of {layout.size} whole numbers {bits}"
+                hint = _of_other_length(throw, layout.size)
             raise RulesError(
                 f"{name}: throws() gives the throw {shown(throw)} in the state {rules.where(at)}; "
-                f"like the first one it is {like}"
+                f"like the first one it is {like}{hint}"
             ) from None
         if weight:
             found[throw] = found.get(throw, 0) + weight
     _require_total(rules, sum(found.values()), bool(found), "throw", at)
     return found
+
+
+def _of_other_length(throw: Any, size: int) -> str:
+    """What to write instead of a throw of another length than the first one; nothing for others."""
+    length = len(throw) if isinstance(throw, tuple | np.ndarray) else size
+    if length == size:
+        return ""
+    most = max(length, size)
+    return f"; where fewer dice are thrown, write 0 for the others: dice.faces(n, sides, of={most})"
 
 
 def situations_in(rules: Rules, state: Any) -> list[Situation]:

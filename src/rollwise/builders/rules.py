@@ -354,10 +354,12 @@ class Rules:
         if 0 <= code < len(THEN_NAMES) or is_payoff(code):
             kind = "solitaire game" if self.game.players == 1 else "two-player game"
             allowed = ", ".join(THEN_NAMES[code] for code in self.allowed_thens)
-            points = "; reward(s, action) gives points" if is_payoff(code) else ""
+            hint = "; reward(s, action) gives points" if is_payoff(code) else ""
+            if code == END and self.game.objective == "win":
+                hint = '; a game for points has objective = "maximize" or "minimize"'
             return (
                 f"{then_text(code)} in a {kind} with the objective "
-                f"{self.game.objective!r} (allowed: {allowed}{points})"
+                f"{self.game.objective!r} (allowed: {allowed}{hint})"
             )
         other = ""
         if isinstance(then, float) and self.payoffs_allowed:

@@ -54,6 +54,9 @@ REMEDIES = {
     "Untyped global name|Cannot determine Numba type": (
         "rules may read numbers, tuples, NumPy arrays, and functions marked with @rollwise.rule"
     ),
+    "Function\\(<class 'tuple'>\\)": (
+        "change a tuple number by number in a loop: board = rollwise.replaced(board, place, number)"
+    ),
     "heterogeneous enum": "give the members of an enumeration values of one type",
     "Unknown attribute '.*' of type Module": "Numba doesn't know it: write a loop instead",
     "Unknown attribute '.*' of type GameRecord": (
