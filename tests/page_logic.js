@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { inflated, opened } from "./bytes.js";
 import { Figures } from "./figures.js";
 import { Game } from "./game.js";
-import { written } from "./record.js";
+import { recordOf } from "./record.js";
 import { Session } from "./session.js";
 import { Speech, conjugated } from "./speech.js";
 
@@ -59,7 +59,7 @@ function recorded(seed, ...players) {
     session.roll();
   }
   const { result, luck } = session.ledger(0);
-  return { text: written(game, session, players), moves: session.accounts.map(({ state }) => state),
+  return { text: JSON.stringify(recordOf(game, session, players)), moves: session.accounts.map(({ state }) => state),
     result, luck: luck[0] + luck[1] };
 }
 

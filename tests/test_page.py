@@ -348,8 +348,8 @@ def test_a_game_that_the_page_wrote_down_is_read_by_review(node, tmp_path, game)
     players = ["optimal", "random"][: solution.graph.players]
     for seed in ("1", "2"):
         played = node(solution, "record", seed, *players)
-        (tmp_path / "page.games").write_text(played["text"])
-        (record,) = read_records(tmp_path / "page.games")
+        (tmp_path / "page.jsonl").write_text(played["text"])
+        (record,) = read_records(tmp_path / "page.jsonl")
         session = replay(record, Table(solution, game))
         assert session.is_over
         assert len(session.accounts) == len(played["moves"])

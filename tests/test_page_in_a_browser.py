@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -208,8 +209,9 @@ def test_games_are_added_up_and_can_be_kept(browser: Browser, pages: Any) -> Non
         "HTMLAnchorElement.prototype.click = function () { globalThis.kept_as = this.download; }"
     )
     browser.click(".books .tools button")
-    assert browser.js("kept_as") == "pig.games"
-    assert browser.js("kept.text()").count("@game pig target=12") == 2
+    assert browser.js("kept_as") == "pig.jsonl"
+    kept = [json.loads(line) for line in browser.js("kept.text()").splitlines()]
+    assert [(one["game"], one["parameters"]["target"]) for one in kept] == [("pig", 12)] * 2
     browser.click(".books td button")  # play a position again where something was lost
     assert heading(browser) == "Your move"
     assert browser.errors == []

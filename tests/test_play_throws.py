@@ -13,8 +13,7 @@ import pytest
 from cli_runner import Done, output, refusal, run
 from throwing import OrderedDice, Runners, TwoBoxes
 
-from rollwise.coach import Session, Table, written
-from rollwise.coach.game_record import read_records
+from rollwise.coach import Session, Table, read_records, written
 from rollwise.coach.replay import replay
 from rollwise.errors import UsageError
 

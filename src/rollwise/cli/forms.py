@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -52,6 +52,12 @@ class Form(NamedTuple):
     contest: bool = False
     ties: str | None = None
     with_score: bool = False
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """The options that were given, by name."""
+        given = self._asdict().items()
+        return {name: value for name, value in given if value is not None and value is not False}
 
 
 def as_played(game: Game, form: Form, *, need_target: bool = False) -> Game:

@@ -7,10 +7,14 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from rollwise.coach.history import History
+from rollwise.coach.json_lines import json_line
 from rollwise.coach.replay import written
 from rollwise.coach.session import Session
 from rollwise.errors import OutputError, UsageError
 from rollwise.machine.atomic_files import check_place, write_text
+
+FORMS = {".game": written, ".jsonl": json_line}  # of files, by the ends of their names
 
 
 class KeptGame:
@@ -23,33 +27,51 @@ class KeptGame:
     headers : mapping
         What the file says of the game besides what the session knows.
     place : Path, optional
+        A file of JSON lines, if its name ends in ``.jsonl``, or else as people write games.
+    history : History, optional
+        Where each game is kept besides, once it has a move.
     """
 
     def __init__(
-        self, session: Session, headers: Mapping[str, str], place: Path | None = None
+        self,
+        session: Session,
+        headers: Mapping[str, str],
+        place: Path | None = None,
+        history: History | None = None,
     ) -> None:
         self.session = session
         self.headers = headers
         self.place = place
+        self.history = history
+        self._number: int | None = None  # in the history
         self._failed = ""
-        self._finished = ""
+        self._told = ""
+        self._finished = dict.fromkeys(FORMS, "")
 
     def begin(self, session: Session) -> None:
         """Keep another game, behind those before it."""
-        self._finished = f"{self._text}\n"
+        for form, write in FORMS.items():
+            between = "" if form == ".jsonl" else "\n"
+            self._finished[form] += write(self.session, self.headers) + between
         self.session = session
+        self._number = None
 
     def keep(self) -> str:
-        """Write the game, if it has a place; what there is to say of it, once."""
-        if self.place is None:
-            return ""
-        before = self._failed
-        try:
-            write_text(self.place, self._text)
-            self._failed = ""
-        except OutputError as error:
-            self._failed = str(error)
-        return self._failed if self._failed != before else ""
+        """Write the game, where it has a place; what there is to say of it, once."""
+        before, self._told = self._told, ""
+        if self.place is not None:
+            try:
+                write_text(self.place, self._text)
+                self._failed = ""
+            except OutputError as error:
+                self._failed = self._told = str(error)
+        if self.history is not None and self.session.accounts:
+            try:
+                line = json_line(self.session, self.headers)
+                self._number = self.history.keep(line, self._number)
+            except OutputError as error:
+                self._told = self._told or str(error)
+        return self._told if self._told != before else ""
 
     def move_to(self, place: Path) -> None:
         """Keep the game in this file from now on.
@@ -77,7 +99,8 @@ class KeptGame:
 
     @property
     def _text(self) -> str:
-        return self._finished + written(self.session, self.headers)
+        form = ".jsonl" if self.place is not None and self.place.suffix == ".jsonl" else ".game"
+        return self._finished[form] + FORMS[form](self.session, self.headers)
 
 
 def require_new(place: Path) -> None:

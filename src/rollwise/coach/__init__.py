@@ -6,7 +6,10 @@ Nothing here knows of terminals: the command line is one front end, others may f
 from __future__ import annotations
 
 from rollwise.coach.coach import Coach, Remark, Speaks
-from rollwise.coach.game_record import Record, read_records
+from rollwise.coach.game_files import read_records
+from rollwise.coach.game_record import Record
+from rollwise.coach.history import History
+from rollwise.coach.json_lines import json_line
 from rollwise.coach.ledger import Account, Ledger
 from rollwise.coach.replay import replay, written
 from rollwise.coach.session import Choice, Session
@@ -17,12 +20,14 @@ __all__ = [
     "Choice",
     "Coach",
     "Fall",
+    "History",
     "Ledger",
     "Record",
     "Remark",
     "Session",
     "Speaks",
     "Table",
+    "json_line",
     "read_records",
     "replay",
     "written",

@@ -21,7 +21,6 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from rollwise.errors import UsageError
@@ -46,6 +45,8 @@ class Record:
         Where it comes from, for messages.
     line : int
         Where it begins.
+    unit : str
+        What `line` counts.
     headers : dict
     moves : list of (line, player, move)
     """
@@ -54,11 +55,16 @@ class Record:
     line: int
     headers: dict[str, str] = field(default_factory=dict)
     moves: list[tuple[int, str, str]] = field(default_factory=list)
+    unit: str = "line"
 
     @property
     def where(self) -> str:
         """The place of the game, for messages."""
-        return f"{self.source}, line {self.line}"
+        return self.place_of(self.line)
+
+    def place_of(self, line: int) -> str:
+        """The place of a move, for messages."""
+        return f"{self.source}, {self.unit} {line}"
 
     @property
     def players(self) -> list[str]:
@@ -109,41 +115,33 @@ class Record:
             raise RecordError(f"{self.where}: in @game a quotation mark isn't closed") from None
 
 
-def read_records(path: Path) -> list[Record]:
-    """Read a file of games.
+def records_of_text(text: str, source: str) -> list[Record]:
+    """The games in a text.
 
     Raises
     ------
     RecordError
         Names the line and what is wrong with it.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise RecordError(f"{path} can't be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise RecordError(f"{path} can't be read: it isn't text") from error
     records: list[Record] = []
     current: Record | None = None
     for number, raw in enumerate(text.splitlines(), start=1):
         line = raw.strip()
-        where = f"{path}, line {number}"
+        where = f"{source}, line {number}"
         if not line:
             current = current if current is None or not current.moves else None
         elif line.startswith("@"):
             key, value = _header(line, where)
             if current is None or current.moves or key in current.headers:
-                records.append(current := Record(str(path), number))
+                records.append(current := Record(source, number))
             current.headers[key] = value
         elif not line.startswith("#"):
             player, colon, moves = line.partition(":")
             if not colon or not player.strip():
                 raise RecordError(f"{where}: {line!r} isn't a player's name, a colon and moves")
             if current is None:
-                records.append(current := Record(str(path), number))
+                records.append(current := Record(source, number))
             current.moves += [(number, player.strip(), move) for move in _moves(moves, where)]
-    if not records:
-        raise RecordError(f"{path} holds no games")
     for before, record in pairwise(records):
         if "game" not in record.headers:  # it is played like the one before it
             keys = [key for key in ("game", "target", "ties") if key in before.headers]
@@ -187,6 +185,11 @@ def split_move(move: str) -> tuple[str | None, list[str]]:
     if match is None:
         return None, move.split()
     return match[1].replace('""', '"'), match[2].split()
+
+
+def clean_name(name: str) -> str:
+    """A player's name without what means something in a record."""
+    return " ".join(re.sub(r'[:;=@#,"]', " ", name).split()) or "player"
 
 
 def players_text(seats: Sequence[tuple[str, str]]) -> str:

@@ -9,10 +9,13 @@ import numpy as np
 from rollwise.analysis.observed_scores import LEAST_SCORES, read_scores
 from rollwise.answer.references import Policies
 from rollwise.coach.agreed_game import agreed_form, agreed_game, title
-from rollwise.coach.game_record import RecordError, read_records
+from rollwise.coach.game_files import records_of
+from rollwise.coach.game_record import RecordError
+from rollwise.coach.history import is_history
 from rollwise.coach.replay import replay
 from rollwise.coach.table import Table
 from rollwise.derive.by_score import Ints, require_points
+from rollwise.parameters import typed
 
 
 def made_scores(path: Path, policies: Policies) -> Ints:
@@ -39,7 +42,8 @@ def made_scores(path: Path, policies: Policies) -> Ints:
     solution, game = policies.solution, policies.game
     assert game is not None
     require_points(solution.graph)
-    records = read_records(path)
+    parameters = {name: typed(value) for name, value in game.parameters.items()}
+    records = records_of(path, type(game), parameters)
     for record in records:
         played = agreed_game([record], type(game), {}) if record.game else game
         if title(played) != title(game):
@@ -60,6 +64,8 @@ def made_scores(path: Path, policies: Policies) -> Ints:
 
 def _holds_games(path: Path) -> bool:
     """Whether a file is one of written games, and not of numbers."""
+    if is_history(path):
+        return True
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError):  # which the reader of numbers tells

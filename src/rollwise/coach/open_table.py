@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rollwise.builders.rules import Rules
+from rollwise.builders.some_states import some_states
 from rollwise.coach.table import Table
 from rollwise.derive.joined import joined
 from rollwise.graph import THROW
@@ -23,16 +25,20 @@ class OpenTable(Table):
     ----------
     answer : LayeredSolution
         What all positions are worth.
+    fingerprint : str
+        Of the rules, as they are at the start.
     """
 
     answer: LayeredSolution
+    fingerprint: str = ""
     _known: dict[tuple[int, ...], int] = field(default_factory=dict)  # where turns begin
 
     @classmethod
     def of(cls, answer: LayeredSolution) -> OpenTable:
         """The table at the start of a game."""
         start = answer.states[answer.start].tolist()
-        return cls(answer.part(start), answer.game, answer)
+        rules, _ = some_states(Rules(answer.game), answer.states[[answer.start]])
+        return cls(answer.part(start), answer.game, answer, rules.content_hash)
 
     def entered(self, state: int) -> int:
         """The state with its turn, which is solved now if that state is an end of the graph."""

@@ -11,6 +11,7 @@ from rollwise.coach.game_record import (
     Record,
     RecordError,
     as_word,
+    clean_name,
     players_text,
     split_move,
 )
@@ -35,7 +36,7 @@ def replay(
     """
     graph = table.graph
     rules = record.headers.get("rules")
-    if rules is not None and rules != graph.content_hash:
+    if rules is not None and rules != table.fingerprint:
         raise RecordError(
             f"{record.where}: this game was kept under other rules than those of {graph.title}: "
             "the rule sheet has changed since (leave out the line @rules to read it all the same)"
@@ -57,7 +58,7 @@ def replay(
             session.choose(action)
             session.fall(number, faces, line=line)
         except UsageError as error:
-            raise RecordError(f"{record.source}, line {line}: {error}") from error
+            raise RecordError(f"{record.place_of(line)}: {error}") from error
     return session
 
 
@@ -125,18 +126,13 @@ def written(session: Session, headers: Mapping[str, str] | None = None) -> str:
         What the session doesn't know: ``dice``, and ``target`` and ``ties`` of a chase
         or contest.
     """
-    graph = session.table.graph
-    policies = [
-        policy if isinstance(policy, str) else "human" if policy is None else policy.name
-        for policy in session.policies
-    ]
     names = [clean_name(name) for name in session.names]
     known = {
         "format": FORMAT,
         "game": title(session.table.rules),
-        "players": players_text(list(zip(names, policies, strict=True))),
+        "players": players_text(list(zip(names, policy_names(session), strict=True))),
         **(headers or {}),
-        "rules": graph.content_hash,
+        "rules": session.table.fingerprint,
         "seed": str(session.seed),
     }
     lines = [f"@{key} {value}" for key, value in known.items()]
@@ -151,9 +147,12 @@ def written(session: Session, headers: Mapping[str, str] | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def clean_name(name: str) -> str:
-    """A player's name without what means something in a record."""
-    return " ".join(re.sub(r'[:;=@#,"]', " ", name).split()) or "player"
+def policy_names(session: Session) -> list[str]:
+    """Who plays in each seat: the name of a policy, or ``human``."""
+    return [
+        policy if isinstance(policy, str) else "human" if policy is None else policy.name
+        for policy in session.policies
+    ]
 
 
 def _written_move(table: Table, state: int, action: int, outcome: int, faces: Sequence[int]) -> str:

@@ -69,6 +69,11 @@ class Table:
         """The graph that is played on."""
         return self.solution.graph
 
+    @property
+    def fingerprint(self) -> str:
+        """What tells the rules from others."""
+        return self.graph.content_hash
+
     @cached_property
     def policies(self) -> Policies:
         """The policies that may play, by name."""

@@ -35,6 +35,7 @@ MODULES = (
     "map",
     "board",
     "record",
+    "open_game",
     "series",
     "play",
     "strategy",

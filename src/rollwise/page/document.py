@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 
 from rollwise import __version__
 from rollwise.answer.solution import Solution
-from rollwise.coach.agreed_game import title
-from rollwise.coach.game_record import FORMAT as RECORD_FORMAT
 from rollwise.coach.grades import GRADES, stake
+from rollwise.coach.json_lines import record_head
 from rollwise.coach.rating import policy_losses
 from rollwise.errors import RollwiseError
 from rollwise.graph import NO_THROW, StateGraph
@@ -181,14 +180,16 @@ def _certainty(solution: Solution) -> dict[str, Any]:
     }
 
 
-def _record(solution: Solution) -> dict[str, str]:
+def _record(solution: Solution) -> dict[str, Any]:
     """What the record of a game says before its moves; empty without rules."""
     game = solution.game
     if game is None:
         return {}
-    said = {name: str(game.form[name]) for name in ("target", "ties") if name in game.form}
-    known = {"format": RECORD_FORMAT, "game": title(game.base_game)}
-    return known | said | {"rules": solution.graph.content_hash}
+    said: dict[str, str] = {}
+    for name in ("target", "ties"):
+        if name in game.form:
+            said[name] = str(game.form[name])
+    return record_head(game.base_game, said) | {"rules": solution.graph.content_hash}
 
 
 def _policies(solution: Solution, others: Sequence[str]) -> list[tuple[str, str, Policy]]:

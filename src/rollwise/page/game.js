@@ -33,6 +33,9 @@ export class Game {
     this.drawn = [];
   }
 
+  // Nothing has to be waited for; see `OpenGame`.
+  async ready() {}
+
   // ---- unpacking
 
   // The fields of all positions.

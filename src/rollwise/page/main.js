@@ -4,6 +4,7 @@ import { inflated, opened } from "./bytes.js";
 import { el, fill } from "./dom.js";
 import { Figures } from "./figures.js";
 import { Game } from "./game.js";
+import { OpenGame } from "./open_game.js";
 import { PlayView } from "./play.js";
 import { rulesView } from "./rules.js";
 import { Speech } from "./speech.js";
@@ -44,18 +45,19 @@ async function start() {
     fill(main, el("p", {}, SAY.tooOld));
     return;
   }
-  const game = new Game(opened(await inflated(document.getElementById("game").textContent)));
+  const known = opened(await inflated(document.getElementById("game").textContent));
+  const game = known.head.is_open ? new OpenGame(known.head) : new Game(known);
   const figures = new Figures(game.head);
   const parts = { game, figures, speech: new Speech(game), open: (name) => open(name) };
   const play = new PlayView(parts);
-  const strategy = new StrategyView({ ...parts, play });
-  const open = tabs({ play, strategy, rules: { element: rulesView(parts) } });
+  const strategy = known.head.is_open ? null : new StrategyView({ ...parts, play });
+  const open = tabs({ play, ...(strategy && { strategy }), rules: { element: rulesView(parts) } });
   open(document.documentElement.dataset.shows);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-    if (!document.getElementById("strategy").hidden) strategy.shown();
+    if (document.getElementById("strategy")?.hidden === false) strategy.shown();
   });
   document.documentElement.dataset.ready = String(Math.round(performance.now()));
-  const unpack = () => game.unpack(0) && setTimeout(unpack); // the rest, while nobody asks
+  const unpack = () => game.unpack?.(0) && setTimeout(unpack); // the rest, while nobody asks
   setTimeout(unpack);
 }
 

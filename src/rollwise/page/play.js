@@ -3,6 +3,7 @@
 import { drawBoard } from "./board.js";
 import { die, el, fill, labelled, select, table } from "./dom.js";
 import { plain } from "./figures.js";
+import { Lost } from "./open_game.js";
 import { freshSeed } from "./random.js";
 import { Series } from "./series.js";
 import { Session } from "./session.js";
@@ -55,6 +56,10 @@ export class PlayView {
   }
 
   begin(from = this.game.start) {
+    this.#do(() => this.#begin(from));
+  }
+
+  async #begin(from) {
     const players = this.seats.map(({ value }) =>
       value === "person" ? null : value.replace("policy ", ""));
     this.session = new Session(this.game, players, { seed: Number(this.seed.value), from });
@@ -75,7 +80,29 @@ export class PlayView {
     fill(this.advice);
     this.setup.open = false;
     this.summary.replaceChildren(`${SAY.newGame} (${SAY.seed.toLowerCase()} ${this.session.seed})`);
-    this.#advance();
+    await this.#advance();
+  }
+
+  // Do something that may have to wait for a server. What is asked for meanwhile counts for nothing.
+  async #do(step) {
+    if (this.isBusy) return;
+    this.isBusy = true;
+    try {
+      await step();
+    } catch (error) {
+      fill(this.advice, el("p", { class: "warning" }, error.message),
+        this.#button(SAY.goOn, () => this.#do(() => this.#goOn()), { class: "main" }));
+      if (!(error instanceof Lost)) throw error;
+    } finally {
+      this.isBusy = false;
+    }
+  }
+
+  // Go on where a server was waited for.
+  async #goOn() {
+    fill(this.advice);
+    if (this.session.pending !== null) await this.#letFall();
+    else await this.#advance();
   }
 
   #again() {
@@ -85,17 +112,20 @@ export class PlayView {
 
   // ---- the course of a game
 
-  #advance() {
-    const { session } = this;
-    for (let moves = 0; !session.isOver && !session.isPerson && moves < MOST_UNASKED; moves++) {
+  async #advance() {
+    const { session, game } = this;
+    for (let moves = 0; !session.isOver && moves < MOST_UNASKED; moves++) {
+      await game.ready(session.state);
+      if (session.isPerson) break;
       if (session.pending === null) session.choose(session.machineChoice());
+      await game.ready(session.state, session.pending);
       if (this.byHand && session.falls.length > 1) break;
       session.roll();
     }
     this.#show();
   }
 
-  #choose(place) {
+  async #choose(place) {
     const { session } = this;
     session.choose(place);
     const isChoice = this.game.isChoice(session.state);
@@ -104,26 +134,28 @@ export class PlayView {
     if (this.isLettingStand) {
       fill(this.advice, el("p", { class: "warning" }, this.#remark(session.state, place)));
       this.#show();
-    } else this.#letFall();
+    } else await this.#letFall();
   }
 
-  #letFall() {
+  async #letFall() {
+    const { session } = this;
+    await this.game.ready(session.state, session.pending);
     this.isLettingStand = false;
     fill(this.advice);
-    if (this.byHand && this.session.falls.length > 1) this.#show();
-    else this.#fallen(() => this.session.roll());
+    if (this.byHand && session.falls.length > 1) this.#show();
+    else await this.#fallen(() => session.roll());
   }
 
-  #fallen(move) {
+  async #fallen(move) {
     this.isHinted = false;
     const entry = move();
     const isTold = this.coach === "always" && entry.isChoice && this.session.players[entry.seat] === null;
     fill(this.advice, isTold && el("p", {}, this.#remark(entry.state, entry.place)));
-    this.#advance();
+    await this.#advance();
   }
 
   #undo() {
-    if (!this.session.canUndo) return;
+    if (this.isBusy || !this.session.canUndo) return;
     this.session.undo();
     this.isLettingStand = false;
     this.isHinted = false;
@@ -233,18 +265,18 @@ export class PlayView {
     const { session } = this;
     if (session.isOver) return this.#button(SAY.again, () => this.#again(), { class: "main" });
     if (this.isLettingStand) {
-      return [this.#button(SAY.letStand, () => this.#letFall()),
+      return [this.#button(SAY.letStand, () => this.#do(() => this.#letFall())),
         this.#button(SAY.takeBack, () => this.#undo(), { class: "main" })];
     }
     if (session.pending !== null) return this.#askDice();
-    if (!session.isPerson) return this.#button(SAY.goOn, () => this.#advance(), { class: "main" });
+    if (!session.isPerson) return this.#button(SAY.goOn, () => this.#do(() => this.#advance()), { class: "main" });
     const choices = session.choices;
     return el("fieldset", {}, el("legend", {}, SAY.choose),
       choices.map((choice, i) => {
         const key = i < 9 ? String(i + 1) : null;
         const worth = this.coach === "always" && choices.length > 1 ? this.figures.level(choice.value) : null;
         return this.#button([choice.name, worth && el("small", {}, `${worth}${choice.isBest ? `, ${SAY.best}` : ""}`)],
-          () => this.#choose(i), { "data-key": key, "aria-keyshortcuts": key, class: choices.length === 1 ? "main" : null });
+          () => this.#do(() => this.#choose(i)), { "data-key": key, "aria-keyshortcuts": key, class: choices.length === 1 ? "main" : null });
       }));
   }
 
@@ -260,7 +292,7 @@ export class PlayView {
       const form = el("form", { class: "dice", onsubmit: (event) => {
         event.preventDefault();
         const faces = [...form.querySelectorAll("select")].map((one) => Number(one.value));
-        this.#fallen(() => session.throw(faces));
+        this.#do(() => this.#fallen(() => session.throw(faces)));
       } }, el("p", {}, `${this.names[session.seat]}: ${name}`), inputs, el("button", { class: "main" }, SAY.take));
       return form;
     }
@@ -269,13 +301,13 @@ export class PlayView {
     const title = el("legend", {}, `${this.names[session.seat]}: ${name}. ${SAY.showOutcome}`);
     if (falls.length <= MOST_BUTTONS) {
       return el("fieldset", {}, title, falls.map(([number, text, ways], i) =>
-        this.#button([text, el("small", {}, ways)], () => this.#fallen(() => session.fall(number)),
+        this.#button([text, el("small", {}, ways)], () => this.#do(() => this.#fallen(() => session.fall(number))),
           { "data-key": i < 9 ? String(i + 1) : null })));
     }
     const list = select(falls.map(([number, text, ways]) => [number, `${text} (${ways})`]));
     list.setAttribute("aria-label", SAY.showOutcome);
     return el("fieldset", {}, title, list,
-      this.#button(SAY.take, () => this.#fallen(() => session.fall(Number(list.value))), { class: "main" }));
+      this.#button(SAY.take, () => this.#do(() => this.#fallen(() => session.fall(Number(list.value)))), { class: "main" }));
   }
 
   #button(text, act, given = {}) {

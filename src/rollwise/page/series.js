@@ -1,7 +1,8 @@
 // Games that were played one after the other: a tally, the mistakes, and the games to keep.
 
 import { el, table } from "./dom.js";
-import { written } from "./record.js";
+import { asked } from "./open_game.js";
+import { recordOf } from "./record.js";
 import { SAY } from "./strings.js";
 
 const MOST_MISTAKES = 10;
@@ -10,6 +11,8 @@ export class Series {
   // `playFrom` begins a game in a state.
   constructor({ game, figures, speech, playFrom }) {
     Object.assign(this, { game, figures, speech, playFrom });
+    this.posted = new Set(); // games that a server was sent
+    this.isLost = false; // one of them wasn't kept
     this.games = []; // finished ones: a session, the names of its players, and the seat of a person
   }
 
@@ -18,10 +21,18 @@ export class Series {
     this.games = this.games.filter((one) => one.session.isOver && one.session !== session);
     if (!session.isOver || session.from !== this.game.start || session.players[eyes] !== null) return;
     this.games.push({ session, names, eyes });
+    if (this.game.head.api?.keeps && !this.posted.has(session)) this.#post(session, names);
+  }
+
+  // Have the server keep a game, as it was when it was over first.
+  #post(session, names) {
+    this.posted.add(session);
+    asked(`api/history${location.search}`, { method: "POST", headers: { "content-type": "application/json" },
+      body: JSON.stringify(recordOf(this.game, session, names)) }).catch(() => (this.isLost = true));
   }
 
   text() {
-    return this.games.map(({ session, names }) => written(this.game, session, names)).join("\n");
+    return this.games.map(({ session, names }) => `${JSON.stringify(recordOf(this.game, session, names))}\n`).join("");
   }
 
   element(isSilent) {
@@ -29,6 +40,7 @@ export class Series {
     return el("details", { open: true }, el("summary", {}, SAY.gamesSoFar(this.games.length)),
       table(SAY.gamesSoFar(this.games.length), ["", ""], this.#rows(), { numbers: [1] }),
       el("p", {}, SAY.seriesNote),
+      this.isLost && el("p", { class: "warning" }, SAY.notKept),
       !isSilent && this.#mistakes(),
       Object.keys(this.game.head.record).length > 0
         && el("div", { class: "tools" }, el("button", { type: "button", onclick: () => this.#save() }, SAY.saveGames)));
@@ -80,8 +92,8 @@ export class Series {
   }
 
   #save() {
-    const link = el("a", { href: URL.createObjectURL(new Blob([this.text()], { type: "text/plain" })),
-      download: `${this.game.head.record.game.split(" ")[0]}.games` });
+    const link = el("a", { href: URL.createObjectURL(new Blob([this.text()], { type: "application/jsonl" })),
+      download: `${this.game.head.record.game}.jsonl` });
     link.click();
     URL.revokeObjectURL(link.href);
   }

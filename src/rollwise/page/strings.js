@@ -59,6 +59,11 @@ export const SAY = {
   takeBack: "Take it back",
   goOn: "Go on",
 
+  // a server
+  serverGone: "The server doesn't answer. Start it again with `rollwise serve`, then go on here.",
+  serverLost: "Have the game solved on the start page, then go on here.",
+  notKept: "The server hasn't kept every game. Save these games here.",
+
   // the dice
   showDie: (number, of) => (of === 1 ? "The die shows" : `Die ${number} of ${of} shows`),
   showOutcome: "What came of it?",

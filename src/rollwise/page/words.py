@@ -7,20 +7,18 @@ outcome, in games small enough. In larger ones the page tells which fields have 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import product
-from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.errors import RulesError, UsageError
+from rollwise.errors import RulesError
 from rollwise.game import Game
 from rollwise.graph.packed import PackedGraph, stream
 from rollwise.words import Narrator
+from rollwise.words.thrown_dice import thrown_dice
 
 MOST_ASKED = 250_000  # outcomes of a game that is asked for all its words
-MOST_THROWS = 1_296  # of the dice of an action: four dice of six sides
 BOARDS = 1_000  # positions of a larger game that are asked for their boards
 LISTED = 400  # numbers of a field that are chosen from a list
 SAMPLE = 40  # actions of a kind that are asked for their dice, where there are more than are asked
@@ -214,34 +212,10 @@ def _dice(narrator: Narrator, packed: PackedGraph) -> list[dict[str, Any] | None
             actions = actions[np.linspace(0, len(actions) - 1, SAMPLE).astype(np.int64)]
         thrown: dict[str, Any] | None = None
         for action in actions.tolist():
-            here = _thrown(narrator, action)
+            here = thrown_dice(narrator, action)
             if here is None or (thrown is not None and here != thrown):
                 thrown = None
                 break
             thrown = here
         found.append(thrown)
     return found
-
-
-def _thrown(narrator: Narrator, action: int) -> dict[str, Any] | None:
-    """The dice of an action, and what each throw brings; None where the game doesn't say."""
-    try:
-        sides = narrator.dice(action)  # none of a throw before a choice
-        if not sides or prod(sides) > MOST_THROWS:
-            return None
-        brings = [
-            narrator.fall_of(action, faces)
-            for faces in product(*(range(1, most + 1) for most in sides))
-        ]
-    except (RulesError, UsageError):  # play asks for the outcome, where it can't be told
-        return None
-    taken = narrator.graph.view.action(action)
-    weights = np.zeros(len(taken.weights))  # equal outcomes count as the first, as faces bring it
-    first: dict[Any, int] = {}
-    for outcome in taken.outcomes:
-        same = (outcome.target, outcome.passes, outcome.payoff)
-        weights[first.setdefault(same, outcome.number)] += outcome.weight
-    ways = np.bincount(brings, minlength=len(weights))
-    if (ways * taken.total != weights * len(brings)).any():
-        return None
-    return {"sides": list(sides), "brings": brings}

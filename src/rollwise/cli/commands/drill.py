@@ -57,14 +57,15 @@ def drill(
     """Be asked again what written games got wrong, until it is right; `--json` lists it."""
     from rollwise.coach.agreed_game import agreed_form, agreed_game
     from rollwise.coach.drill import Drill, questions
-    from rollwise.coach.game_record import read_records
+    from rollwise.coach.game_files import records_of
     from rollwise.coach.replay import replay
     from rollwise.documents.played import drill_document
 
     asked = split_words(game, file, *(parameters or ()), files=1)
-    records = read_records(asked.files[0])
+    asked_for = Form(chase, target, contest, ties)
+    records = records_of(asked.files[0], asked.kind, asked.values, **asked_for.said)
     chosen = agreed_game(records, asked.kind, asked.values)
-    form = Form(**agreed_form(records, **Form(chase, target, contest, ties)._asdict()))
+    form = Form(**agreed_form(records, **asked_for.said))
     table = lay_table(as_played(chosen, form, need_target=True), load, max_states)
     sessions = [replay(record, table) for record in records]
     players = _people(records) if player is None else [player]

@@ -78,6 +78,14 @@ SaveOption = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Keep the game, or all games, in this new file."),
 ]
+HistoryOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        envvar="ROLLWISE_HISTORY",
+        help="Keep every game in this SQLite file too; review and scores read it.",
+    ),
+]
 ResumeOption = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Take up a game that was kept, or games with --games."),
@@ -100,6 +108,7 @@ def play(
     ties: TiesOption = None,
     save: SaveOption = None,
     resume: ResumeOption = None,
+    history: HistoryOption = None,
     json: JsonOption = False,
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
@@ -111,12 +120,14 @@ def play(
     from rollwise.cli.kept_game import KeptGame, require_new
     from rollwise.cli.series import Series
     from rollwise.coach.agreed_game import agreed_form, agreed_game
+    from rollwise.coach.history import History
     from rollwise.coach.replay import replay
 
     _check_choices(coach=coach, seat=seat, dice=dice, games=games)
     asked = split_words(game, *(parameters or ()), files=0)
     if save is not None and save != resume:
         require_new(save)
+    past = None if history is None else History(history)
     form = Form(chase, target, contest, ties)
     if resume is None:
         played = as_played(asked.make_game(), form, need_target=True)
@@ -136,7 +147,7 @@ def play(
         table = lay_table(as_played(chosen, form, need_target=True), load, max_states)
         sessions = [replay(one, table, policies=_kept_policies(table, one)) for one in records]
         dice = records[-1].headers.get("dice")
-    kept = KeptGame(sessions[0], _headers(table, dice), save or resume)
+    kept = KeptGame(sessions[0], _headers(table, dice), save or resume, past)
     series = Series(sessions, kept, games, alternate=seat == "alternate")
     if series.is_over:
         what = "the game" if games is None else f"the last of {len(sessions)} games"
@@ -195,7 +206,7 @@ def named_policy(table: Table, name: str) -> Policy | str | None:
 
 
 def _new_session(table: Table, against: str | None, seat: str | None, seed: int | None) -> Session:
-    from rollwise.coach.replay import clean_name
+    from rollwise.coach.game_record import clean_name
     from rollwise.coach.session import Session
 
     if table.graph.players == 1 or against == "human":
@@ -215,9 +226,15 @@ def _new_session(table: Table, against: str | None, seat: str | None, seed: int 
 
 
 def _read_kept(path: Path, games: int | None) -> list[Record]:
-    from rollwise.coach.game_record import RecordError, read_records
+    from rollwise.coach.game_files import read_records
+    from rollwise.coach.game_record import RecordError
+    from rollwise.coach.history import is_history
 
     records = read_records(path)
+    if is_history(path):
+        raise RecordError(
+            f"{path} is a history, which is only added to; --resume takes other files"
+        )
     if len(records) > 1 and games is None:
         raise RecordError(
             f"{path} holds {len(records)} games; `rollwise review` reads such files, and --games N "

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 
 FileArgument = Annotated[
-    str | None, typer.Argument(metavar="FILE", help="Written games; docs/play.md says how.")
+    str | None,
+    typer.Argument(metavar="FILE", help="Games; docs/records.md says how they are written."),
 ]
 
 
@@ -55,16 +56,16 @@ def review(
     """Review written games: what was luck, what was skill, which mistakes cost most."""
     from rollwise.cli.figures import Figures
     from rollwise.coach.agreed_game import agreed_form, agreed_game
-    from rollwise.coach.game_record import read_records
+    from rollwise.coach.game_files import records_of
     from rollwise.coach.replay import replay
     from rollwise.coach.review import review as review_games
     from rollwise.documents.played import review_document
 
     asked = split_words(game, file, *(parameters or ()), files=1)
-    records = read_records(asked.files[0])
-    chosen = agreed_game(records, asked.kind, asked.values)
     asked_for = Form(chase, target, contest, ties)
-    form = Form(**agreed_form(records, **asked_for._asdict()))
+    records = records_of(asked.files[0], asked.kind, asked.values, **asked_for.said)
+    chosen = agreed_game(records, asked.kind, asked.values)
+    form = Form(**agreed_form(records, **asked_for.said))
     table = lay_table(as_played(chosen, form, need_target=True), load, max_states)
     sessions = [replay(record, table) for record in records]
     players = review_games(sessions)

@@ -1,0 +1,177 @@
+"""Games as JSON lines: one game a line, for other programs (docs/records.md).
+
+    {"format": 1, "game": "pig", "parameters": {"target": 20}, "players": [...],
+     "moves": [{"player": 0, "action": "roll", "shows": [4]}, ...]}
+
+A line says what a written game says (`rollwise.coach.game_record`), so both are read into the same
+`Record`.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from rollwise.coach.game_record import FORMAT, Record, RecordError, as_word, clean_name
+from rollwise.coach.game_record import players_text as seats_text
+from rollwise.coach.replay import policy_names
+from rollwise.coach.session import Session
+from rollwise.game import Game
+from rollwise.parameters import typed
+
+KINDS = {str: "a text", int: "a whole number", list: "a list", dict: "an object"}
+
+
+def json_line(session: Session, headers: Mapping[str, str] | None = None) -> str:
+    """A session as a line of JSON, which ends with a line feed; `record_of_line` reads it back.
+
+    Parameters
+    ----------
+    headers : mapping, optional
+        As `rollwise.coach.replay.written` takes them.
+    """
+    table = session.table
+    names = map(clean_name, session.names)
+    moves = []
+    for entry in session.accounts:
+        name = " ".join(table.graph.view.action(entry.action).distinct_name.split())
+        move: dict[str, Any] = {"player": entry.seat, "action": name}
+        if entry.faces:
+            move["shows"] = list(entry.faces)
+        elif len(table.outcomes(entry.action)) > 1:
+            move["outcome"] = entry.outcome + 1
+        moves.append(move)
+    line = {
+        **record_head(table.rules, headers or {}),
+        "rules": table.fingerprint,
+        "players": [
+            {"name": name, "policy": policy}
+            for name, policy in zip(names, policy_names(session), strict=True)
+        ],
+        "seed": session.seed,
+        "result": session.ledger().result if session.is_over else None,
+        "moves": moves,
+    }
+    return json.dumps(line, ensure_ascii=False) + "\n"
+
+
+def record_head(rules: Game, headers: Mapping[str, str]) -> dict[str, Any]:
+    """What a line says first: which game is played, and how.
+
+    Parameters
+    ----------
+    rules : Game
+        Of a chase or a contest: the game that it is made of.
+    """
+    said: dict[str, Any] = dict(headers)
+    if "target" in said:
+        said["target"] = int(said["target"])
+    about = {"game": rules.name, "parameters": dict(rules.parameters)}
+    return {"format": int(FORMAT), **about, **said}
+
+
+def records_of_lines(text: str, source: str) -> list[Record]:
+    """The games in a text of JSON lines.
+
+    Raises
+    ------
+    RecordError
+        Names the line and what is wrong with it.
+    """
+    lines = enumerate(text.splitlines(), start=1)
+    return [record_of_line(line, source, number) for number, line in lines if line.strip()]
+
+
+def record_of_line(line: str, source: str, number: int, unit: str = "line") -> Record:
+    """The game in a line of JSON.
+
+    Raises
+    ------
+    RecordError
+        Names the line and what is wrong with it.
+    """
+    record = Record(source, number, unit=unit)
+    try:
+        said = json.loads(line)
+    except (ValueError, RecursionError):
+        raise RecordError(f"{record.where}: this isn't JSON") from None
+    if not isinstance(said, dict):
+        raise RecordError(f"{record.where}: a game is an object, as in {{...}}")
+    version = said.get("format", int(FORMAT))
+    if version != int(FORMAT):
+        raise RecordError(
+            f"{record.where}: this game was written in format {str(version)[:20]}, by another "
+            f"version of rollwise; this one reads format {FORMAT}"
+        )
+    record.headers = _headers(said, record)
+    seats, moves = record.players, _of(list, said.get("moves"), "moves", record)
+    if not seats:  # who moves first isn't who is named first
+        seats = ["player 1", "player 2"]
+        record.headers["players"] = seats_text(
+            [(name, "human") for name in seats[: _highest(moves)]]
+        )
+    for place, move in enumerate(moves, start=1):
+        where = f"move {place}"
+        move = _of(dict, move, where, record)
+        seat = _of(int, move.get("player"), f"player of {where}", record)
+        if not 0 <= seat < len(seats):
+            raise RecordError(f"{record.where}: {where} has player {seat}; they count from 0")
+        record.moves.append((number, seats[seat], _move_text(move, where, record)))
+    return record
+
+
+def _headers(said: Mapping[str, Any], record: Record) -> dict[str, str]:
+    """What a line says besides its moves, as the headers of a written game."""
+    headers = {"format": FORMAT}
+    parameters = _of(dict, said.get("parameters", {}), "parameters", record)
+    for name, value in parameters.items():
+        if not isinstance(value, int | float | str):
+            raise RecordError(f"{record.where}: {name} isn't a number, a text, true or false")
+    if "game" in said:
+        words = [_of(str, said["game"], "game", record)]
+        words += [f"{name}={typed(value)}" for name, value in parameters.items()]
+        headers["game"] = " ".join(map(shlex.quote, words))
+    for name, kind in (
+        ("seed", int),
+        ("target", int),
+        ("rules", str),
+        ("ties", str),
+        ("dice", str),
+    ):
+        if said.get(name) is not None:
+            headers[name] = str(_of(kind, said[name], name, record))
+    seats = []
+    for seat in _of(list, said.get("players", []), "players", record):
+        one = _of(dict, seat, "players", record)
+        name = clean_name(_of(str, one.get("name"), "name of a player", record))
+        policy = _of(str, one.get("policy", "human"), "policy", record)
+        seats.append((name, " ".join(policy.replace(";", " ").split())))
+    if len({name for name, _ in seats}) < len(seats):
+        raise RecordError(f"{record.where}: two players have the same name")
+    if seats:
+        headers["players"] = seats_text(seats)
+    return headers
+
+
+def _highest(moves: list[Any]) -> int:
+    """How many players a line must have, by its moves."""
+    return 2 if any(isinstance(move, dict) and move.get("player") == 1 for move in moves) else 1
+
+
+def _move_text(move: Mapping[str, Any], where: str, record: Record) -> str:
+    """A move as a written game holds it."""
+    text = as_word(_of(str, move.get("action"), f"action of {where}", record), always=True)
+    if "outcome" in move:
+        return f"{text} #{_of(int, move['outcome'], f'outcome of {where}', record)}"
+    shows = _of(list, move.get("shows", []), f"shows of {where}", record)
+    return " ".join([text, *(str(_of(int, face, f"shows of {where}", record)) for face in shows)])
+
+
+def _of(kind: type, value: Any, name: str, record: Record) -> Any:
+    """A part of a line, which must be of this kind."""
+    if not isinstance(value, kind) or isinstance(value, bool):
+        what = "is missing" if value is None else f"isn't {KINDS[kind]}"
+        raise RecordError(f"{record.where}: {name} {what}")
+    return value

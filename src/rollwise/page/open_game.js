@@ -1,0 +1,149 @@
+// A game that is too large for a page: a server tells of each position that play comes to, and of
+// what can come of an action there. It is asked as a `Game` is, once it is `ready`.
+
+import { SAY } from "./strings.js";
+
+// A server that doesn't answer, or refuses; the message is for people.
+export class Lost extends Error {}
+
+// What the server says.
+export async function asked(path, options) {
+  const answer = await fetch(path, options).catch(() => { throw new Lost(SAY.serverGone); });
+  const said = await answer.json();
+  if (!answer.ok) throw new Lost(`${said.error} ${SAY.serverLost}`);
+  return said;
+}
+
+export class OpenGame {
+  constructor(head) {
+    this.head = head;
+    this.isLayered = false; // what was thrown is said with the position
+    this.fieldNames = head.fields;
+    this.numberOf = new Map();
+    this.known = []; // by number: where a state is, what was said of it, and what can come there
+    this.start = this.#number(head.start);
+  }
+
+  #number(place) {
+    const key = JSON.stringify(place);
+    if (!this.numberOf.has(key)) {
+      this.numberOf.set(key, this.known.length);
+      this.known.push({ place, said: null, outcomes: [] });
+    }
+    return this.numberOf.get(key);
+  }
+
+  // Learn of a state, and of what can come of the action at a place in its menu.
+  async ready(s, i = null) {
+    const here = this.known[s];
+    here.said ??= await asked(this.#path(here.place));
+    if (i === null || here.outcomes[i]) return;
+    const { outcomes, dice } = await asked(this.#path(here.place, here.said.choices[i].action));
+    here.outcomes[i] = { dice, list: outcomes.map((one) => this.#outcome(one)) };
+  }
+
+  #path({ state, throw: thrown, rolls_left: left }, action = null) {
+    const words = new URLSearchParams(location.search);
+    words.set("state", Object.entries(state).map(([name, number]) => `${name}=${number}`).join(","));
+    if (thrown !== null) words.set("throw", thrown.join(","));
+    if (left !== null) words.set("rolls_left", left);
+    if (action !== null) words.set("action", action);
+    return `api/position?${words}`;
+  }
+
+  #outcome({ number, ways, of, told, over, passes, payoff, value, next }) {
+    return { number: number - 1, target: next === null ? -1 : this.#number(next), weight: ways, total: of,
+      chance: ways / of, told, isOver: over, passes, payoff, worth: value };
+  }
+
+  #said(s) {
+    return this.known[s].said;
+  }
+
+  // ---- a state
+
+  row(s) {
+    return Object.values(this.known[s].place.state);
+  }
+
+  thrown() {
+    return null;
+  }
+
+  facesThrown(s) {
+    const thrown = this.known[s].place.throw ?? [];
+    return this.head.has_dice ? thrown.filter((face) => face > 0) : [];
+  }
+
+  described(s) {
+    return this.#said(s).position;
+  }
+
+  shown(s) {
+    return this.#said(s).board;
+  }
+
+  board(s) {
+    const { cells } = this.#said(s);
+    return cells.length ? cells.map((row) => row.map(([kind, text, ...numbers]) => ({ kind, text, numbers }))) : null;
+  }
+
+  value(s) {
+    return this.#said(s).value;
+  }
+
+  // ---- what may be done, and what comes of it
+
+  choices(s) {
+    return this.#said(s).choices.map(({ action, value, cost, best }, place) =>
+      ({ place, name: action, value, cost, isBest: best }));
+  }
+
+  isChoice(s) {
+    return this.#said(s).choices.length > 1;
+  }
+
+  isThrow(s) {
+    return this.#said(s).choices[0].is_throw;
+  }
+
+  names(s) {
+    return this.#said(s).choices.map(({ action }) => action);
+  }
+
+  best(s) {
+    return this.#said(s).choices.findIndex(({ best }) => best);
+  }
+
+  mixes(name) {
+    return name === "random";
+  }
+
+  weights(name, s) {
+    return this.#said(s).choices.map(() => 1);
+  }
+
+  rewardOf(s, i) {
+    return this.#said(s).choices[i].reward;
+  }
+
+  deed(s, i) {
+    return this.#said(s).choices[i].deed;
+  }
+
+  dice(s, i) {
+    return this.known[s].outcomes[i].dice;
+  }
+
+  outcomes(s, i) {
+    return this.known[s].outcomes[i].list;
+  }
+
+  worth(outcome) {
+    return outcome.worth;
+  }
+
+  told(outcome) {
+    return outcome.told;
+  }
+}

@@ -1,0 +1,237 @@
+"""Games as JSON lines and in a history: what is kept is read, whole, also after a kill."""
+
+from __future__ import annotations
+
+import io
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import pytest
+from cli_runner import Done, output, refusal, run
+from tests.little_games import HostileNames
+
+import rollwise
+from rollwise.coach import History, Session, Table, json_line, read_records, replay, written
+from rollwise.coach.game_record import RecordError
+from rollwise.coach.made_scores import made_scores
+from rollwise.errors import OutputError
+from rollwise.games.chicago import Chicago
+from rollwise.games.pig import Pig
+from rollwise.games.royal_ur import RoyalUr
+from rollwise.games.threes import Threes
+
+GAMES = [Pig(target=12), Threes(dice=2), rollwise.Duel(Threes(dice=2)),
+         rollwise.Chase(Threes(dice=2), 4), RoyalUr(pieces=1), Chicago(dice=1),
+         HostileNames()]  # fmt: skip
+PIG = '{"game": "pig", "parameters": {"target": 12}, "moves": [%s]}'
+
+
+def played(table: Table, seed: int, moves: int = 10_000) -> Session:
+    """A game of random choices, or its first moves."""
+    names = ["Ann", "Bob; the = second"][: table.graph.players]
+    session = Session(table, names, [None] * len(names), seed=seed)
+    generator = np.random.default_rng(seed)
+    while not session.is_over and len(session.accounts) < moves:
+        choices = session.choices
+        session.choose(choices[int(generator.integers(len(choices)))].action)
+        session.roll()
+    return session
+
+
+def moves_of(session: Session) -> list[tuple[int, int, int, int, tuple[int, ...]]]:
+    return [(e.seat, e.state, e.action, e.outcome, e.faces) for e in session.accounts]
+
+
+def headers_of(game: rollwise.Game) -> dict[str, str]:
+    return {name: str(game.form[name]) for name in ("target", "ties") if name in game.form}
+
+
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name[:12])
+def test_every_way_of_keeping_a_game_gives_it_back(tmp_path, game):
+    table, headers = Table.lay(game), headers_of(game)
+    sessions = [played(table, 1), played(table, 2), played(table, 3, moves=2)]
+    history = History(tmp_path / "a.sqlite")
+    for session in sessions:
+        history.keep(json_line(session, headers))
+    lines = "".join(json_line(session, headers) for session in sessions)
+    (tmp_path / "a.jsonl").write_text(lines, encoding="utf-8")
+    text = "\n".join(written(session, headers) for session in sessions)
+    (tmp_path / "a.game").write_text(text, encoding="utf-8")
+    for name in ("a.sqlite", "a.jsonl", "a.game"):
+        records = read_records(tmp_path / name)
+        assert [moves_of(replay(one, table)) for one in records] == list(map(moves_of, sessions))
+        assert {frozenset(one.form.items()) for one in records} == {frozenset(game.form.items())}
+        assert [one.headers["seed"] for one in records] == ["1", "2", "3"]
+    results = [json.loads(line)["result"] for line in lines.splitlines()]
+    assert results == [one.ledger().result if one.is_over else None for one in sessions]
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("{", "line 1: this isn't JSON"),
+        ("{} 1", "line 1: this isn't JSON"),
+        ('{"game": "pig"}', "moves is missing"),
+        ('{"game": 3, "moves": []}', "game isn't a text"),
+        ('{"format": 2, "moves": []}', "written in format 2"),
+        ('{"format": [], "moves": []}', "written in format"),
+        ('{"game": "pig", "parameters": {"target": []}, "moves": []}', "target isn't a number"),
+        ('{"game": "pig", "seed": true, "moves": []}', "seed isn't a whole number"),
+        ('{"game": "pig", "seed": NaN, "moves": []}', "seed isn't a whole number"),
+        ('{"players": [{"name": "A"}, {"name": "A"}], "moves": []}', "the same name"),
+        ('{"players": ["A"], "moves": []}', "players isn't an object"),
+        (PIG % "3", "move 1 isn't an object"),
+        (PIG % '{"player": 2, "action": "roll"}', "has player 2"),
+        (PIG % '{"player": 0}', "action of move 1 is missing"),
+        (PIG % '{"player": 0, "action": "roll", "shows": 4}', "shows of move 1 isn't a list"),
+        (PIG % '{"player": 0, "action": "roll", "shows": [4.5]}', "isn't a whole number"),
+        (PIG % '{"player": 0, "action": "roll", "shows": [7]}', "line 1: "),
+        (PIG % '{"player": 0, "action": "roll"}', "what came of"),
+        (PIG % '{"player": 1, "action": "roll", "shows": [4]}', "turn, not player 2's"),
+        (PIG % '{"player": 0, "action": "fly\\n", "shows": [4]}', "line 1: "),
+        (PIG % '{"player": 0, "action": "roll", "outcome": 0}', "the outcomes #1 to #6"),
+    ],
+)
+def test_what_is_wrong_with_a_line_is_said(tmp_path, line, says):
+    (tmp_path / "a.jsonl").write_text(line + "\n")
+    told = refusal("review", "pig", "a.jsonl", "target=12", cwd=tmp_path)
+    assert says in told
+    assert "a.jsonl" in told
+
+
+def test_a_line_by_hand_needs_no_more_than_a_game_and_moves(tmp_path):
+    moves = '{"player": 0, "action": "roll", "shows": [4], "x": 1}, {"player": 0, "action": "hold"}'
+    line = PIG % moves
+    (tmp_path / "a.jsonl").write_text(line + "\n\n")
+    told = json.loads(output("review", "a.jsonl", "--json", cwd=tmp_path))
+    assert [move["action"] for move in told["ledgers"][0]["moves"]] == ["roll", "hold"]
+
+
+# ---- a history
+
+
+def test_a_game_that_goes_on_stays_one_game(tmp_path):
+    table = Table.lay(Pig(target=12))
+    history = History(tmp_path / "a.sqlite")
+    history.keep(json_line(played(table, 1, moves=1)))
+    history.keep(json_line(played(table, 2, moves=1)))
+    assert history.keep(json_line(played(table, 1, moves=3))) == 1
+    assert history.keep(json_line(played(table, 1))) == 1
+    assert history.keep(json_line(played(table, 1))) == 3  # it was over: this is another
+    assert len(read_records(history.path)) == 3
+
+
+def test_other_databases_are_left_alone(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "other.sqlite")) as other:
+        other.execute("CREATE TABLE mine (x)")
+        other.commit()
+    before = (tmp_path / "other.sqlite").read_bytes()
+    with pytest.raises(OutputError, match="another database"):
+        History(tmp_path / "other.sqlite")
+    with pytest.raises(RecordError, match="no history of rollwise"):
+        read_records(tmp_path / "other.sqlite")
+    (tmp_path / "text.txt").write_text("a text, and no database of any kind\n" * 100)
+    with pytest.raises(OutputError, match="can't be written"):
+        History(tmp_path / "text.txt")
+    assert (tmp_path / "other.sqlite").read_bytes() == before
+    with pytest.raises(OutputError, match="can't be written"):
+        History(tmp_path / "nowhere" / "a.sqlite")
+
+
+KEEPS = """
+import sys
+from pathlib import Path
+from rollwise.coach.history import History
+history, line = History(Path(sys.argv[1])), sys.argv[2]
+print("ready", flush=True)
+for move in range(10 ** 9):
+    history.keep(line.replace('"moves": []', f'"moves": {[move] * (move % 400)}'), 1 + move % 7)
+"""
+
+
+def test_a_kill_leaves_a_whole_history(tmp_path):
+    path = tmp_path / "a.sqlite"
+    line = '{"game": "pig", "result": null, "moves": []}'
+    for wait in (0.0, 0.05, 0.15):
+        with subprocess.Popen(
+            [sys.executable, "-c", KEEPS, str(path), line], stdout=subprocess.PIPE
+        ) as keeps:
+            assert keeps.stdout.readline() == b"ready\n"
+            with pytest.raises(subprocess.TimeoutExpired):
+                keeps.wait(wait)
+            keeps.send_signal(signal.SIGKILL)
+        with closing(sqlite3.connect(path)) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+            for (record,) in connection.execute("SELECT record FROM games"):
+                moves = json.loads(record)["moves"]
+                assert moves == moves[:1] * len(moves)
+    assert len(moves)
+
+
+# ---- the commands
+
+
+def play(folder: Path, *arguments: str, typed: str) -> Done:
+    lines = io.StringIO("".join(f"{line}\n" for line in typed.split()))
+    with mock.patch("sys.stdin", lines):
+        return run("play", *arguments, cwd=folder)
+
+
+def test_a_history_keeps_all_games_and_each_command_takes_its_own(tmp_path, monkeypatch):
+    monkeypatch.setenv("ROLLWISE_HISTORY", "all.sqlite")
+    for seed in ("1", "2"):
+        play(tmp_path, "pig", "target=8", "--seed", seed, typed="roll hold " * 30)
+        play(tmp_path, "threes", "dice=2", "--seed", seed, typed="1 " * 30)
+    play(tmp_path, "pig", "target=12", "--seed", "1", typed="roll hold " * 60)
+    play(tmp_path, "threes", "dice=2", "--contest", "--seed", "1", typed="1 " * 30)
+    ask = [("pig", "target=8", 2), ("pig", "target=12", 1), ("threes", "dice=2", 2)]
+    for game, parameter, games in ask:
+        words = ("review", game, parameter, "all.sqlite", "--json")
+        assert json.loads(output(*words, cwd=tmp_path))["games"] == games
+    contest = ("review", "threes", "dice=2", "all.sqlite", "--contest", "--json")
+    assert json.loads(output(*contest, cwd=tmp_path))["games"] == 1
+    assert "review these apart" in refusal("review", "pig", "all.sqlite", cwd=tmp_path)
+    assert "no such games of piglet" in refusal("review", "piglet", "all.sqlite", cwd=tmp_path)
+    assert "positions" in output("drill", "pig", "target=8", "all.sqlite", "--json", cwd=tmp_path)
+    policies = rollwise.solve(Threes(dice=2)).policies
+    assert len(made_scores(tmp_path / "all.sqlite", policies)) == 2
+    with closing(sqlite3.connect(tmp_path / "all.sqlite")) as connection:
+        moves = connection.execute(
+            "SELECT action, shows FROM games JOIN moves USING (number) WHERE game = 'pig'"
+        ).fetchall()
+        assert connection.execute("SELECT count(*), count(result) FROM games").fetchone() == (6, 6)
+    assert {action for action, _ in moves} == {"roll", "hold"}
+
+
+def test_a_game_that_is_stopped_goes_on_in_its_lines_and_its_history(tmp_path):
+    words = ("--save", "a.jsonl", "--history", "all.sqlite")
+    play(tmp_path, "pig", "target=14", "--seed", "4", *words, typed="roll quit")
+    before = (tmp_path / "a.jsonl").read_text()
+    assert json.loads(before)["result"] is None
+    done = play(tmp_path, "--resume", "a.jsonl", *words[2:], typed="roll hold " * 60)
+    assert done.returncode == 0, done.stderr
+    after = json.loads((tmp_path / "a.jsonl").read_text())
+    assert after["result"] in (1, -1)
+    assert after["moves"][: len(json.loads(before)["moves"])] == json.loads(before)["moves"]
+    (record,) = read_records(tmp_path / "all.sqlite")
+    assert len(record.moves) == len(after["moves"])
+    assert "is a history" in refusal("play", "--resume", "all.sqlite", cwd=tmp_path)
+
+
+def test_a_series_of_lines_goes_on(tmp_path):
+    words = ("--games", "3", "--save", "a.jsonl", "--history", "all.sqlite")
+    play(tmp_path, "pig", "target=6", "--seed", "4", *words, typed="roll hold " * 90)
+    lines = (tmp_path / "a.jsonl").read_text().splitlines()
+    assert [json.loads(line)["seed"] for line in lines] == [4, 5, 6]
+    kept = [record.moves for record in read_records(tmp_path / "all.sqlite")]
+    assert [len(moves) for moves in kept] == [len(json.loads(line)["moves"]) for line in lines]
+    more = ("--resume", "a.jsonl", "--games", "4")
+    assert play(tmp_path, *more, typed="roll hold " * 90).returncode == 0
+    assert (tmp_path / "a.jsonl").read_text().splitlines()[:3] == lines
