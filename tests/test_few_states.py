@@ -61,6 +61,7 @@ def test_some_states_of_a_game(game):
     whole = solution.table()
     found = solution.states_where()
     assert solution.rows_of(found[3:7]).equals(whole[3:7])
+    assert solution.cells_of(found[3:7]) == whole[3:7].to_dict(as_series=False)
     first = whole["action"][0]
     assert solution.table(f"value > 0 and action != '{first}'").equals(
         whole.filter((whole["value"] > 0) & (whole["action"] != first))

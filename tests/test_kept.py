@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -139,12 +140,13 @@ def test_a_saved_solution_is_proved_once(tmp_path, monkeypatch):
     rollwise.solve(Piglet(5), method="value-iteration").save(path)  # another file of that name
     kept.load(path, Piglet(5))
     assert len(proved) == 3
-    rollwise.solve(Piglet(5)).save(tmp_path / "copy.parquet")  # the same values
-    kept.load(tmp_path / "copy.parquet", Piglet(5))
+    copied = shutil.copy(path, tmp_path / "copy.parquet")
+    kept.load(copied, Piglet(5))
     assert len(proved) == 3
     with pytest.raises(SolutionFileError, match="not for piglet target=6"):
         kept.load(path, Piglet(6))
-    assert len(list((tmp_path / "cache" / "answers").glob("*.proved"))) == 2
+    told = json.loads(output("cache", "--json"))["kept"]
+    assert [row["game"] for row in told if row["kept"] == "content"] == ["piglet"] * 2
     output("cache", "--clear")
     assert not files(tmp_path)
 
@@ -156,6 +158,34 @@ def test_a_file_that_claims_too_much_is_never_noted(tmp_path):
     for _ in range(2):
         with pytest.raises(SolutionFileError, match="isn't so"):
             kept.load(path, Piglet(5))
+
+
+def test_what_is_kept_of_a_file_is_no_other_s(tmp_path, monkeypatch):
+    """A description may say anything, and a file may be replaced while it is read."""
+    path, other = tmp_path / "piglet.parquet", tmp_path / "other.parquet"
+    solution = rollwise.solve(Piglet(5))
+    solution.save(path)
+    rollwise.solve(Piglet(5), method="value-iteration").save(other)
+    facts = storage.read_facts
+
+    def odd(place):
+        return {**facts(place), "values": [7.0], "bounds": [7.0], "facts": "none"}
+
+    with monkeypatch.context() as patched:
+        patched.setattr(storage, "read_facts", odd)
+        kept.load(path, Piglet(5))
+    assert np.array_equal(kept.load(path, Piglet(5)).values, solution.values)
+
+    def replaced(place):
+        shutil.copy(path, other)
+        return facts(place)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(storage, "read_facts", replaced)
+        as_it_was = other.read_bytes()
+        kept.load(other, Piglet(5))
+    other.write_bytes(as_it_was)
+    assert kept.load(other, Piglet(5)).method == "value-iteration"
 
 
 def test_the_second_question_says_that_the_answer_was_kept(tmp_path):
@@ -358,17 +388,19 @@ def test_derived_games_of_other_people_are_not_kept():
     assert kept.solve(game).kept_from is None
 
 
-def test_a_saved_solution_is_read_without_numba(tmp_path):
+def test_a_saved_solution_is_read_without_numba_and_shown_without_polars(tmp_path):
     large = ["pig", "target=30", "--load", str(tmp_path / "pig.parquet")]
     output("solve", *large[:2], "--save", large[-1])
+    polars = ["polars"]
     questions = [
-        ["table", *large, "--limit", "5"],
-        ["table", *large, "--where", "turn > 8", "--limit", "5"],
-        ["advise", *large, "--state", "banked=0,rival=0,turn=20"],
+        (["table", *large, "--limit", "5"], []),
+        (["table", *large, "--where", "turn > 8", "--limit", "5"], polars),
+        (["table", *large, "--limit", "5", "--csv"], polars),
+        (["advise", *large, "--state", "banked=0,rival=0,turn=20"], []),
     ]
-    for question in questions:
+    for question, needed in questions:
         first = output(*question)  # which proves it and keeps the graph
-        assert loaded_by(question, ["numba", "scipy"]) == []
+        assert loaded_by(question, ["numba", "scipy", *polars]) == needed
         assert output(*question) == first
 
 

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 import rollwise
 from rollwise.answer import solve as solving
@@ -43,10 +42,10 @@ from rollwise.methods.result import MethodResult, Status
 if TYPE_CHECKING:
     from rollwise.answer.layered import LayeredSolution
     from rollwise.answer.references import Policies
+    from rollwise.answer.storage import Content
 
 WORTH_KEEPING = 0.3  # seconds: less is found sooner than read
 WORTH_COMPILING = 5.0  # seconds: for rules that were interpreted, to know that they can be kept
-MOST_NOTES = 1000
 COMPONENTS = ("components.order", "components.indptr")  # of a graph, where they are known
 # Rooms that have no part in an answer.
 ELSEWHERE = (
@@ -64,7 +63,6 @@ ELSEWHERE = (
     "words",
 )
 Kept = TypeVar("Kept")
-Floats = NDArray[np.float64]
 
 
 def build(
@@ -175,8 +173,8 @@ def load(
 ) -> Solution:
     """A saved solution, as `rollwise.load` gives it.
 
-    Its graph is kept, or built and then kept. Values and bounds that were proved on this machine
-    aren't proved again for the same graph by the same rollwise.
+    Its graph is kept, or built and then kept. So is its content, once it is proved: a file that
+    was proved on this machine by the same rollwise isn't proved again, nor read by Polars.
     """
     from rollwise.answer.storage import load as read
 
@@ -186,29 +184,48 @@ def load(
 class _Memory:
     """See `rollwise.answer.storage.Memory`."""
 
+    def __init__(self) -> None:
+        self._key: str | None = None
+
     def build(self, game: Game, max_states: int | None, progress: Progress | None) -> StateGraph:
         return build(game, max_states=max_states, progress=progress)
 
-    def was_proved(self, graph: StateGraph, values: Floats, bounds: Floats) -> bool:
-        note = self._note(graph, values, bounds)
-        return note is not None and note.exists()
-
-    def note_proved(self, graph: StateGraph, values: Floats, bounds: Floats) -> None:
-        note = self._note(graph, values, bounds)
-        if note is not None:
-            with contextlib.suppress(OSError):
-                note.touch()
-                make_room(note.parent, "*.proved", most_files=MOST_NOTES)
-
-    def _note(self, graph: StateGraph, values: Floats, bounds: Floats) -> Path | None:
-        """An empty file, named after all that the check reads and the sources of rollwise."""
-        folder = answers_folder()
-        if folder is None:
+    def recall(self, path: Path) -> Content | None:
+        folder, self._key = answers_folder(), _key_of_content(path)
+        if folder is None or self._key is None:
             return None
-        digest = hashlib.blake2b(f"{graph.content_hash} {_sources()}".encode(), digest_size=20)
-        digest.update(values.tobytes())
-        digest.update(bounds.tobytes())
-        return folder / f"{digest.hexdigest()}.proved"
+        found = next(folder.glob(f"*-{self._key}.content.npz"), None)
+        return None if found is None else _read(found, _content_of)
+
+    def note_proved(self, path: Path, content: Content) -> None:
+        folder, key = answers_folder(), self._key
+        if folder is None or key is None or _key_of_content(path) != key:
+            return  # nothing is kept, or another file has come there
+        arrays = {"values": content.values, "bounds": content.bounds}
+        place = folder / f"{_plain(content.facts['game'])}-{key}.content.npz"
+        _write(place, arrays, {"about": content.facts})
+        make_room(folder, "*.npz", most_bytes=MOST_BYTES)
+
+
+def _key_of_content(path: Path) -> str | None:
+    """What a saved solution is known by: all its bytes, and the sources of rollwise."""
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, hashlib.blake2b).hexdigest()
+    except OSError:  # whoever reads it will say why
+        return None
+    return hashlib.blake2b(f"{digest} {_sources()}".encode(), digest_size=20).hexdigest()
+
+
+def _content_of(found: dict[str, Any]) -> Content:
+    from rollwise.answer.storage import Content
+
+    return Content(found["about"], found["values"], found["bounds"])
+
+
+def _plain(name: str) -> str:
+    """The name of a game as it stands in those of files."""
+    return re.sub(r"[^\w-]", "_", name)[:60]
 
 
 class _Entry:
@@ -220,7 +237,7 @@ class _Entry:
 
     def __init__(self, game: Game, about: str | None, place: Path | None) -> None:
         self._game, self._about, self._folder = game, about, place
-        self._name = re.sub(r"[^\w-]", "_", game.name)[:60]
+        self._name = _plain(game.name)
 
     @classmethod
     def of(
@@ -262,20 +279,8 @@ class _Entry:
         return path if path is not None and path.exists() else None
 
     def _read(self, kind: str, made_of: Callable[[dict[str, Any]], Kept]) -> Kept | None:
-        """What is made of the arrays and facts in a file, or None."""
         path = self._found(kind)
-        if path is None:
-            return None
-        try:
-            with np.load(path, allow_pickle=False) as archive:  # which looks at their checksums
-                arrays = {name: archive[name] for name in archive.files}
-            facts = json.loads(arrays.pop("facts").tobytes())
-            os.utime(path)  # it was used
-            return made_of({**arrays, **facts})
-        except Exception:  # damaged, and that in any way: it is of no use
-            with contextlib.suppress(OSError):
-                path.unlink()
-            return None
+        return None if path is None else _read(path, made_of)
 
     def graph(self, max_states: int | None) -> StateGraph | None:
         """The graph, if it is kept and has no more states than that."""
@@ -325,12 +330,8 @@ class _Entry:
         """Write arrays and facts, each kind into its file; old files make room."""
         for kind, (arrays, facts) in files.items():
             path = self._path(kind)
-            size = sum(array.nbytes for array in arrays.values())
-            if path is None or size > MOST_BYTES / 2 or (kind == "graph" and path.exists()):
-                continue
-            text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
-            with contextlib.suppress(OutputError):
-                write_atomically(path, partial(_save, {"facts": text, **arrays}))
+            if path is not None and not (kind == "graph" and path.exists()):
+                _write(path, arrays, facts)
         if self._folder is None:
             return
         make_room(self._folder, "*.npz", most_bytes=MOST_BYTES)
@@ -370,6 +371,31 @@ def _solution_of(graph: StateGraph, game: Game, found: dict[str, Any]) -> Soluti
         run=run,
         kept_from=found["kept_from"],
     )
+
+
+def _read(path: Path, made_of: Callable[[dict[str, Any]], Kept]) -> Kept | None:
+    """What is made of the arrays and facts in a file; None where it isn't there or is damaged."""
+    if not path.exists():
+        return None
+    try:
+        with np.load(path, allow_pickle=False) as archive:  # which looks at their checksums
+            arrays = {name: archive[name] for name in archive.files}
+        facts = json.loads(arrays.pop("facts").tobytes())
+        os.utime(path)  # it was used
+        return made_of({**arrays, **facts})
+    except Exception:  # damaged, and that in any way: it is of no use
+        with contextlib.suppress(OSError):
+            path.unlink()
+        return None
+
+
+def _write(path: Path, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
+    """Write arrays and facts, unless they are too large or the place can't be written."""
+    if sum(array.nbytes for array in arrays.values()) > MOST_BYTES / 2:
+        return
+    text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
+    with contextlib.suppress(OutputError):
+        write_atomically(path, partial(_save, {"facts": text, **arrays}))
 
 
 def _save(arrays: dict[str, Any], place: Path) -> None:

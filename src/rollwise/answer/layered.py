@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer.layer_files import write_layers
 from rollwise.answer.packed import WORTHWHILE, Packed, can_be_packed
+from rollwise.answer.rows import Cells, Columns, cells_of, frame_of
 from rollwise.answer.turns import turn_values
 from rollwise.answer.worth import Worth
 from rollwise.builders.arrays import action_names, lotteries_of
@@ -261,21 +262,23 @@ class LayeredSolution(Worth):
 
     def rows_of(self, states: NDArray[np.int64] | slice) -> pl.DataFrame:
         """The rows of some states in the `table`."""
-        import polars as pl
+        return frame_of(*self._columns(states), self.vocabulary)
 
+    def cells_of(self, states: NDArray[np.int64]) -> Cells:
+        """What `rows_of` says, as lists."""
+        return cells_of(*self._columns(states), self.vocabulary)
+
+    def _columns(self, states: NDArray[np.int64] | slice) -> tuple[Columns, int]:
+        """The columns of some rows, and how many rows they have."""
         values = self.values[states]
-        return pl.DataFrame(
-            {name: self.states[states, i] for i, name in enumerate(self.field_names)}
-        ).with_columns(
-            pl.lit(None, dtype=pl.String).alias("action")
-            if np.all(self.actions == THROW)
-            else self.vocabulary.column(self.actions[states]),
-            pl.Series("value", values),
-            pl.lit(None, dtype=pl.Float64).alias("win_probability")
-            if self.is_score
-            else pl.Series("win_probability", win_probability(values)),
-            pl.Series("error_bound", self.error_bounds[states]),
-        )
+        columns = {
+            **{name: self.states[states, i] for i, name in enumerate(self.field_names)},
+            "action": None if np.all(self.actions == THROW) else self.actions[states],
+            "value": values,
+            "win_probability": None if self.is_score else win_probability(values),
+            "error_bound": self.error_bounds[states],
+        }
+        return columns, len(values)
 
     def table(self, where: str | None = None, *, part: slice = slice(None)) -> pl.DataFrame:
         """The strategy, a row for each state, in the order of the layers.

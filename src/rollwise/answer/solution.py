@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.rows import Cells, cells_of, frame_of
 from rollwise.answer.worth import Worth
 from rollwise.errors import UsageError
 from rollwise.game import Game
@@ -296,6 +297,11 @@ class Solution(Worth):
         """The rows of some states in the `table`; for a few states it looks only at these."""
         return self._frame(states, self.best_actions_in(states), throws)
 
+    def cells_of(self, states: NDArray[np.int64], *, throws: bool = False) -> Cells:
+        """What `rows_of` says, as lists: found without Polars, which takes longer to import."""
+        columns = self._columns(states, self.best_actions_in(states), throws)
+        return cells_of(columns, len(states), self.graph.vocabulary)
+
     def _fields(self, states: NDArray[np.int64], throws: bool) -> dict[str, NDArray[np.int32]]:
         """The columns of some states: their fields, and what was thrown if that is asked for."""
         graph = self.graph
@@ -303,28 +309,30 @@ class Solution(Worth):
         columns = dict(zip(graph.columns, rows[states].T, strict=False))
         return {name: x for name, x in columns.items() if throws or name not in graph.throw_names}
 
+    def _columns(
+        self, states: NDArray[np.int64], actions: NDArray[np.int64], throws: bool
+    ) -> dict[str, Any]:
+        """The columns of some rows, with the numbers of actions; None where all is null."""
+        graph, values = self.graph, self.values[states]
+        return {
+            **self._fields(states, throws),
+            "action": graph.action_label[actions] if throws or not graph.throw_names else None,
+            "value": values,
+            "win_probability": graph.view.win_probability(values),
+            "error_bound": None if self.estimated else self.error_bounds[states],
+            **{
+                name: column[states]
+                if isinstance(column, np.ndarray)
+                else [column[s] for s in states.tolist()]
+                for name, column in self._said_of_states.items()
+            },
+        }
+
     def _frame(
         self, states: NDArray[np.int64], actions: NDArray[np.int64], throws: bool
     ) -> pl.DataFrame:
-        import polars as pl
-
-        graph, values = self.graph, self.values[states]
-        none = np.full(len(states), None)
-        wins, bounds = graph.view.win_probability(values), self.error_bounds[states]
-        return pl.DataFrame(
-            {
-                **self._fields(states, throws),
-                "action": self.action_column(actions)
-                if throws or not graph.throw_names
-                else pl.Series(none, dtype=pl.String),
-                "value": values,
-                "win_probability": pl.Series(none if wins is None else wins, dtype=pl.Float64),
-                "error_bound": pl.Series(none if self.estimated else bounds, dtype=pl.Float64),
-                **{
-                    name: pl.Series(column)[states] for name, column in self._said_of_states.items()
-                },
-            }
-        )
+        columns = self._columns(states, actions, throws)
+        return frame_of(columns, len(states), self.graph.vocabulary)
 
     @property
     def _said_of_states(self) -> Mapping[str, Any]:
@@ -491,9 +499,8 @@ class Solution(Worth):
         """How a notebook shows it: what it is worth, and the beginning of the table."""
         from html import escape
 
-        rows = self.table().head(10)
-        rows = rows.select(name for name in rows.columns if not rows[name].is_null().all())
-        text = as_text(rows)
+        states = self.states_where()[:10]
+        text = as_text(self.cells_of(states))
         head = "".join(f"<th>{escape(name)}</th>" for name in text)
         body = "".join(
             f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>"
@@ -502,7 +509,7 @@ class Solution(Worth):
         return (
             f"<p>{escape(repr(self)[1:-1])}</p>\n<table><thead><tr>{head}</tr></thead>"
             f"<tbody>{body}</tbody></table>\n"
-            f"<p>{len(rows)} of {len(self):,} states, see <code>table()</code></p>"
+            f"<p>{len(states)} of {len(self):,} states, see <code>table()</code></p>"
         )
 
     def __repr__(self) -> str:

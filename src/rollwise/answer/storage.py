@@ -212,7 +212,7 @@ def load(
     mode, max_states, progress
         How to build the graph; see `rollwise.build`.
     memory : Memory, optional
-        What earlier runs found out: graphs, and which values were proved.
+        What earlier runs found out: graphs, and files that were proved.
 
     Raises
     ------
@@ -221,34 +221,49 @@ def load(
         it says; or it names a game that isn't installed.
     """
     path = Path(path)
-    facts = read_facts(path)
+    known = memory.recall(path) if prove and memory is not None else None
+    facts = read_facts(path) if known is None else known.facts
     how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
     saved = build_saved(path, facts, game, memory=memory, **how)
-    values, bounds = _numbers(path, facts, saved.graph)
-    known = saved.graph, values, bounds
-    if prove and not (memory is not None and memory.was_proved(*known)):
-        started = time.perf_counter()
-        _, state = find_unproved(*known)
-        if state is not None:
-            raise SolutionFileError(
-                f"{path} says that {claim(*known, state)}, which isn't so; "
-                "solve the game again and save it"
-            )
-        saved.seconds["certify"] = time.perf_counter() - started
-        if memory is not None:
-            memory.note_proved(*known)
+    if known is None:
+        known = Content(facts, *_numbers(path, facts, saved.graph))
+        if prove:
+            started = time.perf_counter()
+            _prove(path, saved.graph, known)
+            saved.seconds["certify"] = time.perf_counter() - started
+            if memory is not None:
+                memory.note_proved(path, known)
     return Solution(
         saved.graph,
         saved.game,
         facts["method"],
-        values,
-        bounds,
+        known.values,
+        known.bounds,
         facts["tolerance"],
         facts["sweeps"],
         facts["converged"],
         saved.seconds,
         proved=prove,
     )
+
+
+def _prove(path: Path, graph: StateGraph, found: Content) -> None:
+    """Refuse a file whose bounds can't be proved."""
+    numbers = graph, found.values, found.bounds
+    _, state = find_unproved(*numbers)
+    if state is not None:
+        raise SolutionFileError(
+            f"{path} says that {claim(*numbers, state)}, which isn't so; "
+            "solve the game again and save it"
+        )
+
+
+class Content(NamedTuple):
+    """What was read from a file: its description, and the numbers of all states."""
+
+    facts: dict[str, Any]
+    values: NDArray[np.float64]
+    bounds: NDArray[np.float64]
 
 
 class Built(NamedTuple):
@@ -265,15 +280,11 @@ class Memory(Protocol):
     def build(self, game: Game, max_states: int | None, progress: Progress | None) -> StateGraph:
         """The graph of a game, as `rollwise.build` gives it."""
 
-    def was_proved(
-        self, graph: StateGraph, values: NDArray[np.float64], bounds: NDArray[np.float64]
-    ) -> bool:
-        """Whether these bounds on these values were proved."""
+    def recall(self, path: Path) -> Content | None:
+        """The content of a file, if it was proved."""
 
-    def note_proved(
-        self, graph: StateGraph, values: NDArray[np.float64], bounds: NDArray[np.float64]
-    ) -> None:
-        """Say that they were."""
+    def note_proved(self, path: Path, content: Content) -> None:
+        """Say that it was."""
 
 
 def build_saved(

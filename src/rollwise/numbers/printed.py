@@ -10,12 +10,9 @@ Review of Particle Physics rounds so, section 5.3 of its introduction), which le
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, localcontext
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    import polars as pl
+from typing import Any, NamedTuple
 
 MOST_DIGITS = 17  # with so many every double is told from its neighbours
 LONGEST = 24  # places before or behind the point; beyond them powers of ten are written
@@ -95,35 +92,39 @@ def rounded_up(bound: Number) -> str:
         return _with_exponent(f"{up:.1e}")
 
 
-def as_text(frame: pl.DataFrame) -> dict[str, list[str]]:
-    """The columns of a strategy's table as text.
+def as_text(cells: Mapping[str, list[Any]]) -> dict[str, list[str]]:
+    """The columns of a strategy's table as text, but for those that hold nothing.
 
     `value`, `win_probability` and `error_bound` have the digits that the bounds of the rows
     earn; a bound is that of its row's value as it is printed. Estimates end where their standard
     errors do.
     """
-    shown = {name: [str(cell) for cell in frame[name].to_list()] for name in frame.columns}
-    if "standard_error" in frame.columns:
-        return shown | _estimates_as_text(frame)
-    if "error_bound" in frame.columns:
-        values, bounds = frame["value"].to_list(), frame["error_bound"].to_list()
+    said = {
+        name: column
+        for name, column in cells.items()
+        if not column or any(cell is not None for cell in column)
+    }
+    shown = {name: list(map(str, column)) for name, column in said.items()}
+    if "standard_error" in said:
+        return shown | _estimates_as_text(said)
+    if "error_bound" in said:
+        values, bounds = said["value"], said["error_bound"]
         rows = list(map(certified, values, bounds))
         shown["value"] = [row.number for row in rows]
         shown["error_bound"] = [row.bound for row in rows]
-        if "win_probability" in shown and not frame["win_probability"].is_null().all():
+        if "win_probability" in said:
             shown["win_probability"] = [
                 chance(value, bound).number for value, bound in zip(values, bounds, strict=True)
             ]
     return shown
 
 
-def _estimates_as_text(frame: pl.DataFrame) -> dict[str, list[str]]:
+def _estimates_as_text(columns: Mapping[str, list[Any]]) -> dict[str, list[str]]:
     """The columns that hold estimates, their errors and the truth."""
-    columns = {name: frame[name].to_list() for name in frame.columns}
     errors = columns["standard_error"]
     rows = list(map(estimated, columns["value"], errors))
     shown = {"value": [row.number for row in rows], "standard_error": [row.bound for row in rows]}
-    if not frame["win_probability"].is_null().all():
+    if "win_probability" in columns:
         chances = zip(columns["win_probability"], errors, strict=True)
         shown["win_probability"] = [estimated(p, e / 2).number for p, e in chances]
     for name in ("own_error", "inherited_error"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -50,9 +50,12 @@ from rollwise.machine.parquet_files import write_parquet
 from rollwise.numbers.printed import as_text
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
 
     from rollwise.answer.layered import LayeredSolution
+    from rollwise.answer.rows import Cells
     from rollwise.answer.solution import Solution
 
 SHOWN = 40  # rows shown where nothing else is asked for
@@ -119,8 +122,10 @@ def table(
     if limit is None and out is None and form is None:
         limit = SHOWN
     found = solve_or_open(chosen, load, max_states, method=method, options=options)
-    solution, rows, total = _found(found, where, throws, limit)
+    solution, states, how = _found(found, where, throws)
+    shown = states[:limit]
     if out is not None:
+        rows = solution.rows_of(shown, **how)
 
         def write(place: Path) -> None:
             if form == "parquet":
@@ -130,24 +135,22 @@ def table(
 
         write_atomically(out, write)
     elif form is not None:
-        (streams.write_json if form == "json" else streams.write)(_text(solution, rows, form))
+        write_text = streams.write_json if form == "json" else streams.write
+        write_text(_text(solution, solution.rows_of(shown, **how), form))
     else:
-        _show(rows, total)
+        _show(solution.cells_of(shown, **how), len(shown), len(states))
     _tell_unfinished(solution)
 
 
 def _found(
-    found: Solution | LayeredSolution, where: str | None, throws: bool, limit: int | None
-) -> tuple[Solution | LayeredSolution, pl.DataFrame, int]:
-    """The answer that has the rows, as many of them as are asked for, and how many there are."""
+    found: Solution | LayeredSolution, where: str | None, throws: bool
+) -> tuple[Any, NDArray[np.int64], dict[str, bool]]:
+    """The answer that has the rows, their states, and how it is asked for them."""
     from rollwise.answer.solution import Solution
 
     solution = found.part_where(where) if throws and not isinstance(found, Solution) else found
-    if isinstance(solution, Solution):
-        states = solution.states_where(where, throws=throws)
-        return solution, solution.rows_of(states[:limit], throws=throws), len(states)
-    states = solution.states_where(where)
-    return solution, solution.rows_of(states[:limit]), len(states)
+    how = {"throws": throws} if isinstance(solution, Solution) else {}
+    return solution, solution.states_where(where, **how), how
 
 
 def _tell_unfinished(solution: Solution | LayeredSolution) -> None:
@@ -164,18 +167,15 @@ def _text(solution: Solution | LayeredSolution, rows: pl.DataFrame, form: str | 
     return table_json(solution, rows) + "\n"
 
 
-def _show(rows: pl.DataFrame, total: int) -> None:
+def _show(cells: Cells, n: int, total: int) -> None:
     from rich.table import Table
 
     shown = Table(box=None, padding=(0, 2, 0, 0))
-    columns = [name for name in rows.columns if not rows[name].is_null().all() or not len(rows)]
-    for name in columns:
+    text = as_text(cells)
+    for name in text:
         shown.add_column(name, justify="left" if name in ("action", "exact") else "right")
-    text = as_text(rows)
-    for row in zip(*(text[name] for name in columns), strict=True):
+    for row in zip(*text.values(), strict=True):
         shown.add_row(*row)
     print_table(shown)
-    if total > len(rows):
-        typer.echo(
-            f"{len(rows)} of {total:,} rows (--limit N for more, --csv, --json or --out for all)"
-        )
+    if total > n:
+        typer.echo(f"{n} of {total:,} rows (--limit N for more, --csv, --json or --out for all)")
