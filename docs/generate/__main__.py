@@ -1,8 +1,9 @@
 """Write the generated parts of the documentation: ``python docs/generate``.
 
 The cards of the games and their gallery, the page on the command line, the page of sources, the
-table of mixed-integer programs, the picture of the tutorial and the screens of the mailed page
-(where a browser is installed), and on every page the outputs that it shows.
+tables of mixed-integer programs and of what games do to their players, the picture of the tutorial
+and the screens of the mailed page (where a browser is installed), and on every page the outputs
+that it shows.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import tempfile
 from pathlib import Path
 
+import balance
 import blocks
 import cards
 import command_line
@@ -48,6 +50,7 @@ def main() -> None:
         (DOCS / "images" / f"{name}.png").write_bytes(picture)
         print(f"docs/images/{name}.png")
     thumb.write()
+    balance.write()
     for page in links.pages(ROOT):
         if any(block.shown for block in blocks.blocks_of(page.read_text(encoding="utf-8"))):
             with tempfile.TemporaryDirectory() as folder:

@@ -38,6 +38,8 @@ class Lengths:
         The probability that it lasts longer than that.
     visits : (n_states,) float64
         How often each position is come to, on average (the tail left out).
+    watched : (n,) float64
+        What was watched for in turn 0, 1, 2, ..., on average; zeros where nothing was.
     """
 
     unit: str
@@ -46,6 +48,7 @@ class Lengths:
     other: Floats
     tail: float
     visits: Floats
+    watched: Floats
 
     @property
     def chance(self) -> Floats:
@@ -64,7 +67,12 @@ class Lengths:
 
 
 def lengths(
-    graph: StateGraph, policy: Policy, *, most: int = MOST_TURNS, begin: Floats | None = None
+    graph: StateGraph,
+    policy: Policy,
+    *,
+    most: int = MOST_TURNS,
+    begin: Floats | None = None,
+    watch: Floats | None = None,
 ) -> Lengths:
     """How long games from the start last when all play one policy.
 
@@ -76,6 +84,8 @@ def lengths(
         Turns after which the rest is the tail.
     begin : (n_states,) float64, optional
         How often games begin in each state: once, at the start, unless something else is said.
+    watch : (n_states,) float64, optional
+        What a visit of each state adds to what is watched in its turn.
 
     Returns
     -------
@@ -93,7 +103,7 @@ def lengths(
     if begin is not None:
         now[:] = begin
     visits = np.zeros(graph.n_states)
-    ends = [np.zeros(3)]
+    ends, seen = [np.zeros(3)], [0.0]
     while now.sum() > TAIL and len(ends) <= most:
         ends.append(np.zeros(3))
         later = np.zeros(graph.n_states)
@@ -114,9 +124,11 @@ def lengths(
             ends[-1],
         )
         now = later
+        seen.append(0.0 if watch is None else float(watch @ visits))
     table = np.array(ends)
     if not alone:  # wins and losses are the mover's, who is the second player in even turns
         table[::2] = table[::2][:, [1, 0, 2]]
     tail = max(0.0, float(now.sum()))
     first, second, other = (np.ascontiguousarray(column) for column in table.T)
-    return Lengths("rolls" if alone else "turns", first, second, other, tail, visits)
+    watched = np.diff(seen, prepend=0.0)
+    return Lengths("rolls" if alone else "turns", first, second, other, tail, visits, watched)

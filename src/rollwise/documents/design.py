@@ -9,9 +9,13 @@ from rollwise.documents.parts import Document, game_head, number_or_none, state_
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rollwise.analysis.design.balance import Balance
     from rollwise.analysis.design.difference import Difference
     from rollwise.analysis.design.tuning import Point, Tuning
     from rollwise.answer.solution import Solution
+    from rollwise.simulate.lengths import Certified
+
+QUANTILES = (5, 50, 95)  # percent of the games, of a distribution of turns
 
 
 def tuning_document(game: str, fixed: Mapping[str, str], found: Tuning) -> Document:
@@ -75,3 +79,70 @@ def _answer(solution: Solution) -> Document:
         "win_probability": graph.view.win_probability(value),
         "error_bound": number_or_none(float(solution.error_bounds[0])),
     }
+
+
+def balance_document(found: Balance) -> Document:
+    """The figures of a game; each with its proved error bound, or none where it has none."""
+    solution, chosen, drama = found.solution, found.decisions, found.drama
+    graph = solution.graph
+    lasts, decided = found.lengths, None if drama is None else drama.decided
+    return {
+        **game_head(graph),
+        "positions": graph.n_positions,
+        "unit": graph.view.worth_name,
+        "value": certified_document(found.value),
+        "win_probability": graph.view.win_probability(found.value.value),
+        "luck": certified_document(found.luck),
+        "edge": found.edge,
+        "turns": certified_document(found.turns),
+        "moves": certified_document(found.moves),
+        "length": {
+            "unit": lasts.unit,
+            "quantiles": {str(q): lasts.quantile(q / 100) for q in QUANTILES},
+            "chances": lasts.chance.tolist(),
+            "longer": lasts.tail,
+        },
+        "decisions": {
+            "positions": chosen.positions,
+            "positions_that_matter": chosen.matter,
+            "in_a_game": certified_document(chosen.in_a_game),
+            "that_matter_in_a_game": certified_document(chosen.matter_in_a_game),
+            "threshold": chosen.threshold,
+            "never_best": list(chosen.never_best),
+        },
+        "draws": None if drama is None else certified_document(drama.draws),
+        "lead_changes": None if drama is None else certified_document(drama.lead_changes),
+        "comebacks": None if drama is None else certified_document(drama.comebacks),
+        "decided": None
+        if decided is None
+        else {
+            "mean_turn": decided.mean,
+            "quantiles": {str(q): decided.quantile(q / 100) for q in QUANTILES},
+            "chances": decided.turn.tolist(),
+        },
+        "skill": None
+        if found.skill is None
+        else {
+            "share": certified_document(found.skill.share),
+            "levels": list(found.skill.levels),
+            "means": found.skill.means.tolist(),
+            "against_best": found.skill.against_best,
+            "error_bound": number_or_none(found.skill.error_bound),
+        },
+        "rules": None
+        if found.rules is None
+        else [
+            {
+                "numbers": rule.numbers,
+                "loss": rule.loss,
+                "error_bound": number_or_none(rule.error_bound),
+                "text": rule.text,
+            }
+            for rule in found.rules.rules
+        ],
+    }
+
+
+def certified_document(found: Certified) -> Document:
+    """A figure that was proved to be off by at most so much."""
+    return {"value": found.value, "error_bound": number_or_none(found.bound)}

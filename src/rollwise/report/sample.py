@@ -103,6 +103,7 @@ class Sample:
             shares(~(first | second)),
             float(1 - played.over.mean()),
             visits,
+            np.zeros(last + 1),
         )
 
     def games_of(self, name: str) -> list[PlayedGames]:

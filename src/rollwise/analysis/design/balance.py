@@ -1,0 +1,350 @@
+"""What a game does to its players: one page of figures for those who make games.
+
+Everybody plays best, unless it says otherwise. Sums along a play are certified (see
+`rollwise.analysis.design.chain`). Distributions over turns are followed forward from the start, in
+floating point, until less than a billionth of the games is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.analysis.design.chain import Chain
+from rollwise.analysis.design.skill import Skill, greedy, measure_skill
+from rollwise.analysis.lengths import Lengths, lengths
+from rollwise.analysis.thumb.frontier import Frontier, find_rules
+from rollwise.answer.references import Policies, Subject
+from rollwise.answer.solution import Solution
+from rollwise.errors import EndlessPlay, UsageError
+from rollwise.graph.choices import fold_actions, has_choice
+from rollwise.graph.naming import KEEP
+from rollwise.graph.policies import Policy
+from rollwise.simulate.lengths import Certified, expected_lengths
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+SURE = 0.9  # a chance to win with which a game counts as decided
+RULES, NUMBERS = 300, 2  # rules of thumb that are scored, and the most integers in one
+MATTERS = 0.02  # of the luck of a game; one percentage point where it is won or lost
+
+Progress = Callable[[str, int, "int | None"], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """When games that are won or lost are decided: from when the winner's chance stays high.
+
+    Attributes
+    ----------
+    turn : (n,) float64
+        The probability that a game is decided in turn 0 (before the first move), 1, 2, ...;
+        what is missing to 1 are the draws.
+    """
+
+    turn: Floats
+
+    @property
+    def mean(self) -> float:
+        """The mean of these turns, over the games that are decided."""
+        return float(np.arange(len(self.turn)) @ self.turn / self.turn.sum())
+
+    def quantile(self, share: float) -> int:
+        """The least number of turns within which this share of the games that are is decided."""
+        return int(np.searchsorted(np.cumsum(self.turn), share * self.turn.sum()))
+
+
+class Decisions(NamedTuple):
+    """The choices that players have.
+
+    Attributes
+    ----------
+    positions : int
+        States with a choice.
+    matter : int
+        Of these, where to choose at random costs more than `threshold`.
+    in_a_game, matter_in_a_game : Certified
+        How many of either a game comes to, on average.
+    threshold : float
+        In units of value.
+    never_best : tuple of str
+        Actions that are nowhere the best where there is a choice.
+    """
+
+    positions: int
+    matter: int
+    in_a_game: Certified
+    matter_in_a_game: Certified
+    threshold: float
+    never_best: tuple[str, ...]
+
+
+class Drama(NamedTuple):
+    """How a game for two is fought out.
+
+    Attributes
+    ----------
+    draws : Certified
+        The probability of a draw.
+    lead_changes : Certified
+        How often it changes who is likelier to win, on average. Where both are equally likely the
+        lead stays as it was.
+    comebacks : Certified
+        The probability that a game is won by a player whose chance had once been low: at most
+        1 - `SURE`.
+    decided : Decided
+    """
+
+    draws: Certified
+    lead_changes: Certified
+    comebacks: Certified
+    decided: Decided
+
+
+@dataclass(frozen=True, eq=False)
+class Balance:
+    """The figures of a game.
+
+    Attributes
+    ----------
+    solution : Solution
+    value : Certified
+        What the start is worth.
+    luck : Certified
+        The standard deviation of the result: with best play the dice alone make it.
+    turns, moves : Certified
+        How many a game lasts, on average.
+    lengths : Lengths
+        The distribution of turns (of rolls, in a game for one); not certified.
+    decisions : Decisions
+    drama : Drama or None
+        None but in games for two that are won or lost.
+    skill : Skill or None
+        None without choices, and where weak players could go round for ever.
+    rules : Frontier or None
+        What rules of thumb lose; None without choices, and where none were looked for.
+    """
+
+    solution: Solution = field(repr=False)
+    value: Certified
+    luck: Certified
+    turns: Certified
+    moves: Certified
+    lengths: Lengths = field(repr=False)
+    decisions: Decisions
+    drama: Drama | None
+    skill: Skill | None
+    rules: Frontier | None
+
+    @property
+    def edge(self) -> float:
+        """By how many standard deviations of luck the first player is ahead in a game."""
+        return self.value.value / self.luck.value if self.luck.value else 0.0
+
+
+def balance(
+    game: Subject,
+    *,
+    sure: float = SURE,
+    evaluations: int = RULES,
+    seed: int = 1,
+    progress: Progress | None = None,
+) -> Balance:
+    """The figures of a game.
+
+    Parameters
+    ----------
+    game : Game, Solution, StateGraph or Policies
+    sure : float
+        The chance to win with which a game counts as decided, between 1/2 and 1.
+    evaluations : int
+        How many rules of thumb are scored; none are looked for where it is 0.
+    seed : int
+        Of that search.
+    progress : callable, optional
+
+    Raises
+    ------
+    UsageError
+        A number is out of range.
+    """
+    if not 0.5 < sure < 1:
+        raise UsageError(f"sure is {sure:g}; it must be more than 0.5, and less than 1")
+    if evaluations < 0:
+        raise UsageError(f"evaluations is {evaluations}; it can't be less than 0")
+    tell = progress or (lambda *_: None)
+    policies = Policies.of(game)
+    tell("solving", 0, None)
+    solution = policies.solution
+    graph = solution.graph
+    tell("following play", 0, None)
+    chain = Chain.of(graph, solution.policy)
+    _, variance = chain.results()[0]
+    turns, moves = expected_lengths(graph, solution.policy)[0]
+    luck = _root(variance)
+    fought = graph.players == 2 and not graph.is_score
+    chosen = _decisions(solution, chain, MATTERS * luck.value)
+    rules = skill = None
+    if chosen.positions:
+        if evaluations:
+            rules = find_rules(
+                policies, NUMBERS, evaluations=evaluations, seed=seed, progress=progress
+            )
+        tell("measuring skill", 0, None)
+        skill = _skill(policies, rules)
+    return Balance(
+        solution,
+        Certified(float(solution.value), float(solution.error_bounds[0])),
+        luck,
+        turns,
+        moves,
+        lengths(graph, solution.policy),
+        chosen,
+        _drama(solution, chain, sure) if fought else None,
+        skill,
+        rules,
+    )
+
+
+def _root(variance: Certified) -> Certified:
+    """The standard deviation of a variance."""
+    value = sqrt(variance.value)
+    low = sqrt(max(variance.value - variance.bound, 0.0))
+    high = sqrt(variance.value + variance.bound)
+    return Certified(value, max(high - value, value - low) + 2.0**-52 * value)
+
+
+def _decisions(solution: Solution, chain: Chain, threshold: float) -> Decisions:
+    graph = solution.graph
+    choice = has_choice(graph)
+    at_random = fold_actions(graph, np.add, solution.regret) / np.diff(graph.action_indptr)
+    matter = choice & (at_random > threshold)
+    in_a_game, that_matter = (
+        chain.total(mask[chain.number].astype(float)) for mask in (choice, matter)
+    )
+    return Decisions(
+        int(choice.sum()),
+        int(matter.sum()),
+        in_a_game,
+        that_matter,
+        threshold,
+        _never_best(solution),
+    )
+
+
+def _never_best(solution: Solution) -> tuple[str, ...]:
+    """The actions, by name, that are nowhere the best where there is a choice."""
+    graph = solution.graph
+    looked = has_choice(graph)[graph.action_state]
+    if graph.has_pool:
+        looked = looked & (graph.action_label < KEEP)  # what is kept isn't the rules' affair
+    text = graph.vocabulary.text
+    there = {text(label) for label in np.unique(graph.action_label[looked]).tolist()}
+    best = np.unique(graph.action_label[looked & solution.is_best]).tolist()
+    return tuple(sorted(there - {text(label) for label in best}))
+
+
+def _skill(policies: Policies, rules: Frontier | None) -> Skill | None:
+    try:
+        levels = [policies.find("random"), greedy(policies)]
+        if rules is not None and rules.rules:
+            rule = rules.rules[-1].rule
+            levels.append(rule.policy(policies.graph, policies.game, "rule of thumb"))
+        best = policies.solution.policy
+        return measure_skill(policies, [*levels, Policy("best", best.probability)])
+    except EndlessPlay:
+        return None
+
+
+# ---- how a game is fought out
+
+
+def _drama(solution: Solution, chain: Chain, sure: float) -> Drama:
+    worth = chain.sign * solution.values[chain.number]
+    off = solution.error_bound
+    wins = [chain.is_over & (sign * chain.payoff > 0) for sign in (1.0, -1.0)]
+    draws = chain.chance_of_end(chain.is_over & (chain.payoff == 0))
+    level = 2 * sure - 1
+    above = [sign * worth >= level - off for sign in (1.0, -1.0)]
+    return Drama(
+        Certified(float(draws[0][0]), float(draws[1][0])),
+        _lead_changes(chain, np.where(np.abs(worth) <= off, 0.0, np.sign(worth))),
+        _comebacks(chain, wins, above),
+        _decided(chain, wins, above),
+    )
+
+
+def _comebacks(chain: Chain, wins: list[Mask], above: list[Mask]) -> Certified:
+    """How likely the winner's chance was low once: that is, the loser's high."""
+    total = off = 0.0
+    for won, low in zip(wins, above[::-1], strict=True):
+        values, bounds = chain.chance_of_end(won)
+        total, off = total + values[0], off + bounds[0]
+        if not low[0]:
+            values, bounds = chain.chance_of_end(won, goes_on=~chain.of_next(low, True))
+            total, off = total - values[0], off + bounds[0]
+    return Certified(max(float(total), 0.0), float(off) + 2.0**-50)
+
+
+def _decided(chain: Chain, wins: list[Mask], above: list[Mask]) -> Decided:
+    """In which turn the winner's chance becomes high for good.
+
+    A player's chance becomes high where play comes into the positions in which it is; for good, if
+    the player wins without leaving them again.
+    """
+    at_once, watch = 0.0, np.zeros(chain.graph.n_states)
+    for won, high in zip(wins, above, strict=True):
+        stays, _ = chain.chance_of_end(won, goes_on=chain.of_next(high, False))
+        entered = np.where(won, 1.0, chain.of_next(np.where(high, stays, 0.0)))
+        watch += np.where(high, 0.0, chain.mean(entered))
+        at_once += stays[0] if high[0] else 0.0
+    followed = lengths(chain.graph, Policy("", np.ones(chain.graph.n_states)), watch=watch)
+    turn = followed.watched.copy()
+    turn[0] = at_once
+    return Decided(turn)
+
+
+def _lead_changes(chain: Chain, lead: Floats) -> Certified:
+    """How often the lead changes: play on three copies, by who had it last (nobody yet: 0).
+
+    Parameters
+    ----------
+    lead : (n_states,) float64
+        1 where the first player is likelier to win, -1 where the second is, 0 where neither is.
+    """
+    graph, n = chain.graph, chain.graph.n_states
+    then = chain.of_next(lead, np.sign(chain.payoff))
+    changes, targets = list[Floats](), list[NDArray[np.int64]]()
+    for last in (0.0, 1.0, -1.0):
+        after = np.where(then == 0, last, then)
+        changes.append(chain.mean((after * last < 0).astype(float)))
+        copy = np.select([after > 0, after < 0], [1, 2], 0)
+        targets.append(np.where(chain.is_over, -1, graph.outcome_state + n * copy))
+    begin = (0, 1, 2)[int(lead[0])]
+    order = np.roll(np.arange(3), -begin)  # the copy that play begins in comes first
+    place = np.argsort(order)
+    moved = [np.where(t < 0, -1, t % n + n * place[t // n]) for t in targets]
+    copies = graph.with_arrays(
+        states=np.column_stack([np.tile(graph.rows, (3, 1)), np.repeat(order, n)]).astype(np.int32),
+        field_names=(*graph.columns, "lead"),
+        action_indptr=np.arange(3 * n + 1),
+        action_label=np.tile(graph.action_label, 3),
+        action_reward=np.zeros(3 * n),
+        outcome_indptr=np.concatenate(
+            [[0], *(graph.outcome_indptr[1:] + k * graph.n_outcomes for k in range(3))]
+        ),
+        outcome_state=np.concatenate([moved[k] for k in order]).astype(np.int32),
+        outcome_weight=np.tile(graph.outcome_weight, 3),
+        outcome_passes=np.tile(graph.outcome_passes, 3),
+        outcome_payoff=np.tile(graph.outcome_payoff, 3),
+        n_roots=1,
+    )
+    seat = np.tile(chain.seat, 3)
+    tripled = Chain(chain.source, chain.policies, copies, np.tile(chain.number, 3), seat)
+    return tripled.total(np.concatenate([changes[k] for k in order]))

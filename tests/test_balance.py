@@ -1,0 +1,274 @@
+"""What a game does to its players: every figure against games that are played out by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import cache
+from itertools import pairwise
+
+import balance as tables
+import numpy as np
+import pytest
+from cli_runner import output, refusal
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from little_games import RandomTable
+from stakes import Gammons
+from throwing import Runners
+
+import rollwise
+from rollwise.analysis.design.balance import MATTERS, SURE, balance
+from rollwise.analysis.design.skill import greedy
+from rollwise.answer.references import Policies
+from rollwise.derive.contest import Duel
+from rollwise.errors import EndlessPlay, UsageError
+from rollwise.games.pig import Pig
+from rollwise.games.threes import Threes
+from rollwise.graph.choices import chances, is_throw
+
+GAMES = 2000
+# Of two games each figure is held against games that are played: one with throws, one with draws.
+PLAYED = {"throws": Runners(), "draws": Duel(Threes(dice=2)), "pig": Pig(target=12)}
+ALONE = {"threes": Threes(dice=3)}
+
+
+@cache
+def found(name):
+    return balance({**PLAYED, **ALONE}[name], evaluations=20)
+
+
+class Dice:
+    """Draws actions and outcomes of a graph, one number between 0 and 1 for each."""
+
+    def __init__(self, graph, seed):
+        self.random = np.random.default_rng(seed)
+        self.actions = graph.action_indptr.tolist()
+        self.outcomes = graph.outcome_indptr.tolist()
+        self.rewards, self.next = graph.action_reward.tolist(), graph.outcome_state.tolist()
+        self.passes = graph.outcome_passes.tolist()
+        self.payoffs = graph.outcome_payoff.tolist()
+        self.chances = chances(graph).tolist()
+
+    def draw(self, chances, first, last):
+        if last == first + 1:
+            return first
+        ahead = self.random.random()
+        for k in range(first, last - 1):
+            ahead -= chances[k]
+            if ahead < 0:
+                return k
+        return last - 1
+
+    def play(self, policies):
+        """One game: the states with their movers, and what the first player got."""
+        state, seat, came, gained = 0, 0, [], 0.0
+        while True:
+            came.append((state, seat))
+            action = self.draw(policies[seat], *self.actions[state : state + 2])
+            outcome = self.draw(self.chances, *self.outcomes[action : action + 2])
+            sign = 1 if seat == 0 else -1
+            gained += sign * self.rewards[action]
+            state = self.next[outcome]
+            if state < 0:
+                return came, gained + sign * self.payoffs[outcome]
+            seat ^= self.passes[outcome]
+
+
+@cache
+def games(name):
+    """Games between those who play best: (states with movers, result)."""
+    solution = found(name).solution
+    dice, policy = Dice(solution.graph, 11), solution.policy.probability.tolist()
+    return [dice.play([policy, policy]) for _ in range(GAMES)]
+
+
+def near(exact, sample, off=0.0):
+    """Whether the mean of a sample is what it should be: within five standard errors."""
+    sample = np.asarray(sample, float)
+    return abs(sample.mean() - exact) <= 5 * sample.std() / math.sqrt(len(sample)) + off + 1e-9
+
+
+def first_chances(solution, came):
+    """The first player's chance to win in each state of a game."""
+    return [(1 + (1 if seat == 0 else -1) * solution.values[s]) / 2 for s, seat in came]
+
+
+@pytest.mark.parametrize("name", [*PLAYED, *ALONE])
+def test_value_luck_and_decisions(name):
+    figures = found(name)
+    graph = figures.solution.graph
+    results = np.array([result for _, result in games(name)])
+    assert near(figures.value.value, results)
+    variance = (results - results.mean()) ** 2
+    assert near(figures.luck.value**2, variance, off=0.01 * figures.luck.value**2)
+    counts = np.diff(graph.action_indptr)
+    choices = [[s for s, _ in came if counts[s] > 1] for came, _ in games(name)]
+    assert near(figures.decisions.in_a_game.value, [len(states) for states in choices])
+    regret = figures.solution.regret
+
+    def at_random(state):
+        low, high = graph.action_indptr[state : state + 2]
+        return regret[low:high].mean()
+
+    least = MATTERS * figures.luck.value
+    assert figures.decisions.threshold == least
+    every = np.flatnonzero(counts > 1).tolist()
+    matter = {s for s in every if at_random(s) > least}
+    counted = [sum(s in matter for s in states) for states in choices]
+    assert near(figures.decisions.matter_in_a_game.value, counted)
+    assert figures.decisions.positions == len(every)
+    assert figures.decisions.matter == len(matter)
+
+
+@pytest.mark.parametrize("name", PLAYED)
+def test_how_long_games_last(name):
+    figures, turns, moves = found(name), [], []
+    graph = figures.solution.graph
+    throws = is_throw(graph)[graph.action_indptr[:-1]]
+    for came, _ in games(name):
+        turns.append(1 + sum(a != b for (_, a), (_, b) in pairwise(came)))
+        moves.append(sum(not throws[s] for s, _ in came))
+    assert near(figures.turns.value, turns)
+    assert near(figures.moves.value, moves)
+    for turn in (2, 4):
+        assert near(figures.lengths.chance[: turn + 1].sum(), np.array(turns) <= turn)
+
+
+@pytest.mark.parametrize("name", PLAYED)
+def test_draws_leads_and_comebacks(name):
+    figures = found(name)
+    draws, leads, comebacks = [], [], []
+    for came, result in games(name):
+        chances = [*first_chances(figures.solution, came), (1 + result) / 2]
+        signs = [np.sign(c - 0.5) for c in chances if abs(c - 0.5) > 1e-9]
+        draws.append(result == 0)
+        leads.append(sum(a != b for a, b in pairwise(signs)))
+        loser = [1 - c if result < 0 else c for c in chances]
+        comebacks.append(result != 0 and min(loser) <= 1 - SURE + 1e-9)
+    drama = figures.drama
+    assert near(drama.draws.value, draws)
+    assert near(drama.lead_changes.value, leads)
+    assert near(drama.comebacks.value, comebacks)
+    assert max(drama.draws.bound, drama.lead_changes.bound, drama.comebacks.bound) < 1e-9
+
+
+@pytest.mark.parametrize("name", PLAYED)
+def test_when_games_are_decided(name):
+    figures, turns = found(name), []
+    for came, result in games(name):
+        if result == 0:
+            continue
+        chances = first_chances(figures.solution, came)
+        chances = chances if result > 0 else [1 - c for c in chances]
+        last = max((k for k, c in enumerate(chances) if c < SURE - 1e-9), default=-1)
+        turn = 1 + sum(came[k][1] != came[k + 1][1] for k in range(last)) if last >= 0 else 0
+        turns.append(turn)
+    decided = figures.drama.decided
+    assert decided.turn.sum() == pytest.approx(1 - figures.drama.draws.value, abs=1e-6)
+    assert near(decided.mean, turns)
+    middle = decided.quantile(0.5)
+    assert near(decided.turn[: middle + 1].sum() / decided.turn.sum(), np.array(turns) <= middle)
+
+
+@pytest.mark.parametrize("name", ["draws", "pig", *ALONE])
+def test_the_share_of_skill(name):
+    """Two games of the same pair agree in what who plays decides, and in nothing else."""
+    figures = found(name)
+    policies = Policies.of(figures.solution)
+    graph, random = figures.solution.graph, np.random.default_rng(12)
+    dice = Dice(graph, 13)
+    rule = figures.rules.rules[-1].rule.policy(graph, policies.game)
+    levels = [policies.find("random"), greedy(policies), rule, figures.solution.policy]
+    assert figures.skill.levels == ("random", "greedy", "rule of thumb", "best")
+    pairs = []
+    for _ in range(GAMES):
+        players = [levels[k].probability.tolist() for k in random.integers(4, size=2)]
+        pairs.append([dice.play(players)[1] for _ in range(2)])
+    one, two = np.array(pairs).T
+    middle = np.array(pairs).mean()
+    whole = ((np.array(pairs) - middle) ** 2).mean()
+    assert near(figures.skill.share.value, (one - middle) * (two - middle) / whole)
+    assert figures.skill.share.bound < 1e-6
+    assert figures.skill.against_best[-1] == pytest.approx(
+        figures.value.value if name in ALONE else 0, abs=1e-9
+    )
+
+
+def test_figures_are_those_of_other_commands():
+    figures = found("pig")
+    solution = rollwise.solve(Pig(target=12))
+    assert figures.value.value == solution.value
+    against = rollwise.evaluate(solution, "random", "optimal", starts=[0])
+    mean = (against.values[0] + against.values_second[0]) / 2
+    assert figures.skill.against_best[0] == pytest.approx(mean, abs=1e-12)
+    chance = figures.lengths.chance
+    assert np.arange(len(chance)) @ chance == pytest.approx(figures.turns.value, abs=1e-6)
+
+
+def test_stakes_have_luck_and_no_drama():
+    figures = balance(Gammons(), evaluations=0)
+    assert figures.drama is None
+    assert figures.rules is None
+    squares = rollwise.simulate.simulate(Gammons(), "optimal", games=4000, seed=1)
+    score = squares.sides[0].score
+    spread = score.standard_error * math.sqrt(4000)
+    assert figures.luck.value == pytest.approx(spread, rel=0.1)
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=8)
+def test_any_game_has_its_figures(seed):
+    try:
+        figures = balance(RandomTable(seed=seed), evaluations=0)
+    except EndlessPlay:
+        return
+    assert figures.luck.value >= 0
+    assert figures.decisions.matter <= figures.decisions.positions
+    if figures.skill is not None:
+        assert -1e-9 <= figures.skill.share.value <= 1
+    if figures.drama is not None:
+        total = figures.drama.decided.turn.sum() + figures.drama.draws.value
+        assert total == pytest.approx(1, abs=1e-6)
+
+
+def test_the_command():
+    said = output("balance", "super-six", "sticks=7", "--evaluations", "20")
+    for word in ("first player", "lead changes", "decided", "comebacks", "decisions", "skill"):
+        assert f"\n{word}" in said
+    document = json.loads(
+        output("balance", "threes", "dice=2", "--contest", "--evaluations", "0", "--json")
+    )
+    assert document["game"] == "contest-threes"
+    assert document["rules"] is None
+    assert document["draws"]["value"] > 0.05
+
+
+def test_the_table_of_the_docs():
+    """Two of its ten games, found anew."""
+    page = tables.PAGE.read_text()
+    assert len(tables.asked()) == 10
+    for title, game in tables.asked():
+        assert f"\n| {title} |" in page
+        if title in ("Dice blackjack", "Threes for two, three dice"):
+            assert tables.row(title, balance(game)) in page
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("pig target=3 --sure 0.4", "more than 0.5"),
+        ("pig target=3 --sure 1", "less than 1"),
+        ("pig target=3 --evaluations -1", "can't be less than 0"),
+        ("pig aim=3", "no parameter 'aim'"),
+        ("pig --contest", "solitaire"),
+        ("threes --chase", "needs a target"),
+    ],
+)
+def test_what_has_no_figures(words, says):
+    assert says in refusal("balance", *words.split())
+
+
+def test_numbers_out_of_range():
+    with pytest.raises(UsageError, match=r"sure is 0\.5"):
+        balance(Pig(target=3), sure=0.5)
