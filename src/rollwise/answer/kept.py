@@ -76,8 +76,9 @@ def build(
     graph = entry.graph(max_states)
     if graph is None:
         graph, report = build_with_report(game, max_states=max_states, progress=progress)
-        if report.build_seconds >= WORTH_KEEPING:
-            entry.keep(graph, None, report.build_seconds)
+        spent = report.compile_seconds + report.build_seconds
+        if spent >= WORTH_KEEPING:
+            entry.keep(graph, None, spent)
     return graph
 
 
@@ -111,7 +112,7 @@ def solve(
         max_states=max_states,
         progress=progress,
     )
-    spent = sum(found.seconds.values()) - found.seconds["compile"]
+    spent = sum(found.seconds.values())
     if entry is not None and spent >= WORTH_KEEPING:
         entry.keep(found.graph, found, spent)
     return found

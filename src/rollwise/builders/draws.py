@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 import types
 from typing import Any
 
@@ -42,5 +43,8 @@ def _drawing(name: str, value: Any, names: set[str]) -> str:
     if value is np and "random" in names:
         return f"{name}.random"
     owner = getattr(value, "__self__", value)
-    drawers = (random.Random, np.random.Generator, np.random.RandomState)
-    return name if isinstance(owner, drawers) else ""
+    if isinstance(owner, random.Random):
+        return name
+    if "numpy.random" not in sys.modules:  # it takes a while to import
+        return ""
+    return name if isinstance(owner, np.random.Generator | np.random.RandomState) else ""
