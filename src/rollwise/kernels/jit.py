@@ -25,8 +25,8 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 __all__ = ["ONE", "Kernel", "compile_all", "index", "inner_kernel", "kernel"]
 
-SMALL = 60_000  # numbers in the arrays of a kernel that may be interpreted
-PATIENCE = 0.3  # seconds of interpreting after which a kernel is compiled
+SMALL = 100_000  # numbers in the arrays of a kernel that may be interpreted
+PATIENCE = 1.0  # seconds of processor time of interpreting after which a kernel is compiled
 
 INNER: list[Any] = []  # inner kernels that Numba doesn't know yet
 
@@ -74,14 +74,14 @@ class Kernel:
             return self.function(*arguments)
         if self._compiled is not None or not self._may_be_interpreted(arguments):
             return self.compiled(*arguments)
-        started = time.perf_counter()
+        started = time.thread_time()
         _thread.interprets = True
         try:
             with np.errstate(all="ignore"):  # as in compiled code
                 return self.function(*arguments)
         finally:
             _thread.interprets = False
-            self._spent += time.perf_counter() - started
+            self._spent += time.thread_time() - started
 
     def _may_be_interpreted(self, arguments: tuple[Any, ...]) -> bool:
         if jit_disabled():
