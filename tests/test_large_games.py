@@ -9,16 +9,20 @@ from pathlib import Path
 import polars as pl
 import pytest
 from cli_runner import output, run
+from stakes import Gammons
 
 import rollwise
 from rollwise.analysis.lengths import lengths
 from rollwise.answer.filters import said_of
+from rollwise.answer.layered import LayeredSolution
 from rollwise.builders import limits
 from rollwise.games.chicago import Chicago
 from rollwise.games.pig import Pig
 from rollwise.graph.choices import has_choice
 from rollwise.numbers.printed import certified, chance
 from rollwise.report.sample import Sample
+from rollwise.simulate import simulate
+from rollwise.simulate.large_match import simulate_large
 
 pytestmark = pytest.mark.needs_jit
 
@@ -118,3 +122,62 @@ def test_what_a_condition_says_of_some_columns(
     where: str, fields: list[str], said: str | None
 ) -> None:
     assert said_of(where, fields) == said
+
+
+@pytest.mark.usefixtures("small_graphs")
+@pytest.mark.parametrize("pair", [("optimal",), ("hold-at-20",), ("random", "optimal")])
+def test_a_large_game_is_simulated_turn_by_turn(pair: tuple[str, ...]) -> None:
+    against = ("--against", pair[1]) if len(pair) == 2 else ()
+    asked = ("simulate", *LARGE, "--policy", pair[0], *against, "--games", "400", "--seed", "3")
+    found = json.loads(output(*asked, "--json"))
+    whole = rollwise.solve(Pig(target=8), max_states=10**6)
+    exact = simulate(whole, *pair, games=2)
+    assert found["games"] == sum(side["games"] for side in found["sides"]) == 400
+    for side, known in zip(found["sides"], exact.sides, strict=True):
+        for name in ("turns", "moves"):
+            off = abs(side[name]["mean"] - getattr(known, name).estimate.exact)
+            assert off < 4 * side[name]["standard_error"]
+        assert known.win_rate is not None
+        assert known.win_rate.exact is not None
+        off = abs(side["win_rate"]["mean"] - known.win_rate.exact)
+        assert off < 4 * side["win_rate"]["standard_error"]
+    assert json.loads(output(*asked, "--json")) == found
+    assert "too large for one graph" in output(*asked)
+    value = found["sides"][0]["win_rate"]["exact"]
+    assert (value is None) == (pair != ("optimal",))
+    if value is not None:
+        assert abs(value - (whole.win_probability or 0)) < 1e-12
+
+
+@pytest.mark.usefixtures("small_graphs")
+def test_a_large_game_for_points_is_simulated() -> None:
+    asked = ("simulate", "yahtzee", "boxes=1", "--games", "50", "--seed", "1")
+    assert "(exact " in output(*asked, "--policy", "optimal")
+    refused = run(*asked, "--policy", "x")
+    assert refused.returncode == 2
+    assert "has no policy 'x'" in refused.stderr
+    refused = run(*asked, "--policy", "random", "--against", "optimal")
+    assert refused.returncode == 2
+    assert "no opponent" in refused.stderr
+
+
+@pytest.mark.usefixtures("small_graphs")
+def test_a_policy_of_a_large_game_is_estimated() -> None:
+    refused = run("evaluate", *LARGE, "--policy", "hold-at-20")
+    assert refused.returncode == 2
+    assert "simulate estimates what policies are worth" in refused.stderr
+
+
+def test_stakes_are_simulated_turn_by_turn() -> None:
+    game = Gammons()
+
+    def answer() -> LayeredSolution:
+        raise AssertionError("nobody plays the best")
+
+    match = simulate_large(game, "random", games=200, seed=1, answer=answer)
+    (side,) = match.sides
+    exact = rollwise.evaluate(game, "random").values[0]
+    assert side.score is not None
+    assert side.scores is not None
+    assert 3.0 in side.scores
+    assert abs(side.score.mean - exact) < 4 * side.score.standard_error

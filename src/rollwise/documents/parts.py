@@ -7,6 +7,8 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from rollwise.game import Game
+
 if TYPE_CHECKING:
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Ties
@@ -14,9 +16,10 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 
 
-def game_head(graph: StateGraph) -> Document:
+def game_head(of: StateGraph | Game) -> Document:
     """The first keys of a document about a game."""
-    return {"game": graph.game, "parameters": dict(graph.parameters)}
+    name = of.name if isinstance(of, Game) else of.game
+    return {"game": name, "parameters": dict(of.parameters)}
 
 
 def state_fields(graph: StateGraph, state: int) -> dict[str, int]:

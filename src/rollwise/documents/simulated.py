@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 from rollwise.documents.parts import Document, game_head, number_or_none, ties_document
 
 if TYPE_CHECKING:
+    from rollwise.game import Game
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Ties
     from rollwise.simulate import Estimate, Length, Match, Side, ToldMove, Tournament
 
 
-def match_document(graph: StateGraph, match: Match, ties: Ties | None) -> Document:
+def match_document(game: StateGraph | Game, match: Match, ties: Ties | None) -> Document:
     """Many games between policies, with the exact figures beside the simulated ones."""
     return {
-        **game_head(graph),
+        **game_head(game),
         "kind": "estimated",
         "policy": match.policy,
         "against": match.against,

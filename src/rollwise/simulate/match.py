@@ -6,7 +6,6 @@ result depends on the seed alone and not on how many workers there are.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -23,7 +22,7 @@ from rollwise.machine.interrupts import held_back
 from rollwise.numbers.printed import CHANCE_ROUNDING
 from rollwise.numbers.randomness import check_seed, fresh_seed, stream
 from rollwise.simulate.lengths import Certified, expected_lengths
-from rollwise.simulate.results import Counts, Disagreement, Length, Match, Side, side_of
+from rollwise.simulate.results import Counts, Length, Match, Side, side_of, warn_of_disagreements
 from rollwise.simulate.table import Games, PlayTable
 
 BLOCK = 1 << 16  # games from one stream
@@ -110,8 +109,7 @@ def simulate(
         sides, notes = _with_exact(graph, mine, theirs, sides)
     played = sum(side.games for side in sides)
     match = Match(mine.name, other.name, played, games, seed, tuple(sides), tuple(notes))
-    for text in match.disagreements():
-        warnings.warn(text, Disagreement, stacklevel=2)
+    warn_of_disagreements(match)
     return match
 
 

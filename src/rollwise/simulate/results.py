@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -213,6 +214,12 @@ class Match:
                         f"{estimate.exact:.8g} than chance comes once in 1.7 million times"
                     )
         return found
+
+
+def warn_of_disagreements(match: Match) -> None:
+    """Warn of every figure that is further from the exact one than chance explains."""
+    for text in match.disagreements():
+        warnings.warn(text, Disagreement, stacklevel=3)
 
 
 class Counts:

@@ -18,7 +18,7 @@ from rollwise.builders.some_states import positions_at_once, some_states
 from rollwise.errors import PolicyError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import actions_of, outcomes_of, spans
+from rollwise.graph.choices import actions_of, is_throw, outcomes_of, spans
 from rollwise.graph.policies import chances_of
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ class PlayedGames:
     unit : {"turns", "rolls"}
     lengths : (games,) int64
         How many of them. Rolls are moves of which more than one thing can come.
+    moves : (games,) int64
+        How many choices were made; a throw before a choice is none.
     positions : (n, n_fields) int32
         That games came to: the start first, then those most often come to.
     visits : (n,) int64
@@ -77,6 +79,7 @@ class PlayedGames:
     gains: NDArray[np.float64]
     unit: str
     lengths: Ints
+    moves: Ints
     positions: NDArray[np.int32]
     visits: Ints
 
@@ -214,6 +217,7 @@ def play_turn_by_turn(
         play.gains,
         "turns" if play.of_two else "rolls",
         play.lengths,
+        play.moves,
         np.array([row for row, _ in positions], np.int32),
         np.array([often for _, often in positions], np.int64),
     )
@@ -234,6 +238,7 @@ class _Play:
 
     def __init__(self, games: int, of_two: bool, random: np.random.Generator) -> None:
         self.gains, self.lengths = np.zeros(games), np.zeros(games, np.int64)
+        self.moves = np.zeros(games, np.int64)
         self.of_two = of_two
         self._sign, self._random = np.ones(games), random
 
@@ -269,5 +274,6 @@ class _Play:
         over, passes = lotteries.over[chosen], lotteries.passes[chosen]
         self.gains[games] += self._sign[games] * np.where(over, lotteries.payoff[chosen], 0.0)
         self.lengths[games] += (passes | over) if self.of_two else counts > 1
+        self.moves[games] += ~is_throw(graph)[actions]
         self._sign[games[passes]] *= -1
         return games[~over], graph.outcome_state[outcomes[place]][~over].astype(np.int64)

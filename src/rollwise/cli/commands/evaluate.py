@@ -41,7 +41,7 @@ from rollwise.cli.method_options import (
 )
 from rollwise.cli.progress import Progress
 from rollwise.documents.answers import evaluation_document
-from rollwise.errors import UsageError
+from rollwise.errors import TooManyStates, UsageError
 from rollwise.numbers.printed import chances, column, in_common
 
 if TYPE_CHECKING:
@@ -124,7 +124,10 @@ def evaluate(
     )
     position = None if state is None else read_state(state)
     with Progress() as progress:
-        policies = kept.policies(chosen, max_states=max_states, progress=progress)
+        try:
+            policies = kept.policies(chosen, max_states=max_states, progress=progress)
+        except TooManyStates as error:
+            raise TooManyStates(f"{error}; simulate estimates what policies are worth") from error
         graph = policies.graph
         s = 0 if position is None else graph.find(position)
         mine = policies.find(policy)

@@ -33,16 +33,17 @@ from rollwise.cli.forms import (
 from rollwise.cli.progress import Progress
 from rollwise.documents.parts import ties_document
 from rollwise.documents.simulated import match_document, told_games_document
-from rollwise.errors import UsageError
+from rollwise.errors import TooManyStates, UsageError
 from rollwise.numbers.printed import certified, estimated
 
 if TYPE_CHECKING:
     from rollwise.answer.references import Policies
+    from rollwise.game import Game
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Policy
     from rollwise.simulate import Estimate, Match, Side
 
-GAMES = 100_000
+GAMES, OF_LARGE = 100_000, 1_000
 SCORES_SHOWN = 30
 
 
@@ -51,7 +52,11 @@ AgainstOption = Annotated[
     typer.Option(metavar="Q", help="What the opponent plays; else the same policy."),
 ]
 GamesOption = Annotated[
-    int | None, typer.Option(metavar="N", help="Games to play; 100,000 unless given.")
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Games to play; 100,000 unless given, or 1,000 of a game too large for one graph.",
+    ),
 ]
 SeedOption = Annotated[int | None, typer.Option(help="Of the random numbers; else a new one.")]
 WorkersOption = Annotated[
@@ -99,9 +104,8 @@ def simulate(
     if tell:
         refuse("doesn't go with --tell, which tells one game", games=games, workers=workers)
         refuse("doesn't go with --tell, which tells one game", no_exact=not exact)
-    games = GAMES if games is None else games
     workers = 1 if workers is None else workers
-    if games < 1:
+    if games is not None and games < 1:
         raise UsageError(f"--games is {games}; it must be at least 1")
     if workers < 1:
         raise UsageError(f"--workers is {workers}; it must be at least 1")
@@ -110,8 +114,18 @@ def simulate(
         Form(chase, target, contest, ties, with_score),
         need_target=True,
     )
+    if tell is None and kept.large(chosen) is not None:
+        _of_large(chosen, policy, against, games, seed, json=json)
+        return
+    try:
+        with Progress() as progress:
+            policies = kept.policies(chosen, max_states=max_states, progress=progress)
+    except TooManyStates:
+        if tell is not None or max_states is not None or chosen.base_game is not chosen:
+            raise
+        _of_large(chosen, policy, against, games, seed, json=json)
+        return
     with Progress() as progress:
-        policies = kept.policies(chosen, max_states=max_states, progress=progress)
         graph = policies.graph
         if against is not None and graph.players != 2:
             raise UsageError(f"{graph.game} is a game for one: there is no opponent")
@@ -122,7 +136,7 @@ def simulate(
                 graph,
                 first,
                 second,
-                games,
+                GAMES if games is None else games,
                 seed=seed,
                 workers=workers,
                 exact=exact,
@@ -136,8 +150,33 @@ def simulate(
         print_json(match_document(graph, match, resting))
     else:
         typer.echo(graph.title)
-        _print(match, graph)
+        _print(match, has_stakes=graph.has_stakes)
         tell_ties(ties_document(resting))
+
+
+def _of_large(
+    game: Game, policy: str, against: str | None, games: int | None, seed: int | None, *, json: bool
+) -> None:
+    """Games of one that is too large for one graph."""
+    from rollwise.answer import kept
+    from rollwise.graph import title_of
+    from rollwise.simulate.large_match import simulate_large
+
+    with Progress() as progress:
+        match = simulate_large(
+            game,
+            policy,
+            against,
+            games=OF_LARGE if games is None else games,
+            seed=seed,
+            answer=lambda: kept.solve_by_layers(game, progress=progress),
+            progress=progress,
+        )
+    if json:
+        print_json(match_document(game, match, None))
+    else:
+        typer.echo(title_of(game.name, game.parameters))
+        _print(match, has_stakes=game.objective == "win")
 
 
 def _played(
@@ -180,7 +219,7 @@ def _tell(
             typer.echo(f"  {move.text}")
 
 
-def _print(match: Match, graph: StateGraph) -> None:
+def _print(match: Match, *, has_stakes: bool) -> None:
     stopped = f" of the {match.asked:,} asked for" if match.games < match.asked else ""
     draws = about_draws(any(side.draws for side in match.sides if side.win_rate is not None))
     typer.echo(
@@ -201,7 +240,7 @@ def _print(match: Match, graph: StateGraph) -> None:
             typer.echo(f"    {side.wins:,} won, {side.losses:,} lost{draws}")
         if side.score is not None:
             of = " of the first player" if side.second else ""
-            typer.echo(f"  {'payoff' if graph.has_stakes else 'score'}{of} {_text(side.score)}")
+            typer.echo(f"  {'payoff' if has_stakes else 'score'}{of} {_text(side.score)}")
             typer.echo(f"    95 % confidence interval {_interval(side.score)}")
             _print_scores(side)
         for name, length in (("turns", side.turns), ("moves", side.moves)):
