@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import importlib.util
 import json
 import os
 import select
@@ -124,6 +125,26 @@ class Browser:
         """Open a page of ours from its file, and wait until it is ready."""
         self.call("Page.navigate", url=path.resolve().as_uri())
         self.wait("document.documentElement?.dataset.ready")
+
+    def go(self, url: str) -> None:
+        """Open a page of a server, with the network of this machine, and wait until it is ready."""
+        self.call("Network.emulateNetworkConditions", offline=False, latency=0,
+                  downloadThroughput=-1, uploadThroughput=-1)  # fmt: skip
+        self.call("Page.navigate", url=url)
+        self.wait("document.documentElement?.dataset.ready")
+
+    def shut_out(self) -> list[list[str]]:
+        """What in the page is hard to use for some people, as axe-core finds it."""
+        found = importlib.util.find_spec("axe_core_python")
+        if found is None or found.origin is None:
+            pytest.skip("axe-core-python isn't installed: pip install axe-core-python")
+        source = (Path(found.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+        self.js(f"{source};0")
+        told: list[list[str]] = self.js(
+            "axe.run().then(run => run.violations.map(one => [one.id, one.impact,"
+            " one.nodes[0].html]))"
+        )
+        return told
 
     def js(self, expression: str) -> Any:
         """What an expression gives in the page."""

@@ -16,16 +16,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
-from tests.browser import open_browser
+from tests.small_games import SMALL
 
 import rollwise
+from rollwise.coach import read_records
 from rollwise.documents.answers import advice_document, solution_document
 from rollwise.documents.games import games_document
 from rollwise.documents.parts import as_json
 from rollwise.errors import UsageError
 from rollwise.games import find
+from rollwise.page import page
 from rollwise.serve.app import MOST_ADDRESS, MOST_BODY, make_app
 from rollwise.serve.offered import offer
+from rollwise.serve.worker import reply
 from rollwise.serve.workers import Limits
 
 PIG = "game=pig&parameter=target=5"
@@ -48,8 +51,8 @@ class Slow(Game):
 """
 
 
-def client_of(names, **limits):
-    app = make_app(offer(names), Limits(**limits))
+def client_of(names, history=None, **limits):
+    app = make_app(offer(names), Limits(**limits), history=history)
     return TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)
 
 
@@ -70,6 +73,17 @@ def client():
         yield client
 
 
+ODDLY = ["royal-ur", "hypergammon", "craps", "pass-the-pigs", "threes"]
+
+
+@pytest.fixture(scope="module")
+def games():
+    with client_of(
+        ["royal-ur", "hypergammon", "craps", "pass-the-pigs", "threes"], rate=1e6
+    ) as found:
+        yield found
+
+
 def test_the_documents_are_those_of_the_commands(client):
     solution = rollwise.solve(find("pig")(target=5))
     games = games_document([find("pig"), find("piglet")])
@@ -86,7 +100,94 @@ def test_the_documents_are_those_of_the_commands(client):
 
 
 def test_the_coach_page_is_the_mailed_one(client):
-    assert client.get(f"/page?{PIG}").text == rollwise.solve(find("pig")(target=5)).page().html
+    """But for what it may ask of the server."""
+    made = page(rollwise.solve(find("pig")(target=5)), api={"keeps": False})
+    assert client.get(f"/page?{PIG}").text == made
+
+
+def test_a_game_is_played_by_positions(client):
+    """From the start to an end, by the API alone; values are those of the solution."""
+    solution = rollwise.solve(find("pig")(target=5))
+    place, moves = {"state": {"banked": 0, "rival": 0, "turn": 0}}, 0
+    while place is not None:
+        state = ",".join(f"{name}={number}" for name, number in place["state"].items())
+        here = client.get(f"/api/position?{PIG}&state={state}").json()
+        assert here["state"] == place["state"]
+        assert here["value"] == solution.values[solution.graph.find(place["state"])]
+        advice = client.get(f"/api/advise?{PIG}&state={state}").json()["actions"]
+        keys = ("action", "value", "cost", "best")
+        choices = [{key: one[key] for key in keys} for one in here["choices"]]
+        assert choices == [{key: one[key] for key in keys} for one in advice]
+        action = quote(here["choices"][-1]["action"])
+        came = client.get(f"/api/position?{PIG}&state={state}&action={action}").json()
+        assert len(came["outcomes"]) == here["choices"][-1]["outcomes"]
+        mean = sum(one["ways"] * one["value"] for one in came["outcomes"])
+        assert mean / came["outcomes"][0]["of"] == pytest.approx(here["choices"][-1]["value"])
+        place = came["outcomes"][len(came["outcomes"]) // 3]["next"]
+        moves += 1
+    assert moves > 3
+
+
+@pytest.mark.parametrize("name", ["royal-ur", "yahtzee"])
+def test_positions_of_a_layered_answer_are_those_of_the_whole_one(name):
+    game = find(name)(**SMALL[name])
+    whole, layered = rollwise.solve(game), rollwise.solve_by_layers(game)
+    waiting = [{"state": whole.graph.view[0].address["state"], "throw": None, "rolls_left": None}]
+    for _ in range(25):  # the states that some play comes to, the last outcome first
+        question = {"ask": "position", "action": None, **waiting.pop()}
+        one, other = (json.loads(reply(answer, question)) for answer in (whole, layered))
+        assert one["position"] == other["position"]
+        assert one["cells"] == other["cells"]
+        assert one["value"] == pytest.approx(other["value"], abs=1e-12)
+        assert [c["action"] for c in one["choices"]] == [c["action"] for c in other["choices"]]
+        for key in ("value", "cost"):
+            values = [[choice[key] for choice in said["choices"]] for said in (one, other)]
+            assert values[0] == pytest.approx(values[1], abs=1e-12)
+        question["action"] = one["choices"][0]["action"]
+        one, other = (json.loads(reply(answer, question)) for answer in (whole, layered))
+        for said in (one, other):
+            for came in said["outcomes"]:
+                came["value"] = came["ways"] = came["of"] = None
+        assert one == other
+        waiting += [came["next"] for came in one["outcomes"] if came["next"]]
+        if not waiting:
+            break
+
+
+def test_games_are_kept(tmp_path):
+    line = {
+        "game": "pig",
+        "parameters": {"target": 5},
+        "players": [{"name": "Ann"}, {"name": "optimal", "policy": "optimal"}],
+        "seed": 3,
+        "moves": [{"player": 0, "action": "roll", "shows": [6]}],
+    }
+    with client_of(["pig"], tmp_path / "a.sqlite", rate=1e6) as client:
+        assert client.post(f"/api/history?{PIG}", json=line).status_code == 409
+        solved(client, target=5)
+        for number in (1, 2):
+            kept = client.post(f"/api/history?{PIG}", json=line)
+            assert (kept.status_code, kept.json()) == (201, {"number": number, "over": True})
+        bad = [
+            line | {"game": "piglet"},
+            line | {"parameters": {"target": 6}},
+            line | {"ties": "shared"},
+            line | {"moves": [{"player": 1, "action": "roll", "shows": [6]}]},
+            line | {"rules": "other"},
+            [line],
+            "a text",
+        ]
+        for one in bad:
+            assert client.post(f"/api/history?{PIG}", json=one).status_code == 400, one
+        long = line | {"more": "x" * 300_000}
+        assert client.post(f"/api/history?{PIG}", json=long).status_code == 413
+    assert [record.players[0] for record in read_records(tmp_path / "a.sqlite")] == ["Ann"] * 2
+    with client_of(["pig"]) as client:
+        refused = client.post(f"/api/history?{PIG}", json=line)
+        assert (refused.status_code, refused.json()["error"][:22]) == (
+            400,
+            "this server keeps no g",
+        )
 
 
 def test_headers(client):
@@ -136,17 +237,24 @@ def test_mistakes_are_a_line(client, path, status, said):
 TEXT = st.text(max_size=12) | st.sampled_from(
     ["pig", "target=5", "../x", "/etc/passwd", "x.py:X", "banked=0", "a=(1,2)", "1", "\0", "policy"]
 )
-ROUTES = ["/api/games/", "/api/solve", "/api/advise", "/api/table", "/page", "/report", "/plot"]
-NAMES = ["game", "parameter", "state", "throw", "rolls_left", "where", "limit", "offset", "kind"]
+ROUTES = ["/api/games/", "/api/solve", "/api/advise", "/api/position", "/api/table", "/page",
+          "/report", "/plot"]  # fmt: skip
+NAMES = ["game", "parameter", "state", "throw", "rolls_left", "action", "where", "limit", "offset",
+         "kind", "x", "y"]  # fmt: skip
 
 
 @settings(
     max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
-    route=st.sampled_from(ROUTES), words=st.dictionaries(st.sampled_from(NAMES), TEXT), more=TEXT
+    route=st.sampled_from(ROUTES),
+    words=st.dictionaries(st.sampled_from(NAMES), TEXT),
+    more=TEXT,
+    is_solved=st.booleans(),
 )
-def test_no_query_is_a_fault(client, route, words, more):
+def test_no_query_is_a_fault(client, route, words, more, is_solved):
+    """Of all kinds, half of them of a game that is solved."""
+    words = {"game": "pig", "parameter": "target=5"} | words if is_solved else words
     query = "&".join(f"{name}={quote(text)}" for name, text in words.items())
     path = route + quote(more) if route.endswith("/") else f"{route}?{query}"
     answer = client.get(path)
@@ -159,6 +267,35 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
     max_leaves=5,
 )
+
+
+ODD = st.sampled_from(
+    [10**400, -(10**30), 1e308, -0.0, float("nan"), float("inf"), "1e9", "0x10", "٣", "5 ", "",
+     "nan", True, None, [], {}, "a" * 5000, "\0", 2**63, 0.1 + 0.2]
+)  # fmt: skip
+
+
+@settings(
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    game=st.sampled_from(["royal-ur", "hypergammon", "craps", "pass-the-pigs", "threes"]),
+    names=st.lists(
+        st.sampled_from(["pieces", "path", "checkers", "dice", "skip", "x"]), min_size=1
+    ),
+    value=ODD,
+)
+def test_no_parameter_is_a_fault(games, game, names, value):
+    """Real games with odd parameters: refused, or begun where the number is a good one."""
+    body = json.dumps({"game": game, "parameters": dict.fromkeys(names, value)})
+    kind = {"content-type": "application/json"}
+    answer = games.post("/api/solve", content=body, headers=kind)
+    assert answer.status_code < 500 or answer.status_code == 503  # two are being solved
+    assert answer.status_code in (200, 202, 503) or "error" in answer.json()
+    if answer.status_code == 202:
+        words = [f"parameter={quote(f'{n}={x}')}" for n, x in answer.json()["parameters"].items()]
+        stopped = games.delete(f"/api/solve?game={game}&{'&'.join(words)}")
+        assert stopped.status_code in (204, 400)
 
 
 @settings(max_examples=80, deadline=None)
@@ -241,7 +378,7 @@ def get(url):
 
 def test_a_server_answers_and_ends(process):
     started, url = process
-    assert b"rollwise" in get(url)
+    assert b"Dice games, solved" in get(url)
     port = url.rstrip("/").rpartition(":")[2]
     again = [sys.executable, "-m", "rollwise", "serve", "pig", "--port", port]
     second = subprocess.run(again, capture_output=True, text=True, timeout=30)
@@ -253,28 +390,3 @@ def test_a_server_answers_and_ends(process):
     assert "Traceback" not in said
     with socket.socket() as free:
         assert free.connect_ex(("127.0.0.1", int(port))) != 0
-
-
-@pytest.mark.slow
-def test_a_browser_solves_and_says_when_the_server_is_gone(process):
-    started, url = process
-    get(url)
-    browser = open_browser()
-    try:
-        browser.call("Network.emulateNetworkConditions", offline=False, latency=0,
-                     downloadThroughput=-1, uploadThroughput=-1)  # fmt: skip
-        browser.call("Page.navigate", url=url)
-        browser.wait("document.documentElement?.dataset.ready")
-        browser.js("document.querySelector('[name=target]').value = 5")
-        browser.click("#choice button")
-        browser.wait("!document.getElementById('solved').hidden")
-        browser.click("#ask button")
-        browser.wait("document.querySelectorAll('#advice tr').length > 1")
-        assert browser.errors == []
-        assert all(asked.startswith(url) for asked in browser.asked)
-        started.kill()
-        started.wait()
-        browser.click("#ask button")
-        browser.wait("document.getElementById('status').textContent.includes('Start it again')")
-    finally:
-        browser.close()

@@ -44,13 +44,6 @@ NONE_KNOWN = "None that we know of from outside this project. What is printed ab
 
 BY_LAYERS = ("yahtzee", "yatzy")  # too large for one graph: they take minutes
 
-TITLES = {  # whose names aren't their words
-    "bear-off": "Bear-Off",
-    "cant-stop": "Can't Stop",
-    "cant-stop-for-two": "Can't Stop for Two",
-    "two-sided-bear-off": "Two-Sided Bear-Off",
-}
-
 
 def index() -> str:
     """The page that lists the cards."""
@@ -140,9 +133,7 @@ def _by_layers(name: str, solution: rollwise.LayeredSolution) -> str:
 
 def title(name: str) -> str:
     """A game's name as a heading."""
-    return TITLES.get(name) or name.replace("-", " ").title().replace(" And ", " and ").replace(
-        " The ", " the "
-    )
+    return available()[name].heading
 
 
 def _parameters(cls: type[Game]) -> str:

@@ -34,6 +34,7 @@ THEN_NAMES = ("AGAIN", "PASS", "WIN", "LOSE", "DRAW", "END")
 LEAST_PAYOFF, MOST_PAYOFF = 1e-300, 1e300
 _PLAIN_PAYOFFS = {1.0: WIN, -1.0: LOSE, 0.0: DRAW}
 
+SMALL_WORDS = ("a", "and", "for", "in", "of", "on", "the", "to")  # in headings
 MANY_FIELDS = 8  # of which `Game.describe` leaves out those that are 0
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -146,6 +147,15 @@ def policy(function: Function) -> Function:
     return function
 
 
+def heading_of(name: str) -> str:
+    """A game's name as a heading: ``hare-and-tortoise`` is Hare and Tortoise."""
+    words = name.replace("-", " ").split()
+    return " ".join(
+        word if i and word in SMALL_WORDS else word[:1].upper() + word[1:]
+        for i, word in enumerate(words)
+    )
+
+
 @dataclass(frozen=True)
 class Game:
     """A turn-based dice game.
@@ -160,6 +170,8 @@ class Game:
     name : str
         What the game is called on the command line; made from the class's name
         (``SuperSix`` is ``super-six``) unless given.
+    heading : str
+        What it is called in headings; the words of its name (Super Six) unless given.
     players : int
         2, or 1 for a solitaire game.
     objective : {"win", "maximize", "minimize"}
@@ -184,6 +196,7 @@ class Game:
     """
 
     name: ClassVar[str] = "game"
+    heading: ClassVar[str] = "Game"
     players: ClassVar[int] = 2
     objective: ClassVar[str] = "win"
     action_names: ClassVar[Sequence[str] | Mapping[int, str]] = ()
@@ -197,6 +210,8 @@ class Game:
         if "name" not in cls.__dict__:
             words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", cls.__name__)
             cls.name = words.replace("_", "-").lower()
+        if "heading" not in cls.__dict__ and isinstance(cls.name, str):
+            cls.heading = heading_of(cls.name)
 
     def __post_init__(self) -> None:
         self.validate()

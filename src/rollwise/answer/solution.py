@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rollwise.answer.rows import Cells, cells_of, frame_of
 from rollwise.answer.worth import Worth
 from rollwise.errors import UsageError
-from rollwise.game import Game
+from rollwise.game import Game, heading_of
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import (
     actions_of,
@@ -231,6 +231,13 @@ class Solution(Worth):
 
         name = "best by estimates" if self.estimated else "optimal"
         return Policy.of_actions(self.graph, name, self.best_actions, self.is_best)
+
+    @property
+    def heading(self) -> str:
+        """The game's name in headings."""
+        if self.game is not None and self.game.name == type(self.game).name:
+            return self.game.heading
+        return heading_of(self.graph.game)
 
     @property
     def policies(self) -> Policies:

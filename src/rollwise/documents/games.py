@@ -32,6 +32,7 @@ def _game_document(cls: type[Game]) -> Document:
     }
     return {
         "game": cls.name,
+        "heading": cls.heading,
         "description": (inspect.getdoc(cls) or "").partition("\n")[0],
         "players": cls.players,
         "objective": cls.objective,

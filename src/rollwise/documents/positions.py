@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from rollwise.answer.solution import Solution
 from rollwise.documents.parts import Document, game_head, number_or_none
-from rollwise.graph import State
 from rollwise.words import Narrator
 from rollwise.words.thrown_dice import thrown_dice
 
@@ -29,7 +26,7 @@ def position_document(solution: Solution, narrator: Narrator, state: int) -> Doc
     cells = narrator.cells(state)
     return {
         **game_head(solution.graph),
-        **state_document(here),
+        **here.address,
         "position": narrator.position(state),
         "cells": [[[cell.kind, cell.text, *cell.numbers] for cell in row] for row in cells],
         "board": "" if cells else narrator.board(state),
@@ -58,7 +55,7 @@ def outcomes_document(solution: Solution, narrator: Narrator, action: int) -> Do
     taken = solution.graph.view.action(action)
     return {
         **game_head(solution.graph),
-        **state_document(taken.state),
+        **taken.state.address,
         "action": taken.distinct_name,
         "dice": thrown_dice(narrator, action),
         "outcomes": [
@@ -71,19 +68,8 @@ def outcomes_document(solution: Solution, narrator: Narrator, action: int) -> Do
                 "passes": outcome.passes,
                 "payoff": outcome.payoff if outcome.is_over else None,
                 "value": number_or_none(float(outcome.worth(solution.values))),
-                "next": None if outcome.next_state is None else state_document(outcome.next_state),
+                "next": None if outcome.next_state is None else outcome.next_state.address,
             }
             for outcome in taken.outcomes
         ],
-    }
-
-
-def state_document(here: State) -> dict[str, Any]:
-    """The fields of a position by name, and what was thrown there."""
-    graph = here.graph
-    named = zip(graph.field_names, here.fields, strict=True)
-    return {
-        "state": {name: n for name, n in named if name not in graph.throw_names},
-        "throw": list(here.throw) or None,
-        "rolls_left": here.rolls_left if here.throw and graph.has_pool else None,
     }

@@ -149,6 +149,7 @@ class BearOff(Game):
     start on the last point; a table has all positions of so many checkers, or fewer.
     """
 
+    heading: ClassVar = "Bear-Off"
     checkers: int = parameter(4, at_least=1, at_most=15, about="checkers")
     points: int = parameter(6, at_least=1, at_most=6, about="points on which they may stand")
     players: ClassVar = 1
@@ -221,6 +222,7 @@ class TwoSidedBearOff(Game):
     safe, and who is behind may have to hope for a double.
     """
 
+    heading: ClassVar = "Two-Sided Bear-Off"
     checkers: int = parameter(3, at_least=1, at_most=15, about="checkers of each player")
     points: int = parameter(6, at_least=1, at_most=6, about="points on which they may stand")
 

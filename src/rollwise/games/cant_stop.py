@@ -171,6 +171,7 @@ class CantStop(Game):
     turns. The published game has sides=6 and shortest=3, too many positions for a table.
     """
 
+    heading: ClassVar = "Can't Stop"
     sides: int = parameter(2, at_least=2, at_most=MOST_SIDES, about="sides of each die")
     shortest: int = parameter(1, at_least=1, at_most=10, about="steps of the shortest columns")
     players: ClassVar = 1
@@ -275,6 +276,7 @@ class CantStopForTwo(Game):
     fewer, somebody always wins. The published game has sides=6, shortest=3 and columns=3.
     """
 
+    heading: ClassVar = "Can't Stop for Two"
     sides: int = parameter(2, at_least=2, at_most=MOST_SIDES, about="sides of each die")
     shortest: int = parameter(1, at_least=1, at_most=10, about="steps of the shortest columns")
     columns: int = parameter(2, at_least=1, at_most=COLUMNS, about="columns that win")

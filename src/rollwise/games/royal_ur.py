@@ -54,6 +54,7 @@ class RoyalUr(Game):
     Masters throws three dice, and none marked counts as 4; else there are four dice.
     """
 
+    heading: ClassVar = "The Royal Game of Ur"
     pieces: int = parameter(2, at_least=1, at_most=7, about="pieces of each player")
     path: str = parameter("finkel", among=("finkel", "blitz", "masters"), about="whose rules")
     action_names: ClassVar = {

@@ -176,6 +176,17 @@ class State(_Element):
         return {name: field for name, field in pairs if field != NO_THROW or not graph.throw_names}
 
     @property
+    def address(self) -> dict[str, Any]:
+        """What `StateGraph.find` takes: the fields of the position, the throw, the rolls left."""
+        graph = self.graph
+        named = zip(graph.field_names, self.fields, strict=True)
+        return {
+            "state": {name: n for name, n in named if name not in graph.throw_names},
+            "throw": list(self.throw) or None,
+            "rolls_left": self.rolls_left if self.throw and graph.has_pool else None,
+        }
+
+    @property
     def position(self) -> State:
         """The state before the throw; itself, if there was none."""
         graph, n = self.graph, self.graph.n_states

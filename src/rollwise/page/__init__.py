@@ -17,7 +17,7 @@ from pathlib import Path
 
 from rollwise.answer.solution import Solution
 from rollwise.errors import UsageError, spelled
-from rollwise.page.document import document
+from rollwise.page.document import Api, OpenFacts, document, open_document
 from rollwise.page.words import Progress
 
 MOST_BYTES = 1_000_000  # of a page
@@ -44,11 +44,16 @@ MODULES = (
 )
 
 
+class TooLargeForPage(UsageError):
+    """A game doesn't fit into one file."""
+
+
 def page(
     solution: Solution,
     progress: Progress | None = None,
     policies: Sequence[str] = (),
     shows: str = "play",
+    api: Api | None = None,
 ) -> str:
     """The page as HTML.
 
@@ -62,30 +67,49 @@ def page(
         Policies to play against, besides those of the game: as `rollwise.evaluate` takes them.
     shows : str
         The part that it opens with: ``play``, ``strategy`` or ``rules``.
+    api : mapping, optional
+        What a server does for the page that it comes from: whether it ``keeps`` games.
 
     Raises
     ------
-    UsageError
+    TooLargeForPage
         The game is too large for a page.
     """
     if solution.graph.n_outcomes > MOST_OUTCOMES:
         raise _too_large(solution, f"has {solution.graph.n_outcomes:,} outcomes")
-    known = zlib.compress(document(solution, progress, policies), 9)
-    parts = {
-        "title": html.escape(solution.graph.title),
-        "name": html.escape(solution.graph.game.replace("-", " ").capitalize()),
-        "subtitle": html.escape(solution.graph.title),
-        "shows": html.escape(shows),
-        "style": _read("page.css"),
-        "script": script(),
-        "game": base64.b64encode(known).decode(),
-    }
-    parts |= {f"{name}_hash": _hash(parts[name]) for name in ("style", "script")}
-    text = re.sub(r"\{\{(\w+)\}\}", lambda name: parts[name[1]], _read("page.html"))
+    text = _html(solution, document(solution, progress, policies, api), shows, api)
     size = len(text.encode())
     if size > MOST_BYTES:
         raise _too_large(solution, f"takes {size / 1e6:.1f} MB")
     return text
+
+
+def open_page(part: Solution, facts: OpenFacts, api: Api) -> str:
+    """The page of a game that is too large for one: its server tells of each position.
+
+    Parameters
+    ----------
+    part : Solution
+        The answer at the start.
+    facts : OpenFacts
+        What that doesn't say of the whole game.
+    """
+    return _html(part, open_document(part, facts, api), "play", api)
+
+
+def _html(solution: Solution, known: bytes, shows: str, api: Api | None) -> str:
+    parts = {
+        "title": html.escape(solution.heading),
+        "name": html.escape(solution.heading),
+        "subtitle": html.escape(solution.graph.title),
+        "shows": html.escape(shows),
+        "connect": "" if api is None else "connect-src 'self'; ",
+        "style": _read("page.css"),
+        "script": script(),
+        "game": base64.b64encode(zlib.compress(known, 9)).decode(),
+    }
+    parts |= {f"{name}_hash": _hash(parts[name]) for name in ("style", "script")}
+    return re.sub(r"\{\{(\w+)\}\}", lambda name: parts[name[1]], _read("page.html"))
 
 
 def write_page(
@@ -126,15 +150,15 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _too_large(solution: Solution, why: str) -> UsageError:
+def _too_large(solution: Solution, why: str) -> TooLargeForPage:
     play = spelled(
         python="rollwise.coach.Session", command_line=f"rollwise play {solution.graph.title}"
     )
-    return UsageError(
+    return TooLargeForPage(
         f"{solution.graph.title} is too large for a page, which has at most "
-        f"{MOST_BYTES / 1e6:g} MB: it {why}; {play} plays it, with the same coach, and "
-        f"`rollwise serve {solution.graph.game}` gives advice on it in a browser"
+        f"{MOST_BYTES / 1e6:g} MB: it {why}; {play} plays it, with the same coach, and so does "
+        f"`rollwise serve {solution.graph.game}` in a browser"
     )
 
 
-__all__ = ["page", "script", "write_page"]
+__all__ = ["OpenFacts", "TooLargeForPage", "open_page", "page", "script", "write_page"]

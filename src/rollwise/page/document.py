@@ -12,9 +12,9 @@ from __future__ import annotations
 import inspect
 import json
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,10 +40,31 @@ from rollwise.words.changes import as_other_sees
 
 FORMAT = 1
 SAMPLE = 10_000  # outcomes that are looked at to find what changes within a turn
+FACES = 20  # of dice, that have names where nobody knows how many sides they have
+
+Api = Mapping[str, bool]
+
+
+class OpenFacts(NamedTuple):
+    """What the start of a game doesn't say of it.
+
+    Attributes
+    ----------
+    error_bound : float
+        Of all positions.
+    fingerprint : str
+        See `rollwise.coach.table.Table.fingerprint`.
+    """
+
+    error_bound: float
+    fingerprint: str
 
 
 def document(
-    solution: Solution, progress: Progress | None = None, policies: Sequence[str] = ()
+    solution: Solution,
+    progress: Progress | None = None,
+    policies: Sequence[str] = (),
+    api: Api | None = None,
 ) -> bytes:
     """What a page knows of a solved game, of its policies and of others that are asked for."""
     record, losses = _record(solution), policy_losses(solution, policies)
@@ -89,10 +110,42 @@ def document(
         "deeds": words.deeds,
         "board": words.board,
         "seen_by_other": _seen_by_other(solution),
+        "is_open": False,
+        "api": api,
         "parts": {name: len(part) for name, part in parts.items()},
     }
+    return _packed(head, parts.values())
+
+
+def open_document(part: Solution, facts: OpenFacts, api: Api) -> bytes:
+    """What the page of a game knows whose positions a server tells of: the answer at the start."""
+    graph, narrator = part.graph, Narrator(part.graph, part.game)
+    fields = [name for name in graph.field_names if name not in graph.throw_names]
+    record = _record(part)
+    head = {
+        **_about(part),
+        **_certainty(part),
+        "bound": _bound_text(facts.error_bound, part.is_score),
+        "fields": fields,
+        "has_throws": bool(graph.throw_names),
+        "no_throw": NO_THROW if graph.throw_names else None,
+        "has_dice": bool(_dice_fields(graph)),
+        "start": graph.view[0].address,
+        "policies": [],
+        "record": record and record | {"rules": facts.fingerprint},
+        "losses": [],
+        "faces": [narrator.face_name(face) for face in range(1, FACES + 1)],
+        "seen_by_other": _seen_by_other(part)[: len(fields)],
+        "is_open": True,
+        "api": api,
+        "parts": {},
+    }
+    return _packed(head, ())
+
+
+def _packed(head: Mapping[str, Any], parts: Iterable[bytes]) -> bytes:
     text = json.dumps(head, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-    return b"".join([struct.pack("<I", len(text)), text, *parts.values()])
+    return b"".join([struct.pack("<I", len(text)), text, *parts])
 
 
 def _about(solution: Solution) -> dict[str, Any]:
@@ -104,7 +157,7 @@ def _about(solution: Solution) -> dict[str, Any]:
         "format": FORMAT,
         "made_by": f"rollwise {__version__}",
         "title": graph.title,
-        "name": graph.game.replace("-", " ").capitalize(),
+        "name": solution.heading,
         "about": [" ".join(part.split()) for part in described.split("\n\n") if part.strip()],
         "parameters": [
             {
@@ -173,11 +226,16 @@ def _certainty(solution: Solution) -> dict[str, Any]:
     most = float(cost[best].max(initial=0.0))
     between = (most + least) / 2 if np.isfinite(least) else 1.0
     return {
-        "bound": rounded_up(scaled(solution.error_bound, 1 if solution.is_score else 50)),
+        "bound": _bound_text(solution.error_bound, solution.is_score),
         "best_below": between,
         "stake": stake(solution),
         "grades": [list(row) for row in GRADES],
     }
+
+
+def _bound_text(bound: float, is_score: bool) -> str:
+    """How far values can be off, in the units of the page."""
+    return rounded_up(scaled(bound, 1 if is_score else 50))
 
 
 def _record(solution: Solution) -> dict[str, Any]:

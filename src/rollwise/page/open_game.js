@@ -3,6 +3,9 @@
 
 import { SAY } from "./strings.js";
 
+const NOT_SOLVED = 409; // what a server says of a game that it doesn't have
+const WAIT = 300; // milliseconds between questions how far it is
+
 // A server that doesn't answer, or refuses; the message is for people.
 export class Lost extends Error {}
 
@@ -10,8 +13,34 @@ export class Lost extends Error {}
 export async function asked(path, options) {
   const answer = await fetch(path, options).catch(() => { throw new Lost(SAY.serverGone); });
   const said = await answer.json();
-  if (!answer.ok) throw new Lost(`${said.error} ${SAY.serverLost}`);
+  if (!answer.ok) throw Object.assign(new Lost(said.error), { status: answer.status });
   return said;
+}
+
+// Have the server solve the game of this page, and wait until it has: it may have been started anew.
+async function solved() {
+  const words = new URLSearchParams(location.search);
+  const parameters = Object.fromEntries(words.getAll("parameter").map((text) => {
+    const at = text.indexOf("=");
+    return [text.slice(0, at), text.slice(at + 1)];
+  }));
+  let found = await asked("api/solve", { method: "POST", headers: { "content-type": "application/json" },
+    body: JSON.stringify({ game: words.get("game"), parameters }) });
+  while (found.state === "solving") {
+    await new Promise((wake) => setTimeout(wake, WAIT));
+    found = await asked(`api/solve${location.search}`);
+  }
+  if (found.state === "failed") throw new Lost(found.error);
+}
+
+async function answered(path) {
+  try {
+    return await asked(path);
+  } catch (error) {
+    if (error.status !== NOT_SOLVED) throw error;
+    await solved();
+    return asked(path);
+  }
 }
 
 export class OpenGame {
@@ -36,9 +65,9 @@ export class OpenGame {
   // Learn of a state, and of what can come of the action at a place in its menu.
   async ready(s, i = null) {
     const here = this.known[s];
-    here.said ??= await asked(this.#path(here.place));
+    here.said ??= await answered(this.#path(here.place));
     if (i === null || here.outcomes[i]) return;
-    const { outcomes, dice } = await asked(this.#path(here.place, here.said.choices[i].action));
+    const { outcomes, dice } = await answered(this.#path(here.place, here.said.choices[i].action));
     here.outcomes[i] = { dice, list: outcomes.map((one) => this.#outcome(one)) };
   }
 

@@ -165,7 +165,7 @@ export class PlayView {
   }
 
   #hint() {
-    if (this.coach === "off" || this.session.isOver || !this.game.isChoice(this.session.state)) return;
+    if (this.isBusy || this.coach === "off" || this.session.isOver || !this.game.isChoice(this.session.state)) return;
     this.isHinted = true;
     fill(this.advice, this.choiceTable(this.session.state, SAY.advice));
   }

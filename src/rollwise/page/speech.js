@@ -59,7 +59,7 @@ export class Speech {
   }
 
   face(face) {
-    return this.game.head.faces[face - 1];
+    return this.game.head.faces[face - 1] ?? String(face);
   }
 
   // What came of a move, as it is told: where the game has words for what was done, and none for

@@ -61,7 +61,6 @@ export const SAY = {
 
   // a server
   serverGone: "The server doesn't answer. Start it again with `rollwise serve`, then go on here.",
-  serverLost: "Have the game solved on the start page, then go on here.",
   notKept: "The server hasn't kept every game. Save these games here.",
 
   // the dice

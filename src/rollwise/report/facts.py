@@ -45,7 +45,7 @@ class Facts:
     @property
     def name(self) -> str:
         """The game's name as a title."""
-        return self.solution.graph.game.replace("-", " ").capitalize()
+        return self.solution.heading
 
     @cached_property
     def lengths(self) -> Lengths:

@@ -9,6 +9,7 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
@@ -27,6 +28,7 @@ from rollwise.serve.offered import Offered
 from rollwise.serve.workers import Busy, Limits, NotSolved, Worker, Workers
 
 MOST_BODY = 16_384  # bytes
+MOST_RECORD = 200_000  # bytes of a game that is kept
 MOST_ADDRESS = 4_096  # bytes of a path and its query
 MOST_CLIENTS = 10_000  # whose rates are known
 LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
@@ -40,7 +42,10 @@ HEADERS = (
 )
 OURS = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:"
 # The coach page names the hashes of its script and style itself; a report's origin is its own.
-COACH = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
+COACH = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
+    "connect-src 'self'"
+)
 PICTURES = (
     "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; "
     "style-src 'unsafe-inline'; img-src data: blob:"
@@ -109,16 +114,23 @@ class Guard:
         return left >= 1
 
 
-def make_app(offered: Offered, limits: Limits, hosts: frozenset[str] | None = LOCAL) -> Starlette:
+def make_app(
+    offered: Offered,
+    limits: Limits,
+    hosts: frozenset[str] | None = LOCAL,
+    history: Path | None = None,
+) -> Starlette:
     """The server as an ASGI application.
 
     Parameters
     ----------
     hosts : frozenset of str, optional
         See `Guard`.
+    history : Path, optional
+        Where games are kept that were played on its pages.
     """
     workers = Workers(offered, limits)
-    site = _Site(offered, workers)
+    site = _Site(offered, workers, history)
 
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:
@@ -130,12 +142,15 @@ def make_app(offered: Offered, limits: Limits, hosts: frozenset[str] | None = LO
             Route("/", _file("index.html", "text/html")),
             Route("/serve.js", _file("serve.js", "text/javascript")),
             Route("/serve.css", _file("serve.css", "text/css")),
+            Route("/page.css", _file("page.css", "text/css", "rollwise.page")),
             Route("/api/games", site.games),
             Route("/api/games/{name}", site.game),
             Route("/api/solve", site.begin, methods=["POST"]),
             Route("/api/solve", site.status, methods=["GET"]),
             Route("/api/solve", site.stop, methods=["DELETE"]),
             Route("/api/advise", site.advise),
+            Route("/api/position", site.position),
+            Route("/api/history", site.keep, methods=["POST"]),
             Route("/api/table", site.table),
             Route("/page", site.page),
             Route("/report", site.report),
@@ -152,9 +167,10 @@ def make_app(offered: Offered, limits: Limits, hosts: frozenset[str] | None = LO
 
 
 class _Site:
-    def __init__(self, offered: Offered, workers: Workers) -> None:
+    def __init__(self, offered: Offered, workers: Workers, history: Path | None) -> None:
         self.offered = offered
         self.workers = workers
+        self.history = history
 
     async def games(self, request: Request) -> Response:
         return _json(as_json(games_document(self.offered.kinds.values())))
@@ -180,15 +196,19 @@ class _Site:
         return Response(status_code=204)
 
     async def advise(self, request: Request) -> Response:
-        throw = _query(request, "throw")
-        left = _query(request, "rolls_left")
-        question = {
-            "ask": "advise",
-            "state": _state(_query(request, "state") or ""),
-            "throw": None if throw is None else _numbers(throw, "throw"),
-            "rolls_left": None if left is None else _number(left, "rolls_left"),
-        }
+        return _json(await self._ask(request, {"ask": "advise", **_place(request)}))
+
+    async def position(self, request: Request) -> Response:
+        question = {"ask": "position", **_place(request), "action": _query(request, "action")}
         return _json(await self._ask(request, question))
+
+    async def keep(self, request: Request) -> Response:
+        if self.history is None:
+            raise UsageError("this server keeps no games; rollwise serve --history FILE does")
+        record = json.dumps(await _body(request, MOST_RECORD))
+        question = {"ask": "keep", "record": record, "history": str(self.history)}
+        worker = self.workers.solved(self._asked(request))
+        return _json(await worker.ask(question, is_remembered=False), 201)
 
     async def table(self, request: Request) -> Response:
         question = {
@@ -200,7 +220,8 @@ class _Site:
         return _json(await self._ask(request, question))
 
     async def page(self, request: Request) -> Response:
-        return _html(await self._ask(request, {"ask": "page"}), COACH)
+        question = {"ask": "page", "keeps": self.history is not None}
+        return _html(await self._ask(request, question), COACH)
 
     async def report(self, request: Request) -> Response:
         return _html(await self._ask(request, {"ask": "report"}), PICTURES)
@@ -223,14 +244,14 @@ class _Site:
         return await self.workers.solved(self._asked(request)).ask(question)
 
 
-async def _body(request: Request) -> Any:
+async def _body(request: Request, most: int = MOST_BODY) -> Any:
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise HTTPException(415, "the body must be application/json")
     body = b""
     async for chunk in request.stream():
         body += chunk
-        if len(body) > MOST_BODY:
-            raise HTTPException(413, f"the body is longer than {MOST_BODY} bytes")
+        if len(body) > most:
+            raise HTTPException(413, f"the body is longer than {most} bytes")
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
@@ -256,6 +277,16 @@ def _query(request: Request, name: str) -> str | None:
     if len(given) > 1:
         raise UsageError(f"{name} is given twice")
     return given[0] if given else None
+
+
+def _place(request: Request) -> dict[str, Any]:
+    """The position that a request asks about, and what was thrown there."""
+    throw, left = _query(request, "throw"), _query(request, "rolls_left")
+    return {
+        "state": _state(_query(request, "state") or ""),
+        "throw": None if throw is None else _numbers(throw, "throw"),
+        "rolls_left": None if left is None else _number(left, "rolls_left"),
+    }
 
 
 def _number(text: str, what: str) -> int:
@@ -284,8 +315,10 @@ def _state(text: str) -> dict[str, Any]:
     return state
 
 
-def _file(name: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
-    text = importlib.resources.files("rollwise.serve").joinpath(name).read_text(encoding="utf-8")
+def _file(
+    name: str, kind: str, room: str = "rollwise.serve"
+) -> Callable[[Request], Awaitable[Response]]:
+    text = importlib.resources.files(room).joinpath(name).read_text(encoding="utf-8")
 
     async def answer(request: Request) -> Response:
         return Response(text, media_type=kind)

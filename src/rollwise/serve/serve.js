@@ -4,11 +4,13 @@
 const $ = (id) => document.getElementById(id);
 const LOST = "The server doesn't answer. Start it again with `rollwise serve`, then try again. "
   + "A coach page that is open already goes on without it.";
+const PAGES = { Play: "page", Report: "report", Picture: "plot", Table: "api/table" };
 let games = [];
 
-function element(tag, text = "") {
+function element(tag, text = "", given = {}) {
   const made = document.createElement(tag);
   made.textContent = text;
+  for (const [name, value] of Object.entries(given)) made.setAttribute(name, value);
   return made;
 }
 
@@ -25,7 +27,7 @@ async function api(path, options) {
   return found;
 }
 
-function field(parameter) {
+function field(parameter, i) {
   let input;
   if (parameter.among.length || parameter.type === "bool") {
     input = element("select");
@@ -33,18 +35,21 @@ function field(parameter) {
       input.append(element("option", String(word)));
     }
   } else {
-    input = element("input");
-    input.inputMode = parameter.type === "int" ? "numeric" : "decimal";
+    input = element("input", "", { inputmode: parameter.type === "int" ? "numeric" : "decimal" });
   }
   input.name = parameter.name;
+  input.id = `parameter-${i}`;
   input.value = parameter.default ?? "";
-  const label = element("label", `${parameter.name} `);
-  label.append(input, element("small", ` ${[parameter.about, parameter.range].filter(Boolean).join("; ")}`));
-  return label;
+  const control = element("div", "", { class: "control" });
+  control.append(element("label", parameter.name, { for: input.id }), input,
+    element("small", [parameter.about, parameter.range].filter(Boolean).join("; ")));
+  return control;
 }
 
+const gameOf = (name) => games.find((one) => one.game === name);
+
 function choose() {
-  const game = games.find((one) => one.game === $("game").value);
+  const game = gameOf($("game").value);
   $("about").textContent = game.description;
   $("parameters").replaceChildren(element("legend", "Parameters"), ...game.parameters.map(field));
   $("parameters").hidden = !game.parameters.length;
@@ -91,22 +96,34 @@ async function solve(event) {
   }
 }
 
+// What the game is worth to who moves first, in words.
+function worth(game, { value, win_probability: chance, error_bound: bound, states }) {
+  const isChance = chance !== null && chance !== undefined;
+  const of = game.players === 1 ? "Best play" : "Who moves first";
+  const text = isChance ? `${of} wins with probability ${(100 * chance).toFixed(4)} %` : `${of} expects ${value.toFixed(4)}`;
+  const most = (isChance ? 50 : 1) * bound;
+  const sure = most < 5e-5 ? "certified to all digits" : `certified ± ${most.toPrecision(2)}${isChance ? " %" : ""}`;
+  return `${text} (${sure}). ${states.toLocaleString("en")} positions.`;
+}
+
 function show(wanted, solution) {
-  $("status").textContent = `Value ${solution.value}, off by at most ${solution.error_bound}; ${solution.states} states.`;
-  const pages = { Play: "page", Report: "report", Picture: "plot", Table: "api/table" };
-  $("links").replaceChildren();
-  for (const [name, path] of Object.entries(pages)) {
-    const link = element("a", name);
-    link.href = `${path}?${query(wanted)}`;
-    $("links").append(link, " ");
-  }
+  const game = gameOf(wanted.game);
+  $("status").textContent = "Solved.";
+  $("name").textContent = game.heading;
+  $("worth").textContent = worth(game, solution);
+  $("links").replaceChildren(...Object.entries(PAGES).map(([name, path], i) =>
+    element("a", name, { class: i === 0 ? "button main" : "button", href: `${path}?${query(wanted)}` })));
   const start = Object.entries(solution.start ?? {});
   const text = (value) => (Array.isArray(value) ? `(${value.join(",")})` : value);
   $("state").value = start.map(([name, value]) => `${name}=${text(value)}`).join(",");
   $("throw").value = "";
   $("advice").replaceChildren();
+  $("scroll").hidden = true;
+  $("fault").textContent = "";
   $("solved").hidden = false;
 }
+
+const shown = (value) => (typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(8)) : value);
 
 async function ask(event) {
   event.preventDefault();
@@ -115,16 +132,20 @@ async function ask(event) {
   try {
     const found = await api(`api/advise?${query(current, more)}`);
     const rows = found.actions ?? found.throws;
-    const names = Object.keys(rows[0] ?? {});
-    const line = (tag, cells) => {
+    const names = Object.keys(rows[0] ?? {}).filter((name) => rows.some((row) => row[name] !== null));
+    const line = (cells, of) => {
       const row = element("tr");
-      row.append(...cells.map((cell) => element(tag, String(cell))));
+      row.append(...cells.map((cell, i) => element(...of(String(cell), i))));
       return row;
     };
-    $("advice").replaceChildren(line("th", names), ...rows.map((row) => line("td", names.map((name) => row[name]))));
-    $("status").textContent = "";
+    const head = line(names.map((name) => name.replaceAll("_", " ")), (text) => ["th", text, { scope: "col" }]);
+    const body = rows.map((row) => line(names.map((name) => shown(row[name])),
+      (text, i) => (i ? ["td", text] : ["th", text, { scope: "row" }])));
+    $("advice").replaceChildren(head, ...body);
+    $("scroll").hidden = false;
+    $("fault").textContent = "";
   } catch (error) {
-    $("status").textContent = error.message;
+    $("fault").textContent = error.message;
   }
 }
 
@@ -144,7 +165,11 @@ $("ask").addEventListener("submit", ask);
 $("stop").addEventListener("click", stop);
 try {
   games = (await api("api/games")).games;
-  $("game").append(...games.map((game) => element("option", game.game)));
+  $("game").append(...games.map((game) => {
+    const option = element("option", game.heading);
+    option.value = game.game;
+    return option;
+  }));
   choose();
 } catch (error) {
   $("status").textContent = error.message;

@@ -11,7 +11,10 @@ import queue
 import sys
 import threading
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from rollwise.errors import RollwiseError, TooManyStates, UsageError, words_of_the_command_line
 
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     Answer = Solution | LayeredSolution
 
 MOST_ROWS = 1000  # of a table, in one answer
+MOST_PARTS = 16  # turns of a large game that are remembered
 
 
 def main() -> None:
@@ -116,12 +120,65 @@ def reply(answer: Answer, question: Mapping[str, Any]) -> str:
 
 
 def _advise(answer: Any, question: Mapping[str, Any]) -> str:
+    from rollwise.answer.advice import advise
     from rollwise.documents.answers import advice_document
     from rollwise.documents.parts import as_json
 
-    part = answer if _is_whole(answer) else answer.part(question["state"])
-    advice = part.advise(question["state"], question["throw"], question["rolls_left"])
-    return as_json(advice_document(part, advice))
+    part, state = _found(answer, question)
+    return as_json(advice_document(part, advise(part, state)))
+
+
+def _position(answer: Any, question: Mapping[str, Any]) -> str:
+    from rollwise.documents.parts import as_json
+    from rollwise.documents.positions import outcomes_document, position_document
+    from rollwise.words import Narrator
+
+    part, state = _found(answer, question)
+    narrator = Narrator(part.graph, part.game)
+    if question["action"] is None:
+        return as_json(position_document(part, narrator, state))
+    action = part.graph.view[state].find_action(question["action"])
+    return as_json(outcomes_document(part, narrator, action.index))
+
+
+def _found(answer: Any, question: Mapping[str, Any]) -> tuple[Solution, int]:
+    """The answer in the turn of a position, and the number of a state of that turn."""
+    state = question["state"]
+    if not state:
+        raise UsageError("which position? Write state=banked=50,rival=50,turn=20")
+    part = answer if _is_whole(answer) else _part(answer, answer.find(state))
+    if not _is_whole(answer):  # its fields by name, in their order
+        state = part.graph.view[0].address["state"]
+    return part, part.graph.find(state, question["throw"], question["rolls_left"])
+
+
+@lru_cache(maxsize=MOST_PARTS)
+def _part(answer: LayeredSolution, number: int) -> Solution:
+    """The answer in a position and its turn, which play asks for move by move."""
+    return answer.parts(np.array([number]))
+
+
+def _keep(answer: Any, question: Mapping[str, Any]) -> str:
+    """Keep a game that was played, once it was played again here."""
+    from pathlib import Path
+
+    from rollwise.coach.agreed_game import agreed_form, agreed_game, title
+    from rollwise.coach.history import History
+    from rollwise.coach.json_lines import json_line, record_of_line
+    from rollwise.coach.open_table import OpenTable
+    from rollwise.coach.replay import replay
+    from rollwise.coach.table import Table
+    from rollwise.documents.parts import as_json
+
+    record = record_of_line(question["record"], "the record", 1)
+    game = answer.game
+    if title(agreed_game([record], type(game), {})) != title(game) or agreed_form([record]):
+        raise UsageError(f"this isn't a game of {title(game)}")
+    table = Table(answer, game) if _is_whole(answer) else OpenTable.of(answer)
+    policies = [None if name in ("", "human") else name for _, name in record.seats]
+    session = replay(record, table, policies=policies)
+    number = History(Path(question["history"])).keep(json_line(session))
+    return as_json({"number": number, "over": session.is_over})
 
 
 def _table(answer: Any, question: Mapping[str, Any]) -> str:
@@ -133,11 +190,19 @@ def _table(answer: Any, question: Mapping[str, Any]) -> str:
 
 
 def _page(answer: Any, question: Mapping[str, Any]) -> str:
-    from rollwise.page import page
+    from rollwise.coach.open_table import OpenTable
+    from rollwise.coach.table import Table
+    from rollwise.page import OpenFacts, TooLargeForPage, open_page, page
 
-    if not _is_whole(answer):
-        raise UsageError(f"{answer.title} is too large for a page; /api/advise answers for it")
-    return page(answer)
+    api = {"keeps": question["keeps"]}
+    if _is_whole(answer):
+        try:
+            return page(answer, api=api)
+        except TooLargeForPage:
+            table = Table(answer, answer.game)
+    else:
+        table = OpenTable.of(answer)
+    return open_page(table.solution, OpenFacts(answer.error_bound, table.fingerprint), api)
 
 
 def _report(answer: Any, question: Mapping[str, Any]) -> str:
@@ -167,7 +232,15 @@ def _is_whole(answer: Answer) -> bool:
     return hasattr(answer, "graph")
 
 
-REPLIES = {"advise": _advise, "table": _table, "page": _page, "report": _report, "plot": _plot}
+REPLIES = {
+    "advise": _advise,
+    "position": _position,
+    "keep": _keep,
+    "table": _table,
+    "page": _page,
+    "report": _report,
+    "plot": _plot,
+}
 
 if __name__ == "__main__":
     main()

@@ -137,15 +137,20 @@ class Worker:
         heard: dict[str, Any] = json.loads(line)
         return heard
 
-    async def ask(self, question: dict[str, Any]) -> str:
+    async def ask(self, question: dict[str, Any], *, is_remembered: bool = True) -> str:
         """The answer to a question, as text.
+
+        Parameters
+        ----------
+        is_remembered : bool
+            The answer is the same when it is asked again, and nothing has to be done for it.
 
         Raises
         ------
         RollwiseError
         """
         name = json.dumps(question, sort_keys=True)
-        if name in self._known:
+        if is_remembered and name in self._known:
             return self._known[name]
         # it goes on where the client has gone, so that answers stay with their questions
         return await asyncio.shield(asyncio.ensure_future(self._asked(name, question)))

@@ -190,7 +190,10 @@ class Narrator:
     def deed(self, action: int) -> str:
         """What a player does who takes an action; empty where the rules have no words for it."""
         taken = self.graph.view.action(action)
-        if taken.is_throw or taken.keeps:
+        if taken.keeps:
+            kept = taken.outcome(0).next_state
+            return f"keep {_fallen(() if kept is None else kept.throw)}"
+        if taken.is_throw:
             return ""
         return self._words.deed(self._at(action), taken.label)
 
@@ -224,10 +227,9 @@ class Narrator:
         outcome = taken.outcome(number)
         if taken.is_throw:
             return f"{who} {conjugated('throw', who)} {self.outcome_text(action, number)}"
-        if taken.keeps:
-            after = () if outcome.next_state is None else outcome.next_state.throw
-            return f"{who} {conjugated('keep', who)} {_fallen(after)}"
         deed = self.deed(action)
+        if taken.keeps:
+            return f"{who} {conjugated(deed, who)}"
         came = [self.told(action, number, faces)]
         if not (deed or came[0] or outcome.is_over):
             nothing = "the turn passes" if outcome.passes else "nothing changes"

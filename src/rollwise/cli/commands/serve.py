@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from rollwise.cli.app import app
+from rollwise.cli.commands.play import HistoryOption
 from rollwise.cli.streams import system_error
 from rollwise.errors import NotServed
 
@@ -36,6 +37,7 @@ def serve(
     ] = 600.0,
     memory: Annotated[float, typer.Option(min=0.5, help="GB for each game.")] = 4.0,
     most_games: Annotated[int, typer.Option(min=2, help="Games that are held at once.")] = 8,
+    history: HistoryOption = None,
     rate: Annotated[
         float, typer.Option(min=1, help="Requests a second that one address may make.")
     ] = 500.0,
@@ -46,11 +48,14 @@ def serve(
     require_web()
     import uvicorn
 
+    from rollwise.coach.history import History
     from rollwise.serve.app import LOCAL, make_app
     from rollwise.serve.offered import offer
     from rollwise.serve.workers import Limits
 
     offered = offer(games or (), solutions)
+    if history is not None:
+        History(history)  # which says what is wrong with it
     limits = Limits(seconds=time_limit, memory=int(memory * 1e9), games=most_games, rate=rate)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family)
@@ -63,7 +68,8 @@ def serve(
         raise NotServed(f"--host {host} --port {port} can't be had: {why}") from None
     name = f"[{host}]" if family == socket.AF_INET6 else host
     anywhere = host in ("0.0.0.0", "::")
-    made = make_app(offered, limits, None if anywhere else LOCAL | {name.lower()})
+    hosts = None if anywhere else LOCAL | {name.lower()}
+    made = make_app(offered, limits, hosts, None if history is None else history.resolve())
     typer.echo(f"{len(offered.kinds)} games: {', '.join(offered.kinds)}")
     typer.echo(f"http://{name}:{listening.getsockname()[1]}/ (Ctrl-C ends it)")
     config = uvicorn.Config(
