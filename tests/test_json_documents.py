@@ -65,6 +65,7 @@ COMMANDS = [
     "evaluate pig target=10 --policy optimal --method iterative --max-sweeps 2",
     "evaluate threes dice=2 --policy take-one",
     "evaluate threes dice=2 --policy optimal --chase --target 4",
+    "exploit pig pig.game target=10 --player A --risk 0.5",
     "export pig target=5 --to parquet --out e.parquet",
     "frontier threes dice=2",
     "games",

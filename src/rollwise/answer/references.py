@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from operator import index
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from rollwise.graph.choices import has_choice
 from rollwise.graph.policies import Policy
 from rollwise.machine.parquet_files import read_parquet
 from rollwise.machine.switches import jit_disabled
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\*(.+)")
 _IN_FILES = (".csv", ".parquet", ".npz", ".json")
@@ -237,6 +240,26 @@ def _of_compiled_function(
     ):
         return None  # interpreted, it tells what is wrong
     return Policy(name, probability)
+
+
+def policy_table(graph: StateGraph, policy: Policy) -> pl.DataFrame:
+    """A policy as a table, which is a policy where it is typed (see `Policies.find`).
+
+    One row for each action that is taken where there is a choice, with its probability where
+    several are.
+    """
+    import polars as pl
+
+    taken = np.flatnonzero((policy.probability > 0) & has_choice(graph)[graph.action_state])
+    rows = graph.rows_at(graph.action_state[taken].astype(np.int64))
+    table = dict(zip(graph.columns, rows.T, strict=True))
+    names = {
+        label: graph.vocabulary.text(label) for label in np.unique(graph.action_label).tolist()
+    }
+    table["action"] = [names[label] for label in graph.action_label[taken].tolist()]
+    if np.any(policy.probability[taken] != 1):
+        table["probability"] = policy.probability[taken]
+    return pl.DataFrame(table)
 
 
 def _from_table(graph: StateGraph, game: Game | None, path: Path) -> Policy:

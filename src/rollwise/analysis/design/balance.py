@@ -21,6 +21,7 @@ from rollwise.analysis.lengths import Lengths, lengths
 from rollwise.analysis.thumb.frontier import Frontier, find_rules
 from rollwise.answer.references import Policies, Subject
 from rollwise.answer.solution import Solution
+from rollwise.derive.copied import copied
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph.choices import fold_actions, has_choice
 from rollwise.graph.naming import KEEP
@@ -318,33 +319,16 @@ def _lead_changes(chain: Chain, lead: Floats) -> Certified:
     lead : (n_states,) float64
         1 where the first player is likelier to win, -1 where the second is, 0 where neither is.
     """
-    graph, n = chain.graph, chain.graph.n_states
+    graph = chain.graph
     then = chain.of_next(lead, np.sign(chain.payoff))
     changes, targets = list[Floats](), list[NDArray[np.int64]]()
     for last in (0.0, 1.0, -1.0):
         after = np.where(then == 0, last, then)
         changes.append(chain.mean((after * last < 0).astype(float)))
-        copy = np.select([after > 0, after < 0], [1, 2], 0)
-        targets.append(np.where(chain.is_over, -1, graph.outcome_state + n * copy))
+        targets.append(np.select([after > 0, after < 0], [1, 2], 0))
     begin = (0, 1, 2)[int(lead[0])]
-    order = np.roll(np.arange(3), -begin)  # the copy that play begins in comes first
-    place = np.argsort(order)
-    moved = [np.where(t < 0, -1, t % n + n * place[t // n]) for t in targets]
-    copies = graph.with_arrays(
-        states=np.column_stack([np.tile(graph.rows, (3, 1)), np.repeat(order, n)]).astype(np.int32),
-        field_names=(*graph.columns, "lead"),
-        action_indptr=np.arange(3 * n + 1),
-        action_label=np.tile(graph.action_label, 3),
-        action_reward=np.zeros(3 * n),
-        outcome_indptr=np.concatenate(
-            [[0], *(graph.outcome_indptr[1:] + k * graph.n_outcomes for k in range(3))]
-        ),
-        outcome_state=np.concatenate([moved[k] for k in order]).astype(np.int32),
-        outcome_weight=np.tile(graph.outcome_weight, 3),
-        outcome_passes=np.tile(graph.outcome_passes, 3),
-        outcome_payoff=np.tile(graph.outcome_payoff, 3),
-        n_roots=1,
+    copies = copied(graph, targets, begin)
+    tripled = Chain(
+        chain.source, chain.policies, copies, np.tile(chain.number, 3), np.tile(chain.seat, 3)
     )
-    seat = np.tile(chain.seat, 3)
-    tripled = Chain(chain.source, chain.policies, copies, np.tile(chain.number, 3), seat)
-    return tripled.total(np.concatenate([changes[k] for k in order]))
+    return tripled.total(np.concatenate([changes[(begin + k) % 3] for k in range(3)]))
