@@ -69,6 +69,7 @@ COMMANDS = [
     "export pig target=5 --to parquet --out e.parquet",
     "frontier threes dice=2",
     "games",
+    "handicap pig target=10 --points banked=0..4",
     "judge threes one.csv dice=2",
     "learn pig target=6 --games 50 --seed 3",
     "learn super-six sticks=5 --games 2000 --seed 3 --compare --checkpoints 2",

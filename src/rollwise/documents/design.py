@@ -11,8 +11,10 @@ if TYPE_CHECKING:
 
     from rollwise.analysis.design.balance import Balance
     from rollwise.analysis.design.difference import Difference
+    from rollwise.analysis.design.handicap import Handicap, Head
     from rollwise.analysis.design.tuning import Point, Tuning
     from rollwise.answer.solution import Solution
+    from rollwise.graph import StateGraph
     from rollwise.simulate.lengths import Certified
 
 QUANTILES = (5, 50, 95)  # percent of the games, of a distribution of turns
@@ -146,3 +148,33 @@ def balance_document(found: Balance) -> Document:
 def certified_document(found: Certified) -> Document:
     """A figure that was proved to be off by at most so much."""
     return {"value": found.value, "error_bound": number_or_none(found.bound)}
+
+
+SEATS = ("first", "second", "mean")
+
+
+def handicap_document(graph: StateGraph, found: Handicap) -> Document:
+    """What head starts are worth, and which of them are nearest to an even game."""
+    return {
+        **game_head(graph),
+        "field": found.field,
+        "other": found.other,
+        "policy": found.policy,
+        "against": found.against,
+        "unit": graph.view.worth_name,
+        "even": found.even,
+        "nearest": {which: _points(found.nearest(which)) for which in SEATS},
+        "heads": [
+            {"points": head.points, **{which: _head(head, which) for which in SEATS}}
+            for head in found.heads
+        ],
+    }
+
+
+def _points(head: Head | None) -> int | None:
+    return None if head is None else head.points
+
+
+def _head(head: Head, which: str) -> Document | None:
+    amount = getattr(head, which)
+    return None if amount is None else certified_document(amount)

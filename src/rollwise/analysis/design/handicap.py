@@ -1,0 +1,196 @@
+"""How many points, or a first move, make two players even.
+
+The one player begins with points that the other doesn't have. A position with such points is one of
+the game's own: who moves first from there has them in a field of their own, and who moves second in
+the field where the mover sees the other's. Which field that is, the rules say: what the next player
+sees in the one field after a PASS is what the mover saw in the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rollwise.answer.evaluation import evaluate
+from rollwise.answer.references import AnyPolicy, Policies, Subject
+from rollwise.errors import UnknownState, UsageError
+from rollwise.graph import StateGraph
+from rollwise.graph.choices import outcome_action
+from rollwise.simulate.lengths import Certified
+
+
+@dataclass(frozen=True)
+class Head:
+    """A head start, and what it is worth to who has it.
+
+    Attributes
+    ----------
+    points : int
+    first, second : Certified or None
+        A chance to win, or an expected payoff, moving first and moving second; None where no play
+        comes to that position, so that nothing is known of it.
+    """
+
+    points: int
+    first: Certified | None
+    second: Certified | None
+
+    @property
+    def mean(self) -> Certified | None:
+        """Over the seats."""
+        if self.first is None or self.second is None:
+            return None
+        middle = (self.first.value + self.second.value) / 2
+        return Certified(middle, max(self.first.bound, self.second.bound) + 2.0**-52)
+
+
+@dataclass(frozen=True)
+class Handicap:
+    """What head starts are worth.
+
+    Attributes
+    ----------
+    field, other : str
+        Where the mover's points stand, and where the mover sees the other's.
+    policy, against : str
+    heads : tuple of Head
+    even : float
+        What both get in an even game: 1/2, or 0.
+    """
+
+    field: str
+    other: str
+    policy: str
+    against: str
+    heads: tuple[Head, ...]
+    even: float
+
+    def nearest(self, which: str) -> Head | None:
+        """The head start that makes the game most nearly even.
+
+        Parameters
+        ----------
+        which : {"first", "second", "mean"}
+            For who moves first with it, for who moves second, or over the seats.
+        """
+        known = [head for head in self.heads if getattr(head, which) is not None]
+        return min(known, key=lambda head: self._off(head, which), default=None)
+
+    def is_within(self, which: str) -> bool:
+        """Whether an even game lies between two of the head starts, or is one of them."""
+        amounts = [getattr(head, which) for head in self.heads]
+        known = [amount for amount in amounts if amount is not None]
+        low = min(amount.value - amount.bound for amount in known)
+        high = max(amount.value + amount.bound for amount in known)
+        return bool(low <= self.even <= high)
+
+    def _off(self, head: Head, which: str) -> float:
+        return abs(float(getattr(head, which).value) - self.even)
+
+
+def handicap(
+    game: Subject,
+    field: str,
+    points: Sequence[int],
+    policy: AnyPolicy = "optimal",
+    against: AnyPolicy = "optimal",
+) -> Handicap:
+    """What head starts are worth to a player.
+
+    Parameters
+    ----------
+    game : Game, Solution, StateGraph or Policies
+        For two.
+    field : str
+        The mover's points; with a comma the other player's after it: ``"banked,rival"``.
+    points : sequence of int
+        Head starts.
+    policy, against : str, callable or Policy
+        What the player with the points plays, and what the other one plays.
+
+    Raises
+    ------
+    UsageError
+        The game is for one; there is no such field, or none for the other player; no play comes
+        to any of these positions.
+    """
+    policies = Policies.of(game)
+    graph = policies.graph
+    if graph.players != 2:
+        raise UsageError(f"{graph.game} is a game for one: nobody is to be made even with")
+    mine, theirs = _fields(graph, field)
+    if not points:
+        raise UsageError("which head starts? Give some")
+    pairs = [(_state_with(graph, mine, k), _state_with(graph, theirs, k)) for k in points]
+    starts = list(dict.fromkeys(s for pair in pairs for s in pair if s is not None))
+    if not starts:
+        raise UsageError(
+            f"{graph.title}: no play comes to a position like the start but for {mine} or {theirs}"
+        )
+    one, two = policies.find(policy), policies.find(against)
+    found = evaluate(policies, one, two, starts=starts)
+    assert found.bounds is not None
+    assert found.bounds_second is not None
+    scored = graph.is_score
+    columns = (
+        (found.values if scored else found.win_probability, found.bounds),
+        (found.values_second if scored else found.win_probability_second, found.bounds_second),
+    )
+    heads = [
+        Head(
+            k,
+            *(
+                None if s is None else Certified(float(values[s]), _bound(float(bounds[s]), scored))
+                for s, (values, bounds) in zip(pair, columns, strict=True)
+            ),
+        )
+        for k, pair in zip(points, pairs, strict=True)
+    ]
+    return Handicap(mine, theirs, one.name, two.name, tuple(heads), 0.0 if scored else 0.5)
+
+
+def _bound(bound: float, scored: bool) -> float:
+    return bound if scored else bound / 2 + 2.0**-52
+
+
+def _fields(graph: StateGraph, said: str) -> tuple[str, str]:
+    """The field of the mover's points, and where the mover sees the other's."""
+    names = [name.strip() for name in said.split(",")]
+    for name in names:
+        if name not in graph.field_names:
+            raise UsageError(
+                f"{graph.game} has no field {name!r} (its fields: {', '.join(graph.field_names)})"
+            )
+    if len(names) == 2:
+        return names[0], names[1]
+    other = None if len(names) > 2 else counterpart(graph, names[0])
+    if other is None:
+        raise UsageError(
+            f"{graph.game}: which field is the other player's {names[0]}? Give both, as in "
+            "banked,rival=0..20"
+        )
+    return names[0], other
+
+
+def counterpart(graph: StateGraph, name: str) -> str | None:
+    """The field in which the mover sees the other player's; None where that can't be told."""
+    passing = np.flatnonzero(graph.outcome_passes & (graph.outcome_state >= 0))
+    before = graph.fields[graph.action_state[outcome_action(graph)[passing]]]
+    after = graph.fields[graph.outcome_state[passing]]
+    column = after[:, graph.field_names.index(name)]
+    same = np.flatnonzero((before == column[:, None]).all(axis=0))
+    named = [graph.field_names[k] for k in same if graph.field_names[k] != name]
+    told = len(passing) > 0 and len(np.unique(column)) > 1
+    return named[0] if told and len(named) == 1 else None
+
+
+def _state_with(graph: StateGraph, field: str, points: int) -> int | None:
+    """The state that is like the start but for one field; None where play doesn't come there."""
+    fields = list(graph.view[0].fields)
+    fields[graph.field_names.index(field)] = points
+    try:
+        return graph.find(fields)
+    except UnknownState:
+        return None
