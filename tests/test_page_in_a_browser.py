@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import statistics
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from tests.little_games import HostileNames
 import rollwise
 from rollwise import Solution
 from rollwise.cli.figures import Figures
+from rollwise.coach.score_bins import counted, score_bins
 from rollwise.games.chicago import Chicago
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Pig
@@ -203,4 +206,39 @@ def test_games_are_added_up_and_can_be_kept(browser: Browser, pages: Any) -> Non
     assert [(one["game"], one["parameters"]["target"]) for one in kept] == [("pig", 12)] * 2
     browser.click(".books td button")  # play a position again where something was lost
     assert heading(browser) == "Your move"
+    assert browser.errors == []
+
+
+def test_scores_stand_over_those_of_best_play(browser: Browser, pages: Any) -> None:
+    """And it says how many games it takes to be told from best play, as `play --games` does."""
+    place, solution = pages("threes")
+    browser.visit(place)
+    points, costs = [], []
+    for _ in range(4):
+        for _ in range(MOST_MOVES):
+            if heading(browser) == "The game is over":
+                break
+            browser.click(".ask button")
+        points.append(float(browser.js("document.querySelector('.result').textContent").split()[0]))
+        cells = browser.js(
+            "[...document.querySelectorAll('.books details:first-child tbody tr')]"
+            ".map(row => [...row.children].map(cell => cell.textContent))"
+        )
+        costs.append(math.fsum(float(row[3]) for row in cells if len(row) > 4 and row[3]))
+        browser.click(".ask button")
+    rows = browser.js(
+        "[...document.querySelectorAll('[aria-label^=Scores] tbody tr')]"
+        ".map(row => [...row.children].map(cell => cell.textContent))"
+    )
+    bins = score_bins(solution)
+    made = [100 * n / 4 for n in counted(bins, points)]
+    expected = [[one.text, f"{n:.1f} %", f"{100 * one.chance:.1f} %", ""]
+                for one, n in zip(bins, made, strict=True)]  # fmt: skip
+    assert rows == expected
+    told = browser.js(
+        "[...document.querySelectorAll('.books tr')].map(row => row.textContent)"
+        ".find(text => text.startsWith('Games until'))"
+    )
+    games = statistics.variance(points) * (1.96 / statistics.mean(costs)) ** 2
+    assert int(told.rpartition(")")[2].replace(",", "")) == pytest.approx(games, rel=0.01, abs=1)
     assert browser.errors == []

@@ -16,9 +16,11 @@ import numpy as np
 import pytest
 from cli_runner import Done, output, refusal, run
 
+import rollwise
 from rollwise import dice
 from rollwise.coach import Session, Table, read_records, replay, written
 from rollwise.coach.made_scores import made_scores
+from rollwise.coach.score_bins import counted, score_bins
 from rollwise.coach.tally import tally
 from rollwise.derive.contest import Duel
 from rollwise.errors import UsageError
@@ -220,6 +222,36 @@ def test_scores_and_contests_in_series(tmp_path):
                    typed=" / ".join(["1"] * 20)).stdout  # fmt: skip
     assert re.search(r"2 games: you won \d, drew \d, lost \d", contest)
     assert "points a game" in contest
+
+
+@pytest.mark.parametrize("n", [2, 4])
+def test_scores_are_counted_in_bins_of_the_exact_distribution(n):
+    game = Threes(dice=n)
+    solution = rollwise.solve(game)
+    exact = rollwise.distribution(game)
+    bins = score_bins(solution)
+    assert len(bins) <= 16
+    assert sum(one.chance for one in bins) == pytest.approx(1)
+    for value, probability in zip(exact.values.tolist(), exact.probabilities, strict=True):
+        (inside,) = (one for one in bins if one.low <= value <= one.high)
+        assert probability <= inside.chance + 1e-12
+        assert counted(bins, [value, value])[bins.index(inside)] == 2
+    assert score_bins(rollwise.solve(Pig(target=12))) == []
+
+
+def test_a_series_for_points_shows_the_scores_over_best_play(tmp_path):
+    options = ("threes", "dice=2", "--games", "6", "--seed", "1")
+    told = play(tmp_path, *options, typed=" / ".join(["1"] * 40)).stdout
+    table = told.partition("Scores of you, and where best play has them (|):\n")[2]
+    rows = re.findall(r"^ +(\d+(?: to \d+)?) +(\d+) +([\d.]+) % +([\d.]+) %( .*)$", table, re.M)
+    bins = score_bins(rollwise.solve(Threes(dice=2)))
+    assert [row[0] for row in rows] == [one.text for one in bins]
+    assert sum(int(row[1]) for row in rows) == 6
+    for row, one in zip(rows, bins, strict=True):
+        assert float(row[2]) == pytest.approx(100 * int(row[1]) / 6, abs=0.05)
+        assert float(row[3]) == pytest.approx(100 * one.chance, abs=0.05)
+        assert row[4].count("|") == 1
+        assert ("█" in row[4]) == (int(row[1]) > 0)
 
 
 def test_a_series_that_stops_in_its_first_game(tmp_path):

@@ -56,10 +56,11 @@ ELSEWHERE = (
     "environments",
     "export",
     "learn",
+    "page",
     "plot",
     "report",
     "simulate",
-    "web",
+    "serve",
     "words",
 )
 Kept = TypeVar("Kept")

@@ -11,9 +11,12 @@ from rich.text import Text
 
 from rollwise.cli.figures import Figures
 from rollwise.coach.rating import policy_losses
+from rollwise.coach.score_bins import counted, score_bins
 from rollwise.coach.session import Session
 from rollwise.coach.tally import Tally
 from rollwise.documents.played import ledger_document
+
+BAR = 30  # characters of the longest bar
 
 
 def show_ledger(console: Console, session: Session, seat: int) -> None:
@@ -121,13 +124,15 @@ def show_tally(console: Console, session: Session, found: Tally) -> None:
     loss = found.loss
     lost = _around(figures.cost(loss.mean), figures.spread(loss.standard_error))
     grid.add_row(f"lost by choice a game ({figures.points})", lost)
-    for name, cost in policy_losses(session.table.solution).items():
+    beside = policy_losses(session.table.solution) if session.table.is_whole else {}
+    for name, cost in beside.items():
         grid.add_row(Text(f"  {name} loses, against optimal play"), figures.cost(cost))
     grid.add_row(f"luck a game ({figures.points})", figures.change(found.luck))
     if math.isfinite(found.games_to_tell):
         games = f"{max(1, math.ceil(found.games_to_tell)):,}"
         grid.add_row("games until the results alone tell that (95 %)", games)
     console.print(grid)
+    _show_scores(console, session, found)
     if found.games > 1:
         means = [one for one in (found.win_rate, found.score, loss) if one is not None]
         alike = [math.isnan(one.standard_error) for one in means]
@@ -141,3 +146,22 @@ def show_tally(console: Console, session: Session, found: Tally) -> None:
 def _around(mean: str, spread: str) -> str:
     """A mean and its standard error, which games that are all alike don't have."""
     return mean if spread == "nan" else f"{mean} ± {spread}"
+
+
+def _show_scores(console: Console, session: Session, found: Tally) -> None:
+    """A player's scores over the exact distribution of optimal play, as bars."""
+    bins = score_bins(session.table.solution) if session.table.is_whole else []
+    if not bins or not found.scores:
+        return
+    made = counted(bins, found.scores)
+    most = max(*(one.chance for one in bins), *(n / found.games for n in made))
+    grid = Grid(box=None, padding=(0, 2, 0, 2))
+    for head in ("points", "games", "share", "best play", ""):
+        grid.add_column(head, justify="left" if head == "" else "right")
+    for one, n in zip(bins, made, strict=True):
+        mine, best = (round(BAR * share / most) for share in (n / found.games, one.chance))
+        bar = "".join("|" if k == best else "█" if k < mine else " " for k in range(BAR + 1))
+        share = f"{100 * n / found.games:.1f} %"
+        grid.add_row(one.text, str(n), share, f"{100 * one.chance:.1f} %", bar.rstrip())
+    console.print(Text(f"Scores of {found.player}, and where best play has them (|):"))
+    console.print(grid)

@@ -40,6 +40,10 @@ class OpenTable(Table):
         rules, _ = some_states(Rules(answer.game), answer.states[[answer.start]])
         return cls(answer.part(start), answer.game, answer, rules.content_hash)
 
+    @property
+    def is_whole(self) -> bool:
+        return False
+
     def entered(self, state: int) -> int:
         """The state with its turn, which is solved now if that state is an end of the graph."""
         here = self.graph.view[state]

@@ -70,6 +70,11 @@ class Table:
         return self.solution.graph
 
     @property
+    def is_whole(self) -> bool:
+        """Whether the graph is that of the whole game."""
+        return True
+
+    @property
     def fingerprint(self) -> str:
         """What tells the rules from others."""
         return self.graph.content_hash

@@ -39,6 +39,8 @@ class Tally:
         What the player's choices lost in a game, in units of value.
     luck : float
         What the dice did to the player in a game, in units of value.
+    scores : list of float
+        The final points of each game, where `score` has a mean of them.
     """
 
     player: str
@@ -48,6 +50,7 @@ class Tally:
     start: float
     loss: Estimate
     luck: float
+    scores: Sequence[float] = ()
 
     @property
     def games_to_tell(self) -> float:
@@ -97,6 +100,7 @@ def tally(sessions: Sequence[Session], player: str) -> Tally:
         math.fsum(ledger.start for ledger in ledgers) / n,
         _mean(costs),
         math.fsum(ledger.total_luck for ledger in ledgers) / n,
+        scores if table.narrator.source.view.is_score else [],
     )
 
 

@@ -24,6 +24,7 @@ from rollwise.answer.solution import Solution
 from rollwise.coach.grades import GRADES, stake
 from rollwise.coach.json_lines import record_head
 from rollwise.coach.rating import policy_losses
+from rollwise.coach.score_bins import score_bins
 from rollwise.errors import RollwiseError
 from rollwise.graph import NO_THROW, StateGraph
 from rollwise.graph.choices import first_of_each_state, has_choice, outcome_action, places_of
@@ -103,6 +104,7 @@ def document(
         "policies": players,
         "record": record,
         "losses": [{"name": name, "loss": loss} for name, loss in losses.items()],
+        "scores": [list(one) for one in score_bins(solution)],
         "texts": words.texts,
         "dice": words.dice,
         "faces": words.faces,
@@ -134,6 +136,7 @@ def open_document(part: Solution, facts: OpenFacts, api: Api) -> bytes:
         "policies": [],
         "record": record and record | {"rules": facts.fingerprint},
         "losses": [],
+        "scores": [],
         "faces": [narrator.face_name(face) for face in range(1, FACES + 1)],
         "seen_by_other": _seen_by_other(part)[: len(fields)],
         "is_open": True,

@@ -1,11 +1,12 @@
 // Games that were played one after the other: a tally, the mistakes, and the games to keep.
 
-import { el, table } from "./dom.js";
+import { el, picture, table } from "./dom.js";
 import { asked } from "./open_game.js";
 import { recordOf } from "./record.js";
 import { SAY } from "./strings.js";
 
 const MOST_MISTAKES = 10;
+const Z = 1.96; // standard errors, on both sides: 95 %
 
 export class Series {
   // `playFrom` begins a game in a state.
@@ -40,6 +41,7 @@ export class Series {
     return el("details", { open: true }, el("summary", {}, SAY.gamesSoFar(this.games.length)),
       table(SAY.gamesSoFar(this.games.length), ["", ""], this.#rows(), { numbers: [1] }),
       el("p", {}, SAY.seriesNote),
+      this.#scores(),
       this.isLost && el("p", { class: "warning" }, SAY.notKept),
       !isSilent && this.#mistakes(),
       Object.keys(this.game.head.record).length > 0
@@ -66,8 +68,34 @@ export class Series {
     for (const { name, loss } of [...head.losses].sort((a, b) => a.loss - b.loss)) {
       rows.push([SAY.lostBy(name), figures.cost(loss)]);
     }
+    const toTell = this.#gamesToTell(ledgers, losses);
+    if (Number.isFinite(toTell)) rows.push([SAY.gamesToTell, Math.max(1, Math.ceil(toTell)).toLocaleString("en")]);
     rows.push([SAY.luckAGame(figures.points), figures.change(mean(ledgers.map(({ luck }) => luck[0] + luck[1])))]);
     return rows;
+  }
+
+  // How many games it takes until results alone tell such play from optimal play: so many that the
+  // loss is 1.96 standard errors of the mean result.
+  #gamesToTell(ledgers, losses) {
+    const loss = mean(losses);
+    if (!(loss > 0)) return Infinity;
+    const results = ledgers.map(({ result }) => result);
+    if (this.figures.isScore) return variance(results) * (Z / loss) ** 2 || NaN;
+    const chance = (1 + mean(ledgers.map(({ start }) => start)) - loss) / 2;
+    return 4 * chance * (1 - chance) * (Z / loss) ** 2;
+  }
+
+  // The scores of a person, over those of best play.
+  #scores() {
+    const bins = this.game.head.scores;
+    if (!bins.length) return null;
+    const made = this.games.map(({ session }) => session.points);
+    const shares = bins.map(([, low, high]) => made.filter((score) => score >= low && score <= high).length / made.length);
+    const most = Math.max(...shares, ...bins.map(([, , , chance]) => chance));
+    const percent = (share) => `${(100 * share).toFixed(1)} %`;
+    return [el("h3", {}, SAY.scores), table(SAY.scores, [SAY.pointsOf, SAY.yours, SAY.ofBest, ""],
+      bins.map(([text, , , chance], i) => [text, percent(shares[i]), percent(chance),
+        histogramBar(shares[i] / most, chance / most)]), { numbers: [1, 2] })];
   }
 
   // The positions where most was lost, each once, to be played again.
@@ -101,11 +129,22 @@ export class Series {
 
 const own = (session, seat) => session.accounts.filter((entry) => entry.seat === seat && entry.isChoice);
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+// A bar for a share of games, and a mark where it would be with best play.
+function histogramBar(share, best) {
+  const shapes = [["rect", { x: 0, y: 6, width: 100 * share, height: 18, class: "share" }],
+    ["rect", { x: Math.max(0, 100 * best - 1), y: 1, width: 2, height: 28, class: "mark" }]];
+  const made = picture("bars", shapes);
+  made.setAttribute("viewBox", "0 0 100 30");
+  made.setAttribute("preserveAspectRatio", "none");
+  return made;
+}
+
+const variance = (numbers) => sum(numbers.map((x) => (x - mean(numbers)) ** 2)) / (numbers.length - 1);
 const mean = (numbers) => sum(numbers) / numbers.length;
 
 // A mean of costs and its standard error, where games differ.
 function around(figures, costs) {
   const middle = mean(costs);
-  const spread = Math.sqrt(sum(costs.map((cost) => (cost - middle) ** 2)) / (costs.length - 1) / costs.length);
+  const spread = Math.sqrt(variance(costs) / costs.length);
   return spread > 0 ? `${figures.cost(middle)} ± ${figures.cost(spread)}` : figures.cost(middle);
 }
