@@ -15,6 +15,7 @@ from rollwise.answer.references import Policies
 from rollwise.builders import build
 from rollwise.errors import UsageError
 from rollwise.games.bear_off import BearOff
+from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.shut_the_box import ShutTheBox
@@ -22,6 +23,7 @@ from rollwise.games.super_six import SuperSix
 from rollwise.games.yahtzee import Yahtzee
 from rollwise.plot import plot
 from rollwise.plot.kinds.regret import given_away
+from rollwise.report import report as answer_report
 from rollwise.report.cheat_sheet import cheat_sheet
 from rollwise.thumb.language import Rule
 from rollwise.thumb.python_source import python_source
@@ -134,3 +136,27 @@ def test_a_picture_of_what_a_policy_gives_away(tmp_path):
     out = tmp_path / "given.html"
     output("plot", "pig", "target=15", "regret", "--policy", str(rule), "--out", str(out))
     assert "rule.json gives away" in out.read_text()
+
+
+def test_a_report_has_a_cheat_sheet_where_one_is_asked_for(tmp_path):
+    solution = rollwise.solve(SuperSix(sticks=8))
+    plain, with_rules = solution.report().html, solution.report(rules=30).html
+    assert "A rule to remember" not in plain
+    found = find_rules(solution, evaluations=30)
+    for part in ("A rule to remember", "What it costs", "Where it errs", "--rules 30"):
+        assert part in with_rules
+    assert found.rules[-1].text.split(".")[0] in with_rules
+    out = tmp_path / "report.html"
+    output("report", "super-six", "sticks=8", "--rules", "30", "--out", str(out))
+    assert out.read_text() == with_rules
+
+
+def test_a_report_of_a_game_without_choices_has_no_cheat_sheet():
+    assert "A rule to remember" not in rollwise.solve(Craps()).report(rules=5).html
+
+
+def test_rules_of_thumb_need_the_whole_game():
+    answer = rollwise.solve_by_layers(SuperSix(sticks=6))
+    with pytest.raises(UsageError, match="too large for rules of thumb"):
+        answer_report(answer, rules=5)
+    assert "--rules" in refusal("report", "craps", "--rules", "-1")

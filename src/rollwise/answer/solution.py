@@ -414,13 +414,15 @@ class Solution(Worth):
         self._require_answer("pictures")
         return plot(self, kind, **choices)
 
-    def report(self, path: str | Path | None = None) -> ReportPage:
+    def report(self, path: str | Path | None = None, *, rules: int = 0) -> ReportPage:
         """The whole answer as one page for people, which a notebook shows by itself.
 
         Parameters
         ----------
         path : path, optional
             Where to write it as well: a file that ends in .html.
+        rules : int
+            How many rules of thumb are scored for a cheat sheet on it; 0 for none.
 
         Raises
         ------
@@ -432,7 +434,7 @@ class Solution(Worth):
         from rollwise.report import ReportPage, report
 
         self._require_answer("a report")
-        page = ReportPage(self.graph.title, report(self))
+        page = ReportPage(self.graph.title, report(self, rules=rules))
         if path is not None:
             page.save(path)
         return page

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 Progress = Callable[[str, int, int | None], None]
 
 
-def report(solution: Solution | LayeredSolution, progress: Progress | None = None) -> str:
+def report(
+    solution: Solution | LayeredSolution, progress: Progress | None = None, *, rules: int = 0
+) -> str:
     """The report as HTML.
 
     Parameters
@@ -35,14 +37,18 @@ def report(solution: Solution | LayeredSolution, progress: Progress | None = Non
         With the game's rules, from which its description and policies come.
     progress : callable, optional
         Called as ``progress(stage, done, total)``.
+    rules : int
+        How many rules of thumb are scored for a cheat sheet; 0 for none.
 
     Raises
     ------
     MissingExtra
         Plotly isn't installed.
+    UsageError
+        Rules of thumb are asked for, and the game is too large for one graph.
     """
     require_plotly()
-    facts = Facts.of(solution)
+    facts = Facts.of(solution, rules)
     parts = []
     contents = []
     for number, (heading, write) in enumerate(SECTIONS):
@@ -71,7 +77,11 @@ def report(solution: Solution | LayeredSolution, progress: Progress | None = Non
 
 
 def write_report(
-    solution: Solution | LayeredSolution, path: Path, progress: Progress | None = None
+    solution: Solution | LayeredSolution,
+    path: Path,
+    progress: Progress | None = None,
+    *,
+    rules: int = 0,
 ) -> None:
     """Write the report to a file, all at once or not at all.
 
@@ -83,7 +93,7 @@ def write_report(
     from rollwise.machine.atomic_files import check_place, write_text
 
     check_place(path)
-    text = report(solution, progress)
+    text = report(solution, progress, rules=rules)
     write_text(path, text)
 
 

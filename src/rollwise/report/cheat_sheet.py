@@ -85,15 +85,8 @@ def cheat_sheet(policies: Policies, found: Frontier) -> HtmlPage:
         With one rule at least.
     """
     require_plotly()
-    graph, rule = policies.graph, found.rules[-1]
+    graph = policies.graph
     title = f"{graph.game}: a rule to remember"
-    policy = rule.rule.policy(graph, policies.game, "this rule")
-    try:
-        errs = embed(plot(policies.solution, "regret", policy=policy), "errs")
-    except UsageError:  # a game with one position only
-        errs = ""
-    where = f"<h2>Where it errs</h2>\n{errs}\n" if errs else ""
-    sentences = "\n".join(f"<p>{html.escape(part)}</p>" for part in _sentences(rule.text))
     name = html.escape(title)
     page = (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -101,13 +94,44 @@ def cheat_sheet(policies: Policies, found: Frontier) -> HtmlPage:
         '<link rel="icon" href="data:,">\n'
         f"<title>{name}</title>\n<style>{STYLE}{SHEET_STYLE}</style>\n{library()}\n</head>\n"
         f"<body>\n<main>\n<h1>{name}</h1>\n<p class='sub'>{html.escape(graph.title)}</p>\n"
-        f"<div class='rule'>\n{sentences}\n</div>\n"
-        f"<h2>What it costs</h2>\n<p>{_cost(policies, rule)}</p>\n"
-        f"<h2>How much to remember</h2>\n{_table(policies, found)}\n{where}"
-        f"<footer>The best of {found.scored:,} rules that were scored (seed {found.seed}), and "
-        "perhaps not the best there are.</footer>\n</main>\n</body>\n</html>\n"
+        f"{card(policies, found, 'h2')}<footer>{how_found(found)}</footer>\n"
+        "</main>\n</body>\n</html>\n"
     )
     return HtmlPage(title, page)
+
+
+def card(policies: Policies, found: Frontier, heading: str) -> str:
+    """The last of the rules as a card, what it costs, what shorter ones cost, and where it errs.
+
+    Parameters
+    ----------
+    heading : {"h2", "h3"}
+        Of the parts, below that of the whole.
+    """
+    rule = found.rules[-1]
+    policy = rule.rule.policy(policies.graph, policies.game, "this rule")
+    try:
+        errs = embed(plot(policies.solution, "regret", policy=policy), "errs")
+    except UsageError:  # a game with one position only
+        errs = ""
+    sentences = "\n".join(f"<p>{html.escape(part)}</p>" for part in _sentences(rule.text))
+    parts = [f"<div class='rule'>\n{sentences}\n</div>\n"]
+    for title, body in (
+        ("What it costs", f"<p>{_cost(policies, rule)}</p>"),
+        ("How much to remember", _table(policies, found)),
+        ("Where it errs", errs),
+    ):
+        if body:
+            parts.append(f"<{heading}>{title}</{heading}>\n{body}\n")
+    return "".join(parts)
+
+
+def how_found(found: Frontier) -> str:
+    """How rules were looked for, in a sentence."""
+    return (
+        f"The best of {found.scored:,} rules that were scored (seed {found.seed}), and perhaps "
+        "not the best there are."
+    )
 
 
 def _sentences(text: str) -> list[str]:
@@ -133,8 +157,8 @@ def _table(policies: Policies, found: Frontier) -> str:
     scale, unit = _unit(policies)
     rows = [
         f"<tr><td>{rule.numbers}</td><td>{scale * rule.loss:.4f}</td>"
-        f"<td>{html.escape(rule.text)}</td></tr>"
+        f"<td class='text'>{html.escape(rule.text)}</td></tr>"
         for rule in found.rules
     ]
-    head = f"<tr><th>integers</th><th>{unit} lost</th><th>rule</th></tr>"
+    head = f"<tr><th>integers</th><th>{unit} lost</th><th class='text'>rule</th></tr>"
     return "\n".join(["<table>", head, *rows, "</table>"])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rollwise.analysis.lengths import Lengths, lengths
 from rollwise.answer.solution import Solution
+from rollwise.errors import UsageError
 from rollwise.graph.choices import has_choice
 from rollwise.plot.kinds.regret import second_best_costs
 from rollwise.plot.words import shown_costs
@@ -22,16 +23,36 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """A solution, and what is worked out from it."""
+    """A solution, and what is worked out from it.
+
+    Attributes
+    ----------
+    solution : Solution
+    sample : Sample or None
+    rules : int
+        How many rules of thumb are scored; 0 for none.
+    """
 
     solution: Solution
     sample: Sample | None = None
+    rules: int = 0
 
     @classmethod
-    def of(cls, answer: Solution | LayeredSolution) -> Facts:
-        """The facts of an answer; where it is one by layers, those of a sample of it."""
+    def of(cls, answer: Solution | LayeredSolution, rules: int = 0) -> Facts:
+        """The facts of an answer; where it is one by layers, those of a sample of it.
+
+        Raises
+        ------
+        UsageError
+            Rules of thumb are asked for, and the answer is one by layers.
+        """
         if isinstance(answer, Solution):
-            return cls(answer)
+            return cls(answer, rules=rules)
+        if rules:
+            raise UsageError(
+                f"{answer.title} is too large for rules of thumb, which are scored on the whole "
+                "game: write the report without them"
+            )
         from rollwise.report.sample import Sample
 
         sample = Sample(answer)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rollwise.analysis.thumb.frontier import find_rules
 from rollwise.errors import UsageError
 from rollwise.graph import THROW
 from rollwise.graph.choices import is_throw
@@ -19,6 +20,7 @@ from rollwise.plot.kinds.length import draw_lengths
 from rollwise.plot.kinds.policy import best_classes
 from rollwise.plot.pages import embed
 from rollwise.report.again import command
+from rollwise.report.cheat_sheet import card, how_found
 from rollwise.report.facts import Facts
 from rollwise.report.html_parts import marked, scrolled
 from rollwise.report.rivals import policies
@@ -184,6 +186,20 @@ def strategy(facts: Facts) -> str:
         if kind == "policy" or np.isfinite(figure.data[0].z).sum() >= 400:
             parts.append(embed(figure, kind))
     return "\n".join(parts)
+
+
+def rule(facts: Facts) -> str:
+    """A rule of thumb as a card."""
+    if not facts.rules or not facts.choice.any():
+        return ""
+    policies = facts.solution.policies
+    found = find_rules(policies, evaluations=facts.rules)
+    if not found.rules:
+        return ""
+    return (
+        f"<p>This is short enough to be remembered. {how_found(found)}</p>\n"
+        f"{card(policies, found, 'h3')}"
+    )
 
 
 def table(facts: Facts) -> str:
@@ -380,6 +396,8 @@ def _again(facts: Facts) -> str:
     typed = None if game is None else command(game)
     if typed is None:
         return ""
+    if facts.rules:
+        typed += f" --rules {facts.rules}"
     return f"<p>To get this report again: <code>{html.escape(typed)}</code></p>"
 
 
@@ -414,6 +432,7 @@ SECTIONS: list[tuple[str | Callable[[Facts], str], Section]] = [
     (_edge_title, edge),
     ("How long it lasts", duration),
     ("What to do, in pictures", strategy),
+    ("A rule to remember", rule),
     ("What to do, position by position", table),
     ("How hard the decisions are", hardness),
     ("How the usual ways to play do", policies),

@@ -37,6 +37,14 @@ def report(
         Path | None,
         typer.Option(metavar="FILE", help="A .html file; GAME-report.html unless given."),
     ] = None,
+    rules: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Score so many rules of thumb, and put the best on it as a cheat sheet.",
+        ),
+    ] = 0,
     chase: ChaseOption = False,
     target: TargetOption = None,
     contest: ContestOption = False,
@@ -61,5 +69,5 @@ def report(
 
     solution = solve_or_open(chosen, load, max_states)
     with Progress() as progress:
-        write_report(solution, place, progress)
+        write_report(solution, place, progress, rules=rules)
     typer.echo(f"wrote {place}")
