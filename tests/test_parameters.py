@@ -71,7 +71,7 @@ def test_a_variant_is_named_where_it_is_not_the_default():
     assert Versions(9, most=3).parameters == {**plain, "most": 3}
     assert build(Versions(9, wild=True)).title.endswith("must_bank=false wild=true")
     assert "<th>wild</th><td>False</td>" in Versions(9)._repr_html_()
-    assert [spec.name for spec in Versions().specs] == [*plain, "wild", "most"]
+    assert [spec.name for spec in Versions().specs] == [*plain, "players", "wild", "most"]
 
 
 def test_files_stay_good_when_a_game_gets_a_variant(tmp_path):

@@ -27,6 +27,7 @@ _HOME = {
     "Game": "game",
     "parameter": "game",
     "payoff": "game",
+    "won_by": "game",
     "replaced": "game",
     "policy": "game",
     "rule": "game",
@@ -52,6 +53,8 @@ _HOME = {
     "distribution": "analysis.one_distribution",
     "distributions": "analysis.distributions",
     "many_dice": "analysis.many_dice",
+    "Equilibrium": "many.equilibrium",
+    "equilibrium": "many.equilibrium",
     "RollwiseError": "errors",
 }
 
@@ -66,6 +69,7 @@ __all__ = [
     "Chase",
     "Contest",
     "Duel",
+    "Equilibrium",
     "Game",
     "LayeredSolution",
     "Policy",
@@ -81,6 +85,7 @@ __all__ = [
     "dice",
     "distribution",
     "distributions",
+    "equilibrium",
     "evaluate",
     "load",
     "many_dice",
@@ -94,6 +99,7 @@ __all__ = [
     "solve_by_layers",
     "solve_contest",
     "verify",
+    "won_by",
 ]
 
 if TYPE_CHECKING:
@@ -127,9 +133,11 @@ if TYPE_CHECKING:
         policy,
         replaced,
         rule,
+        won_by,
     )
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Policy
+    from rollwise.many.equilibrium import Equilibrium, equilibrium
     from rollwise.proofs.bounds import Certificate, certify
 
 

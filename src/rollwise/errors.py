@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from typing import Any
 
 _on_command_line = False
 
@@ -36,6 +37,19 @@ class RollwiseError(Exception):
 
 class UsageError(RollwiseError):
     """A request that can't be carried out as it was put."""
+
+
+class ForMorePlayers(UsageError):
+    """A game of three or more players, where one for one or two was expected.
+
+    Attributes
+    ----------
+    game : Game
+    """
+
+    def __init__(self, message: str, game: Any) -> None:
+        super().__init__(message)
+        self.game = game
 
 
 class UnknownGame(UsageError):

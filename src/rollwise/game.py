@@ -34,7 +34,11 @@ THEN_NAMES = ("AGAIN", "PASS", "WIN", "LOSE", "DRAW", "END")
 LEAST_PAYOFF, MOST_PAYOFF = 1e-300, 1e300
 _PLAIN_PAYOFFS = {1.0: WIN, -1.0: LOSE, 0.0: DRAW}
 
+<<<<<<< HEAD
 SMALL_WORDS = ("a", "and", "for", "in", "of", "on", "the", "to")  # in headings
+=======
+MOST_PLAYERS = 16
+>>>>>>> 83838bb (Games of three or more players: an equilibrium, mixtures, and a proof of what nobody can gain)
 MANY_FIELDS = 8  # of which `Game.describe` leaves out those that are 0
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -89,6 +93,25 @@ def payoff(points: float) -> int:
         )
     code: int = struct.unpack("<q", struct.pack("<d", amount))[0]
     return code
+
+
+def won_by(*seats: int) -> int:
+    """What follows an outcome that ends a game of several players: who wins it.
+
+    Seats are counted from the mover, in the order of their moves: 0 is the mover, 1 the next.
+    Several share the win in equal parts. ``won_by(0)`` is `WIN`. Write it as a constant of the
+    module, ``NEXT_WINS = won_by(1)``, for compiled rules can't call it.
+
+    Raises
+    ------
+    ValueError
+        There is no seat, or one that can't be.
+    """
+    if not seats or not all(isinstance(seat, int) and 0 <= seat < MOST_PLAYERS for seat in seats):
+        raise ValueError(
+            f"won_by{shown(seats)} names no winners; seats are whole numbers from 0, the mover"
+        )
+    return payoff(sum(1 << seat for seat in set(seats)))
 
 
 def replaced(numbers: tuple[int, ...], place: int, number: int) -> tuple[int, ...]:
@@ -173,7 +196,10 @@ class Game:
     heading : str
         What it is called in headings; the words of its name (Super Six) unless given.
     players : int
-        2, or 1 for a solitaire game.
+        2, or 1 for a solitaire game, or up to 16. It may be a parameter. With three or more a
+        state is still written as the mover sees it, the others in the order of their moves; PASS
+        hands the die to the next; WIN, LOSE, DRAW and `won_by` say who wins (see
+        `rollwise.equilibrium`).
     objective : {"win", "maximize", "minimize"}
         Win a game of wins and losses (or get the most of a game for stakes, with any
         `payoff`), or get the largest or smallest expected total of the rewards of a
@@ -196,8 +222,15 @@ class Game:
     """
 
     name: ClassVar[str] = "game"
+<<<<<<< HEAD
     heading: ClassVar[str] = "Game"
     players: ClassVar[int] = 2
+=======
+    if TYPE_CHECKING:
+        players: ClassVar[int]
+    else:  # without a note of its type, which would be its place if it is made a parameter
+        players = 2
+>>>>>>> 83838bb (Games of three or more players: an equilibrium, mixtures, and a proof of what nobody can gain)
     objective: ClassVar[str] = "win"
     action_names: ClassVar[Sequence[str] | Mapping[int, str]] = ()
     action_unit: ClassVar[Sequence[str]] = ()

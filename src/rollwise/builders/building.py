@@ -101,6 +101,7 @@ def build_with_report(
     max_states: int | None = None,
     progress: Progress | None = None,
     beside: Callable[[], None] | None = None,
+    any_players: bool = False,
 ) -> tuple[StateGraph, BuildReport]:
     """As `build`, with how it was done and how long it took.
 
@@ -108,6 +109,9 @@ def build_with_report(
     ----------
     beside : callable, optional
         Called before rules are compiled: to have something else compiled meanwhile.
+    any_players : bool, optional
+        Take games of three or more players, which have a meaning of their own for payoffs
+        (`rollwise.many.places`).
     """
     if mode not in ("auto", "interpreted", "compiled"):
         raise ValueError(f"mode is {mode!r}; it must be 'auto', 'interpreted' or 'compiled'")
@@ -120,7 +124,7 @@ def build_with_report(
         return derived, BuildReport("derived", 0.0, time.perf_counter() - started)
     if mode == "auto" and jit_disabled():
         mode = "interpreted"
-    building = _Building(Rules(game), max_states, progress, beside)
+    building = _Building(Rules(game, any_players), max_states, progress, beside)
     how = "interpreted"
     arrays = building.in_a_trial() if mode == "auto" else None
     if arrays is None and mode != "interpreted":

@@ -14,13 +14,14 @@ import numpy as np
 
 from rollwise.builders.draws import drawn_by
 from rollwise.dice import Pool
-from rollwise.errors import RulesError, TooManyStates, spelled
+from rollwise.errors import ForMorePlayers, RulesError, TooManyStates, spelled
 from rollwise.faults import PASSED_ON, fault_text, one_line, shown
 from rollwise.game import (
     AGAIN,
     DRAW,
     END,
     LOSE,
+    MOST_PLAYERS,
     PASS,
     THEN_NAMES,
     WIN,
@@ -30,6 +31,7 @@ from rollwise.game import (
 )
 from rollwise.graph import NO_THROW, ROLLS_LEFT
 from rollwise.graph.layout import LEAST, MOST, MOST_NUMBERS, StateLayout, ThrowLayout
+from rollwise.graph.naming import title_of
 
 if TYPE_CHECKING:
     from rollwise.builders.compiled.reads import Reads
@@ -78,18 +80,32 @@ class Rules:
     """
 
     game: Game
+    any_players: bool = False
 
     def __post_init__(self) -> None:
         game = self.game
         game.validate()
-        if type(game.players) is not int or game.players not in (1, 2):
-            raise RulesError(f"{game.name}: players is {shown(game.players)}; it must be 1 or 2")
+        if type(game.players) is not int or not 1 <= game.players <= MOST_PLAYERS:
+            raise RulesError(
+                f"{game.name}: players is {shown(game.players)}; it must be from 1 to "
+                f"{MOST_PLAYERS}"
+            )
+        if game.players > 2 and not self.any_players:
+            raise ForMorePlayers(
+                f"{title_of(game.name, game.parameters)} is a game for {game.players}: this is "
+                "for one player or two; "
+                + spelled(
+                    python="rollwise.equilibrium(game) solves it",
+                    command_line="solve, table, advise, evaluate and simulate take games for more",
+                ),
+                game,
+            )
         if game.objective not in ("win", "maximize", "minimize"):
             raise RulesError(
                 f"{game.name}: objective is {shown(game.objective)}; it must be 'win', "
                 "'maximize' or 'minimize'"
             )
-        if game.players == 2 and game.objective != "win":
+        if game.players >= 2 and game.objective != "win":
             raise RulesError(
                 f"{game.name}: the objective {game.objective!r} is for solitaire games "
                 "(players = 1)"
@@ -103,6 +119,10 @@ class Rules:
             raise RulesError(
                 f"{game.name}: endless = {game.endless!r} is for games that are won or lost; in a "
                 "game for points endless play loses without bound, or is refused"
+            )
+        if game.players > 2 and game.endless != "forbidden":
+            raise RulesError(
+                f"{game.name}: endless = {game.endless!r} is for games of one or two players"
             )
         drawing = drawn_by(game)
         if drawing is not None:
@@ -334,6 +354,8 @@ class Rules:
         """What is wrong with a reward that isn't allowed."""
         if self.game.players == 2:
             return f"is for games without endless play, but endless is {self.game.endless!r}"
+        if self.game.players > 2:
+            return "is for games of one player or two"
         return (
             "is for the objectives 'maximize' and 'minimize' and for games of two players, but "
             "this is a solitaire game and the objective is 'win'"
@@ -352,7 +374,8 @@ class Rules:
         """What is wrong with a `then` that isn't allowed."""
         code = int(then) if isinstance(then, int | np.integer) else -1
         if 0 <= code < len(THEN_NAMES) or is_payoff(code):
-            kind = "solitaire game" if self.game.players == 1 else "two-player game"
+            kinds = {1: "solitaire game", 2: "two-player game"}
+            kind = kinds.get(self.game.players, f"game for {self.game.players}")
             allowed = ", ".join(THEN_NAMES[code] for code in self.allowed_thens)
             hint = "; reward(s, action) gives points" if is_payoff(code) else ""
             if code == END and self.game.objective == "win":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
@@ -14,6 +16,7 @@ from rollwise.cli.progress import Progress
 from rollwise.cli.streams import write_json
 from rollwise.documents.parts import as_json
 from rollwise.errors import (
+    ForMorePlayers,
     ParameterError,
     TooManyStates,
     UnknownGame,
@@ -69,6 +72,7 @@ ModeOption = Annotated[
     str,
     typer.Option("--mode", help="Who runs the rules: auto, interpreted or compiled."),
 ]
+Command = TypeVar("Command", bound=Callable[..., None])
 _ASSIGNMENT = re.compile(r"[^\W\d]\w*=")
 POLICIES = (
     "optimal, random, a policy of the game, a .csv or .parquet table, what `learn --save` kept "
@@ -82,6 +86,46 @@ LoadOption = Annotated[
     str | None,
     typer.Option("--load", metavar="FILE", help="Use a solution saved by `solve --save`."),
 ]
+
+
+def also_for_many(*takes: str) -> Callable[[Command], Command]:
+    """Let a command take games of three or more players too.
+
+    The function in `rollwise.cli.many` that is named like the command answers then.
+
+    Parameters
+    ----------
+    *takes : str
+        The options that such games have; others are refused.
+    """
+
+    def wrap(command: Command) -> Command:
+        @functools.wraps(command)
+        def run(**given: Any) -> None:
+            try:
+                command(**given)
+            except ForMorePlayers as error:
+                game = error.game
+            else:
+                return
+            known = {"game", "parameters", "no_cache", *takes}
+            usual = inspect.signature(command).parameters
+            others = {
+                name: value
+                for name, value in given.items()
+                if name not in known and value != usual[name].default
+            }
+            refuse(
+                f"isn't for games of three or more players, such as {game.name}",
+                **dict.fromkeys(others, True),
+            )
+            from rollwise.cli import many
+
+            getattr(many, command.__name__)(game, **{name: given[name] for name in takes})
+
+        return run  # type: ignore[return-value]
+
+    return wrap
 
 
 def refuse(because: str, **given: Any) -> None:

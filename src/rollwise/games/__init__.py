@@ -50,7 +50,8 @@ def available() -> dict[str, type[Game]]:
 def _own(module: str) -> dict[str, type[Game]]:
     """The games of a module of this package, by name."""
     games = _games_of(importlib.import_module(f"{__name__}.{module}"))
-    return {cls.name: cls for cls in games if cls.start is not Game.start}  # no bases of others
+    offered = [cls for cls in games if cls.start is not Game.start]  # no bases of others
+    return {cls.name: cls for cls in offered if cls.name != cls.__base__.name}  # type: ignore[union-attr]
 
 
 def _named_like_its_module(reference: str) -> type[Game] | None:

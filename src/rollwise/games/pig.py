@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from rollwise import boards
+from rollwise.errors import ParameterError
 from rollwise.game import AGAIN, PASS, WIN, Game, parameter, policy
 
 ROLL, HOLD = range(2)
@@ -56,7 +57,15 @@ class Pig(Game):
     target: int = parameter(100, at_least=1, at_most=30_000, about="points that win")
     sides: int = parameter(6, at_least=2, at_most=1000, about="sides of the die")
     must_bank: bool = parameter(False, about="points must be banked to win")
+    players: int = parameter(2, at_least=2, at_most=5, variant=True, about="players")  # type: ignore[misc]
     action_names: ClassVar = ("roll", "hold")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.players > 2 and not isinstance(self, PigForMore):
+            if type(self) is not Pig:
+                raise ParameterError(f"{self.name} is for two players, not {self.players}")
+            object.__setattr__(self, "__class__", PigForMore)  # whose states have more fields
 
     def start(self) -> Turn:
         return Turn(0, 0, 0)
@@ -111,6 +120,61 @@ class Pig(Game):
     def hold_at_20_blindly(self, s: Turn) -> int:
         """Hold at 20 and not sooner, even with the points that win in hand."""
         return HOLD if s.turn >= 20 else ROLL
+
+
+class Round(NamedTuple):
+    banked: int  # the mover's points in the bank
+    rivals: tuple[int, ...]  # the others', in the order of their moves
+    turn: int  # points at risk this turn
+
+
+@dataclass(frozen=True)
+class PigForMore(Pig):
+    """Roll for points or bank them; a 1 loses the turn's points. For any number of players."""
+
+    name: ClassVar[str] = "pig"
+
+    def start(self) -> Round:  # type: ignore[override]
+        return Round(0, (0,) * (self.players - 1), 0)
+
+    def outcomes(self, s: Round, action: int) -> Iterator[tuple[int, int, Round]]:  # type: ignore[override]
+        if action == HOLD:
+            if s.banked + s.turn >= self.target:
+                yield 1, WIN, s
+            else:
+                yield 1, PASS, Round(s.rivals[0], (*s.rivals[1:], s.banked + s.turn), 0)
+        else:
+            yield 1, PASS, Round(s.rivals[0], (*s.rivals[1:], s.banked), 0)
+            for face in range(2, self.sides + 1):
+                if s.banked + s.turn + face >= self.target and not self.must_bank:
+                    yield 1, WIN, s
+                else:
+                    yield 1, AGAIN, Round(s.banked, s.rivals, s.turn + face)
+
+    def progress(self, s: Round) -> int:  # type: ignore[override]
+        return s.banked + sum(s.rivals)
+
+    def describe(self, s: Round) -> str:  # type: ignore[override]
+        others = " and ".join(map(str, s.rivals))
+        return f"{s.banked} in the bank and {s.turn} at risk; the others have {others}"
+
+    def cells(self, s: Round) -> boards.Board:  # type: ignore[override]
+        mover = [boards.label("mover"), boards.bar(s.banked, s.turn, of=self.target)]
+        others = [
+            [boards.label(f"next {k}"), boards.bar(points, of=self.target, theirs=True)]
+            for k, points in enumerate(s.rivals, 1)
+        ]
+        return [mover, *others]
+
+    def told(  # type: ignore[override]
+        self, s: Round, action: int, then: int, after: Round, faces: Sequence[int] = ()
+    ) -> str:
+        total = s.banked + s.turn + sum(faces)
+        if then == WIN:
+            return f"{total} points" if faces or action == HOLD else ""
+        if action == HOLD:
+            return f"{total} in the bank"
+        return f"{after.turn} at risk" if then == AGAIN else "the turn's points are lost"
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
+    also_for_many,
     print_json,
     print_table,
     read_game,
@@ -44,6 +45,7 @@ from rollwise.methods import find_method
 
 
 @app.command("advise")
+@also_for_many("state", "throw", "rolls_left", "max_states", "json")
 def advise(
     game: GameArgument,
     parameters: ParametersArgument = None,

@@ -16,6 +16,7 @@ from rollwise.cli.common import (
     PolicyOption,
     PositionOption,
     about_draws,
+    also_for_many,
     print_json,
     read_game,
     read_state,
@@ -82,6 +83,7 @@ SweepsOrderOption = Annotated[
 
 
 @app.command("evaluate")
+@also_for_many("policy", "max_states", "json")
 def evaluate(
     game: GameArgument,
     parameters: ParametersArgument = None,

@@ -16,6 +16,7 @@ from rollwise.cli.common import (
     ParametersArgument,
     PolicyOption,
     about_draws,
+    also_for_many,
     print_json,
     read_game,
     refuse,
@@ -74,6 +75,7 @@ TellOption = Annotated[
 
 
 @app.command("simulate")
+@also_for_many("policy", "games", "seed", "exact", "max_states", "json")
 def simulate(
     game: GameArgument,
     parameters: ParametersArgument = None,

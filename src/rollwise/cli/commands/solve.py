@@ -15,6 +15,7 @@ from rollwise.cli.common import (
     ModeOption,
     NoCacheOption,
     ParametersArgument,
+    also_for_many,
     goes_by_layers,
     print_json,
     print_worth,
@@ -87,6 +88,7 @@ ONLY_BY_LAYER = "doesn't go with --by-layer, which goes with --save, --max-state
 
 
 @app.command("solve")
+@also_for_many("max_states", "json")
 def solve(
     game: GameArgument,
     parameters: ParametersArgument = None,

@@ -16,6 +16,7 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
+    also_for_many,
     print_table,
     read_game,
     solve_or_open,
@@ -62,6 +63,7 @@ SHOWN = 40  # rows shown where nothing else is asked for
 
 
 @app.command("table")
+@also_for_many("where", "limit", "out", "csv", "max_states", "json")
 def table(
     game: GameArgument,
     parameters: ParametersArgument = None,

@@ -1,0 +1,241 @@
+"""What commands say of games of three or more players: see `rollwise.cli.common.also_for_many`."""
+
+from __future__ import annotations
+
+import json as json_text
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from rollwise.cli import streams
+from rollwise.cli.common import print_json, print_table, read_state, read_throw
+from rollwise.cli.progress import Progress
+from rollwise.documents.many import (
+    advice_of_many_document,
+    equilibrium_document,
+    played_document,
+    shares_document,
+)
+from rollwise.documents.parts import game_head
+from rollwise.errors import UsageError
+from rollwise.machine.atomic_files import check_place, write_atomically
+from rollwise.numbers.printed import column, estimated, in_common, rounded_up
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rollwise.game import Game
+    from rollwise.many.equilibrium import Equilibrium
+
+SHOWN, GAMES = 40, 100_000
+
+
+def _found(game: Game, max_states: int | None) -> Equilibrium:
+    from rollwise.many.equilibrium import equilibrium
+
+    with Progress() as progress:
+        return equilibrium(game, max_states=max_states, progress=progress.listener)
+
+
+def seat_names(n: int) -> list[str]:
+    """What the seats are called, from the mover on."""
+    return ["the mover", "the next", *(f"{k} after" for k in range(2, n))]
+
+
+def solve(game: Game, *, max_states: int | None, json: bool) -> None:
+    """Print an equilibrium: what each seat gets, and what nobody can gain more than."""
+    found = _found(game, max_states)
+    document = equilibrium_document(found)
+    if json:
+        print_json(document)
+        return
+    start = ", ".join(f"{name}={value}" for name, value in document["start"].items())
+    typer.echo(found.graph.title)
+    typer.echo(f"  an equilibrium; each seat wins with this probability from the start ({start}):")
+    _print_seats(document["win_probabilities"], document["error_bound"])
+    gain = document["deviation_gain"]
+    typer.echo(
+        "  nobody, in any position, gains more than "
+        f"{'?' if gain is None else rounded_up(gain)} by another policy (proved)"
+    )
+    typer.echo(
+        f"  {document['states']:,} states, {document['actions']:,} actions, "
+        f"{document['outcomes']:,} outcomes; {document['components']:,} components, of which "
+        f"{document['mixing_components']:,} mix actions, in {document['mixing_states']:,} states"
+    )
+    spent = ", ".join(f"{name} {spent:.2f} s" for name, spent in document["seconds"].items())
+    typer.echo(f"  {spent}")
+    if found.unsettled:
+        where = found.graph.components.order[
+            found.graph.components.indptr[list(found.unsettled[:3])]
+        ]
+        places = "; ".join(found.graph.state_text(int(state)) for state in where)
+        typer.echo(
+            f"  in {len(found.unsettled):,} components no equilibrium was found, as at {places}; "
+            "what is proved above holds with them"
+        )
+
+
+def _print_seats(chances: Sequence[float], bound: float | None) -> None:
+    sure = float("inf") if bound is None else bound
+    numbers, told = in_common(column(chances, [sure] * len(chances)))
+    for seat, number in enumerate(numbers, 1):
+        typer.echo(f"    seat {seat}: {number}")
+    typer.echo(f"    (certified ± {told})")
+
+
+def advise(
+    game: Game,
+    *,
+    state: str,
+    throw: str | None,
+    rolls_left: int | None,
+    max_states: int | None,
+    json: bool,
+) -> None:
+    """Print what each action of a position brings each seat."""
+    from rich.table import Table
+
+    position, thrown = read_state(state), read_throw(throw)
+    found = _found(game, max_states)
+    s = found.find(position, thrown, rolls_left)
+    document = advice_of_many_document(found, s, found.advise(s))
+    if json:
+        print_json(document)
+        return
+    shown = Table(box=None, padding=(0, 2, 0, 0))
+    shown.add_column("action")
+    for name in ("taken", *seat_names(found.players)):
+        shown.add_column(name, justify="right")
+    bound = float(found.error_bounds.max()) + 2.0**-50  # of the average of the next states
+    for worth in document["actions"]:
+        chances = [
+            cell.number for cell in column(worth["win_probabilities"], [bound] * found.players)
+        ]
+        taken = worth["probability"]
+        shown.add_row(worth["action"], f"{100 * taken:.7g} %" if taken else "", *chances)
+    print_table(shown)
+    typer.echo(
+        f"certified ± {rounded_up(bound * 1.2)}, if all go on by the equilibrium; nobody gains "
+        f"more than {rounded_up(document['deviation_gain'] or 0.0)} from here by another policy"
+    )
+
+
+def table(
+    game: Game,
+    *,
+    where: str | None,
+    limit: int | None,
+    out: Path | None,
+    csv: bool,
+    max_states: int | None,
+    json: bool,
+) -> None:
+    """Print the strategy of an equilibrium."""
+    form = "csv" if csv else "json" if json else None
+    if out is not None and form is None:
+        form = out.suffix.lstrip(".")
+        if form not in ("csv", "json"):
+            raise UsageError(f"--out {out}: the name must end in .csv or .json")
+    check_place(out)
+    found = _found(game, max_states)
+    rows = found.rows(where)
+    shown = rows.head(SHOWN if limit is None and form is None else limit or len(rows))
+    if limit == 0:
+        shown = rows.head(0)
+    if out is not None:
+        text = _text(found, shown, form)
+        write_atomically(out, lambda place: place.write_text(text, encoding="utf-8", newline="\n"))
+    elif form is not None:
+        (streams.write_json if form == "json" else streams.write)(_text(found, shown, form))
+    else:
+        _show(shown, len(rows))
+
+
+def _text(found: Equilibrium, rows: pl.DataFrame, form: str | None) -> str:
+    if form == "csv":
+        return rows.write_csv()
+    head = json_text.dumps({**game_head(found.graph), "players": found.players})
+    return f'{head[:-1]}, "rows": {rows.write_json()}}}\n'
+
+
+def _show(rows: pl.DataFrame, total: int) -> None:
+    from rich.table import Table
+
+    shown = Table(box=None, padding=(0, 2, 0, 0))
+    for name in rows.columns:
+        shown.add_column(name, justify="left" if name == "action" else "right")
+    for row in rows.iter_rows(named=True):
+        shown.add_row(*(_cell(name, cell, row["error_bound"]) for name, cell in row.items()))
+    print_table(shown)
+    if total > len(rows):
+        typer.echo(f"{len(rows)} of {total:,} rows (--limit N for more, --csv, --json for all)")
+
+
+def _cell(name: str, cell: Any, bound: float) -> str:
+    if name.startswith("win_probability."):
+        return column([cell], [bound])[0].number
+    if name in ("error_bound", "deviation_gain"):
+        return rounded_up(cell)
+    return f"{cell:.9g}" if isinstance(cell, float) else str(cell)
+
+
+def evaluate(game: Game, *, policy: str, max_states: int | None, json: bool) -> None:
+    """Print what each seat gets, where each plays a policy of its own."""
+    from rollwise.many.table import evaluate_seats
+
+    found = _policies(game, policy, max_states)
+    shares = evaluate_seats(found.graph, [found.find_policy(name) for name in policy.split(",")])
+    if json:
+        print_json(shares_document(found.graph, shares))
+        return
+    typer.echo(found.graph.title)
+    numbers, sure = in_common(
+        column(shares.win_probabilities, [shares.error_bound] * found.players)
+    )
+    for seat, (name, number) in enumerate(zip(shares.policies, numbers, strict=True), 1):
+        typer.echo(f"  seat {seat}, {name}, wins with probability {number}")
+    typer.echo(f"  (certified ± {sure})")
+
+
+def simulate(
+    game: Game,
+    *,
+    policy: str,
+    games: int | None,
+    seed: int | None,
+    exact: bool,
+    max_states: int | None,
+    json: bool,
+) -> None:
+    """Play games, each seat by a policy of its own, and print who wins."""
+    from rollwise.many.table import evaluate_seats, simulate_seats
+
+    found = _policies(game, policy, max_states)
+    seated = [found.find_policy(name) for name in policy.split(",")]
+    played = simulate_seats(found.graph, seated, games=GAMES if games is None else games, seed=seed)
+    shares = evaluate_seats(found.graph, seated) if exact else None
+    if json:
+        print_json(played_document(found.graph, played, shares))
+        return
+    typer.echo(f"{found.graph.title}: {played.games:,} games, seed {played.seed}")
+    for seat, name in enumerate(played.policies):
+        rate = estimated(played.win_rates[seat], played.standard_errors[seat])
+        line = f"  seat {seat + 1}, {name}, wins {rate} of the games (estimated)"
+        if shares is not None:
+            sure = column([shares.win_probabilities[seat]], [shares.error_bound])[0]
+            line += f"; exactly {sure.number}"
+        typer.echo(line)
+    typer.echo(f"  {played.moves:.1f} actions in a game")
+
+
+def _policies(game: Game, policy: str, max_states: int | None) -> Any:
+    """What finds policies by name: the equilibrium, where somebody plays it."""
+    from rollwise.many.players import Players
+
+    if "optimal" in policy.split(",") and "optimal" not in game.policies():
+        return _found(game, max_states)
+    with Progress() as progress:
+        return Players.of(game, max_states=max_states, progress=progress.listener)

@@ -1,0 +1,86 @@
+"""Games of three or more players as documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rollwise.documents.parts import Document, game_head, number_or_none, state_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rollwise.graph import StateGraph
+    from rollwise.many.equilibrium import Equilibrium, Worth
+    from rollwise.many.table import Played, Shares
+
+
+def equilibrium_document(found: Equilibrium) -> Document:
+    """An equilibrium: what each seat gets, and what nobody can gain more than."""
+    graph = found.graph
+    return {
+        **game_head(graph),
+        "players": graph.players,
+        "start": state_fields(graph, 0),
+        "win_probabilities": list(found.win_probabilities),
+        "error_bound": number_or_none(found.error_bound),
+        "deviation_gain": number_or_none(found.deviation_gain),
+        "states": graph.n_states,
+        "actions": graph.n_actions,
+        "outcomes": graph.n_outcomes,
+        "components": len(graph.components),
+        "mixing_components": found.mixing_components,
+        "mixing_states": len(found.mixing),
+        "unsettled": [
+            state_fields(graph, int(graph.components.order[graph.components.indptr[component]]))
+            for component in found.unsettled
+        ],
+        "seconds": dict(found.seconds),
+    }
+
+
+def advice_of_many_document(found: Equilibrium, state: int, actions: Sequence[Worth]) -> Document:
+    """What each action of a position brings each seat, and how likely it is taken."""
+    return {
+        **game_head(found.graph),
+        "players": found.players,
+        "state": state_fields(found.graph, state),
+        "win_probabilities": found.values[state].tolist(),
+        "error_bound": number_or_none(float(found.error_bounds[state].max())),
+        "deviation_gain": number_or_none(float(found.deviation_gains[state].max())),
+        "actions": [
+            {
+                "action": worth.action,
+                "probability": worth.chance,
+                "win_probabilities": list(worth.values),
+            }
+            for worth in actions
+        ],
+    }
+
+
+def shares_document(graph: StateGraph, found: Shares) -> Document:
+    """What each seat gets, where each plays a policy of its own."""
+    return {
+        **game_head(graph),
+        "players": graph.players,
+        "policies": list(found.policies),
+        "win_probabilities": list(found.win_probabilities),
+        "error_bound": number_or_none(found.error_bound),
+    }
+
+
+def played_document(graph: StateGraph, found: Played, exact: Shares | None) -> Document:
+    """Many games of several seats, with the exact figures beside them."""
+    return {
+        **game_head(graph),
+        "kind": "estimated",
+        "players": graph.players,
+        "policies": list(found.policies),
+        "games": found.games,
+        "seed": found.seed,
+        "win_rates": list(found.win_rates),
+        "standard_errors": list(found.standard_errors),
+        "moves": found.moves,
+        "win_probabilities": None if exact is None else list(exact.win_probabilities),
+        "error_bound": None if exact is None else number_or_none(exact.error_bound),
+    }

@@ -1,0 +1,126 @@
+"""Best choices of three or more players, swept over and over: a vector of payoffs a state.
+
+``values[s, k]`` is what the seat k places after the mover gets on average. Where the turn
+passes, the mover of state s is the last seat of the next state.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
+
+
+@inner_kernel
+def look_at(a, tables, outcome_indptr, outcome_state, values, found):
+    """What each seat gets on average by an action.
+
+    Parameters
+    ----------
+    a : int
+    tables : (lottery of each action, indptr, chance, over, passes, payoff) of the lotteries
+    found : (n_seats,) float64, filled
+    """
+    lottery, indptr, chance, over, passes, payoff = tables
+    n_seats = found.shape[0]
+    i = index(lottery[a])
+    found[:] = 0.0
+    first, begin = index(indptr[i]), index(outcome_indptr[a])
+    for j in range(first, index(indptr[i + ONE])):
+        p = chance[j]
+        if over[j]:
+            for k in range(n_seats):
+                found[k] += p * payoff[j, k]
+        else:
+            t = index(outcome_state[begin + j - first])
+            if passes[j]:
+                found[0] += p * values[t, n_seats - 1]
+                for k in range(1, n_seats):
+                    found[k] += p * values[t, k - 1]
+            else:
+                for k in range(n_seats):
+                    found[k] += p * values[t, k]
+
+
+@kernel
+def sweep_components(
+    component,
+    order,
+    component_indptr,
+    action_indptr,
+    outcome_indptr,
+    outcome_state,
+    tables,
+    values,
+    chosen,
+    changed,
+    margin,
+    tolerance,
+    most_sweeps,
+):
+    """Sweep components until each is settled; stop at the first that isn't.
+
+    Parameters
+    ----------
+    component : int
+        Where to begin.
+    order, component_indptr : as in `rollwise.graph.components.Components`
+    values : (n_states, n_seats) float64, changed
+    chosen : (n_states,) int64, changed
+        An action of each state. Another is taken where the mover gets more by it than by
+        `margin`.
+    changed : (n_states,) int64, filled
+        The last sweep in which the choice has changed.
+    tolerance : float
+        The largest change of a value in the last sweep.
+
+    Returns
+    -------
+    int
+        The first component that isn't settled, or how many components there are.
+    """
+    n_seats = values.shape[1]
+    found, best = np.empty(n_seats), np.empty(n_seats)
+    for c in range(component, component_indptr.shape[0] - 1):
+        first, last = component_indptr[c], component_indptr[c + 1]
+        settled = False
+        sweep = 0
+        while not settled and sweep < most_sweeps:
+            sweep += 1
+            largest = 0.0
+            for place in range(first, last):
+                s = index(order[place])
+                now = chosen[s]
+                look_at(now, tables, outcome_indptr, outcome_state, values, best)
+                for a in range(action_indptr[s], action_indptr[s + ONE]):
+                    if a != chosen[s]:
+                        look_at(a, tables, outcome_indptr, outcome_state, values, found)
+                        if found[0] > best[0] + margin:
+                            best[:] = found
+                            now = a
+                if now != chosen[s]:
+                    chosen[s] = now
+                    changed[s] = sweep
+                for k in range(n_seats):
+                    largest = max(largest, abs(best[k] - values[s, k]))
+                    values[s, k] = best[k]
+            settled = largest <= tolerance
+        if not settled:
+            return c
+    return component_indptr.shape[0] - 1
+
+
+@kernel
+def worth_of_actions(
+    first, stop, action_indptr, outcome_indptr, outcome_state, tables, values, order, worth
+):
+    """What each seat gets by each action of some states: ``worth[a]``, (n_actions, n_seats).
+
+    The states are ``order[first:stop]``.
+    """
+    found = np.empty(values.shape[1])
+    for place in range(first, stop):
+        s = index(order[place])
+        for a in range(action_indptr[s], action_indptr[s + ONE]):
+            look_at(a, tables, outcome_indptr, outcome_state, values, found)
+            worth[a] = found

@@ -1,0 +1,246 @@
+"""An equilibrium of a game of three or more players, and the proof of how good it is.
+
+All seats play one stationary policy, each in its own eyes. It is an equilibrium if nobody gains
+by another policy while the others keep to it. For two players that have opposite interests this
+gives the value of the game. For more it doesn't: there may be several equilibria, and nothing is
+claimed of the others.
+
+What is proved, of the very profile that is printed:
+
+- *Values.* With every seat's policy known the game is a Markov chain, solved and certified.
+- *Deviations.* With the others' policy known the game is one for a single player. Its best
+  response is solved and certified. So no policy whatever gains more than `deviation_gain`, for
+  any seat, from any position (fixed others make a Markov decision process, in which stationary
+  policies are as good as any).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.answer.certified import solve_and_certify
+from rollwise.errors import UsageError
+from rollwise.game import Game
+from rollwise.graph import THROW, StateGraph
+from rollwise.graph.policies import Policy
+from rollwise.many.finding import find_profile
+from rollwise.many.players import AnyPolicy, Players
+from rollwise.many.seats import build_seats, by_seat, payoffs_of, seen_from
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Floats = NDArray[np.float64]
+Progress = Callable[[str, int, int | None], None]
+UNIT = 2.0**-53
+
+
+@dataclass(frozen=True, eq=False)
+class Worth:
+    """What one action brings each seat, seen from the mover.
+
+    Attributes
+    ----------
+    action : str
+    chance : float
+        How likely the mover takes it.
+    values : tuple of float
+    """
+
+    action: str
+    chance: float
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Equilibrium:
+    """A profile of a game of three or more players, with what is proved of it.
+
+    Attributes
+    ----------
+    graph : StateGraph
+        From `rollwise.many.seats.build_seats`.
+    policy : Policy
+        What the mover does, whoever it is.
+    values, error_bounds : (n_states, players) float64
+        What each seat gets if all play the policy, seen from the mover: its chance to win, a
+        shared win counted in part. Certified.
+    deviation_gains : (n_states, players) float64
+        No seat gains more than this by any other policy, from here on. Proved.
+    unsettled : tuple of int
+        Components in which no equilibrium was found; the proofs hold of them too.
+    seconds : dict
+        Of each stage.
+    """
+
+    graph: StateGraph
+    game: Game
+    policy: Policy
+    values: Floats = field(repr=False)
+    error_bounds: Floats = field(repr=False)
+    deviation_gains: Floats = field(repr=False)
+    unsettled: tuple[int, ...]
+    seconds: Mapping[str, float]
+
+    @property
+    def players(self) -> int:
+        return self.graph.players
+
+    @property
+    def win_probabilities(self) -> tuple[float, ...]:
+        """What each seat gets from the start, in the order of the moves."""
+        return tuple(self.values[0].tolist())
+
+    @property
+    def error_bound(self) -> float:
+        """The largest error of a value."""
+        return float(self.error_bounds.max())
+
+    @property
+    def deviation_gain(self) -> float:
+        """What nobody can gain more than by another policy, in any position."""
+        return float(self.deviation_gains.max())
+
+    @cached_property
+    def mixing(self) -> NDArray[np.int64]:
+        """The states in which the policy mixes actions."""
+        chance = self.policy.probability
+        mixes = (chance > 0) & (chance < 1)
+        return np.unique(self.graph.action_state[mixes]).astype(np.int64)
+
+    @cached_property
+    def mixing_components(self) -> int:
+        """How many components have such states."""
+        components = self.graph.components
+        where = components.position[self.mixing]
+        return len(np.unique(np.searchsorted(components.indptr, where, side="right")))
+
+    def find(
+        self, state: Sequence[Any] | Mapping[str, Any], throw: Any = None, rolls: int | None = None
+    ) -> int:
+        """The number of a state, as `rollwise.StateGraph.find` takes it."""
+        return self.graph.find(state, throw, rolls)
+
+    def advise(self, state: int) -> list[Worth]:
+        """What each action of a state brings each seat, if all go on by the policy."""
+        found = []
+        for action in self.graph.view[state].actions:
+            total = sum(outcome.weight for outcome in action.outcomes)
+            values = np.zeros(self.players)
+            lottery = self.graph.lotteries.indptr[self.graph.action_lottery[action.index]]
+            for j, outcome in enumerate(action.outcomes):
+                values += outcome.weight / total * self._after(int(lottery) + j, outcome.target)
+            chance = float(self.policy.probability[action.index])
+            found.append(Worth(action.name, chance, tuple(values.tolist())))
+        return found
+
+    def _after(self, place: int, target: int) -> Floats:
+        """What an outcome brings each seat; `place` is its own among the lotteries."""
+        if target < 0:
+            ended: Floats = payoffs_of(self.graph)[place]
+            return ended
+        rolled: Floats = np.roll(self.values[target], int(self.graph.lotteries.passes[place]))
+        return rolled
+
+    def rows(self, where: str | None = None) -> pl.DataFrame:
+        """The strategy as a table: a row for each action that is taken, most states have one.
+
+        Parameters
+        ----------
+        where : str, optional
+            Which rows, as `Solution.table` takes it.
+
+        Returns
+        -------
+        DataFrame
+            The fields, ``action``, its ``probability``, ``win_probability.0`` of the mover and
+            so on round the table, ``error_bound`` and ``deviation_gain``.
+        """
+        import polars as pl
+
+        from rollwise.answer.filters import parse_filter
+
+        graph = self.graph.flat
+        taken = np.flatnonzero(self.policy.probability > 0)
+        taken = taken[graph.action_label[taken] != THROW]
+        states = graph.action_state[taken]
+        columns: dict[str, Any] = dict(zip(graph.field_names, graph.states[states].T, strict=True))
+        columns["action"] = list(map(graph.vocabulary.text, graph.action_label[taken].tolist()))
+        columns["probability"] = self.policy.probability[taken]
+        for seat in range(self.players):
+            columns[f"win_probability.{seat}"] = self.values[states, seat]
+        columns["error_bound"] = self.error_bounds[states].max(axis=1)
+        columns["deviation_gain"] = self.deviation_gains[states].max(axis=1)
+        frame = pl.DataFrame(columns)
+        if where is None:
+            return frame
+        return frame.filter(parse_filter(where, dict(frame.schema), graph.vocabulary))
+
+    def find_policy(self, policy: AnyPolicy) -> Policy:
+        """A policy by name: of the rules, ``optimal`` (the equilibrium's), or ``random``."""
+        return Players(self.graph, self.game, self.policy).find_policy(policy)
+
+
+def equilibrium(
+    game: Game, *, max_states: int | None = None, progress: Progress | None = None
+) -> Equilibrium:
+    """Find an equilibrium of a game of three or more players, and prove how good it is.
+
+    Parameters
+    ----------
+    game : Game
+    max_states : int, optional
+        Stop with an error beyond this many states.
+    progress : callable, optional
+        Called now and then as ``progress(stage, done, total or None)``.
+
+    Examples
+    --------
+    >>> from rollwise.games.pig import Pig
+    >>> found = equilibrium(Pig(target=5, players=3))
+    >>> found.deviation_gain < 1e-12
+    True
+    """
+    if game.players < 2:
+        raise UsageError(f"{game.name} is a game for one player; an equilibrium needs several")
+    clock = [time.perf_counter()]
+    graph = build_seats(game, max_states=max_states, progress=progress)
+    clock.append(time.perf_counter())
+    found = find_profile(graph, _stage(progress, "solving"))
+    policy = Policy("optimal", found.probability)
+    clock.append(time.perf_counter())
+    values, bounds, gains = _prove(graph, policy, progress)
+    clock.append(time.perf_counter())
+    spent = zip(("build", "solve", "certify"), np.diff(clock).tolist(), strict=True)
+    return Equilibrium(
+        graph, game, policy, values, bounds, gains, tuple(found.unsettled), dict(spent)
+    )
+
+
+def _prove(
+    graph: StateGraph, policy: Policy, progress: Progress | None
+) -> tuple[Floats, Floats, Floats]:
+    """Values of a profile, their error bounds, and what each seat could gain: see the head."""
+    others = [policy.probability] * graph.players
+    values, bounds = certified(seen_from(graph, 0, others), progress)
+    best, off = certified(seen_from(graph, 0, [None, *others[1:]]), progress)
+    gains = np.maximum((best - values) + (off + bounds), 0.0)
+    gains = np.nextafter(gains * (1 + 4 * UNIT) + 4 * UNIT, np.inf)  # of the roundings above
+    return by_seat(graph, values, 0), by_seat(graph, bounds, 0), by_seat(graph, gains, 0)
+
+
+def certified(graph: StateGraph, progress: Progress | None = None) -> tuple[Floats, Floats]:
+    """The values of a graph of `seen_from`, and their error bounds."""
+    found, certificate, _ = solve_and_certify(graph, progress=progress)
+    return found.values, certificate.bounds
+
+
+def _stage(progress: Progress | None, name: str) -> Callable[[int, int], None] | None:
+    return None if progress is None else lambda done, total: progress(name, done, total)

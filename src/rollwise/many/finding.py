@@ -1,0 +1,110 @@
+"""Looking for an equilibrium, component by component: sweeps of best choices, then mixtures.
+
+Strongly connected components are taken last ones first, so that what follows one is known.
+Within it, sweeps of best choices settle nearly everywhere. Where they go round for ever, best
+choices depend on each other, and `rollwise.many.mixing` looks for mixtures. Nothing here is
+trusted: what was found is proved, or not, by `rollwise.many.equilibrium`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.graph import StateGraph
+from rollwise.kernels.many import sweep_components
+from rollwise.many.mixing import MARGIN, Component, settle_component
+from rollwise.many.seats import payoffs_of
+
+Floats = NDArray[np.float64]
+MOST_SWEEPS, TOLERANCE = 2_000, 4e-16
+
+
+class Found(NamedTuple):
+    """A profile, and where it may be none.
+
+    Attributes
+    ----------
+    values : (n_states, players) float64
+    probability : (n_actions,) float64
+        What the mover does in each state, whoever it is.
+    unsettled : list of int
+        Components in which no equilibrium was found.
+    """
+
+    values: Floats
+    probability: Floats
+    unsettled: list[int]
+
+
+def find_profile(graph: StateGraph, progress: Callable[[int, int], None] | None = None) -> Found:
+    """Look for a stationary equilibrium.
+
+    Where actions are equally good to the mover, within 1e-13, sweeps keep the first one of the
+    rules that they came to.
+    """
+    n = graph.n_states
+    lotteries = graph.lotteries
+    tables = (
+        graph.action_lottery,
+        lotteries.indptr,
+        lotteries.chances(),
+        lotteries.over,
+        lotteries.passes,
+        payoffs_of(graph),
+    )
+    values = np.full((n, graph.players), 1.0 / graph.players)
+    chosen = graph.action_indptr[:-1].astype(np.int64)
+    components, changed = graph.components, np.zeros(n, np.int64)
+    mixed: dict[int, Floats] = {}
+    unsettled: list[int] = []
+    component = 0
+    while component < len(components):
+        component = sweep_components(
+            component,
+            components.order,
+            components.indptr,
+            graph.action_indptr,
+            graph.outcome_indptr,
+            graph.outcome_state,
+            tables,
+            values,
+            chosen,
+            changed,
+            MARGIN,
+            TOLERANCE,
+            MOST_SWEEPS,
+        )
+        if progress is not None:
+            progress(int(components.indptr[component]), n)
+        if component < len(components):
+            if not _settle(graph, component, tables, values, chosen, mixed):
+                unsettled.append(component)
+            component += 1
+    probability = np.zeros(graph.n_actions)
+    probability[chosen] = 1.0
+    for first, chances in mixed.items():
+        probability[first : first + len(chances)] = chances
+    return Found(values, probability, unsettled)
+
+
+def _settle(
+    graph: StateGraph,
+    component: int,
+    tables: Any,
+    values: Floats,
+    chosen: NDArray[Any],
+    mixed: dict[int, Floats],
+) -> bool:
+    """Settle one component; what its states do is kept by the first action of each."""
+    first, stop = graph.components.indptr[component : component + 2].tolist()
+    probability = np.zeros(graph.n_actions)
+    at_hand = Component(graph, first, stop, tables, values)
+    settled = settle_component(at_hand, chosen, probability)
+    for s in at_hand.states.tolist():
+        begin, end = graph.action_indptr[s : s + 2].tolist()
+        mixed[begin] = probability[begin:end].copy()
+    return settled

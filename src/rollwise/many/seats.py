@@ -1,0 +1,154 @@
+"""The graph of a game of three or more players, and what it is to one of the seats.
+
+A state is seen from the mover; seat k is the k-th after the mover. What an ending brings each
+seat is in one number, as the rules gave it: 1 for a win of the mover, -1 for a loss (the others
+share), 0 for a draw (all share), and else the winners as bits (`rollwise.won_by`).
+
+Where what the other seats play is known, a game is one for a single player: `seen_from` makes an
+ordinary graph of it, with a copy of each state for each seat to move. Every method solves it,
+and the ordinary certificate proves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.builders import build_with_report
+from rollwise.errors import RulesError
+from rollwise.game import Game
+from rollwise.graph import StateGraph
+
+Floats = NDArray[np.float64]
+
+
+def build_seats(game: Game, **how: Any) -> StateGraph:
+    """The graph of a game of any number of players.
+
+    Parameters
+    ----------
+    **how
+        As `rollwise.build` takes it.
+
+    Raises
+    ------
+    RulesError
+        It can end with a payoff that says of no seat whether it wins.
+    """
+    graph, _ = build_with_report(game, any_players=True, **how)
+    payoffs_of(graph)
+    return graph
+
+
+def payoffs_of(graph: StateGraph) -> Floats:
+    """What each outcome of the lotteries brings each seat, seen from the mover.
+
+    Returns
+    -------
+    (n_lottery_outcomes, players) float64
+        Shares of one win; 0 where the game goes on.
+    """
+    n, lotteries = graph.players, graph.lotteries
+    found = np.zeros((len(lotteries.payoff), n))
+    for payoff in np.unique(lotteries.payoff[lotteries.over]).tolist():
+        winners = _winners(payoff, n)
+        if not winners:
+            raise RulesError(
+                f"{graph.title}: it can end with payoff({payoff:g}); a game for {n} ends with WIN, "
+                f"LOSE, DRAW or won_by(seats), with seats from 0 to {n - 1}"
+            )
+        ending = np.flatnonzero(lotteries.over & (lotteries.payoff == payoff))
+        found[ending[:, None], winners] = 1.0 / len(winners)
+    return found
+
+
+def _winners(payoff: float, n: int) -> list[int]:
+    """The seats that share the win; none where the number doesn't say it."""
+    if payoff <= 0.0:
+        return {0.0: list(range(n)), -1.0: list(range(1, n))}.get(payoff, [])
+    if not payoff.is_integer() or payoff >= 1 << n:
+        return []
+    return [seat for seat in range(n) if int(payoff) >> seat & 1]
+
+
+def seen_from(graph: StateGraph, seat: int, profile: Sequence[Floats | None]) -> StateGraph:
+    """The game as it is to one seat, where some seats play what is known.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        From `build_seats`.
+    seat : int
+        Whose payoff it is.
+    profile : sequence of (n_actions,) float64 or None
+        How likely each seat takes each action; None leaves it free, and only `seat` can be.
+
+    Returns
+    -------
+    StateGraph
+        For one player. State s with seat j to move is state ``j * n_states + s``.
+    """
+    n, size, flat = graph.players, graph.n_states, graph.flat
+    payoffs = payoffs_of(graph)
+    total = np.add.reduceat(graph.lotteries.weight.astype(np.float64), graph.lotteries.indptr[:-1])
+    mixes = any(p is not None and bool(np.any((p > 0) & (p < 1))) for p in profile)
+    parts: list[dict[str, NDArray[Any]]] = []
+    for mover, chance in enumerate(profile):
+        taken = np.arange(graph.n_actions) if chance is None else np.flatnonzero(chance > 0)
+        sizes = np.diff(graph.outcome_indptr)[taken]
+        outcome = np.repeat(graph.outcome_indptr[taken] - np.cumsum(sizes) + sizes, sizes)
+        outcome += np.arange(len(outcome))
+        place = graph.outcome_lottery[outcome]
+        weight = graph.lotteries.weight[place]
+        if mixes:
+            shares = np.ones(len(taken)) if chance is None else chance[taken]
+            weight = np.repeat(shares / total[graph.action_lottery[taken]], sizes) * weight
+        target = graph.outcome_state[outcome].astype(np.int64)
+        after = np.where(graph.lotteries.passes[place], (mover + 1) % n, mover)
+        target = np.where(target < 0, -1, target + size * after)
+        state = graph.action_state[taken]
+        first = np.ones(len(taken), np.bool_)
+        if chance is not None:
+            first[1:] = state[1:] != state[:-1]  # what is mixed is one action
+        begins = np.flatnonzero(first)
+        parts.append(
+            {
+                "counts": np.bincount(state[begins], minlength=size),
+                "action_label": graph.action_label[taken[begins]],
+                "sizes": np.add.reduceat(sizes, begins),
+                "outcome_state": target.astype(np.int32),
+                "outcome_weight": weight,
+                "outcome_payoff": payoffs[place, (seat - mover) % n],
+            }
+        )
+    whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    counts, sizes = whole.pop("counts"), whole.pop("sizes")
+    movers = np.repeat(np.arange(n, dtype=np.int32), size)[:, None]
+    return StateGraph.of_arrays(
+        states=np.hstack([np.tile(flat.states, (n, 1)), movers]),
+        action_indptr=np.concatenate([[0], np.cumsum(counts)]),
+        action_reward=np.zeros(len(sizes)),
+        outcome_indptr=np.concatenate([[0], np.cumsum(sizes)]),
+        outcome_passes=np.zeros(len(whole["outcome_state"]), np.bool_),
+        field_names=(*flat.field_names, "seat"),
+        action_names=graph.action_names,
+        throw_names=graph.throw_names,
+        game=graph.game,
+        parameters=graph.parameters,
+        players=1,
+        objective="win",
+        **whole,
+    )
+
+
+def by_seat(graph: StateGraph, values: Floats, seat: int) -> Floats:
+    """Numbers of `seen_from`, in the eyes of a mover: (n_states, players), column k of seat k.
+
+    Column k is what the seat has where it is the k-th after the mover.
+    """
+    n = graph.players
+    by_mover = values.reshape(n, graph.n_states)
+    return np.stack([by_mover[(seat - k) % n] for k in range(n)], axis=1)

@@ -1,0 +1,126 @@
+"""A policy a seat: what each gets, certified, and many games between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rollwise.errors import UsageError
+from rollwise.graph import StateGraph
+from rollwise.graph.policies import Policy
+from rollwise.kernels.playing_seats import play_games
+from rollwise.many.equilibrium import certified
+from rollwise.many.seats import payoffs_of, seen_from
+from rollwise.numbers.randomness import check_seed, fresh_seed, stream
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What each seat gets from the start, on average.
+
+    Attributes
+    ----------
+    policies : tuple of str
+    win_probabilities : tuple of float
+    error_bound : float
+        Of each of them; proved.
+    """
+
+    policies: tuple[str, ...]
+    win_probabilities: tuple[float, ...]
+    error_bound: float
+
+
+@dataclass(frozen=True)
+class Played:
+    """What each seat got in many games.
+
+    Attributes
+    ----------
+    win_rates, standard_errors : tuple of float
+    moves : float
+        Actions in a game, on average.
+    """
+
+    policies: tuple[str, ...]
+    games: int
+    seed: int
+    win_rates: tuple[float, ...]
+    standard_errors: tuple[float, ...]
+    moves: float
+
+
+def evaluate_seats(graph: StateGraph, policies: Sequence[Policy]) -> Shares:
+    """What each seat gets from the start, where each plays a policy of its own.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        From `rollwise.many.seats.build_seats`.
+    policies : sequence of Policy
+        One a seat, in the order of the moves; one alone is everybody's.
+    """
+    seated = _one_each(graph, policies)
+    profile = [policy.probability for policy in seated]
+    found = [certified(seen_from(graph, seat, profile)) for seat in range(graph.players)]
+    return Shares(
+        tuple(policy.name for policy in seated),
+        tuple(float(values[0]) for values, _ in found),
+        max(float(bounds[0]) for _, bounds in found),
+    )
+
+
+def simulate_seats(
+    graph: StateGraph, policies: Sequence[Policy], *, games: int, seed: int | None = None
+) -> Played:
+    """Play games from the start, each seat by a policy of its own.
+
+    Parameters
+    ----------
+    games : int
+        At least 2.
+    """
+    if games < 2:
+        raise UsageError(f"games is {games}; it must be at least 2")
+    seated = _one_each(graph, policies)
+    drawn = fresh_seed() if seed is None else check_seed(seed)
+    lotteries, totals = graph.lotteries, np.zeros((2, graph.players))
+    moves = play_games(
+        games,
+        stream(drawn, 0),
+        np.stack([policy.probability for policy in seated]),
+        graph.action_indptr,
+        graph.action_lottery,
+        graph.outcome_indptr,
+        graph.outcome_state,
+        lotteries.indptr,
+        lotteries.chances(),
+        lotteries.over,
+        lotteries.passes,
+        payoffs_of(graph),
+        totals,
+    )
+    means = totals[0] / games
+    spread = np.maximum(totals[1] / games - means**2, 0.0) * games / (games - 1)
+    return Played(
+        tuple(policy.name for policy in seated),
+        games,
+        drawn,
+        tuple(means.tolist()),
+        tuple(math.sqrt(x / games) for x in spread.tolist()),
+        moves / games,
+    )
+
+
+def _one_each(graph: StateGraph, policies: Sequence[Policy]) -> list[Policy]:
+    if len(policies) == 1:
+        return [policies[0]] * graph.players
+    if len(policies) != graph.players:
+        raise UsageError(
+            f"{graph.title} has {graph.players} seats, and {len(policies)} policies were given; "
+            "give one for each, or one for all"
+        )
+    return list(policies)

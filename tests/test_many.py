@@ -1,0 +1,285 @@
+"""Games of three or more players: equilibria, and what is proved of them."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_runner import run
+
+import rollwise
+from rollwise.errors import ForMorePlayers, PolicyError, RulesError, UsageError
+from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN, won_by
+from rollwise.games import create, find
+from rollwise.games.pig import Pig, PigForMore
+from rollwise.many.players import Players
+from rollwise.many.seats import build_seats, seen_from
+from rollwise.many.table import evaluate_seats, simulate_seats
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+WHO_STOPS = f"{EXAMPLES}/who_stops.py:WhoStops"
+LCR = f"{EXAMPLES}/left_center_right.py:LeftCenterRight"
+
+
+def game_of(reference, **values):
+    return create(find(reference), {name: str(value) for name, value in values.items()})
+
+
+@cache
+def solved(reference, *values):
+    return rollwise.equilibrium(game_of(reference, **dict(values)))
+
+
+def naive_equilibrium(game, sweeps=400):
+    """Best choices over and over, by the rules alone: values by state, seen from the mover."""
+    n, start = game.players, game.start()
+    values, waiting = {start: np.full(n, 1 / n)}, [start]
+    while waiting:
+        s = waiting.pop()
+        for a in game.actions(s):
+            for _, then, after in game.outcomes(s, a):
+                if then in (AGAIN, PASS) and after not in values:
+                    values[after] = np.full(n, 1 / n)
+                    waiting.append(after)
+
+    def worth(s, a):
+        total, got = 0, np.zeros(n)
+        for ways, then, after in game.outcomes(s, a):
+            total += ways
+            if then == WIN:
+                got[0] += ways
+            else:
+                got += ways * (values[after] if then == AGAIN else np.roll(values[after], 1))
+        return got / total
+
+    for _ in range(sweeps):
+        before = {s: value.copy() for s, value in values.items()}
+        for s in values:
+            values[s] = max((worth(s, a) for a in game.actions(s)), key=lambda got: got[0])
+        if max(np.abs(values[s] - before[s]).max() for s in values) < 1e-15:
+            return values
+    raise AssertionError("it goes round")
+
+
+@pytest.mark.parametrize(
+    ("players", "target", "sides"), [(3, 5, 6), (3, 6, 3), (4, 4, 6), (5, 3, 4)]
+)
+def test_pig_is_what_a_naive_program_finds(players, target, sides):
+    game = Pig(target, sides, players=players)
+    naive, found = naive_equilibrium(game), rollwise.equilibrium(game)
+    for s, value in naive.items():
+        assert found.values[found.find(s)] == pytest.approx(value, abs=1e-12)
+    assert found.deviation_gain < 1e-12
+    assert found.error_bound < 1e-12
+    assert not found.unsettled
+    assert sum(found.win_probabilities) == pytest.approx(1, abs=1e-13)
+
+
+@pytest.mark.parametrize("must_bank", [False, True])
+def test_with_two_players_it_is_the_value_of_the_game(must_bank):
+    found = rollwise.equilibrium(PigForMore(9, must_bank=must_bank, players=2))
+    known = rollwise.solve(Pig(9, must_bank=must_bank))
+    for s in range(known.graph.n_states):
+        banked, rival, turn = known.graph.row(s)
+        values = found.values[found.find((banked, (rival,), turn))]
+        assert values[0] == pytest.approx((1 + known.values[s]) / 2, abs=1e-12)
+
+
+def test_a_policy_a_seat_with_two_is_what_evaluate_says():
+    table = Players.of(PigForMore(12, players=2))
+    seated = [table.find_policy(name) for name in ("hold-at-20", "random")]
+    there = rollwise.evaluate(Pig(12), "hold-at-20", "random")
+    found = evaluate_seats(table.graph, seated)
+    assert found.win_probabilities[0] == pytest.approx(there.win_probability[0], abs=1e-12)
+    assert found.error_bound < 1e-12
+
+
+def test_who_stops_mixes_as_two_equations_say():
+    """Waiting brings the mover what stopping does, and the second seat's worth says how often."""
+    found = solved(WHO_STOPS)
+    goes_on = 0.9
+    last = (0.35 - 0.1 / 3) / goes_on
+    after_a_wait = goes_on * 0.35 + 0.1 / 3
+    stops = (after_a_wait - (1 - 0.35 - last)) / (after_a_wait - 0.05)
+    assert found.win_probabilities == pytest.approx((0.35, 1 - 0.35 - last, last), abs=1e-13)
+    assert found.policy.probability[1] == pytest.approx(stops, abs=1e-12)
+    assert (len(found.mixing), found.mixing_components) == (1, 1)
+    assert found.deviation_gain < 1e-12
+
+
+def test_pig_with_three_sides_mixes_and_nobody_gains():
+    found = solved("pig", ("target", 14), ("sides", 3), ("players", 3))
+    graph, values, chance = found.graph, found.values, found.policy.probability
+    (s,) = found.mixing
+    assert graph.state_text(s) == "banked=0, rivals=(0, 0), turn=5"
+    roll, hold = found.advise(s)
+    assert roll.values[0] == pytest.approx(hold.values[0], abs=1e-12)
+    assert roll.values[1] - hold.values[1] > 0.001  # the others aren't indifferent
+    assert found.deviation_gain < 1e-11
+    # one seat's best response by plain sweeps over all positions, whoever is to move
+    alone = seen_from(graph, 0, [None, chance, chance])
+    best = np.concatenate([values[:, 0], values[:, 2], values[:, 1]])
+    weight = alone.outcome_weight / np.add.reduceat(
+        alone.outcome_weight, alone.outcome_indptr[:-1]
+    ).repeat(np.diff(alone.outcome_indptr))
+    for _ in range(300):
+        after = np.where(alone.outcome_state < 0, alone.outcome_payoff, best[alone.outcome_state])
+        worth = np.add.reduceat(weight * after, alone.outcome_indptr[:-1])
+        best = np.maximum.reduceat(worth, alone.action_indptr[:-1])
+    assert np.abs(best.reshape(3, -1) - values[:, [0, 2, 1]].T).max() < 1e-11
+
+
+def test_a_bad_profile_has_its_gain_told(monkeypatch):
+    """What is printed of a profile that is no equilibrium: the gain, and which components."""
+    monkeypatch.setattr("rollwise.many.mixing.ROUNDS", 0)
+    found = rollwise.equilibrium(game_of(WHO_STOPS))
+    assert found.unsettled == (0,)
+    assert sorted(found.policy.probability) == [0, 1]
+    assert 0.01 < found.deviation_gain < 1
+
+
+def chain_of_lcr(n, each):
+    """Who wins Left Center Right, from a dense system over chips and the seat to move."""
+    start = ((each,) * n, 0)
+    number, rows = {start: 0}, []
+    waiting = [start]
+    while waiting:
+        chips, seat = here = waiting.pop()
+        row: dict = {}
+        thrown = min(chips[seat], 3)
+        for faces in product("LRCKKK", repeat=thrown):
+            after = list(chips)
+            for face in faces:
+                after[seat] -= face != "K"
+                after[(seat + 1) % n] += face == "L"
+                after[(seat - 1) % n] += face == "R"
+            having = [k for k in range(n) if after[k]]
+            key = ("won", having[0]) if len(having) == 1 else (tuple(after), (seat + 1) % n)
+            if len(having) > 1 and key not in number:
+                number[key] = len(number)
+                waiting.append(key)
+            row[key] = row.get(key, 0) + 6.0**-thrown
+        rows.append((number[here], row))
+    matrix, right = np.eye(len(number)), np.zeros((len(number), n))
+    for i, row in rows:
+        for key, p in row.items():
+            if key[0] == "won":
+                right[i, key[1]] += p
+            else:
+                matrix[i, number[key]] -= p
+    return np.linalg.solve(matrix, right)[0]
+
+
+@pytest.mark.parametrize(("n", "each"), [(3, 1), (3, 2), (4, 1)])
+def test_left_center_right_is_its_chain(n, each):
+    found = solved(LCR, ("players", n), ("each", each))
+    assert found.win_probabilities == pytest.approx(chain_of_lcr(n, each), abs=1e-12)
+    assert found.error_bound < 1e-12
+
+
+def test_simulated_shares_are_the_exact_ones():
+    found = solved(WHO_STOPS)
+    seated = [found.find_policy(name) for name in ("optimal", "random", "optimal")]
+    exact = evaluate_seats(found.graph, seated)
+    played = simulate_seats(found.graph, seated, games=4000, seed=1)
+    for rate, error, p in zip(
+        played.win_rates, played.standard_errors, exact.win_probabilities, strict=True
+    ):
+        assert 0 < error < 0.01
+        assert abs(rate - p) < 5 * error
+    assert simulate_seats(found.graph, seated, games=4000, seed=1) == played
+    with pytest.raises(UsageError, match="2 policies were given"):
+        evaluate_seats(found.graph, seated[:2])
+    with pytest.raises(PolicyError, match="no policy 'best'"):
+        found.find_policy("best")
+
+
+def test_who_wins():
+    assert won_by(0) == WIN
+    assert rollwise.payoff(6) == won_by(2, 1)
+    for seats in ((), (-1,), (16,), ("a",)):
+        with pytest.raises(ValueError, match="names no winners"):
+            won_by(*seats)
+
+
+@pytest.mark.parametrize(
+    ("then", "shares"),
+    [(LOSE, (0, 0.5, 0.5)), (DRAW, (1 / 3,) * 3), (won_by(0, 2), (0.5, 0, 0.5))],
+)
+def test_endings(then, shares):
+    class Once(game_of(WHO_STOPS).__class__):
+        def outcomes(self, s, action):
+            yield 1, then, s
+
+    assert rollwise.equilibrium(Once()).win_probabilities == pytest.approx(shares, abs=1e-14)
+
+
+def test_endings_that_name_no_seat_are_refused():
+    class Once(game_of(WHO_STOPS).__class__):
+        def outcomes(self, s, action):
+            yield 1, rollwise.payoff(8), s
+
+    with pytest.raises(RulesError, match=r"can end with payoff\(8\)"):
+        build_seats(Once())
+
+
+def test_what_is_for_two_refuses():
+    with pytest.raises(ForMorePlayers, match="rollwise.equilibrium"):
+        rollwise.solve(Pig(5, players=3))
+    with pytest.raises(UsageError, match="needs several"):
+        rollwise.equilibrium(game_of("threes"))
+
+
+def printed(*words):
+    result = run(*words)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def refusal(*words):
+    result = run(*words)
+    assert result.returncode == 2
+    return result.stderr
+
+
+def test_commands():
+    pig = ("pig", "players=3", "target=4")
+    document = json.loads(printed("solve", *pig, "--json"))
+    assert document["players"] == 3
+    assert document["deviation_gain"] < 1e-12
+    first = document["win_probabilities"][0]
+    assert f"seat 1: {first}"[:18] in printed("solve", *pig)
+    state = ("--state", "banked=0,rivals=(0,0),turn=2")
+    advice = json.loads(printed("advise", *pig, *state, "--json"))
+    assert [row["action"] for row in advice["actions"]] == ["roll", "hold"]
+    assert sum(advice["actions"][1]["win_probabilities"]) == pytest.approx(1, abs=1e-12)
+    assert "hold" in printed("advise", *pig, *state)
+    rows = json.loads(printed("table", *pig, "--where", "turn == 2", "--json"))["rows"]
+    assert {row["turn"] for row in rows} == {2}
+    assert printed("table", *pig, "--csv").startswith("banked,rivals.0,rivals.1,turn,action")
+    assert "win_probability.2" in printed("table", *pig, "--limit", "3")
+    shares = json.loads(printed("evaluate", *pig, "--policy", "optimal", "--json"))
+    assert shares["win_probabilities"][0] == pytest.approx(first, abs=1e-12)
+    assert "seat 3, random" in printed("evaluate", *pig, "--policy", "hold-at-20,hold-at-20,random")
+    played = json.loads(
+        printed("simulate", *pig, "--policy", "random", "--games", "50", "--seed", "1", "--json")
+    )
+    assert sum(played["win_rates"]) == pytest.approx(1)
+    assert "exactly" in printed("simulate", *pig, "--policy", "random", "--games", "50")
+
+
+def test_commands_refuse():
+    pig = ("pig", "players=3", "target=4")
+    assert "is a game for 3" in refusal("respond", *pig, "--to", "random")
+    assert "is a game for 3" in refusal("compare", *pig)
+    assert "--method isn't for games of three" in refusal(
+        "solve", *pig, "--method", "value-iteration"
+    )
+    assert "--against isn't for games" in refusal(
+        "evaluate", *pig, "--policy", "random", "--against", "random"
+    )
+    assert "no policy 'best'" in refusal("evaluate", *pig, "--policy", "best")
