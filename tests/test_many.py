@@ -12,11 +12,13 @@ import pytest
 from cli_runner import run
 
 import rollwise
-from rollwise.errors import ForMorePlayers, PolicyError, RulesError, UsageError
+from rollwise.answer.certified import solve_and_certify
+from rollwise.errors import EndlessPlay, ForMorePlayers, PolicyError, RulesError, UsageError
 from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN, won_by
 from rollwise.games import create, find
 from rollwise.games.pig import Pig, PigForMore
 from rollwise.many.players import Players
+from rollwise.many.proving import prove_profile
 from rollwise.many.seats import build_seats, seen_from
 from rollwise.many.table import evaluate_seats, simulate_seats
 
@@ -131,6 +133,51 @@ def test_pig_with_three_sides_mixes_and_nobody_gains():
         worth = np.add.reduceat(weight * after, alone.outcome_indptr[:-1])
         best = np.maximum.reduceat(worth, alone.action_indptr[:-1])
     assert np.abs(best.reshape(3, -1) - values[:, [0, 2, 1]].T).max() < 1e-11
+
+
+@pytest.mark.parametrize("reference", ["pig", WHO_STOPS])
+def test_the_proof_encloses_what_certified_solvers_find(reference):
+    """The game as it is to one seat, solved and certified as any other game for one."""
+    values = {"target": 7, "sides": 3, "players": 3} if reference == "pig" else {}
+    found = rollwise.equilibrium(game_of(reference, **values))
+    graph, chance = found.graph, found.policy.probability
+    rng = np.random.default_rng(1)
+    off = found.values + rng.choice([0, 0, 1e-9, -1e-7], found.values.shape)
+    other = rng.random(graph.n_actions)
+    mixed = other / np.add.reduceat(other, graph.action_indptr[:-1])[graph.action_state]
+    for profile, guess in ((chance, found.values), (chance, off), (mixed, found.values)):
+        bounds, gains = prove_profile(graph, np.clip(guess, 0, 1), profile)
+        others = [profile] * 3
+        worth, best = (
+            solve_and_certify(seen_from(graph, 0, [first, *others[1:]]))
+            for first in (profile, None)
+        )
+        error = worth.certificate.bound + best.certificate.bound
+        assert error < 1e-11
+        for mover in range(3):
+            k = -mover % 3
+            part = slice(mover * graph.n_states, (mover + 1) * graph.n_states)
+            have, could = worth.found.values[part], best.found.values[part]
+            assert np.all(np.abs(have - np.clip(guess, 0, 1)[:, k]) <= bounds[:, k] + error)
+            assert np.all(could - have <= gains[:, k] + error)
+        assert gains.max() < 1.1
+
+
+def test_bounds_that_are_too_small_are_not_proved(monkeypatch):
+    found = solved(WHO_STOPS)
+    monkeypatch.setattr("rollwise.many.proving.MOST_SWEEPS", 1)
+    bounds, gains = prove_profile(found.graph, found.values + 1e-6, found.policy.probability)
+    assert np.isinf(bounds).all()
+    assert np.isinf(gains).all()
+
+
+def test_endless_games_are_refused():
+    class Endless(game_of(WHO_STOPS).__class__):
+        def outcomes(self, s, action):
+            yield 1, PASS, s
+
+    with pytest.raises(EndlessPlay, match="round=0"):
+        rollwise.equilibrium(Endless())
 
 
 def test_a_bad_profile_has_its_gain_told(monkeypatch):

@@ -7,11 +7,12 @@ claimed of the others.
 
 What is proved, of the very profile that is printed:
 
-- *Values.* With every seat's policy known the game is a Markov chain, solved and certified.
-- *Deviations.* With the others' policy known the game is one for a single player. Its best
-  response is solved and certified. So no policy whatever gains more than `deviation_gain`, for
-  any seat, from any position (fixed others make a Markov decision process, in which stationary
-  policies are as good as any).
+- *Values.* With every seat's policy known the game is a Markov chain: its values are bounded.
+- *Deviations.* With the others' policy known the game is one for a single player: its value is
+  bounded from above. So no policy whatever gains more than `deviation_gain`, for any seat, from
+  any position.
+
+`rollwise.many.proving` proves both.
 """
 
 from __future__ import annotations
@@ -25,21 +26,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.certified import solve_and_certify
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import THROW, StateGraph
 from rollwise.graph.policies import Policy
 from rollwise.many.finding import find_profile
 from rollwise.many.players import AnyPolicy, Players
-from rollwise.many.seats import build_seats, by_seat, payoffs_of, seen_from
+from rollwise.many.proving import prove_profile
+from rollwise.many.seats import build_seats, payoffs_of
 
 if TYPE_CHECKING:
     import polars as pl
 
 Floats = NDArray[np.float64]
 Progress = Callable[[str, int, int | None], None]
-UNIT = 2.0**-53
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,30 +216,12 @@ def equilibrium(
     found = find_profile(graph, _stage(progress, "solving"))
     policy = Policy("optimal", found.probability)
     clock.append(time.perf_counter())
-    values, bounds, gains = _prove(graph, policy, progress)
+    bounds, gains = prove_profile(graph, found.values, found.probability)
     clock.append(time.perf_counter())
     spent = zip(("build", "solve", "certify"), np.diff(clock).tolist(), strict=True)
     return Equilibrium(
-        graph, game, policy, values, bounds, gains, tuple(found.unsettled), dict(spent)
+        graph, game, policy, found.values, bounds, gains, tuple(found.unsettled), dict(spent)
     )
-
-
-def _prove(
-    graph: StateGraph, policy: Policy, progress: Progress | None
-) -> tuple[Floats, Floats, Floats]:
-    """Values of a profile, their error bounds, and what each seat could gain: see the head."""
-    others = [policy.probability] * graph.players
-    values, bounds = certified(seen_from(graph, 0, others), progress)
-    best, off = certified(seen_from(graph, 0, [None, *others[1:]]), progress)
-    gains = np.maximum((best - values) + (off + bounds), 0.0)
-    gains = np.nextafter(gains * (1 + 4 * UNIT) + 4 * UNIT, np.inf)  # of the roundings above
-    return by_seat(graph, values, 0), by_seat(graph, bounds, 0), by_seat(graph, gains, 0)
-
-
-def certified(graph: StateGraph, progress: Progress | None = None) -> tuple[Floats, Floats]:
-    """The values of a graph of `seen_from`, and their error bounds."""
-    found, certificate, _ = solve_and_certify(graph, progress=progress)
-    return found.values, certificate.bounds
 
 
 def _stage(progress: Progress | None, name: str) -> Callable[[int, int], None] | None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rollwise.graph import StateGraph
 from rollwise.kernels.many import sweep_components
 from rollwise.many.mixing import MARGIN, Component, settle_component
-from rollwise.many.seats import payoffs_of
+from rollwise.many.seats import tables_of
 
 Floats = NDArray[np.float64]
 MOST_SWEEPS, TOLERANCE = 2_000, 4e-16
@@ -47,15 +47,7 @@ def find_profile(graph: StateGraph, progress: Callable[[int, int], None] | None 
     rules that they came to.
     """
     n = graph.n_states
-    lotteries = graph.lotteries
-    tables = (
-        graph.action_lottery,
-        lotteries.indptr,
-        lotteries.chances(),
-        lotteries.over,
-        lotteries.passes,
-        payoffs_of(graph),
-    )
+    tables = tables_of(graph)
     values = np.full((n, graph.players), 1.0 / graph.players)
     chosen = graph.action_indptr[:-1].astype(np.int64)
     components, changed = graph.components, np.zeros(n, np.int64)

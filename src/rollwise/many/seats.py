@@ -65,6 +65,19 @@ def payoffs_of(graph: StateGraph) -> Floats:
     return found
 
 
+def tables_of(graph: StateGraph) -> tuple[NDArray[Any], ...]:
+    """What `rollwise.kernels.many.look_at` reads of the lotteries."""
+    lotteries = graph.lotteries
+    return (
+        graph.action_lottery,
+        lotteries.indptr,
+        lotteries.chances(),
+        lotteries.over,
+        lotteries.passes,
+        payoffs_of(graph),
+    )
+
+
 def _winners(payoff: float, n: int) -> list[int]:
     """The seats that share the win; none where the number doesn't say it."""
     if payoff <= 0.0:
@@ -142,13 +155,3 @@ def seen_from(graph: StateGraph, seat: int, profile: Sequence[Floats | None]) ->
         objective="win",
         **whole,
     )
-
-
-def by_seat(graph: StateGraph, values: Floats, seat: int) -> Floats:
-    """Numbers of `seen_from`, in the eyes of a mover: (n_states, players), column k of seat k.
-
-    Column k is what the seat has where it is the k-th after the mover.
-    """
-    n = graph.players
-    by_mover = values.reshape(n, graph.n_states)
-    return np.stack([by_mover[(seat - k) % n] for k in range(n)], axis=1)

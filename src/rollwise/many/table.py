@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rollwise.answer.certified import solve_and_certify
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy
 from rollwise.kernels.playing_seats import play_games
-from rollwise.many.equilibrium import certified
 from rollwise.many.seats import payoffs_of, seen_from
 from rollwise.numbers.randomness import check_seed, fresh_seed, stream
 
@@ -65,11 +65,11 @@ def evaluate_seats(graph: StateGraph, policies: Sequence[Policy]) -> Shares:
     """
     seated = _one_each(graph, policies)
     profile = [policy.probability for policy in seated]
-    found = [certified(seen_from(graph, seat, profile)) for seat in range(graph.players)]
+    found = [_certified(seen_from(graph, seat, profile)) for seat in range(graph.players)]
     return Shares(
         tuple(policy.name for policy in seated),
-        tuple(float(values[0]) for values, _ in found),
-        max(float(bounds[0]) for _, bounds in found),
+        tuple(value for value, _ in found),
+        max(bound for _, bound in found),
     )
 
 
@@ -113,6 +113,12 @@ def simulate_seats(
         tuple(math.sqrt(x / games) for x in spread.tolist()),
         moves / games,
     )
+
+
+def _certified(graph: StateGraph) -> tuple[float, float]:
+    """The value of the start, and its error bound."""
+    found, certificate, _ = solve_and_certify(graph)
+    return float(found.values[0]), float(certificate.bounds[0])
 
 
 def _one_each(graph: StateGraph, policies: Sequence[Policy]) -> list[Policy]:
