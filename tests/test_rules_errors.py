@@ -367,7 +367,6 @@ def test_ill_formed_roots(mode):
 
 def test_attributes_of_the_class():
     assert "players is 17" in error_of(game_with(players=17))
-    assert "is a game for 3" in error_of(game_with(players=3))
     assert "objective is 'most'" in error_of(game_with(objective="most"))
     assert "solitaire" in error_of(game_with(objective="maximize"))
 
