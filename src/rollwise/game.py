@@ -34,11 +34,8 @@ THEN_NAMES = ("AGAIN", "PASS", "WIN", "LOSE", "DRAW", "END")
 LEAST_PAYOFF, MOST_PAYOFF = 1e-300, 1e300
 _PLAIN_PAYOFFS = {1.0: WIN, -1.0: LOSE, 0.0: DRAW}
 
-<<<<<<< HEAD
 SMALL_WORDS = ("a", "and", "for", "in", "of", "on", "the", "to")  # in headings
-=======
 MOST_PLAYERS = 16
->>>>>>> 83838bb (Games of three or more players: an equilibrium, mixtures, and a proof of what nobody can gain)
 MANY_FIELDS = 8  # of which `Game.describe` leaves out those that are 0
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -222,15 +219,11 @@ class Game:
     """
 
     name: ClassVar[str] = "game"
-<<<<<<< HEAD
     heading: ClassVar[str] = "Game"
-    players: ClassVar[int] = 2
-=======
     if TYPE_CHECKING:
         players: ClassVar[int]
     else:  # without a note of its type, which would be its place if it is made a parameter
         players = 2
->>>>>>> 83838bb (Games of three or more players: an equilibrium, mixtures, and a proof of what nobody can gain)
     objective: ClassVar[str] = "win"
     action_names: ClassVar[Sequence[str] | Mapping[int, str]] = ()
     action_unit: ClassVar[Sequence[str]] = ()

@@ -51,7 +51,7 @@ def solve(game: Game, *, max_states: int | None, json: bool) -> None:
     if json:
         print_json(document)
         return
-    start = ", ".join(f"{name}={value}" for name, value in document["start"].items())
+    start = found.graph.state_text(0)
     typer.echo(found.graph.title)
     typer.echo(f"  an equilibrium; each seat wins with this probability from the start ({start}):")
     _print_seats(document["win_probabilities"], document["error_bound"])
