@@ -70,7 +70,8 @@ def measure(command: list[str], environment: dict[str, str], limit: float) -> di
         process = subprocess.Popen(
             [sys.executable, "-c", MEASURE, *command],
             cwd=folder,
-            env={**os.environ, **environment},
+            # with sources that Python compiled once, as all have them who installed it
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "", **environment},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

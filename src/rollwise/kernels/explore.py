@@ -268,12 +268,16 @@ def explore(
         i = index(0)
         for t in range(index(situations)):
             first = a
+            highest = np.int64(-1)
             attentive = merging or count.place < contract.looked_at
             while a < index(situation_end[t]):
                 label = labels[a]
                 odd = label < 0 or label > MAX_LABEL
-                for b in range(first, a):
-                    odd |= labels[b] == label
+                if label > highest:  # so it is a new one, as it mostly is
+                    highest = label
+                else:
+                    for b in range(first, a):
+                        odd |= labels[b] == label
                 if odd:
                     return ODD_STATE
                 end = np.uint64(ends[a])

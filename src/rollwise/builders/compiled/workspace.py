@@ -73,20 +73,23 @@ def new_graph_arrays(rows: int, n_fields: int, throws: bool) -> GraphArrays:
 
 
 def grown_graph_arrays(graph: GraphArrays, counts: np.void, more: int) -> GraphArrays:
-    """Room for `more` states, actions and outcomes: where an array is full, for as many again."""
+    """Room for `more` states, actions and outcomes: an array that is half full gets far larger.
+
+    Each growth touches fresh memory for all that is copied; memory that is never touched is free.
+    """
     names = ("states", "situations", "actions", "outcomes")
     states, situations, actions, outcomes = (int(counts[name]) for name in names)
     expanded = int(counts["place"] - counts["first"])
     rows, action_rows, outcome_rows = len(graph.states), len(graph.action_label), 0
     situation_rows = len(graph.action_indptr) - 1
     if states + more > rows:
-        rows = 2 * states + more
+        rows = 4 * states + more
     if situations + more > situation_rows:
-        situation_rows = 2 * situations + more
+        situation_rows = 4 * situations + more
     if 2 * (actions + more) > action_rows:
-        action_rows = 4 * (actions + more)
+        action_rows = 8 * (actions + more)
     if 2 * (outcomes + more) > len(graph.outcome_state):
-        outcome_rows = 4 * (outcomes + more)
+        outcome_rows = 8 * (outcomes + more)
     return GraphArrays(
         roomier(graph.states, rows, states),
         roomier(graph.state_throws, rows if len(graph.state_throws) else 0, expanded),
