@@ -33,7 +33,7 @@ from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph import ARRAYS, StateGraph
 from rollwise.graph.layout import StateLayout
-from rollwise.kernels.state_tables import number_states
+from rollwise.kernels.state_tables import number_states, slot_of
 from rollwise.machine.switches import jit_disabled
 
 SMALLER = {"target": 12, "goal": 2, "most": 12, "sticks": 9, "steps": 10, "boxes": 1, "checkers": 1}
@@ -239,25 +239,54 @@ def test_the_box_of_the_states(monkeypatch, places):
         assert [0, -20, 25] not in [box[0] for box in made[1:3]]
 
 
-def test_states_of_equal_hashes_are_told_apart():
-    """They stand in slots that follow each other, beyond the last slot the first."""
-    table = np.full(2 * 8, -1, np.int32)
+@pytest.mark.parametrize("placed", [False, True])
+@np.errstate(over="ignore")  # as in compiled code
+def test_states_whose_slots_are_taken(placed):
+    """They stand in slots that follow each other, beyond the last slot the first.
+
+    States of equal hashes are told apart by their fields.
+    """
+    slots = np.full(2 * 8, -1, np.int64)
     states = np.zeros((8, 2), np.int32)
     found = np.empty(9, np.int32)
-    same, other = 5 << 32 | 6, 4 << 32 | 7  # their slots are the last two
+    mask = len(slots) // 2 - 1
+
+    def places_at(slot, how_many):
+        return [place for place in range(1000) if slot_of(place, mask) == 2 * slot][:how_many]
 
     def number(places, fields, done, n_states):
-        place, rows = np.array(places), np.array(fields)
-        return number_states(
-            place, rows, len(rows), found, done, states, n_states, table, len(table) // 2 - 1
-        )
+        place, rows, table = np.array(places), np.array(fields), np.empty(0, np.int32)
+        more = (found, done, states, n_states, table, slots, mask, placed)
+        return number_states(place, rows, len(rows), *more)
 
-    n = number([same, same, -1, same, other], [[1, 1], [2, 2], [0, 0], [1, 1], [3, 3]], 0, 0)
+    a, b = places_at(6, 2)  # their slots are the last two
+    c, d = places_at(7, 2)
+    if not placed:
+        b, d = a, c
+    n = number([a, b, -1, a, c], [[1, 1], [2, 2], [0, 0], [1, 1], [3, 3]], 0, 0)
     assert n == 3
-    n = number([same, same, other, other], [[2, 2], [4, 4], [3, 3], [5, 5]], 5, n)
-    assert n == 5
-    assert found.tolist() == [0, 1, -1, 0, 2, 1, 3, 2, 4]
-    assert states[:n].tolist() == [[1, 1], [2, 2], [3, 3], [4, 4], [5, 5]]
+    n = number([b, a, c, d], [[2, 2], [1, 1], [3, 3], [5, 5]], 5, n)
+    assert n == 4
+    assert found.tolist() == [0, 1, -1, 0, 2, 1, 0, 2, 3]
+    assert states[:n].tolist() == [[1, 1], [2, 2], [3, 3], [5, 5]]
+
+
+@pytest.mark.needs_jit
+@pytest.mark.parametrize("most", [1 << 62, 1 << 10, 1], ids=["placed", "placed at first", "hashed"])
+def test_states_are_found_by_their_places_or_by_hashes(monkeypatch, most):
+    monkeypatch.setattr(state_table, "DENSE_PLACES", 0)
+    monkeypatch.setattr(state_table, "DENSE_PLACES_PER_STATE", 0)
+    monkeypatch.setattr(state_table, "LEAST_NEW", 1)
+    monkeypatch.setattr(state_table, "MOST_PLACES", most)
+    rules = Rules(Pig(20))
+    explorer = Explorer(rules, compiled_rules(rules), rules.roots(1), 100_000)
+    while explorer.run():
+        pass
+    assert not explorer._table.dense
+    assert bool(explorer._call["placed"][0]) == (most == 1 << 62)
+    expected = build(Pig(20), mode="interpreted")
+    assert np.array_equal(explorer.arrays().states, expected.states)
+    assert np.array_equal(explorer.arrays().outcome_state, expected.outcome_state)
 
 
 # States, actions and outcomes. Piglet by counting: 10 scores of the rival times 55 ways to

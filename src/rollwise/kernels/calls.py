@@ -34,12 +34,14 @@ EXPAND_FIELDS = GAME | {
     "weights": "address: weights of the outcomes, int64 or the bits of a float64",
     "thens": "address: what follows each outcome, int64",
     "next_states": "address: fields of the next states, (most_outcomes, n_fields) int64",
-    "places": "address: of the next states, places in the table or hashes, int64; -1 for none",
+    "places": "address: of the next states, their places or hashes, int64; -1 for none",
     "real_weights": "set to 1 by rules whose weights are floats",
     "outside": "set to 1 where a next state lies outside the frame of the table",
-    "table": "address of the table of states, int32",
+    "table": "address of the table of states, int32, if it is dense",
+    "slots": "address of its slots, int64, if it is hashed",
     "frame": "address of the frame of the table, (3, n_fields) int64",
     "mask": "size of a hash table less 1; 0 where the table is dense",
+    "placed": "1 where places are in the frame; 0 where they are hashes",
 }
 
 # Listing the roots; returns how many there are, counted to the limit.

@@ -78,7 +78,7 @@ class Buffers(NamedTuple):
     weight: Any  # (most,) int64, or the bits of float64
     then: Any  # (most,) int64
     next_state: Any  # (most, n_fields) int64
-    place: Any  # (most,) int64: in a dense table, else a hash; -1 where no state is next
+    place: Any  # (most,) int64: see `Lookup`, or a hash; -1 where no state is next
     reward_bits: Any  # the same memory as `reward`, read as int64
     real_weight: Any  # as `weight`, read as float64
     payoff: Any  # as `then`, read as float64
@@ -212,10 +212,11 @@ def explore(
     reward_bits, recent = buffers.reward_bits, buffers.recent
     states, action_indptr, action_label = graph.states, graph.action_indptr, graph.action_label
     action_lottery, outcome_indptr = graph.action_lottery, graph.outcome_indptr
-    outcome_state, table = graph.outcome_state, lookup.table
+    outcome_state, table, slots = graph.outcome_state, lookup.table, lookup.slots
+    placed = lookup.frame[2, states.shape[1] - 1] > 0
     indptr, reward_of = lotteries.indptr, lotteries.reward
     weight_of, then_of = lotteries.weight, lotteries.then
-    hashed = room_in(table) if lookup.mask > 0 else states.shape[0]
+    hashed = room_in(slots) if lookup.mask > 0 else states.shape[0]
     room = Room(
         min(states.shape[0], hashed),
         action_indptr.shape[0] - 1,
@@ -343,7 +344,9 @@ def explore(
             states,
             count.states,
             table,
+            slots,
             lookup.mask,
+            placed,
         )
         count.situations += situations
         count.actions += found

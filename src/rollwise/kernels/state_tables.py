@@ -12,28 +12,41 @@ from rollwise.kernels.prefetch import prefetch
 
 BLOCK = 256  # rows that are entered at once
 MOST_TAKEN = 5  # of 8 slots of a hash table
-LOWER = 0xFFFFFFFF  # half of a hash
 
 
 class Lookup(NamedTuple):
     """A table in which the number of a state is looked up.
 
-    In a dense table a state has a place of its own, the sum of
-    ``(field - low) * stride``; it has room for fields from `low` to below
-    ``low + span``. In a hash table, whose size is a power of two, states are found
-    by linear probing. Each of its slots has two numbers: that of a state, and the upper half
-    of its hash. So the fields of another state are hardly ever read to be compared.
+    The place of a state is the sum of ``(field - low) * stride``, for fields from `low` to below
+    ``low + span``. A dense table has room for every place. A hash table, whose size is a power of
+    two, has slots of two numbers, a place and the number of its state, which are found by linear
+    probing. So no fields are compared. Where the places don't fit 63 bits (`stride` is 0 then),
+    hashes stand in for them, and the fields of states with equal hashes are compared.
     """
 
-    table: Any  # (size,) int32, of a hash table (2 * size,): numbers of states, -1 where free
+    table: Any  # (size,) int32, if it is dense: numbers of states, -1 where there is none
+    slots: Any  # (2 * size,) int64, if it is hashed: -1 where a slot is free
     frame: Any  # (3, n_fields) int64: low, span and stride
     mask: Any  # int: 0 if the table is dense, else its size less 1
 
 
 @inner_kernel
-def room_in(table):
+def room_in(slots):
     """How many states a hash table has room for."""
-    return table.shape[0] * MOST_TAKEN // 16
+    return slots.shape[0] * MOST_TAKEN // 16
+
+
+@inner_kernel
+def slot_of(place, mask):
+    """Where in the slots a place is looked for first.
+
+    The rules' side asks for memory there: see `rollwise.builders.compiled.adapter_source`.
+    """
+    h = np.uint64(place)
+    h ^= h >> np.uint64(32)
+    h *= np.uint64(HASH_FACTOR)
+    h ^= h >> np.uint64(32)
+    return (index(h) & index(mask)) * index(2)
 
 
 @kernel
@@ -50,7 +63,7 @@ def box_of(rows):
 
 
 @kernel
-def add_rows(rows, states, table, frame, mask):
+def add_rows(rows, states, table, slots, frame, mask):
     """Number the rows from 0, leaving out repeats; returns how many there are.
 
     `states` may be `rows` itself, to enter states into another table. The other
@@ -61,6 +74,7 @@ def add_rows(rows, states, table, frame, mask):
     zero = np.int64(0)  # a literal has a type of its own, for which Numba would compile anew
     place, number = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int32)
     block = np.empty((BLOCK, n_fields), np.int64)
+    placed = frame[2, n_fields - 1] > 0
     n = np.int64(0)
     for begin in range(0, n_rows, BLOCK):
         size = min(BLOCK, n_rows - begin)
@@ -73,13 +87,12 @@ def add_rows(rows, states, table, frame, mask):
                 spot += (field - frame[0, k]) * frame[2, k]
                 h = (h ^ np.uint64(field)) * np.uint64(HASH_FACTOR)
                 h ^= h >> np.uint64(32)
+            place[i] = spot if placed else np.int64(h >> np.uint64(1))
             if mask == 0:
-                place[i] = spot
                 prefetch(table, index(spot))
             else:
-                place[i] = np.int64(h >> np.uint64(1))
-                prefetch(table, (index(place[i]) & index(mask)) * index(2))
-        n = number_states(place, block, size, number, zero, states, n, table, mask)
+                prefetch(slots, slot_of(place[i], mask))
+        n = number_states(place, block, size, number, zero, states, n, table, slots, mask, placed)
     return n
 
 
@@ -98,57 +111,65 @@ def widen_box(then, next_state, n, box):
 
 
 @inner_kernel
-def number_states(place, next_state, n, outcome_state, n_outcomes, states, n_states, table, mask):
+def number_states(
+    place, next_state, n, outcome_state, n_outcomes, states, n_states, table, slots, mask, placed
+):
     """Append `n` outcomes, and the states that are new; how many states there are then.
-
-    A hash table is looked at twice: at first to ask for the fields of the states that are likely
-    to be found, then to compare them.
 
     Parameters
     ----------
     place, next_state : see `rollwise.kernels.explore.Buffers`
-        In a hash table, slots are written into `place`.
     outcome_state, states : see `rollwise.kernels.explore.GraphArrays`
-    table, mask : see `Lookup`
+    table, slots, mask : see `Lookup`
+    placed : bool
+        No two states have the same place: it is no hash.
     """
     first = index(n_outcomes)
-    mask = index(mask)
     n_fields = index(states.shape[1])
-    if mask > 0:
-        fields = states.reshape(states.size)
-        for k in range(index(n)):
-            if place[k] >= 0:
-                half = place[k] >> 32
-                slot = index(place[k]) & mask
-                while table[slot + slot] >= 0 and table[slot + slot + ONE] != half:
-                    slot = (slot + ONE) & mask
-                if table[slot + slot] >= 0:
-                    prefetch(fields, index(table[slot + slot]) * n_fields)
-                place[k] = (half << 32) | np.int64(slot)
+    if not placed:
+        prefetch_fields(place, n, states, slots, mask)
+    last = index(slots.shape[0]) - ONE
     for k in range(index(n)):
         number = np.int64(-1)
         if place[k] >= 0:
             slot = index(place[k])
-            half = place[k] >> 32
-            if mask > 0:
-                slot = (slot & index(LOWER)) * index(2)
-            number = np.int64(table[slot])
-            while number >= 0 and mask > 0:
-                same = table[slot + ONE] == half
-                if same:
-                    for j in range(n_fields):
-                        same &= states[index(number), j] == next_state[k, j]
-                if same:
-                    break
-                slot = (slot + index(2)) & (mask + mask + ONE)
+            if mask == 0:
                 number = np.int64(table[slot])
+            else:
+                slot = slot_of(place[k], mask)
+                number = slots[slot + ONE]
+                while number >= 0:
+                    same = slots[slot] == place[k]
+                    if same and not placed:
+                        for j in range(n_fields):
+                            same &= states[index(number), j] == next_state[k, j]
+                    if same:
+                        break
+                    slot = (slot + index(2)) & last
+                    number = slots[slot + ONE]
             if number < 0:
                 number = n_states
-                table[slot] = number
-                if mask > 0:
-                    table[slot + ONE] = half
+                if mask == 0:
+                    table[slot] = number
+                else:
+                    slots[slot] = place[k]
+                    slots[slot + ONE] = number
                 for j in range(n_fields):
                     states[index(number), j] = next_state[k, j]
                 n_states += 1
         outcome_state[first + k] = number
     return n_states
+
+
+@inner_kernel
+def prefetch_fields(place, n, states, slots, mask):
+    """Ask for the fields of the states that are likely to be found, to be compared."""
+    fields, n_fields = states.reshape(states.size), index(states.shape[1])
+    last = index(slots.shape[0]) - ONE
+    for k in range(index(n)):
+        if place[k] >= 0:
+            slot = slot_of(place[k], mask)
+            while slots[slot + ONE] >= 0 and slots[slot] != place[k]:
+                slot = (slot + index(2)) & last
+            if slots[slot + ONE] >= 0:
+                prefetch(fields, index(slots[slot + ONE]) * n_fields)

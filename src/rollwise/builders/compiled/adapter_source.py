@@ -87,7 +87,9 @@ class Slot(NamedTuple):
     frame, overs, inside : str
         The box of the states found so far, where a state lies in it, and whether it does.
     place, hashing : str
-        The place in a table of the whole box; the hash, for one that is smaller.
+        The place in the box; the hash that stands in for it, where it doesn't fit 63 bits.
+    asking : str
+        Asks for the memory of its slot in a hash table: `rollwise.kernels.state_tables.slot_of`.
     """
 
     frame: str
@@ -95,6 +97,7 @@ class Slot(NamedTuple):
     inside: str
     place: str
     hashing: str
+    asking: str
 
 
 def slot_source(n_fields: int) -> Slot:
@@ -113,7 +116,12 @@ def slot_source(n_fields: int) -> Slot:
         lines.append(f"h = (h ^ uint64(next_states[k, {k}])) * uint64({HASH_FACTOR})")
         lines.append("h ^= h >> uint64(32)")
     hashing = "\n                ".join([*lines, "place = int64(h >> uint64(1))"])
-    return Slot(frame, overs, inside, place, hashing)
+    asking = f"""h = uint64(place)
+                h ^= h >> uint64(32)
+                h *= uint64({HASH_FACTOR})
+                h ^= h >> uint64(32)
+                prefetch(slots, (h & mask) * uint64(2))"""
+    return Slot(frame, overs, inside, place, hashing, asking)
 
 
 def expand_source(rules: Rules, scope: dict[str, Any]) -> str:
@@ -141,7 +149,9 @@ def walk(address):{_prologue("EXPAND", scope)}
     places = carray(pointer(call.places), (most,), int64)
     frame = carray(pointer(call.frame), ({3 * n_fields},), int64){slot.frame}
     mask = uint64(call.mask)
+    placed = call.placed == 1
     table = carray(pointer(call.table), (1,), int32)
+    slots = carray(pointer(call.slots), (1,), int64)
     label_sink = (uint64(most_actions), call.labels)
     outcome_sink = (
         uint64(most),
@@ -164,12 +174,13 @@ def walk(address):{_prologue("EXPAND", scope)}
             if not ({slot.inside}):
                 outside = True
                 continue
+            place = {slot.place}
+            if not placed:
+                {slot.hashing}
             if mask == uint64(0):
-                place = {slot.place}
                 prefetch(table, place)
             else:
-                {slot.hashing}
-                prefetch(table, (uint64(place) & mask) * uint64(2))
+                {slot.asking}
             places[k] = place
         if outside:
             if i > 0:

@@ -15,6 +15,7 @@ from rollwise.machine import large_pages
 # while the box is at most this many places, or this many for each state found.
 DENSE_PLACES = 1 << 22
 DENSE_PLACES_PER_STATE = 16
+MOST_PLACES = 1 << 62  # of a box whose places are the keys of a hash table
 LEAST_NEW = 1 << 17  # states that a hash table has room for, beside those that it begins with
 
 
@@ -22,6 +23,16 @@ def _few_places(box: np.ndarray, n_states: int = 0) -> bool:
     """Whether a dense table is worth its places."""
     places = math.prod((box[1] - box[0] + 1).tolist())
     return bool(places <= max(DENSE_PLACES, DENSE_PLACES_PER_STATE * n_states))
+
+
+NO_LOOKUP = kernels.Lookup(np.empty(0, np.int32), np.empty(0, np.int64), None, 0)
+
+
+def _free(before: np.ndarray, size: int) -> np.ndarray:
+    """An array of -1, of a size: the one before, if it has that."""
+    array = before if len(before) == size else large_pages.empty(size, before.dtype)
+    array.fill(-1)
+    return array
 
 
 def likely_ends(rules: Rules) -> np.ndarray:
@@ -60,32 +71,32 @@ class StateTable:
         spans = span.tolist()
         places = math.prod(spans)
         self.dense &= _few_places(self.box, len(rows))
-        if self.dense:
+        placed = places < MOST_PLACES
+        if placed:
             stride = np.array([math.prod(spans[k + 1 :]) for k in range(n_fields)], np.int64)
         else:
             low, span = np.full(n_fields, LEAST), np.full(n_fields, MOST - LEAST + 1)
             stride = np.zeros(n_fields, np.int64)
+        frame, mask = np.array([low, span, stride], np.int64), 0
+        before = getattr(self, "lookup", NO_LOOKUP)
+        if self.dense:
+            table, slots = _free(before.table, places), NO_LOOKUP.slots
+        else:
             most = len(rows) * 3 // 2 if growing else len(rows)
             most += max(LEAST_NEW, int(self._call["most_outcomes"][0]))
-            places = 1 << (8 * most // kernels.MOST_TAKEN).bit_length()
-        frame = np.array([low, span, stride], np.int64)
-        mask = 0 if self.dense else places - 1
-        size = places if self.dense else 2 * places
-        before = getattr(self, "lookup", None)
-        fits = before is not None and len(before.table) == size
-        table = before.table if before and fits else large_pages.empty(size, np.int32)
-        table.fill(-1)
-        self.lookup = kernels.Lookup(table, frame, mask)
-        self._call["table"] = table.ctypes.data
+            size = 1 << (8 * most // kernels.MOST_TAKEN).bit_length()
+            table, slots, mask = NO_LOOKUP.table, _free(before.slots, 2 * size), size - 1
+        self.lookup = kernels.Lookup(table, slots, frame, mask)
+        self._call["table"], self._call["slots"] = table.ctypes.data, slots.ctypes.data
         self._call["frame"] = frame.ctypes.data
-        self._call["mask"] = mask
+        self._call["mask"], self._call["placed"] = mask, placed
         return int(kernels.add_rows(rows, states, *self.lookup))
 
     def is_full(self, n: int) -> bool:
         """Whether a hash table of `n` states may have too little room for one call of the rules."""
         if self.dense:
             return False
-        return bool(n + int(self._call["most_outcomes"][0]) > kernels.room_in(self.lookup.table))
+        return bool(n + int(self._call["most_outcomes"][0]) > kernels.room_in(self.lookup.slots))
 
     def reconsider(self, states: np.ndarray, n: int) -> None:
         """Make a hash table dense again, if by now the first `n` states are enough for that.
@@ -103,7 +114,8 @@ class StateTable:
     def widen(self, before: np.ndarray) -> None:
         """Grow the box where it had to grow: to a likely end, or by a quarter.
 
-        A small table is a fast one, but each growth takes time.
+        A small table is a fast one, but each growth takes time. The size of a hash table has
+        nothing to do with the box, which doubles.
         """
         lower, higher = self.box[0] < before[0], self.box[1] > before[1]
         likely = self._likely
@@ -113,7 +125,7 @@ class StateTable:
         if _few_places(ends):
             self.box = ends
             return
-        more = (self.box[1] - self.box[0]) // 4 + 2
+        more = (self.box[1] - self.box[0]) // (4 if self.dense else 1) + 2
         self.box[0] -= np.where(lower, more, 0)
         self.box[1] += np.where(higher, more, 0)
         np.clip(self.box, LEAST, MOST, out=self.box)
