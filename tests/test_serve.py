@@ -101,7 +101,7 @@ def test_the_documents_are_those_of_the_commands(client):
 
 def test_the_coach_page_is_the_mailed_one(client):
     """But for what it may ask of the server."""
-    made = page(rollwise.solve(find("pig")(target=5)), api={"keeps": False})
+    made = page(rollwise.solve(find("pig")(target=5)), api={"keeps": False, "has_file": False})
     assert client.get(f"/page?{PIG}").text == made
 
 

@@ -1,15 +1,18 @@
-"""Screens of the mailed page, for docs/play.md: phones and desks, light and dark.
+"""Screens of the mailed page and of the server's, for docs: phones and desks, light and dark.
 
 A browser takes them. Where none is installed they stay as they are.
 """
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import rollwise
 from rollwise import Game
@@ -47,6 +50,24 @@ SCREENS = (
 )
 
 
+class ServedScreen(NamedTuple):
+    """One picture of a page of `rollwise serve`; without a query, of the start page."""
+
+    name: str
+    query: str
+    size: tuple[int, int]
+    dark: bool
+    moves: int = 0
+
+
+SERVED = (
+    ServedScreen("serve-phone", "", PHONE, False),
+    ServedScreen("serve-desktop-dark", "", DESK, True),
+    ServedScreen("serve-phone-dark", "game=yahtzee&parameter=boxes=4", PHONE, True, 2),
+    ServedScreen("serve-desktop", "game=royal-ur&parameter=pieces=3", DESK, False, 9),
+)
+
+
 def pictures() -> Iterator[tuple[str, bytes]]:
     """The pictures by name, as PNG; none without a browser."""
     try:
@@ -72,5 +93,58 @@ def pictures() -> Iterator[tuple[str, bytes]]:
                     browser.click(screen.then)
                 browser.js("document.activeElement.blur(); scrollTo(0, 0)")
                 yield screen.name, browser.picture()
+        yield from _served(browser)
     finally:
         browser.close()
+
+
+def _served(browser: Any) -> Iterator[tuple[str, bytes]]:
+    command = [sys.executable, "-u", "-m", "rollwise", "serve", "--port", "0"]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server,
+    ):
+        try:
+            assert server.stdout is not None
+            server.stdout.readline()
+            url = server.stdout.readline().split()[0]
+            time.sleep(1)  # until it listens
+            for screen in SERVED:
+                browser.screen(*screen.size, dark=screen.dark)
+                (_start_page if not screen.query else _open_page)(browser, url, screen)
+                browser.js("document.activeElement.blur(); scrollTo(0, 0)")
+                yield screen.name, browser.picture()
+        finally:
+            server.terminate()
+
+
+def _start_page(browser: Any, url: str, screen: ServedScreen) -> None:
+    browser.go(url)
+    browser.js("game.value = 'pig'; game.dispatchEvent(new Event('change'))")
+    browser.click("#choice button")
+    browser.wait("!document.getElementById('solved').hidden")
+
+
+def _open_page(browser: Any, url: str, screen: ServedScreen) -> None:
+    """The page of a game, which solves it first: its start asks for that."""
+    browser.go(url)
+    game = dict(part.split("=", 1) for part in screen.query.split("&"))
+    name, value = game["parameter"].split("=")
+    asked = json.dumps({"game": game["game"], "parameters": {name: value}})
+    browser.js(
+        "fetch('api/solve', {method: 'POST', headers: {'content-type': 'application/json'},"
+        f" body: {json.dumps(asked)}}}).then(answer => answer.status)"
+    )
+    while browser.js(f"fetch('api/solve?{screen.query}').then(answer => answer.status)") == 202:
+        time.sleep(0.2)
+    browser.go(f"{url}page?{screen.query}")
+    ready = "document.querySelector('.ask button') && !document.querySelector('.advice button')"
+    browser.wait(ready)
+    browser.js(f"document.querySelector('input[type=number]').value = {SEED}")
+    browser.js("document.querySelector('.setup form').requestSubmit()")
+    for _ in range(screen.moves):
+        time.sleep(1)  # for the server
+        browser.wait(ready)
+        browser.click(".ask button")
+    time.sleep(1)
+    browser.click(".tools button")

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from rollwise.builders.by_layer import Layer, Layers, Turns
     from rollwise.report import ReportPage
 
+MOST_TURNS = 16  # that are remembered
 MOST_AT_ONCE = 6  # layers that are built and not yet certified
 
 
@@ -191,7 +192,17 @@ class LayeredSolution(Worth):
         ------
         UnknownState
         """
-        return self.parts(np.array([self.find(state)]))
+        number = self.find(state)
+        if number not in self._turns:
+            if len(self._turns) >= MOST_TURNS:
+                del self._turns[next(iter(self._turns))]
+            self._turns[number] = self.parts(np.array([number]))
+        return self._turns[number]
+
+    @cached_property
+    def _turns(self) -> dict[int, Solution]:
+        """The turns that were asked for last, since play asks for each move by move."""
+        return {}
 
     def parts(self, numbers: NDArray[np.int64]) -> Solution:
         """The answer in some states and their turns, as `part` gives it in one.

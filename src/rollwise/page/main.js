@@ -50,6 +50,9 @@ async function start() {
   const figures = new Figures(game.head);
   const parts = { game, figures, speech: new Speech(game), open: (name) => open(name) };
   const play = new PlayView(parts);
+  if (game.head.api?.has_file) {
+    document.querySelector("header p").append(" ", el("a", { href: `page${location.search}&file=yes` }, SAY.wholePage));
+  }
   const strategy = known.head.is_open ? null : new StrategyView({ ...parts, play });
   const open = tabs({ play, ...(strategy && { strategy }), rules: { element: rulesView(parts) } });
   open(document.documentElement.dataset.shows);

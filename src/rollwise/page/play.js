@@ -160,6 +160,7 @@ export class PlayView {
     this.isLettingStand = false;
     this.isHinted = false;
     this.told = Math.min(this.told, this.session.accounts.length);
+    fill(this.news);
     fill(this.advice, el("p", {}, SAY.undone));
     this.#show();
   }

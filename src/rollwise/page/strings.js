@@ -61,6 +61,7 @@ export const SAY = {
 
   // a server
   serverGone: "The server doesn't answer. Start it again with `rollwise serve`, then go on here.",
+  wholePage: "With the map of the strategy, which takes a while to make",
   notKept: "The server hasn't kept every game. Save these games here.",
 
   // the dice

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import importlib.resources
 import json
@@ -76,7 +77,11 @@ class Guard:
             await self.app(scope, receive, send)
             return
 
+        is_answered = False
+
         async def sent(message: Message) -> None:
+            nonlocal is_answered
+            is_answered = True
             if message["type"] == "http.response.start":
                 headers = list(message.get("headers", []))
                 known = {name for name, _ in headers}
@@ -87,7 +92,11 @@ class Guard:
             await send(message)
 
         refusal = self._refusal(scope)
-        await (refusal or self.app)(scope, receive, sent)
+        try:
+            await (refusal or self.app)(scope, receive, sent)
+        except asyncio.CancelledError:  # the server ends
+            if not is_answered:
+                await _error("the server ends", 503)(scope, receive, sent)
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = dict(scope["headers"])
@@ -220,7 +229,8 @@ class _Site:
         return _json(await self._ask(request, question))
 
     async def page(self, request: Request) -> Response:
-        question = {"ask": "page", "keeps": self.history is not None}
+        is_file = _query(request, "file") == "yes"
+        question = {"ask": "page", "keeps": self.history is not None, "file": is_file}
         return _html(await self._ask(request, question), COACH)
 
     async def report(self, request: Request) -> Response:

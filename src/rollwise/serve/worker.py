@@ -11,10 +11,7 @@ import queue
 import sys
 import threading
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from rollwise.errors import RollwiseError, TooManyStates, UsageError, words_of_the_command_line
 
@@ -26,7 +23,7 @@ if TYPE_CHECKING:
     Answer = Solution | LayeredSolution
 
 MOST_ROWS = 1000  # of a table, in one answer
-MOST_PARTS = 16  # turns of a large game that are remembered
+PACKED_AT_ONCE = 1_000_000  # outcomes of a game whose page takes a second or two to make
 
 
 def main() -> None:
@@ -146,16 +143,10 @@ def _found(answer: Any, question: Mapping[str, Any]) -> tuple[Solution, int]:
     state = question["state"]
     if not state:
         raise UsageError("which position? Write state=banked=50,rival=50,turn=20")
-    part = answer if _is_whole(answer) else _part(answer, answer.find(state))
+    part = answer if _is_whole(answer) else answer.part(state)
     if not _is_whole(answer):  # its fields by name, in their order
         state = part.graph.view[0].address["state"]
     return part, part.graph.find(state, question["throw"], question["rolls_left"])
-
-
-@lru_cache(maxsize=MOST_PARTS)
-def _part(answer: LayeredSolution, number: int) -> Solution:
-    """The answer in a position and its turn, which play asks for move by move."""
-    return answer.parts(np.array([number]))
 
 
 def _keep(answer: Any, question: Mapping[str, Any]) -> str:
@@ -194,14 +185,19 @@ def _page(answer: Any, question: Mapping[str, Any]) -> str:
     from rollwise.coach.table import Table
     from rollwise.page import OpenFacts, TooLargeForPage, open_page, page
 
-    api = {"keeps": question["keeps"]}
-    if _is_whole(answer):
-        try:
-            return page(answer, api=api)
-        except TooLargeForPage:
-            table = Table(answer, answer.game)
+    api = {"keeps": question["keeps"], "has_file": False}
+    if not _is_whole(answer):
+        table: Table = OpenTable.of(answer)
     else:
-        table = OpenTable.of(answer)
+        table = Table(answer, answer.game)
+        is_small = answer.graph.n_outcomes <= PACKED_AT_ONCE
+        if is_small or question["file"]:
+            try:
+                return page(answer, api=api)
+            except TooLargeForPage:
+                if question["file"]:
+                    raise
+        api["has_file"] = not is_small
     return open_page(table.solution, OpenFacts(answer.error_bound, table.fingerprint), api)
 
 
