@@ -8,6 +8,8 @@ sheet offers by `action_features`. All are whole numbers.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from operator import index
 from typing import Any, TypeAlias
 
@@ -24,6 +26,24 @@ from rollwise.graph.layout import StateLayout
 
 Columns: TypeAlias = dict[str, NDArray[np.int32]]
 MOST = 1 << 20  # in size, of a feature that a rule sheet offers
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """The features of one game, each kind worked out when it is first asked for."""
+
+    graph: StateGraph
+    game: Game | None = None
+
+    @cached_property
+    def states(self) -> Columns:
+        """Of each state: (n_states,) int32 by name."""
+        return state_features(self.graph, self.game)
+
+    @cached_property
+    def actions(self) -> Columns:
+        """Of each action: (n_actions,) int32 by name."""
+        return action_features(self.graph, self.game)
 
 
 def state_features(graph: StateGraph, game: Game | None) -> Columns:

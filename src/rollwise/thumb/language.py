@@ -41,7 +41,7 @@ from rollwise.graph import StateGraph
 from rollwise.graph.choices import first_actions
 from rollwise.graph.policies import Policy
 from rollwise.graph.vocabulary import no_such
-from rollwise.thumb.features import action_features, state_features
+from rollwise.thumb.features import Features
 
 Column = NDArray[np.int32]
 LARGEST = 1 << 20  # number that a rule may hold
@@ -231,7 +231,11 @@ class Rule:
         return {"game": graph.game, "parameters": dict(graph.parameters), "rule": clauses}
 
     def policy(
-        self, graph: StateGraph, game: Game | None = None, name: str = "rule of thumb"
+        self,
+        graph: StateGraph,
+        game: Game | None = None,
+        name: str = "rule of thumb",
+        features: Features | None = None,
     ) -> Policy:
         """What it does in each state of a graph.
 
@@ -239,28 +243,24 @@ class Rule:
         ----------
         game : Game, optional
             Which may offer features.
+        name : str
+        features : Features, optional
+            Those of the game, if they are at hand.
         """
-        columns = state_features(graph, game)
-        actions = self._action_columns(graph, game)
+        known = Features(graph, game) if features is None else features
         taken = first_actions(graph).copy()
         labels = graph.action_label
         for clause in reversed(self.clauses):
             if isinstance(clause.deed, Preference):
-                places = clause.deed.best(actions, graph.action_state)
+                places = clause.deed.best(known.actions, graph.action_state)
             else:
                 places = np.flatnonzero(labels == clause.deed)
             states = graph.action_state[places]
             if clause.condition is not None:
-                holds = clause.condition.holds(columns, graph.parameters)[states]
+                holds = clause.condition.holds(known.states, graph.parameters)[states]
                 places, states = places[holds], states[holds]
             taken[states] = places
         return Policy.of_actions(graph, name, taken)
-
-    def _action_columns(self, graph: StateGraph, game: Game | None) -> Mapping[str, Column]:
-        """The features of actions, where the rule looks at any."""
-        if any(isinstance(clause.deed, Preference) for clause in self.clauses):
-            return action_features(graph, game)
-        return {}
 
     @classmethod
     def load(cls, path: str | Path, graph: StateGraph, game: Game | None = None) -> Rule:
@@ -311,22 +311,13 @@ class _Reader:
     """Reads the clauses of a rule, for one game."""
 
     def __init__(self, graph: StateGraph, game: Game | None) -> None:
-        self.graph, self.game = graph, game
+        self.graph = graph
+        self.features = Features(graph, game)
 
     @cached_property
     def parameters(self) -> dict[str, int]:
         """The parameters that are whole numbers."""
         return whole_parameters(self.graph)
-
-    @cached_property
-    def states(self) -> Mapping[str, Column]:
-        """The features of states; their values matter only where the rule sheet offers some."""
-        return state_features(self.graph, self.game)
-
-    @cached_property
-    def actions(self) -> Mapping[str, Column]:
-        """The features of actions."""
-        return action_features(self.graph, self.game)
 
     def clause(self, number: int, part: Any) -> Clause:
         deeds = {"do", "most"} & set(part) if isinstance(part, Mapping) else set()
@@ -362,7 +353,7 @@ class _Reader:
         """A form of features of actions."""
         terms = dict[Feature, int]()
         body = self._parsed(text, fault)
-        if not self._add(terms, body, 1, number, fault, self.actions):
+        if not self._add(terms, body, 1, number, fault, self.features.actions):
             raise PolicyError(fault)
         form, by = form_of(terms)
         if not form.terms:
@@ -392,7 +383,7 @@ class _Reader:
         if (
             order is None
             or bound is None
-            or not self._add(terms, body.left, 1, number, fault, self.states)
+            or not self._add(terms, body.left, 1, number, fault, self.features.states)
         ):
             raise PolicyError(fault)
         form, by = form_of(terms)

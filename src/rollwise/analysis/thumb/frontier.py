@@ -14,6 +14,7 @@ from rollwise.analysis.thumb.score import Scorer
 from rollwise.analysis.thumb.search import Search
 from rollwise.answer.references import Policies, Subject
 from rollwise.errors import UsageError
+from rollwise.thumb.features import Features
 from rollwise.thumb.language import Rule
 from rollwise.thumb.sentences import sentence_of
 
@@ -123,8 +124,9 @@ def find_rules(
     policies = Policies.of(game)
     if progress is not None:
         progress("solving", 0, None)
+    scorer = Scorer(policies)
     search = Search(
-        Scorer(policies),
+        scorer,
         numbers,
         enough=NO_LOSS if within is None else max(within, NO_LOSS),
         seconds=seconds if evaluations is None else float("inf"),
@@ -141,15 +143,21 @@ def find_rules(
     for rule in map(search.rule, search.frontier()):
         if progress is not None:
             progress("certifying", len(found), None)
-        found.append(certified_rule(policies, rule))
-    return Frontier(tuple(found), search.scored, seed, stopped)
+        found.append(certified_rule(policies, rule, scorer.features))
+    return Frontier(tuple(found), search.scored + search.preferred, seed, stopped)
 
 
-def certified_rule(policies: Policies, rule: Rule) -> RuleOfThumb:
-    """A rule of thumb with what it costs, certified."""
+def certified_rule(policies: Policies, rule: Rule, features: Features | None = None) -> RuleOfThumb:
+    """A rule of thumb with what it costs, certified.
+
+    Parameters
+    ----------
+    features : Features, optional
+        Of the game, if they are at hand.
+    """
     graph = policies.graph
     unit = () if policies.game is None else policies.game.action_unit
-    found = loss_of(policies, rule.policy(graph, policies.game))
+    found = loss_of(policies, rule.policy(graph, policies.game, features=features))
     return RuleOfThumb(
         rule,
         sentence_of(rule, graph, unit),

@@ -23,7 +23,7 @@ from rollwise.graph.choices import actions_of, has_choice, spans
 from rollwise.graph.policies import Policy
 from rollwise.recursion.following import Following, Memory
 from rollwise.recursion.order import Recursion
-from rollwise.thumb.features import action_features, state_features
+from rollwise.thumb.features import Features
 from rollwise.thumb.language import Preference
 
 MOST_LABELS = 12  # actions that clauses name
@@ -45,8 +45,10 @@ class Scorer:
     places : list of (n_choices,) int32
         Of each deed: the action that it takes in each state with a choice, by its place among the
         actions of all these states; -1 where it takes none.
+    features : Features
+        Of the game.
     columns : dict of (n_choices,) int32
-        The features of the states in which the rule has a choice.
+        Those of the states in which the rule has a choice.
 
     Raises
     ------
@@ -84,10 +86,11 @@ class Scorer:
         self._arranged = spans(first, counts).astype(np.uint32)
         self._action = seats.action[actions]
         before = seats.key[states]
-        features = state_features(policies.graph, policies.game)
-        self.columns = {name: values[before] for name, values in features.items()}
-        found = action_features(policies.graph, policies.game)
-        self.action_columns = {name: values[self._action] for name, values in found.items()}
+        self.features = Features(policies.graph, policies.game)
+        self.columns = {name: values[before] for name, values in self.features.states.items()}
+        self.action_columns = {
+            name: values[self._action] for name, values in self.features.actions.items()
+        }
         label = policies.graph.action_label[self._action]
         labels = np.unique(label)
         self.deeds: list[int | Preference] = []

@@ -40,6 +40,7 @@ LIKELY = 400  # changes to a rule that are looked at, for each kind of form
 PROMISING = 10  # changes to a rule that are scored, for each number of integers
 IMPROVED = 3  # of these, how many are improved
 PREFERRED = 3  # preferences that are made longer at a time
+PREFERRING = 1 / 3  # of the time, for preferences alone
 MOST_PREFERRED = 5  # of each number of integers, that clauses may say
 LONGEST = 3  # forms of a preference
 MOST_USUAL = 14  # deeds that are tried in new clauses
@@ -102,6 +103,8 @@ class Search:
     ----------
     kept : dict of list of Found
         The best rules of each number, the best first.
+    preferred : int
+        How many preferences were scored, before rules with conditions.
     """
 
     def __init__(
@@ -117,7 +120,9 @@ class Search:
     ) -> None:
         self.scorer, self.most, self.enough = scorer, most, enough
         self.kept: dict[int, list[Found]] = {}
-        self._deadline = time.monotonic() + seconds
+        now = time.monotonic()
+        self._deadline, self._preferring = now + seconds, now + PREFERRING * seconds
+        self.preferred = 0
         self._evaluations, self._progress = evaluations, progress
         self._random = np.random.default_rng(seed)
         self._forms = forms_of(scorer.columns)
@@ -191,13 +196,14 @@ class Search:
         single = preferred_forms(scorer.action_columns)
         losses = dict[Preference, float]()
         candidates = [Preference((form,)) for form in single]
-        while candidates and not self._over():
+        while candidates and not self._over() and time.monotonic() < self._preferring:
             losses |= zip(candidates, threads.map(self._preferred, candidates), strict=True)
             best = sorted(losses, key=lambda deed: losses[deed])[:PREFERRED]
             changed = dict.fromkeys(other for deed in best for other in self._longer(deed, single))
             candidates = [
                 deed for deed in changed if deed.numbers <= self.most and deed not in losses
             ]
+        self.preferred = len(losses)
         chosen = list[Preference]()
         for numbers in range(1, self.most + 1):
             of_number = sorted(
@@ -217,8 +223,8 @@ class Search:
                     yield Preference((*deed.forms, form))
 
     def _preferred(self, preference: Preference) -> float:
-        """What a preference alone loses."""
-        if time.monotonic() >= self._deadline:
+        """What a preference alone loses; infinity where its time is over."""
+        if time.monotonic() >= self._preferring:
             return np.inf
         memory = self._memories.get()
         try:
