@@ -97,6 +97,7 @@ COMMANDS = [
     "solve threes dice=2 --method sampled --samples 100 --seed 1",
     "solve dice-blackjack low=6 high=7 --method sampled --samples 100 --seed 1",
     "solve threes dice=2 --contest 3",
+    "solve threes dice=2 --contest 2 --blind",
     "table pig target=5",
     "table pig players=3 target=3",
     "table threes dice=1",

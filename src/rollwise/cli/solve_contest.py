@@ -9,7 +9,7 @@ import typer
 
 from rollwise.cli.common import print_json, print_table, tell_ties
 from rollwise.cli.progress import Progress
-from rollwise.documents.scores import contest_document
+from rollwise.documents.scores import blind_contest_document, contest_document
 from rollwise.game import Game
 from rollwise.graph import title_of
 from rollwise.numbers.printed import certified, column, in_common, rounded_up
@@ -36,6 +36,49 @@ def print_contest(game: Game, players: int, ties: str, *, json: bool) -> None:
         print_json(document)
     else:
         _print(document)
+
+
+def print_blind_contest(game: Game, *, json: bool) -> None:
+    """Solve a contest of two who don't see each other's score, and print it."""
+    from rollwise.analysis.blind_contest import solve_blind_contest
+
+    started = time.perf_counter()
+    with Progress() as progress:
+        progress("solving the contest", 0, None)
+        solved = solve_blind_contest(game)
+    document = blind_contest_document(solved, time.perf_counter() - started)
+    if json:
+        print_json(document)
+    else:
+        _print_blind(document)
+
+
+def _print_blind(document: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    title = title_of(document["game"], document["parameters"])
+    typer.echo(f"{title}, a contest of two at the same time; both win half of it")
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for name in ("played with probability", "mean score", "standard deviation"):
+        table.add_column(name, justify="right")
+    for part in document["mixture"]:
+        cells = (part["weight"], part["mean_score"], part["standard_deviation"])
+        table.add_row(*(f"{number:.6f}" for number in cells))
+    print_table(table)
+    mean = document["best_mean"]
+    typer.echo(
+        f"  nobody gains more than {rounded_up(document['gain'])} against that by playing otherwise"
+    )
+    wins = certified(mean["wins_against_mixture"], mean["error_bound"])
+    loses = certified(mean["best_response_wins"], mean["best_response_error_bound"])
+    typer.echo(
+        f"  who plays for the best mean ({mean['mean_score']:.6f}) wins {wins} against it, and "
+        f"whoever knows that wins {loses}"
+    )
+    typer.echo(
+        f"  {document['states']:,} states with the score, {document['rounds']} best responses, "
+        f"{document['seconds']:.2f} s"
+    )
 
 
 def _print(document: dict[str, Any]) -> None:

@@ -19,6 +19,7 @@ from rollwise.documents.parts import (
 if TYPE_CHECKING:
     from rollwise.analysis.best_fit import BestFit
     from rollwise.analysis.betting import DoublingSolution, Edge
+    from rollwise.analysis.blind_contest import BlindContest
     from rollwise.analysis.contest import ContestSolution
     from rollwise.analysis.distributions import Distribution
     from rollwise.analysis.judge import Judgement, Play
@@ -140,6 +141,36 @@ def tested_scores_document(
         **facts,
         "equally_good": ties_document(ties),
         **({} if best is None else {"best_fit": best._asdict()}),
+    }
+
+
+def blind_contest_document(solved: BlindContest, seconds: float) -> Document:
+    """An equilibrium of a contest of two at the same time, and what the best mean does there."""
+    return {
+        **game_head(solved.scored.source),
+        "players": 2,
+        "states": solved.scored.graph.n_states,
+        "mixture": [
+            {
+                "weight": part.weight,
+                "mean_score": part.scores.mean,
+                "mean_score_bound": part.scores.mean_bound,
+                "standard_deviation": part.scores.sd,
+            }
+            for part in solved.parts
+        ],
+        "mean_score": solved.mean,
+        "gain": solved.gain,
+        "best_mean": {
+            "mean_score": solved.for_mean.mean,
+            "mean_score_bound": solved.for_mean.mean_bound,
+            "wins_against_mixture": solved.mean_against.value,
+            "error_bound": solved.mean_against.bound,
+            "best_response_wins": solved.against_mean.value,
+            "best_response_error_bound": solved.against_mean.bound,
+        },
+        "rounds": solved.rounds,
+        "seconds": seconds,
     }
 
 

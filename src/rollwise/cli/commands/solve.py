@@ -74,6 +74,12 @@ PlayersOption = Annotated[
         "--contest", metavar="N", help="N players take one whole turn each; best score wins."
     ),
 ]
+BlindOption = Annotated[
+    bool,
+    typer.Option(
+        "--blind", help="In a contest of 2: both play at once, and see no score but their own."
+    ),
+]
 ByLayerOption = Annotated[
     bool,
     typer.Option(
@@ -116,6 +122,7 @@ def solve(
     chase: ChaseOption = False,
     target: TargetOption = None,
     contest: PlayersOption = None,
+    blind: BlindOption = False,
     ties: TiesOption = None,
     by_layer: ByLayerOption = False,
     json: JsonOption = False,
@@ -150,11 +157,10 @@ def solve(
         **options,
     }
     chosen = read_game(game, parameters)
-    if contest is not None:
+    if contest is not None or blind:
         others = {"target": target, "save": save, "max_states": max_states, "by_layer": by_layer}
         refuse("doesn't go with --contest N", **others, **elsewhere)
-        _print_contest(chosen, contest, ties or "shared", json=json)
-        return
+        return _print_contest(chosen, contest, ties, blind=blind, json=json)
     chosen = as_played(chosen, Form(chase, target, False, ties), need_target=True)
     if by_layer:
         refuse(ONLY_BY_LAYER, **elsewhere)
@@ -171,10 +177,16 @@ def solve(
         _tell(solution, game, save, history, json=json)
 
 
-def _print_contest(game: Game, n: int, ties: str, *, json: bool) -> None:
-    from rollwise.cli.solve_contest import print_contest
+def _print_contest(game: Game, n: int | None, ties: str | None, *, blind: bool, json: bool) -> None:
+    from rollwise.cli.solve_contest import print_blind_contest, print_contest
 
-    print_contest(game, n, ties, json=json)
+    if n is not None and not blind:
+        print_contest(game, n, ties or "shared", json=json)
+        return
+    if n != 2:
+        raise UsageError("--blind goes with --contest 2")
+    refuse("doesn't go with --blind, where ties are shared", ties=ties)
+    print_blind_contest(game, json=json)
 
 
 def _print_layers(game: Game, max_states: int | None, save: Path | None, *, json: bool) -> None:

@@ -1,0 +1,174 @@
+"""A contest of two who play at the same time: nobody sees the other's score.
+
+Of a policy nothing counts but how its final scores are distributed. Who draws from one distribution
+beats who draws from another with a certain chance, half of the ties included. That is a symmetric
+zero-sum game, so each player wins half of the games; but the best mean is no equilibrium, and an
+equilibrium may be a mixture. It is found by the double oracle algorithm (McMahan, Gordon and Blum
+2003): the matrix of the policies that are known so far is solved as a linear program. A best
+response to its mixture is a solitaire game in which a score is worth the chance that the other's is
+worse. If the response gains nothing, the mixture is an equilibrium; else it becomes one of the
+policies. What the last response gains is certified: nobody can gain more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.analysis.aims import Aims
+from rollwise.analysis.distributions import Distribution
+from rollwise.answer.solve import solve
+from rollwise.builders import build
+from rollwise.derive.by_score import ScoredGraph, by_score, require_points
+from rollwise.game import Game
+from rollwise.graph.policies import Policy
+from rollwise.simulate.lengths import Certified
+
+Reals = NDArray[np.float64]
+
+LEAST_GAIN = 1e-9  # of a response: with less, the mixture is an equilibrium
+LEAST_WEIGHT = 1e-9  # of a policy in the mixture
+MOST_ROUNDS = 500
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A policy of the mixture.
+
+    Attributes
+    ----------
+    weight : float
+        How likely it is played.
+    policy : Policy
+        On the scored graph.
+    scores : Distribution
+        How its final scores are distributed.
+    """
+
+    weight: float
+    policy: Policy = field(repr=False)
+    scores: Distribution = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class BlindContest:
+    """An equilibrium of a contest of two who don't see each other's score.
+
+    Attributes
+    ----------
+    scored : ScoredGraph
+    parts : tuple of Part
+        What is mixed, the likeliest first.
+    gain : float
+        What anybody can gain against the mixture, at most: a chance to win above 1/2; proved.
+    for_mean : Distribution
+        The final scores of a policy of the best mean.
+    mean_against : Certified
+        What that policy wins against the mixture.
+    against_mean : Certified
+        What the best response to that policy wins against it.
+    rounds : int
+        How many best responses were found.
+    """
+
+    scored: ScoredGraph = field(repr=False)
+    parts: tuple[Part, ...]
+    gain: float
+    for_mean: Distribution = field(repr=False)
+    mean_against: Certified
+    against_mean: Certified
+    rounds: int
+
+    @property
+    def mean(self) -> float:
+        """The mean score of the mixture."""
+        return sum(part.weight * part.scores.mean for part in self.parts)
+
+
+def solve_blind_contest(game: Game) -> BlindContest:
+    """Find an equilibrium.
+
+    Parameters
+    ----------
+    game : Game
+        A solitaire game whose points are whole numbers.
+
+    Raises
+    ------
+    UsageError, RulesError, TooManyStates
+        The game has no score, or one without bound, or too many states.
+    """
+    graph = build(game)
+    require_points(graph)
+    scored = by_score(graph)
+    aims = Aims(scored)
+    blind = Policy("best mean", scored.lift(solve(game).policy.probability))
+    policies, finals, bounds = [blind], *([column] for column in _final(aims, blind))
+    off = float(bounds[0].sum())
+    for rounds in range(1, MOST_ROUNDS + 1):
+        weights = _equilibrium(np.array(finals))
+        mixed, mixed_off = weights @ np.array(finals), weights @ np.array(bounds)
+        answer = aims.solve(_worth(mixed), np.full(len(mixed), float(mixed_off.sum())))
+        gain = float(answer.values[0] + answer.error_bounds[0]) - 0.5
+        if rounds == 1:
+            against_mean = Certified(float(answer.values[0]), float(answer.error_bounds[0]))
+        policy = aims.policy(answer, f"response {rounds}")
+        final, final_bounds = _final(aims, policy)
+        known = any(np.abs(final - other).max() <= LEAST_GAIN for other in finals)
+        if gain <= LEAST_GAIN or known:
+            break
+        policies.append(policy)
+        finals.append(final)
+        bounds.append(final_bounds)
+    chosen = [k for k in np.argsort(-weights) if weights[k] > LEAST_WEIGHT]
+    parts = [
+        Part(float(weights[k]), policies[k], _distribution(scored, finals[k], bounds[k]))
+        for k in chosen
+    ]
+    mean_wins = float(finals[0] @ _worth(mixed))
+    return BlindContest(
+        scored,
+        tuple(parts),
+        gain,
+        _distribution(scored, finals[0], bounds[0]),
+        Certified(mean_wins, off + float(mixed_off.sum()) + len(mixed) * 2.0**-50),
+        against_mean,
+        rounds,
+    )
+
+
+def _final(aims: Aims, policy: Policy) -> tuple[Reals, Reals]:
+    """How likely each final score is, the best ones first, and how far that can be off."""
+    return aims.final_scores(aims.distributions(policy))
+
+
+def _distribution(scored: ScoredGraph, final: Reals, bounds: Reals) -> Distribution:
+    order = np.argsort(scored.scores)
+    return Distribution(scored.scores[order], final[order], float(bounds.max()))
+
+
+def _worth(final: Reals) -> Reals:
+    """What each score is worth against these: the chance of worse ones, and half of the same."""
+    worse: Reals = final.sum() - np.cumsum(final)
+    return worse + final / 2
+
+
+def _equilibrium(finals: Reals) -> Reals:
+    """An equilibrium of the matrix game between some policies: how likely each is played."""
+    from scipy.optimize import linprog
+
+    n = len(finals)
+    wins = finals @ np.array([_worth(final) for final in finals]).T - 0.5
+    # the mixture gets at least v against each: maximize v
+    found = linprog(
+        np.append(np.zeros(n), -1.0),
+        A_ub=np.column_stack([-wins.T, np.ones(n)]),
+        b_ub=np.zeros(n),
+        A_eq=[np.append(np.ones(n), 0.0)],
+        b_eq=[1.0],
+        bounds=[(0, None)] * n + [(None, None)],
+    )
+    weights: Reals = np.maximum(found.x[:n], 0.0)
+    return np.asarray(weights / weights.sum())
