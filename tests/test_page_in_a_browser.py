@@ -15,6 +15,7 @@ from tests.little_games import HostileNames
 
 import rollwise
 from rollwise import Solution
+from rollwise.answer.advice import advise
 from rollwise.cli.figures import Figures
 from rollwise.coach.score_bins import counted, score_bins
 from rollwise.games.chicago import Chicago
@@ -23,6 +24,7 @@ from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
+from rollwise.games.yahtzee import Yahtzee
 from rollwise.words import Narrator
 
 GAMES = {
@@ -31,10 +33,15 @@ GAMES = {
     "super-six": SuperSix(sticks=3),
     "dice-blackjack": DiceBlackjack(),
     "royal-ur": RoyalUr(pieces=1),
+    "royal-ur-2": RoyalUr(pieces=2),
     "chicago": Chicago(dice=1),
+    "yahtzee": Yahtzee(boxes=1),
     "contest": rollwise.Duel(Threes(dice=2)),
     "names": HostileNames(),
 }
+# Two pieces of Ur take most of a minute to pack.
+PLAYED = [pytest.param(name, marks=[pytest.mark.large] * (name == "royal-ur-2")) for name in GAMES]
+ADVISED = [one for one in PLAYED if one.values[0] in ("pig", "threes", "yahtzee", "royal-ur-2")]
 MOST_MOVES = 300
 
 
@@ -72,7 +79,7 @@ def is_asked(browser: Browser) -> bool:
 
 @pytest.mark.needs_jit  # the same without; but solving takes a while
 @pytest.mark.parametrize("by", ["clicks", "keys"])
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", PLAYED)
 def test_a_whole_game(browser: Browser, pages: Any, name: str, by: str) -> None:
     browser.visit(pages(name)[0])
     for _ in range(MOST_MOVES):
@@ -95,36 +102,50 @@ def test_a_whole_game(browser: Browser, pages: Any, name: str, by: str) -> None:
     assert browser.js("document.title") != "broken"
 
 
-@pytest.mark.parametrize("name", ["pig", "threes"])
+@pytest.mark.parametrize("name", ADVISED)
 def test_the_coach_says_what_advise_says(browser: Browser, pages: Any, name: str) -> None:
+    """In every position of a whole game in which there is a choice."""
     place, solution = pages(name)
     figures, narrator = Figures(solution), Narrator(solution.graph, solution.game)
+    states = {narrator.position(s.index): s for s in solution.graph.view if s.is_choice}
     browser.visit(place)
     heard = 0
-    for _ in range(8):
-        if heading(browser) == "The game is over":
-            break
-        browser.click(".ask button")
-        browser.press("h")
-        rows = browser.js(
-            "[...document.querySelectorAll('.advice tbody tr')]"
-            ".map(row => [...row.children].map(cell => cell.textContent))"
-        )
-        if not rows:  # there was no choice
-            continue
-        words = browser.js("document.querySelector('.words').textContent")
-        (state,) = (s for s in solution.graph.view if narrator.position(s.index) == words)
-        assert rows == [
-            [
-                f"{'→ ' if one.best else ''}{one.action}",
-                figures.level(one.value),
-                "best" if one.best else figures.cost(one.regret),
-            ]
-            for one in sorted(solution.advise(state.fields).actions, key=lambda one: one.regret)
-        ]
-        heard += 1
+    for seed in range(2, 4):
+        browser.js(f"document.querySelector('input[type=number]').value = {seed}")
+        browser.js("document.querySelector('.setup form').requestSubmit()")
+        for _ in range(MOST_MOVES):
+            if heading(browser) == "The game is over":
+                break
+            browser.press("h")
+            rows = browser.js(
+                "[...document.querySelectorAll('.advice tbody tr')]"
+                ".map(row => [...row.children].map(cell => cell.textContent))"
+            )
+            if rows:  # there is a choice
+                words, thrown = browser.js(
+                    "['.words', '.thrown strong']"
+                    ".map(place => document.querySelector(place)?.textContent ?? '')"
+                )
+                state = states[f"{words}; thrown: {thrown}" if thrown else words]
+                assert rows == expected_rows(solution, figures, state)
+                heard += 1
+            browser.click(".ask button:last-child")
+        assert heading(browser) == "The game is over"
     assert heard
     assert browser.errors == []
+
+
+def expected_rows(solution: Solution, figures: Figures, state: Any) -> list[list[str]]:
+    """What `rollwise advise` says of a state, as the coach shows it."""
+    found = advise(solution, state.index)
+    return [
+        [
+            f"{'→ ' if one.best else ''}{one.action}",
+            figures.level(one.value),
+            "best" if one.best else figures.cost(one.regret),
+        ]
+        for one in sorted(found.actions, key=lambda one: one.regret)
+    ]
 
 
 @pytest.mark.parametrize("dark", [False, True])
