@@ -18,6 +18,7 @@ import gallery
 import links
 import milp
 import pytest
+import tutorial_notebook
 from cli_runner import output, refusal
 
 import rollwise
@@ -312,3 +313,27 @@ def test_the_page_on_learners_is_what_was_measured(tmp_path):
     assert words(folder / "learners.md") == words(tmp_path / "learners.md"), "run make docs"
     figures = sorted(path.stem for path in folder.glob("*.svg"))
     assert figures == sorted(path.stem for path in tmp_path.glob("*.html"))
+
+
+def test_the_tutorial_is_a_notebook_that_was_executed():
+    """Its cells are the tutorial's, and each that runs has what the page says that it prints."""
+    kept = json.loads(tutorial_notebook.NOTEBOOK.read_text(encoding="utf-8"))
+    assert ["".join(cell["source"]) for cell in kept["cells"]] == tutorial_notebook.sources()
+    codes = [cell for cell in kept["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in codes] == list(range(1, len(codes) + 1))
+    printed = [
+        "".join(output["text"])
+        for cell in codes
+        for output in cell["outputs"]
+        if output["output_type"] == "stream"
+    ]
+    shown = [
+        block
+        for block in blocks.blocks_of((DOCS / "tutorial.md").read_text(encoding="utf-8"))
+        if block.shown and "typed" not in block.notes
+    ]
+    for block in shown:
+        assert any(blocks.matches(block.shown.code, text) for text in printed), block.code
+    pages = ["".join(cell["outputs"][0]["data"]["text/html"]) for cell in codes[-2:]]
+    assert all(page.startswith("<iframe") for page in pages)
+    assert len({cell["id"] for cell in kept["cells"]}) == len(kept["cells"])

@@ -2,8 +2,8 @@
 
 The cards of the games and their gallery, the page on the command line, the page of sources, the
 tables of mixed-integer programs and of what games do to their players, the picture of the tutorial
-and the screens of the mailed page (where a browser is installed), and on every page the outputs
-that it shows.
+and the screens of the mailed page (where a browser is installed), on every page the outputs that
+it shows, and the tutorial as a notebook.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import milp
 import screens
 import sources
 import thumb
+import tutorial_notebook
 
 from rollwise.games import available
 
@@ -56,6 +57,7 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as folder:
                 blocks.refresh(page, Path(folder))
             print(page.relative_to(ROOT))
+    _write(tutorial_notebook.NOTEBOOK, tutorial_notebook.notebook())
 
 
 def _write(path: Path, text: str) -> None:
