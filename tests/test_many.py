@@ -13,10 +13,18 @@ from cli_runner import run
 
 import rollwise
 from rollwise.answer.certified import solve_and_certify
-from rollwise.errors import EndlessPlay, ForMorePlayers, PolicyError, RulesError, UsageError
+from rollwise.errors import (
+    EndlessPlay,
+    ForMorePlayers,
+    ParameterError,
+    PolicyError,
+    RulesError,
+    UsageError,
+)
 from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN, won_by
 from rollwise.games import create, find
 from rollwise.games.pig import Pig, PigForMore
+from rollwise.games.super_six import SuperSix, SuperSixForMore
 from rollwise.many.players import Players
 from rollwise.many.proving import prove_profile
 from rollwise.many.seats import build_seats, seen_from
@@ -43,8 +51,8 @@ def naive_equilibrium(game, sweeps=400):
     while waiting:
         s = waiting.pop()
         for a in game.actions(s):
-            for _, then, after in game.outcomes(s, a):
-                if then in (AGAIN, PASS) and after not in values:
+            for ways, then, after in game.outcomes(s, a):
+                if ways and then in (AGAIN, PASS) and after not in values:
                     values[after] = np.full(n, 1 / n)
                     waiting.append(after)
 
@@ -52,6 +60,8 @@ def naive_equilibrium(game, sweeps=400):
         total, got = 0, np.zeros(n)
         for ways, then, after in game.outcomes(s, a):
             total += ways
+            if not ways:
+                continue
             if then == WIN:
                 got[0] += ways
             else:
@@ -68,10 +78,18 @@ def naive_equilibrium(game, sweeps=400):
 
 
 @pytest.mark.parametrize(
-    ("players", "target", "sides"), [(3, 5, 6), (3, 6, 3), (4, 4, 6), (5, 3, 4)]
+    "game",
+    [
+        Pig(5, players=3),
+        Pig(5, 3, must_bank=True, players=3),
+        Pig(4, players=4),
+        Pig(3, 4, players=5),
+        SuperSix(7, players=3),
+        SuperSix(7, one_each=True, take_all=True, players=4),
+    ],
+    ids=lambda game: f"{game.name}-{game.players}",
 )
-def test_pig_is_what_a_naive_program_finds(players, target, sides):
-    game = Pig(target, sides, players=players)
+def test_it_is_what_a_naive_program_finds(game):
     naive, found = naive_equilibrium(game), rollwise.equilibrium(game)
     for s, value in naive.items():
         assert found.values[found.find(s)] == pytest.approx(value, abs=1e-12)
@@ -89,6 +107,23 @@ def test_with_two_players_it_is_the_value_of_the_game(must_bank):
         banked, rival, turn = known.graph.row(s)
         values = found.values[found.find((banked, (rival,), turn))]
         assert values[0] == pytest.approx((1 + known.values[s]) / 2, abs=1e-12)
+
+
+@pytest.mark.parametrize("version", ["", "one_each", "take_all", "bottom"])
+def test_super_six_with_two_players_is_super_six(version):
+    version = {version: True} if version else {}
+    found = rollwise.equilibrium(SuperSixForMore(6, players=2, **version))
+    known = rollwise.solve(SuperSix(6, **version))
+    assert found.win_probabilities[0] == pytest.approx(known.win_probability, abs=1e-12)
+
+
+def test_a_game_made_from_one_for_two_is_for_two():
+    class Mine(Pig):
+        pass
+
+    assert Mine(5).players == 2
+    with pytest.raises(ParameterError, match="for two players, not 3"):
+        Mine(5, players=3)
 
 
 def test_a_policy_a_seat_with_two_is_what_evaluate_says():
@@ -113,7 +148,8 @@ def test_who_stops_mixes_as_two_equations_say():
     assert found.deviation_gain < 1e-12
 
 
-def test_pig_with_three_sides_mixes_and_nobody_gains():
+def test_pig_with_three_sides_mixes_and_nobody_gains(monkeypatch):
+    monkeypatch.setattr("rollwise.builders.limits.SMALL", 50_000)  # compiling takes longer
     found = solved("pig", ("target", 14), ("sides", 3), ("players", 3))
     graph, values, chance = found.graph, found.values, found.policy.probability
     (s,) = found.mixing

@@ -130,6 +130,23 @@ def spoken(faces: Iterable[object]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def seat_more(game: Game, two: type[Game], more: type[Game]) -> None:
+    """Give a game that was made for more than two players the rules for these.
+
+    For `__post_init__` of a game whose states have more fields with more players: the rules for
+    them are a class of their own, made from that for two, with the same parameters and name.
+
+    Raises
+    ------
+    ParameterError
+        The game is made from the one for two, and has no rules for more.
+    """
+    if game.players > 2 and not isinstance(game, more):
+        if type(game) is not two:
+            raise ParameterError(f"{game.name} is for two players, not {game.players}")
+        object.__setattr__(game, "__class__", more)
+
+
 def is_over(then: int) -> bool:
     """Whether the game is over after an outcome."""
     return not AGAIN <= then <= PASS

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from rollwise import boards
-from rollwise.errors import ParameterError
-from rollwise.game import AGAIN, PASS, WIN, Game, parameter, policy
+from rollwise.game import AGAIN, PASS, WIN, Game, parameter, policy, seat_more
 
 ROLL, HOLD = range(2)
 
@@ -62,10 +61,7 @@ class Pig(Game):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.players > 2 and not isinstance(self, PigForMore):
-            if type(self) is not Pig:
-                raise ParameterError(f"{self.name} is for two players, not {self.players}")
-            object.__setattr__(self, "__class__", PigForMore)  # whose states have more fields
+        seat_more(self, Pig, PigForMore)
 
     def start(self) -> Turn:
         return Turn(0, 0, 0)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from rollwise.game import AGAIN, PASS, WIN, Game, parameter, policy
+from rollwise.game import AGAIN, PASS, WIN, Game, parameter, policy, seat_more
 
 THROW, STOP = range(2)
 NEVER, AFTER_A_THROW, ALWAYS = range(3)  # when one may stop
@@ -45,7 +45,12 @@ class SuperSix(Game):
     )
     take_all: bool = parameter(False, variant=True, about="a full hole costs all sticks in the lid")
     one_each: bool = parameter(False, variant=True, about="one throw each in the first round")
+    players: int = parameter(2, at_least=2, at_most=4, variant=True, about="players")  # type: ignore[misc]
     action_names: ClassVar = ("throw", "stop")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        seat_more(self, SuperSix, SuperSixForMore)
 
     @property
     def endless(self) -> str:  # type: ignore[override]
@@ -118,3 +123,66 @@ class SuperSix(Game):
         """Throw until four sticks stand in the lid."""
         stop = s.lid >= 4 and s.forced == 0 and self.may_stop > NEVER
         return STOP if stop else THROW
+
+
+class Round(NamedTuple):
+    lid: int  # sticks standing in the lid
+    mine: int  # the mover's
+    others: tuple[int, ...]  # the others', in the order of their moves
+    forced: int  # as with two; from 2 on before turns of one throw
+
+
+@dataclass(frozen=True)
+class SuperSixForMore(SuperSix):
+    """Throw to put a stick in the hole of that number, or take the one that is there.
+
+    For any number of players: where sticks can't be dealt evenly, those who move last have one
+    more. A six swallows the stick. Who takes a stick, or stops, passes the die; each turn begins
+    with a throw. The first to have no sticks wins.
+    """
+
+    name: ClassVar[str] = "super-six"
+
+    def start(self) -> Round:  # type: ignore[override]
+        each, over = divmod(self.sticks, self.players)
+        first, *others = (each + (seat >= self.players - over) for seat in range(self.players))
+        return Round(0, first, tuple(others), 2 if self.one_each else 1)
+
+    def roots(self) -> Iterator[Round]:  # type: ignore[override]
+        yield self.start()
+
+    def outcomes(self, s: Round, action: int) -> Iterator[tuple[int, int, Round]]:  # type: ignore[override]
+        turn = s.forced + 1 if 2 <= s.forced <= self.players else 1  # how the next turn begins
+        after = s.others[0]
+        if action == STOP:
+            yield 1, PASS, Round(s.lid, after, (*s.others[1:], s.mine), turn)
+        else:
+            pits = self.holes if self.bottom else self.holes - 1
+            taken = s.lid if self.take_all else 1
+            yield s.lid, PASS, Round(s.lid - taken, after, (*s.others[1:], s.mine + taken), turn)
+            if s.mine == 1:
+                yield self.holes - s.lid, WIN, s
+            elif s.forced > 1:
+                left = (*s.others[1:], s.mine - 1)
+                yield pits - s.lid, PASS, Round(s.lid + 1, after, left, turn)
+                yield self.holes - pits, PASS, Round(s.lid, after, left, turn)
+            else:
+                yield pits - s.lid, AGAIN, Round(s.lid + 1, s.mine - 1, s.others, 0)
+                yield self.holes - pits, AGAIN, Round(s.lid, s.mine - 1, s.others, 0)
+
+    def progress(self, s: Round) -> int:  # type: ignore[override]
+        return self.sticks - s.lid - s.mine - sum(s.others)
+
+    def describe(self, s: Round) -> str:  # type: ignore[override]
+        pits = self.holes if self.bottom else self.holes - 1
+        others = " and ".join(map(str, s.others))
+        return f"{s.lid} of {pits} holes in the lid are full; {s.mine} sticks, the others {others}"
+
+    def told(  # type: ignore[override]
+        self, s: Round, action: int, then: int, after: Round, faces: Sequence[int] = ()
+    ) -> str:
+        if then == WIN:
+            return "the last stick is gone"
+        left = after.mine if then == AGAIN else after.others[-1]
+        passes = ", and the die passes" if then == PASS else ""
+        return f"{left} sticks{passes}"

@@ -92,6 +92,8 @@ def need_of(s, action_indptr, outcome_indptr, outcome_state, tables, probability
 
 @kernel
 def bound_components(
+    component,
+    stop,
     order,
     component_indptr,
     action_indptr,
@@ -108,6 +110,8 @@ def bound_components(
 
     Parameters
     ----------
+    component, stop : int
+        Where to begin, and before which to end.
     order, component_indptr : as in `rollwise.graph.components.Components`
     tables : as `rollwise.kernels.many.look_at` takes them
     probability : (n_actions,) float64
@@ -120,7 +124,7 @@ def bound_components(
     arrays = (values, gains, errors)
     rooms = (np.empty((2, n_seats)), np.empty((3, n_seats)), np.empty((3, n_seats)))
     need = rooms[0]
-    for c in range(component_indptr.shape[0] - 1):
+    for c in range(component, stop):
         first, last = component_indptr[c], component_indptr[c + 1]
         grows, sweep = True, 0
         while grows and sweep < most_sweeps:

@@ -45,6 +45,7 @@ def look_at(a, tables, outcome_indptr, outcome_state, values, found):
 @kernel
 def sweep_components(
     component,
+    stop,
     order,
     component_indptr,
     action_indptr,
@@ -53,7 +54,6 @@ def sweep_components(
     tables,
     values,
     chosen,
-    changed,
     margin,
     tolerance,
     most_sweeps,
@@ -62,26 +62,24 @@ def sweep_components(
 
     Parameters
     ----------
-    component : int
-        Where to begin.
+    component, stop : int
+        Where to begin, and before which to end.
     order, component_indptr : as in `rollwise.graph.components.Components`
     values : (n_states, n_seats) float64, changed
     chosen : (n_states,) int64, changed
         An action of each state. Another is taken where the mover gets more by it than by
         `margin`.
-    changed : (n_states,) int64, filled
-        The last sweep in which the choice has changed.
     tolerance : float
         The largest change of a value in the last sweep.
 
     Returns
     -------
     int
-        The first component that isn't settled, or how many components there are.
+        The first component that isn't settled, or `stop`.
     """
     n_seats = values.shape[1]
     found, best = np.empty(n_seats), np.empty(n_seats)
-    for c in range(component, component_indptr.shape[0] - 1):
+    for c in range(component, stop):
         first, last = component_indptr[c], component_indptr[c + 1]
         settled = False
         sweep = 0
@@ -98,16 +96,14 @@ def sweep_components(
                         if found[0] > best[0] + margin:
                             best[:] = found
                             now = a
-                if now != chosen[s]:
-                    chosen[s] = now
-                    changed[s] = sweep
+                chosen[s] = now
                 for k in range(n_seats):
                     largest = max(largest, abs(best[k] - values[s, k]))
                     values[s, k] = best[k]
             settled = largest <= tolerance
         if not settled:
             return c
-    return component_indptr.shape[0] - 1
+    return stop
 
 
 @kernel

@@ -216,7 +216,9 @@ def equilibrium(
     found = find_profile(graph, _stage(progress, "solving"))
     policy = Policy("optimal", found.probability)
     clock.append(time.perf_counter())
-    bounds, gains = prove_profile(graph, found.values, found.probability)
+    bounds, gains = prove_profile(
+        graph, found.values, found.probability, _stage(progress, "certifying")
+    )
     clock.append(time.perf_counter())
     spent = zip(("build", "solve", "certify"), np.diff(clock).tolist(), strict=True)
     return Equilibrium(

@@ -8,7 +8,7 @@ trusted: what was found is proved, or not, by `rollwise.many.equilibrium`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from rollwise.many.seats import tables_of
 
 Floats = NDArray[np.float64]
 MOST_SWEEPS, TOLERANCE = 2_000, 4e-16
+PIECE = 300_000  # states between two reports
 
 
 class Found(NamedTuple):
@@ -50,37 +51,48 @@ def find_profile(graph: StateGraph, progress: Callable[[int, int], None] | None 
     tables = tables_of(graph)
     values = np.full((n, graph.players), 1.0 / graph.players)
     chosen = graph.action_indptr[:-1].astype(np.int64)
-    components, changed = graph.components, np.zeros(n, np.int64)
+    components = graph.components
     mixed: dict[int, Floats] = {}
     unsettled: list[int] = []
-    component = 0
-    while component < len(components):
-        component = sweep_components(
-            component,
-            components.order,
-            components.indptr,
-            graph.action_indptr,
-            graph.outcome_indptr,
-            graph.outcome_state,
-            tables,
-            values,
-            chosen,
-            changed,
-            MARGIN,
-            TOLERANCE,
-            MOST_SWEEPS,
-        )
-        if progress is not None:
-            progress(int(components.indptr[component]), n)
-        if component < len(components):
-            if not _settle(graph, component, tables, values, chosen, mixed):
-                unsettled.append(component)
-            component += 1
+    arrays = graph.action_indptr, graph.outcome_indptr, graph.outcome_state, tables
+    for begin, stop in pieces(graph, progress):
+        component = begin
+        while component < stop:
+            component = sweep_components(
+                component,
+                stop,
+                components.order,
+                components.indptr,
+                *arrays,
+                values,
+                chosen,
+                MARGIN,
+                TOLERANCE,
+                MOST_SWEEPS,
+            )
+            if component < stop:
+                if not _settle(graph, component, tables, values, chosen, mixed):
+                    unsettled.append(component)
+                component += 1
     probability = np.zeros(graph.n_actions)
     probability[chosen] = 1.0
     for first, chances in mixed.items():
         probability[first : first + len(chances)] = chances
     return Found(values, probability, unsettled)
+
+
+def pieces(
+    graph: StateGraph, progress: Callable[[int, int], None] | None = None
+) -> Iterator[tuple[int, int]]:
+    """Components from and to, some hundred thousand states at a time; tells how far it has come."""
+    indptr, component = graph.components.indptr, 0
+    while component < len(graph.components):
+        if progress is not None:
+            progress(int(indptr[component]), graph.n_states)
+        stop = int(np.searchsorted(indptr, indptr[component] + PIECE))
+        stop = min(max(stop, component + 1), len(graph.components))
+        yield component, stop
+        component = stop
 
 
 def _settle(

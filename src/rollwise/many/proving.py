@@ -8,6 +8,8 @@ decision process, in which no policy, whatever it remembers, is worth more than 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +17,7 @@ from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph
 from rollwise.kernels.chances import UNIT, keeps_small_numbers
 from rollwise.kernels.deviations import bound_components, check_bounds
+from rollwise.many.finding import pieces
 from rollwise.many.seats import tables_of
 from rollwise.proofs.check import ranks_of
 
@@ -22,7 +25,12 @@ Floats = NDArray[np.float64]
 MOST_SWEEPS = 100_000
 
 
-def prove_profile(graph: StateGraph, values: Floats, probability: Floats) -> tuple[Floats, Floats]:
+def prove_profile(
+    graph: StateGraph,
+    values: Floats,
+    probability: Floats,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Floats, Floats]:
     """Bound the error of a profile's values, and what any seat can gain by leaving it.
 
     Parameters
@@ -33,6 +41,8 @@ def prove_profile(graph: StateGraph, values: Floats, probability: Floats) -> tup
         What the profile is thought to be worth.
     probability : (n_actions,) float64
         The profile.
+    progress : callable, optional
+        Called now and then as ``progress(states done, states)``.
 
     Returns
     -------
@@ -55,7 +65,10 @@ def prove_profile(graph: StateGraph, values: Floats, probability: Floats) -> tup
     indptr, begins, after = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
     order, ends, tables = graph.components.order, graph.components.indptr, tables_of(graph)
     known = probability, values, gains, bounds
-    bound_components(order, ends, indptr, begins, after, tables, *known, MOST_SWEEPS)
+    for first, stop in pieces(graph, progress):
+        bound_components(
+            first, stop, order, ends, indptr, begins, after, tables, *known, MOST_SWEEPS
+        )
     unproved = check_bounds(indptr, begins, after, tables, *known, ranks)
     if unproved or not keeps_small_numbers(1.0):
         return np.full_like(values, np.inf), np.full_like(values, np.inf)
