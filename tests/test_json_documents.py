@@ -79,6 +79,7 @@ COMMANDS = [
     "optimal pig target=6 --against hold-at-20",
     "optimal threes dice=2 --then variance --range win --range score<=3",
     "respond pig target=10 --to hold-at-20",
+    "respond pig players=3 target=3 --to random",
     "review pig pig.game target=10",
     "drill pig pig.game target=10",
     "scores threes scores.txt --policy take-one dice=2",

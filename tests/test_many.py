@@ -28,7 +28,7 @@ from rollwise.games.super_six import SuperSix, SuperSixForMore
 from rollwise.many.players import Players
 from rollwise.many.proving import prove_profile
 from rollwise.many.seats import build_seats, seen_from
-from rollwise.many.table import evaluate_seats, simulate_seats
+from rollwise.many.table import evaluate_seats, respond_to, simulate_seats
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WHO_STOPS = f"{EXAMPLES}/who_stops.py:WhoStops"
@@ -62,8 +62,8 @@ def naive_equilibrium(game, sweeps=400):
             total += ways
             if not ways:
                 continue
-            if then == WIN:
-                got[0] += ways
+            if then not in (AGAIN, PASS):
+                got[next(seat for seat in range(n) if won_by(seat) == then)] += ways
             else:
                 got += ways * (values[after] if then == AGAIN else np.roll(values[after], 1))
         return got / total
@@ -85,6 +85,7 @@ def naive_equilibrium(game, sweeps=400):
         Pig(4, players=4),
         Pig(3, 4, players=5),
         SuperSix(7, players=3),
+        game_of(f"{EXAMPLES}/knock_out.py:KnockOut", players=4),
         SuperSix(7, one_each=True, take_all=True, players=4),
     ],
     ids=lambda game: f"{game.name}-{game.players}",
@@ -281,6 +282,20 @@ def test_simulated_shares_are_the_exact_ones():
         found.find_policy("best")
 
 
+def test_best_responses():
+    """To the equilibrium nobody has a better one; to another policy all have."""
+    found = solved(WHO_STOPS)
+    same = respond_to(found.graph, found.policy)
+    assert same.best == pytest.approx(found.win_probabilities, abs=1e-12)
+    assert same.win_probabilities == pytest.approx(found.win_probabilities, abs=1e-12)
+    always_stop = found.find_policy(lambda s: 1)
+    response = respond_to(found.graph, always_stop)
+    assert response.win_probabilities == pytest.approx((0.35, 0.05, 0.6), abs=1e-12)
+    # the first seat waits, and is the last one of a stop
+    assert response.best == pytest.approx((0.9 * 0.6 + 0.1 / 3, 0.05, 0.6), abs=1e-12)
+    assert response.error_bound < 1e-12
+
+
 def test_who_wins():
     assert won_by(0) == WIN
     assert rollwise.payoff(6) == won_by(2, 1)
@@ -347,6 +362,9 @@ def test_commands():
     assert "win_probability.2" in printed("table", *pig, "--limit", "3")
     shares = json.loads(printed("evaluate", *pig, "--policy", "optimal", "--json"))
     assert shares["win_probabilities"][0] == pytest.approx(first, abs=1e-12)
+    response = json.loads(printed("respond", *pig, "--to", "random", "--json"))
+    assert response["best_responses"][0] > response["win_probabilities"][0] + 0.05
+    assert "instead of" in printed("respond", *pig, "--to", "hold-at-20")
     assert "seat 3, random" in printed("evaluate", *pig, "--policy", "hold-at-20,hold-at-20,random")
     played = json.loads(
         printed("simulate", *pig, "--policy", "random", "--games", "50", "--seed", "1", "--json")
@@ -357,7 +375,7 @@ def test_commands():
 
 def test_commands_refuse():
     pig = ("pig", "players=3", "target=4")
-    assert "is a game for 3" in refusal("respond", *pig, "--to", "random")
+    assert "is a game for 3" in refusal("export", *pig, "--to", "json")
     assert "is a game for 3" in refusal("compare", *pig)
     assert "--method isn't for games of three" in refusal(
         "solve", *pig, "--method", "value-iteration"

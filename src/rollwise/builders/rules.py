@@ -96,7 +96,7 @@ class Rules:
                 "for one player or two; "
                 + spelled(
                     python="rollwise.equilibrium(game) solves it",
-                    command_line="solve, table, advise, evaluate and simulate take games for more",
+                    command_line="solve, table, advise, evaluate, respond and simulate take more",
                 ),
                 game,
             )

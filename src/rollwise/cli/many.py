@@ -16,6 +16,7 @@ from rollwise.documents.many import (
     advice_of_many_document,
     equilibrium_document,
     played_document,
+    response_of_many_document,
     shares_document,
 )
 from rollwise.documents.parts import game_head
@@ -198,6 +199,23 @@ def evaluate(game: Game, *, policy: str, max_states: int | None, json: bool) -> 
     for seat, (name, number) in enumerate(zip(shares.policies, numbers, strict=True), 1):
         typer.echo(f"  seat {seat}, {name}, wins with probability {number}")
     typer.echo(f"  (certified ± {sure})")
+
+
+def respond(game: Game, *, to: str, max_states: int | None, json: bool) -> None:
+    """Print what one seat can get where all others play one policy."""
+    from rollwise.many.table import respond_to
+
+    found = _policies(game, to, max_states)
+    response = respond_to(found.graph, found.find_policy(to))
+    if json:
+        print_json(response_of_many_document(found.graph, response))
+        return
+    typer.echo(f"best responses to {response.policy} of all others: {found.graph.title}")
+    bounds = [response.error_bound] * found.players
+    numbers = [in_common(column(x, bounds)) for x in (response.best, response.win_probabilities)]
+    for seat, (best, plain) in enumerate(zip(numbers[0][0], numbers[1][0], strict=True), 1):
+        typer.echo(f"  seat {seat} wins with probability {best} instead of {plain}")
+    typer.echo(f"  (certified ± {max((sure for _, sure in numbers), key=float)})")
 
 
 def simulate(

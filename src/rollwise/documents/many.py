@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from rollwise.graph import StateGraph
     from rollwise.many.equilibrium import Equilibrium, Worth
-    from rollwise.many.table import Played, Shares
+    from rollwise.many.table import Played, Response, Shares
 
 
 def equilibrium_document(found: Equilibrium) -> Document:
@@ -83,4 +83,16 @@ def played_document(graph: StateGraph, found: Played, exact: Shares | None) -> D
         "moves": found.moves,
         "win_probabilities": None if exact is None else list(exact.win_probabilities),
         "error_bound": None if exact is None else number_or_none(exact.error_bound),
+    }
+
+
+def response_of_many_document(graph: StateGraph, found: Response) -> Document:
+    """What one seat can get where all others play one policy."""
+    return {
+        **game_head(graph),
+        "players": graph.players,
+        "to": found.policy,
+        "win_probabilities": list(found.win_probabilities),
+        "best_responses": list(found.best),
+        "error_bound": number_or_none(found.error_bound),
     }

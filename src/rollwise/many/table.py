@@ -35,6 +35,25 @@ class Shares:
 
 
 @dataclass(frozen=True)
+class Response:
+    """What one seat can get where all others play one policy.
+
+    Attributes
+    ----------
+    policy : str
+    win_probabilities, best : tuple of float
+        Of each seat from the start: with the same policy, and with the best response to it.
+    error_bound : float
+        Of each of them; proved.
+    """
+
+    policy: str
+    win_probabilities: tuple[float, ...]
+    best: tuple[float, ...]
+    error_bound: float
+
+
+@dataclass(frozen=True)
 class Played:
     """What each seat got in many games.
 
@@ -70,6 +89,29 @@ def evaluate_seats(graph: StateGraph, policies: Sequence[Policy]) -> Shares:
         tuple(policy.name for policy in seated),
         tuple(value for value, _ in found),
         max(bound for _, bound in found),
+    )
+
+
+def respond_to(graph: StateGraph, policy: Policy) -> Response:
+    """The best response of each seat where all others play one policy.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        From `rollwise.many.seats.build_seats`.
+    """
+    n, size = graph.players, graph.n_states
+    others = [policy.probability] * n
+    worth, best = (
+        solve_and_certify(seen_from(graph, 0, [first, *others[1:]]))
+        for first in (policy.probability, None)
+    )
+    starts = [-seat % n * size for seat in range(n)]  # the seat k is to move after n - k others
+    return Response(
+        policy.name,
+        tuple(worth.found.values[starts].tolist()),
+        tuple(best.found.values[starts].tolist()),
+        float(max(x.certificate.bounds[starts].max() for x in (worth, best))),
     )
 
 

@@ -14,6 +14,7 @@ from rollwise.cli.common import (
     ParametersArgument,
     PolicyOption,
     PositionOption,
+    also_for_many,
     print_json,
     read_game,
     read_state,
@@ -32,6 +33,7 @@ from rollwise.numbers.printed import certified
 
 
 @app.command("respond")
+@also_for_many("to", "max_states", "json")
 def respond(
     game: GameArgument,
     parameters: ParametersArgument = None,
