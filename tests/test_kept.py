@@ -118,6 +118,14 @@ def test_it_comes_back_as_it_was(game, method):
         assert np.array_equal(components.position, fresh.position)
 
 
+def test_a_graph_that_was_built_first_is_kept_with_its_components():
+    kept.build(Pig(12))
+    kept.solve(Pig(12))
+    again = kept.solve(Pig(12))
+    assert again.kept_from is not None
+    assert again.graph.components_so_far.all_found
+
+
 def test_a_saved_solution_is_proved_once(tmp_path, monkeypatch):
     path = tmp_path / "piglet.parquet"
     rollwise.solve(Piglet(5)).save(path)

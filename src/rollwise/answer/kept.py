@@ -332,7 +332,9 @@ class _Entry:
         """Write arrays and facts, each kind into its file; old files make room."""
         for kind, (arrays, facts) in files.items():
             path = self._path(kind)
-            if path is not None and not (kind == "graph" and path.exists()):
+            # a graph that was solved has its components, which one that was only built may lack
+            known = kind == "graph" and "values" not in files
+            if path is not None and not (known and path.exists()):
                 _write(path, arrays, facts)
         if self._folder is None:
             return
