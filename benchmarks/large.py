@@ -55,6 +55,8 @@ def solved(entry: Entry) -> dict[str, Any]:
         game = rollwise.Chase(game, entry["target"])
     if "contest" in entry:
         game = rollwise.Duel(game, entry["contest"])
+    if game.players > 2:
+        return seated(game, entry.get("max_states"))
     started = time.perf_counter()
     solve = rollwise.solve_by_layers if entry.get("by_layer") else rollwise.solve
     solution = solve(game)
@@ -70,6 +72,24 @@ def solved(entry: Entry) -> dict[str, Any]:
         "certified": solution.error_bound,
         "seconds": took,
         "stages": dict(solution.seconds),
+        "peak": peak_bytes(),
+    }
+
+
+def seated(game: Any, max_states: int | None) -> dict[str, Any]:
+    """The same of an equilibrium; what is certified is what anybody gains by leaving it, too."""
+    import rollwise
+
+    started = time.perf_counter()
+    found = rollwise.equilibrium(game, max_states=max_states)
+    took = time.perf_counter() - started
+    return {
+        "states": found.graph.n_positions,
+        "value": found.win_probabilities[0],
+        "bound": float(found.error_bounds[0].max()),
+        "certified": max(found.error_bound, found.deviation_gain),
+        "seconds": took,
+        "stages": dict(found.seconds),
         "peak": peak_bytes(),
     }
 

@@ -588,13 +588,30 @@ def test_large_answers_are_found_again_and_kept(tmp_path):
     assert "there is no such answer" in told[0]
 
 
+def test_a_game_for_three_is_found_again():
+    entry = {"game": "pig", "parameters": {"players": 3, "target": 2}, "win_probability": "36/43"}
+    found = large.solved(entry)
+    assert found["states"] == 1
+    assert not large.differences(entry, found)
+    assert large.differences({**entry, "win_probability": "0.5"}, found)
+
+
 def test_large_answers_are_written_as_they_are_read():
     for name, entry in large.answers().items():
         assert re.fullmatch("[a-z0-9-]+", name)
         assert entry["game"] in available()
         assert entry["source"]
         assert sum(figure in entry for figure in large.FIGURES) == 1
-        known = {"name", "game", "parameters", "target", "contest", "by_layer", "state"}
+        known = {
+            "name",
+            "game",
+            "parameters",
+            "target",
+            "contest",
+            "by_layer",
+            "state",
+            "max_states",
+        }
         assert set(entry) <= known | {*large.FIGURES, "states", "certified", "source"}
         page = "\n".join(large.section({name: entry}, large.read()))
         assert not page or large.title(entry) in page
