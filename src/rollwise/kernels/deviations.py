@@ -23,7 +23,7 @@ import numpy as np
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 
 UNIT = 2.0**-53
-LARGER = 1.0 + 1e-12  # for the roundings of sums of bounds, all of which are positive
+LARGER = 1.0 + 1e-12  # for the roundings of sums of bounds, which are positive, and some more
 ROOM = 2.0**-10  # by which a candidate is larger than what it has to be
 TINY = 1e-300
 
@@ -76,18 +76,20 @@ def need_of(s, action_indptr, outcome_indptr, outcome_state, tables, probability
         outcomes = float(indptr[i + ONE] - indptr[i])
         most = max(most, outcomes)
         rounding = (steps + outcomes) * UNIT * (found[0, 0] + values[s, 0]) + TINY
-        need[0, 0] = max(need[0, 0], (found[0, 0] - values[s, 0] + rounding + found[1, 0]) * LARGER)
+        larger = LARGER + 8.0 * outcomes * UNIT
+        need[0, 0] = max(need[0, 0], (found[0, 0] - values[s, 0] + rounding + found[1, 0]) * larger)
         p = probability[a]
         if p > 0.0:
             for j in range(3):
                 for k in range(n_seats):
                     mixed[j, k] += p * found[j, k]
+    larger = LARGER + 8.0 * (steps + most) * UNIT
     for k in range(n_seats):
         rounding = (steps + most) * UNIT * (mixed[0, k] + values[s, k]) + TINY
         off = mixed[0, k] - values[s, k]
-        need[1, k] = (abs(off) + rounding + mixed[2, k]) * LARGER
+        need[1, k] = (abs(off) + rounding + mixed[2, k]) * larger
         if k > 0:
-            need[0, k] = max(0.0, (off + rounding + mixed[1, k]) * LARGER)
+            need[0, k] = max(0.0, (off + rounding + mixed[1, k]) * larger)
 
 
 @kernel
@@ -144,6 +146,7 @@ def bound_components(
 
 @kernel
 def check_bounds(
+    ranks,
     action_indptr,
     outcome_indptr,
     outcome_state,
@@ -152,7 +155,6 @@ def check_bounds(
     values,
     gains,
     errors,
-    ranks,
 ):
     """The proof: how many states don't prove their bounds from those that follow.
 

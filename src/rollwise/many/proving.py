@@ -69,7 +69,7 @@ def prove_profile(
         bound_components(
             first, stop, order, ends, indptr, begins, after, tables, *known, MOST_SWEEPS
         )
-    unproved = check_bounds(indptr, begins, after, tables, *known, ranks)
+    unproved = check_bounds(ranks, indptr, begins, after, tables, *known)
     if unproved or not keeps_small_numbers(1.0):
         return np.full_like(values, np.inf), np.full_like(values, np.inf)
     # what can be had by leaving, less what the profile has for certain
