@@ -337,22 +337,26 @@ def test_a_loss_that_is_small_enough_ends_the_search():
     assert exact.rules[-1].loss <= 0.0001
 
 
-def test_a_search_that_is_stopped_gives_what_it_found(monkeypatch):
+@pytest.mark.parametrize(
+    ("subject", "after"), [("pig", 200), ("threes", 15)], ids=["conditions", "preferences"]
+)
+def test_a_search_that_is_stopped_gives_what_it_found(subject, after, monkeypatch):
+    policies = KNOWN[subject]
     plain = Scorer.loss
     calls = 0
 
     def until_ctrl_c(self, *arguments):
         nonlocal calls
         calls += 1
-        if calls == 200:
+        if calls == after:
             raise KeyboardInterrupt
         return plain(self, *arguments)
 
     monkeypatch.setattr(Scorer, "loss", until_ctrl_c)
-    found = find_rules(KNOWN["pig"], 3, evaluations=5000)
+    found = find_rules(policies, 3, evaluations=5000)
     assert found.stopped
     assert found.rules
-    assert thumb_document(KNOWN["pig"].graph, found)["stopped"] is True
+    assert thumb_document(policies.graph, found)["stopped"] is True
 
 
 def test_endless_rules_are_no_rules():

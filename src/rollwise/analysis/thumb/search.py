@@ -103,8 +103,6 @@ class Search:
     ----------
     kept : dict of list of Found
         The best rules of each number, the best first.
-    preferred : int
-        How many preferences were scored, before rules with conditions.
     """
 
     def __init__(
@@ -122,7 +120,7 @@ class Search:
         self.kept: dict[int, list[Found]] = {}
         now = time.monotonic()
         self._deadline, self._preferring = now + seconds, now + PREFERRING * seconds
-        self.preferred = 0
+        self._preferences_scored: dict[Preference, float] = {}
         self._evaluations, self._progress = evaluations, progress
         self._random = np.random.default_rng(seed)
         self._forms = forms_of(scorer.columns)
@@ -143,6 +141,11 @@ class Search:
         """How many different rules were scored."""
         return len(self._losses)
 
+    @property
+    def preferred(self) -> int:
+        """How many preferences were scored, before rules with conditions."""
+        return len(self._preferences_scored)
+
     def frontier(self) -> list[Found]:
         """The best rule of each number that loses less than any with fewer numbers."""
         found, least = list[Found](), np.inf
@@ -159,7 +162,9 @@ class Search:
             try:
                 self._run(threads)
             except BaseException:
-                self._deadline = 0.0  # what is being improved ends soon
+                self._deadline = self._preferring = 0.0  # what is being scored ends soon
+                if not self.kept:
+                    self._keep_preferences()
                 raise
 
     def _run(self, threads: ThreadPoolExecutor) -> None:
@@ -194,7 +199,7 @@ class Search:
         if len(scorer.deeds) == 2:  # to prefer one of two actions is to name it
             return []
         single = preferred_forms(scorer.action_columns)
-        losses = dict[Preference, float]()
+        losses = self._preferences_scored
         candidates = [Preference((form,)) for form in single]
         while candidates and not self._over() and time.monotonic() < self._preferring:
             losses |= zip(candidates, threads.map(self._preferred, candidates), strict=True)
@@ -203,7 +208,6 @@ class Search:
             candidates = [
                 deed for deed in changed if deed.numbers <= self.most and deed not in losses
             ]
-        self.preferred = len(losses)
         chosen = list[Preference]()
         for numbers in range(1, self.most + 1):
             of_number = sorted(
@@ -212,6 +216,14 @@ class Search:
             different = {round(losses[deed], DIGITS): deed for deed in reversed(of_number)}
             chosen += [different[loss] for loss in sorted(different)[:MOST_PREFERRED]]
         return [self._made((), (scorer.add(deed),)) for deed in chosen]
+
+    def _keep_preferences(self) -> None:
+        """Keep the best preference of each number, where the search ended before any rule."""
+        losses = self._preferences_scored
+        ranked = sorted(losses, key=lambda deed: losses[deed], reverse=True)
+        for deed in {deed.numbers: deed for deed in ranked}.values():  # the last is the best
+            made = self._made((), (self.scorer.add(deed),))
+            self._keep(replace(made, loss=losses[deed]))
 
     def _longer(self, deed: Preference, single: list[Form]) -> Iterator[Preference]:
         """Preferences with one more feature, or a number a little changed."""
