@@ -40,6 +40,7 @@ _HOME = {
     "solve": "answer.solve",
     "LayeredSolution": "answer.layered",
     "solve_by_layers": "answer.layered",
+    "open_layers": "answer.layered",
     "load": "answer.storage",
     "verify": "answer.verify",
     "read_layers": "answer.layer_files",
@@ -89,6 +90,7 @@ __all__ = [
     "evaluate",
     "load",
     "many_dice",
+    "open_layers",
     "parameter",
     "payoff",
     "policy",
@@ -111,7 +113,7 @@ if TYPE_CHECKING:
     from rollwise.analysis.one_distribution import distribution
     from rollwise.answer.evaluation import best_response, evaluate
     from rollwise.answer.layer_files import read_layers
-    from rollwise.answer.layered import LayeredSolution, solve_by_layers
+    from rollwise.answer.layered import LayeredSolution, open_layers, solve_by_layers
     from rollwise.answer.solution import Solution
     from rollwise.answer.solve import solve
     from rollwise.answer.storage import load

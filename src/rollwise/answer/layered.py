@@ -12,26 +12,34 @@ import hashlib
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.layer_answers import LayerAnswers
 from rollwise.answer.layer_files import write_layers
+from rollwise.answer.layer_folder import MANIFEST, LayerFacts, begin_folder, open_folder
 from rollwise.answer.packed import WORTHWHILE, Packed, can_be_packed
 from rollwise.answer.rows import Cells, Columns, cells_of, frame_of
 from rollwise.answer.turns import turn_values
 from rollwise.answer.worth import Worth
 from rollwise.builders.arrays import action_names, lotteries_of
 from rollwise.builders.by_layer import Layer
-from rollwise.errors import UsageError
+from rollwise.errors import RollwiseError, SolutionFileError, UsageError, spelled
 from rollwise.game import Game
-from rollwise.graph import THROW, StateGraph, find_state, title_of, win_probability
+from rollwise.graph import (
+    THROW,
+    StateGraph,
+    find_state,
+    row_of,
+    title_of,
+    win_probability,
+)
 from rollwise.graph.choices import are_best, costs, first_best, in_order
 from rollwise.graph.lookahead import action_gaps
 from rollwise.graph.vocabulary import Vocabulary
@@ -51,6 +59,9 @@ if TYPE_CHECKING:
     from rollwise.report import ReportPage
 
 MOST_TURNS = 16  # that are remembered
+ABOUT = ("start", "n_outcomes", "in_order", "n_roots")  # of layers, in a folder
+FEW = 20  # states whose progress isn't worth a look at compiled rules
+ROWS_AT_ONCE = 1 << 22  # of the table, where some of them are looked for
 MOST_AT_ONCE = 6  # layers that are built and not yet certified
 
 
@@ -80,6 +91,8 @@ class LayeredSolution(Worth):
         As `has_draws` and `has_stakes` in `rollwise.graph.StateGraph`.
     most_bytes : int
         Held at once by the graph of a layer, at most.
+    in_order : bool
+        Whether the states of each layer are in the order of their fields.
     kept_from : str or None
         When it was found, if it was kept since.
     seconds : dict of float
@@ -102,6 +115,7 @@ class LayeredSolution(Worth):
     has_draws: bool
     stakes: bool
     most_bytes: int
+    in_order: bool
     seconds: Mapping[str, float]
     kept_from: str | None = None
 
@@ -136,7 +150,9 @@ class LayeredSolution(Worth):
         ------
         UnknownState
         """
-        return find_state(self.states, self.field_names, state, self.title)
+        row = row_of(self.field_names, state, self.title)
+        found = int(self._searched(np.array([row]))[0])
+        return found if found >= 0 else find_state(self.states, self.field_names, row, self.title)
 
     def numbers_of(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
         """The numbers of many states, (n,) int64, given by their fields: (n, n_fields) int32.
@@ -145,36 +161,42 @@ class LayeredSolution(Worth):
         ------
         UnknownState
         """
-        keys, order = self._keys
-        found = np.zeros(len(rows), np.int64)
-        if keys is not None:
-            least, scale = self._scale
-            places = np.searchsorted(keys, (rows - least) @ scale)
-            found = order[np.minimum(places, len(order) - 1)]
-        missed = np.flatnonzero(np.any(self.states[found] != rows, axis=1))
-        for i in missed.tolist():
+        found = self._searched(rows)
+        for i in np.flatnonzero(found < 0).tolist():
             found[i] = self.find(rows[i].tolist())
         return found
 
-    @cached_property
-    def _scale(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The least number in each field, and what a step in it counts in a key of all fields."""
-        least = self.states.min(axis=0).astype(np.int64)
-        spans = [int(span) for span in self.states.max(axis=0) - least + 1]
-        scale = [prod(spans[:i]) for i in range(len(spans) + 1)]
-        return least, np.array(scale[:-1] if scale[-1] < 2**62 else [], np.int64)
+    def _searched(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The numbers of states, by bisection in their layers; -1 for those that aren't found."""
+        if not self.in_order:
+            return np.full(len(rows), -1)
+        layer = np.searchsorted(self.progress, self._progress_of(rows))
+        layer = np.minimum(layer, len(self.progress) - 1)
+        low, high = self.layers[layer], self.layers[layer + 1]
+        while np.any(low < high):
+            middle = (low + high) // 2
+            after = _is_before(self.states[np.minimum(middle, len(self.states) - 1)], rows)
+            after &= low < high
+            low, high = np.where(after, middle + 1, low), np.where(after, high, middle)
+        low = np.minimum(low, len(self.states) - 1)
+        return np.where(np.all(self.states[low] == rows, axis=1), low, -1)
 
-    @cached_property
-    def _keys(self) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]]:
-        """The keys of all states, ascending, and whose each is; None where they don't fit."""
-        least, scale = self._scale
-        if not len(scale):
-            return None, scale
-        keys = np.zeros(len(self.states), np.int64)
-        for column, low, step in zip(self.states.T, least.tolist(), scale.tolist(), strict=True):
-            keys += (column.astype(np.int64) - low) * step
-        order = np.argsort(keys)
-        return keys[order], order
+    def _progress_of(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
+        """What `progress` says of some states; anything, of what are none."""
+        from rollwise.builders.rules import Rules
+
+        rules = Rules(self.game)
+        found = np.full(len(rows), self.progress[-1])
+        if len(rows) > FEW:
+            from rollwise.builders.compiled.questions import ask
+
+            asked, failed = ask(rules, type(self.game).progress, rows)
+            if failed < 0:
+                return asked
+        for i, row in enumerate(rows.tolist()):
+            with suppress(RollwiseError):
+                found[i] = rules.progress(rules.layout.state(row))
+        return found
 
     def part(self, state: Sequence[int] | Mapping[str, int]) -> Solution:
         """The answer in one state and its turn; play ends where it leads to.
@@ -268,7 +290,11 @@ class LayeredSolution(Worth):
 
         found = np.arange(len(self.states))
         if where is not None:
-            found = np.flatnonzero(rows_where(self.rows_of(slice(None)), where, self.vocabulary))
+            parts = []
+            for begin in range(0, len(found), ROWS_AT_ONCE):
+                rows = self.rows_of(slice(begin, begin + ROWS_AT_ONCE))
+                parts.append(begin + np.flatnonzero(rows_where(rows, where, self.vocabulary)))
+            found = np.concatenate(parts)
         return found[in_order(self.states[found])]
 
     def rows_of(self, states: NDArray[np.int64] | slice) -> pl.DataFrame:
@@ -397,6 +423,8 @@ def solve_by_layers(
     game: Game,
     *,
     max_states: int | None = None,
+    save: str | Path | None = None,
+    resume: bool = False,
     progress: Callable[[str, int, int | None], None] | None = None,
 ) -> LayeredSolution:
     """Solve a game a layer at a time, and certify the answer.
@@ -407,6 +435,10 @@ def solve_by_layers(
         With a method ``progress(s)``, which no outcome lowers.
     max_states : int, optional
         Stop with an error beyond this many states: 200 million by default.
+    save : path, optional
+        A folder, in which each layer is kept as soon as it is proved. `open_layers` reads it.
+    resume : bool
+        Whether to go on with what is in the folder. A layer that is damaged is solved anew.
     progress : callable, optional
         Called now and then as ``progress(stage, done, total or None)``.
 
@@ -420,75 +452,155 @@ def solve_by_layers(
         The players can go round for ever; names the states.
     TooManyStates
     """
-    from rollwise.builders.by_layer import find_layers
-
     began = time.perf_counter()
-    layers = find_layers(game, max_states=max_states, progress=progress)
-    found = time.perf_counter() - began
+    layers, answers = _begun(game, save, resume, max_states, progress)
+    seconds = {"states": time.perf_counter() - began}
     if can_be_packed(layers.rules) and layers.n_outcomes > WORTHWHILE:
-        return _solve_packed(game, layers, found, progress)
-    work = _ByLayer(layers, progress)
-    work.seconds["states"] = found
-    # A layer's values wait for those of the layers behind it, but not for their bounds: these
-    # follow on the second core, in the same order.
-    pipeline(
-        Source(work.built(), first=1),
-        [Stage(work.solve, first=0), Stage(work.prove, second=0)],
-        most_at_once=MOST_AT_ONCE,
-    )
-    return work.answer(game)
+        work: Packed | _ByLayer = Packed(layers, answers, progress)
+    else:
+        work = _ByLayer(layers, answers, progress)
+    try:
+        work.run()
+    finally:
+        answers.close()
+    return _answer(game, layers, answers, seconds | work.seconds)
 
 
-def _solve_packed(
+def _begun(
     game: Game,
-    layers: Layers,
-    found: float,
+    save: str | Path | None,
+    resume: bool,
+    max_states: int | None,
     progress: Callable[[str, int, int | None], None] | None,
+) -> tuple[Layers, LayerAnswers]:
+    """The layers of a game, and what is known of them: of a run that was stopped, what it proved.
+
+    Raises
+    ------
+    UsageError
+        There is an answer in the folder, or a part of one, and nobody said to go on with it.
+    """
+    from rollwise.builders.by_layer import find_layers, known_layers
+
+    place = None if save is None else Path(save)
+    if place is not None and (place / MANIFEST).exists():
+        folder = open_folder(place, game, to_write=True)
+        if not resume:
+            more = spelled(python="resume=True", command_line="--resume")
+            raise UsageError(
+                f"{place} holds {len(folder.proved):,} of {len(folder.progress):,} layers of "
+                f"{title_of(game.name, game.parameters)} already; {more} goes on with them, or "
+                "choose another folder"
+            )
+        folder.drop_damaged()
+        about = {name: folder.about[name] for name in ABOUT}
+        layers = known_layers(game, folder.states, folder.indptr, folder.progress, **about)
+        return layers, LayerAnswers(layers, folder)
+    layers = find_layers(game, max_states=max_states, progress=progress)
+    if place is None:
+        return layers, LayerAnswers(layers)
+    about = {name: getattr(layers, name) for name in ABOUT}
+    arrays = layers.states, layers.indptr, layers.progress
+    return layers, LayerAnswers(layers, begin_folder(place, game, *arrays, about))
+
+
+def _answer(
+    game: Game, layers: Layers, answers: LayerAnswers, seconds: Mapping[str, float]
 ) -> LayeredSolution:
-    """Solve a large game with throws by layers of packed arrays."""
-    work = Packed(layers, progress)
-    values, bounds = work.run()
-    n = len(layers.states)
+    """The answer, when all layers are proved."""
     return LayeredSolution(
         game=game,
         field_names=layers.rules.field_names,
-        action_names=layers.rules.action_names,
+        action_names={**layers.rules.action_names, **answers.names},
         states=layers.states,
         layers=layers.indptr,
         progress=layers.progress,
-        values=values,
-        error_bounds=bounds,
-        actions=np.full(n, THROW, np.int32),
+        values=answers.values,
+        error_bounds=answers.error_bounds,
+        actions=answers.actions,
         start=layers.start,
-        n_actions=work.n_actions,
-        n_outcomes=work.n_outcomes,
-        has_draws=work.has_draws and not work.has_stakes,
-        stakes=work.has_stakes,
-        most_bytes=work.most_bytes,
-        seconds={"states": found, **work.seconds},
+        in_order=layers.in_order,
+        seconds=seconds,
+        **_of_facts(answers.facts),
+    )
+
+
+def _of_facts(facts: LayerFacts) -> dict[str, Any]:
+    """What a solution says of its layers together."""
+    return {
+        "n_actions": facts.n_actions,
+        "n_outcomes": facts.n_outcomes,
+        "has_draws": facts.has_draws and not facts.has_stakes,
+        "stakes": facts.has_stakes,
+        "most_bytes": facts.most_bytes,
+    }
+
+
+def open_layers(folder: str | Path, game: Game) -> LayeredSolution:
+    """The answer in a folder that `solve_by_layers` saved, read where it lies.
+
+    Raises
+    ------
+    SolutionFileError
+        It holds no answer, or that of another game, or one that isn't whole yet.
+    """
+    from rollwise.builders.rules import Rules
+
+    began = time.perf_counter()
+    found = open_folder(Path(folder), game)
+    if not found.is_whole:
+        raise SolutionFileError(
+            f"{folder} holds {len(found.proved):,} of {len(found.progress):,} layers; "
+            "`rollwise solve --by-layer --save FOLDER --resume` goes on with them"
+        )
+    rules = Rules(game)
+    return LayeredSolution(
+        game=game,
+        field_names=rules.field_names,
+        action_names={**rules.action_names, **found.names},
+        states=found.states,
+        layers=found.indptr,
+        progress=found.progress,
+        values=found.values,
+        error_bounds=found.error_bounds,
+        actions=found.actions,
+        start=found.about["start"],
+        in_order=found.about["in_order"],
+        seconds={"read": time.perf_counter() - began},
+        **_of_facts(found.facts),
     )
 
 
 class _ByLayer:
-    """Layers on their way from being built to being proved, and what is known of the game."""
+    """Layers on their way from being built to being proved."""
 
     def __init__(
-        self, layers: Layers, progress: Callable[[str, int, int | None], None] | None
+        self,
+        layers: Layers,
+        answers: LayerAnswers,
+        progress: Callable[[str, int, int | None], None] | None,
     ) -> None:
         n = len(layers.states)
-        self._layers, self._progress, self._n = layers, progress, n
-        self._values, self._bounds = np.empty(n), np.empty(n)
-        self._actions = np.empty(n, np.int32)
+        self._layers, self._answers, self._progress, self._n = layers, answers, progress, n
         self._no_bounds = np.zeros(n)
         self._to_prove: deque[Solved] = deque()
-        self._n_actions = self._n_outcomes = self._most_bytes = 0
-        self._has_draws = self._has_stakes = False
-        self._names: dict[int, str] = {}
-        self.seconds = dict.fromkeys(("states", "build", "solve", "certify"), 0.0)
+        self.seconds = dict.fromkeys(("build", "solve", "certify"), 0.0)
+
+    def run(self) -> None:
+        """Solve and prove all layers.
+
+        A layer's values wait for those of the layers behind it, but not for their bounds: these
+        follow on the second core, in the same order.
+        """
+        pipeline(
+            Source(self.built(), first=1),
+            [Stage(self.solve, first=0), Stage(self.prove, second=0)],
+            most_at_once=MOST_AT_ONCE,
+        )
 
     def built(self) -> Iterator[Layer | Turns]:
         """The layers, those that end every play first."""
-        last_first = self._layers.last_first()
+        last_first = self._layers.last_first(self._answers.known)
         while True:
             with self._timed("build"):
                 layer = next(last_first, None)
@@ -503,15 +615,18 @@ class _ByLayer:
             return
         graph, begin, end, border = layer
         with self._timed("solve"):
-            solved = solve_layer(graph, self._values[border])
+            solved = solve_layer(graph, self._answers.values[border])
             self._to_prove.append(solved)
-            self._values[begin:end] = solved.values[: end - begin]  # the positions stand first
-            self._most_bytes = max(self._most_bytes, graph.nbytes)  # before a proof adds arrays
-            self._names |= graph.action_names
-            self._n_actions += graph.n_actions
-            self._n_outcomes += graph.n_outcomes
-            self._has_draws |= graph.has_draws
-            self._has_stakes |= graph.has_stakes
+            # the positions stand first
+            self._answers.values[begin:end] = solved.values[: end - begin]
+            facts = LayerFacts(
+                graph.n_actions,
+                graph.n_outcomes,
+                graph.nbytes,  # before a proof adds arrays
+                has_draws=graph.has_draws,
+                has_stakes=graph.has_stakes,
+            )
+            self._answers.count(begin, facts, graph.action_names)
         self._report(begin)
 
     def _solve_turns(self, turns: Turns) -> None:
@@ -519,17 +634,18 @@ class _ByLayer:
         arrays, begin, end = turns
         with self._timed("solve"):
             # bounds come behind, as those of other layers do
-            found, _ = turn_values(self._layers.rules, arrays, self._values, self._no_bounds)
-            self._values[begin:end] = found
-            self._most_bytes = max(self._most_bytes, arrays.nbytes)
-            self._names |= action_names(self._layers.rules, arrays)
-            self._n_actions += len(arrays.action_label)
-            self._n_outcomes += len(arrays.outcome_state)
+            rules = self._layers.rules
+            found, _ = turn_values(rules, arrays, self._answers.values, self._no_bounds)
+            self._answers.values[begin:end] = found
             lotteries = lotteries_of(arrays)
-            self._has_draws |= lotteries.has_draws()
-            self._has_stakes |= (
-                self._layers.rules.game.objective == "win" and lotteries.has_stakes()
+            facts = LayerFacts(
+                len(arrays.action_label),
+                len(arrays.outcome_state),
+                arrays.nbytes,
+                has_draws=lotteries.has_draws(),
+                has_stakes=rules.game.objective == "win" and lotteries.has_stakes(),
             )
+            self._answers.count(begin, facts, action_names(rules, arrays))
         self._report(begin)
 
     def _report(self, begin: int) -> None:
@@ -538,21 +654,20 @@ class _ByLayer:
 
     def prove(self, layer: Layer | Turns) -> None:
         """Find the bounds and the best actions of a layer."""
-        if not isinstance(layer, Layer):
-            with self._timed("certify"):
-                arrays, begin, end = layer
-                rules = self._layers.rules
-                _, self._bounds[begin:end] = turn_values(rules, arrays, self._values, self._bounds)
-                self._actions[begin:end] = THROW
-            return
-        graph, begin, end, border = layer
+        known, bounds = self._answers.values, self._answers.error_bounds
         with self._timed("certify"):
-            values, bounds = self._values[border], self._bounds[border]
-            solved = self._to_prove.popleft()
-            certificate = prove_layer(graph, solved, values, bounds)
-            best = _first_best(graph, solved.values, values, certificate.bound)
-            self._bounds[begin:end] = certificate.bounds[: end - begin]
-            self._actions[begin:end] = best[: end - begin]
+            if not isinstance(layer, Layer):
+                arrays, begin, end = layer
+                _, bounds[begin:end] = turn_values(self._layers.rules, arrays, known, bounds)
+                self._answers.actions[begin:end] = THROW
+            else:
+                graph, begin, end, border = layer
+                values, solved = known[border], self._to_prove.popleft()
+                certificate = prove_layer(graph, solved, values, bounds[border])
+                best = _first_best(graph, solved.values, values, certificate.bound)
+                bounds[begin:end] = certificate.bounds[: end - begin]
+                self._answers.actions[begin:end] = best[: end - begin]
+            self._answers.prove(begin, end)
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:
@@ -560,27 +675,14 @@ class _ByLayer:
         yield
         self.seconds[stage] += time.perf_counter() - began
 
-    def answer(self, game: Game) -> LayeredSolution:
-        """The answer, when all layers are proved."""
-        layers = self._layers
-        return LayeredSolution(
-            game=game,
-            field_names=layers.rules.field_names,
-            action_names=self._names,
-            states=layers.states,
-            layers=layers.indptr,
-            progress=layers.progress,
-            values=self._values,
-            error_bounds=self._bounds,
-            actions=self._actions,
-            start=layers.start,
-            n_actions=self._n_actions,
-            n_outcomes=self._n_outcomes,
-            has_draws=self._has_draws and not self._has_stakes,
-            stakes=self._has_stakes,
-            most_bytes=self._most_bytes,
-            seconds=self.seconds,
-        )
+
+def _is_before(rows: NDArray[np.int32], others: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which rows stand before others in the order of their numbers: (n,) bool."""
+    before, equal = np.zeros(len(rows), np.bool_), np.ones(len(rows), np.bool_)
+    for one, other in zip(rows.T, others.T, strict=True):
+        before |= equal & (one < other)
+        equal &= one == other
+    return before
 
 
 def _first_best(

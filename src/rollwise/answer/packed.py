@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.layer_folder import LayerFacts
 from rollwise.answer.packed_values import PackedValues
 from rollwise.builders.arrays import Arrays, lotteries_of
 from rollwise.errors import EndlessPlay
+from rollwise.graph import THROW
 from rollwise.kernels.intervals import ROUNDING, Weights, mark_ending, sweep_intervals
 from rollwise.machine import large_pages
 from rollwise.machine.pipeline import Source, Stage, pipeline
 
 if TYPE_CHECKING:
+    from rollwise.answer.layer_answers import LayerAnswers
     from rollwise.builders.by_layer import Layers, PackedLayer
     from rollwise.builders.rules import Rules
 
@@ -49,30 +52,25 @@ class Packed:
     ----------
     bounds : (n_positions, 2) float64
         What each position is worth at least, and at most.
-    n_actions, n_outcomes, most_bytes : int
-    has_draws, has_stakes : bool
     seconds : dict of float
     """
 
-    def __init__(self, layers: Layers, progress: Progress | None) -> None:
-        self._layers, self._progress = layers, progress
+    def __init__(self, layers: Layers, answers: LayerAnswers, progress: Progress | None) -> None:
+        self._layers, self._answers, self._progress = layers, answers, progress
         self.bounds = large_pages.empty((len(layers.states), 2))
-        self.n_actions = self.n_outcomes = self.most_bytes = 0
-        self.has_draws = self.has_stakes = False
         self.seconds = {"build": 0.0, "solve": 0.0}
-        self._most = 0.0  # payoff of the layers so far
+        self._most = answers.facts.largest_payoff  # of the layers so far
         self._building = False
+        for layer in answers.known:
+            begin, end = layers.indptr[layer : layer + 2].tolist()
+            self._hand_on(begin, end)
 
-    def run(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The values of all positions, and bounds of their errors."""
+    def run(self) -> None:
+        """Find the values of all positions, and bounds of their errors."""
         pipeline(Source(self._built(), first=0), [Stage(self._solve, second=0)], most_at_once=2)
-        low, high = self.bounds.T
-        values = 0.5 * (low + high)
-        off = np.maximum(high - values, values - low)
-        return values, np.nextafter(off, np.inf)
 
     def _built(self) -> Iterator[PackedLayer]:
-        last_first = self._layers.packed_last_first()
+        last_first = self._layers.packed_last_first(self._answers.known)
         while True:
             began, self._building = time.perf_counter(), True
             layer = next(last_first, None)
@@ -84,19 +82,31 @@ class Packed:
 
     def _solve(self, layer: PackedLayer) -> None:
         began = time.perf_counter()
-        lotteries = lotteries_of(layer.arrays)
-        self._most = max(self._most, np.abs(lotteries.payoff[lotteries.over]).max(initial=0.0))
-        self.has_draws |= lotteries.has_draws()
-        self.has_stakes |= lotteries.has_stakes()
-        self._count(layer)
+        facts = _facts(layer)
+        self._most = max(self._most, facts.largest_payoff)
         lists, chances = _lists(layer.arrays), _weights(layer.arrays)
         self.bounds[layer.begin : layer.end] = -self._most, self._most
         sweeps = _Sweeps(layer, lists, chances, self.bounds, self._most, lambda: not self._building)
         self._narrow(sweeps)
+        begin, end = layer.begin, layer.end
+        low, high = self.bounds[begin:end].T
+        values = 0.5 * (low + high)
+        off = np.nextafter(np.maximum(high - values, values - low), np.inf)
+        self._answers.values[begin:end], self._answers.error_bounds[begin:end] = values, off
+        self._answers.actions[begin:end] = THROW
+        self._hand_on(begin, end)
+        self._answers.count(begin, facts, {})
+        self._answers.prove(begin, end)
         self.seconds["solve"] += time.perf_counter() - began
         if self._progress is not None:
             n = len(self._layers.states)
             self._progress("solving layers", n - layer.begin, n)
+
+    def _hand_on(self, begin: int, end: int) -> None:
+        """Give earlier layers what the answer says: each value, and by how much it can be off."""
+        values, off = self._answers.values[begin:end], self._answers.error_bounds[begin:end]
+        np.nextafter(values - off, -np.inf, out=self.bounds[begin:end, 0])
+        np.nextafter(values + off, np.inf, out=self.bounds[begin:end, 1])
 
     def _narrow(self, sweeps: _Sweeps) -> None:
         """Find close bounds of a layer: from estimates, or by sweeps from the widest ones.
@@ -128,13 +138,19 @@ class Packed:
             "`rollwise check` says so of a smaller game"
         )
 
-    def _count(self, layer: PackedLayer) -> None:
-        size = 0
-        for _, block in layer.blocks:
-            self.n_actions += len(block.lottery)
-            self.n_outcomes += len(block.next_state)
-            size += sum(array.nbytes for array in block)
-        self.most_bytes = max(self.most_bytes, size)
+
+def _facts(layer: PackedLayer) -> LayerFacts:
+    """What is counted of a layer."""
+    lotteries = lotteries_of(layer.arrays)
+    blocks = [block for _, block in layer.blocks]
+    return LayerFacts(
+        sum(len(block.lottery) for block in blocks),
+        sum(len(block.next_state) for block in blocks),
+        sum(array.nbytes for block in blocks for array in block),
+        float(np.abs(lotteries.payoff[lotteries.over]).max(initial=0.0)),
+        lotteries.has_draws(),
+        lotteries.has_stakes(),
+    )
 
 
 class _Sweeps:

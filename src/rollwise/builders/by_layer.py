@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,7 +12,11 @@ from numpy.typing import NDArray
 from rollwise.builders import limits
 from rollwise.builders.arrays import Arrays, as_graph
 from rollwise.builders.building import COMPILING
-from rollwise.builders.compiled.compiling import compiled_question, compiled_rules
+from rollwise.builders.compiled.compiling import (
+    CompiledRules,
+    compiled_question,
+    compiled_rules,
+)
 from rollwise.builders.compiled.explorer import Explorer
 from rollwise.builders.compiled.questions import ask
 from rollwise.builders.compiled.reasons import NotCompilable
@@ -27,6 +31,7 @@ from rollwise.kernels.state_tables import box_of
 from rollwise.machine import large_pages
 from rollwise.machine.switches import jit_disabled
 
+ROOM = 1 << 16  # rows, for states that rules ask for and that are known already
 FIRST_BLOCK, OUTCOMES_AT_ONCE = 16, 2_000_000  # of positions whose turns are solved together
 
 
@@ -97,6 +102,8 @@ class Layers:
         The number of the start.
     n_outcomes : int
         Of all states together.
+    in_order : bool
+        Whether the states of each layer are in the order of their fields.
     """
 
     rules: Rules
@@ -105,13 +112,24 @@ class Layers:
     progress: NDArray[np.int64]
     start: int
     n_outcomes: int
+    in_order: bool
     explorer: Explorer
 
     def __len__(self) -> int:
         return len(self.progress)
 
-    def packed_last_first(self) -> Iterator[PackedLayer]:
+    @property
+    def n_roots(self) -> int:
+        """How many states play may begin with."""
+        return self.explorer.n_roots
+
+    def packed_last_first(self, but: Container[int] = ()) -> Iterator[PackedLayer]:
         """The layers of a game with throws as blocks of packed arrays, the last ones first.
+
+        Parameters
+        ----------
+        but : container of int
+            Which layers are left out.
 
         Raises
         ------
@@ -119,7 +137,7 @@ class Layers:
             See `last_first`.
         """
         chosen = sample(self.states)
-        for i in range(len(self) - 1, -1, -1):
+        for i in self._numbers(but):
             begin, end = int(self.indptr[i]), int(self.indptr[i + 1])
             self.explorer.begin_at(begin)
             blocks, place, size = [], begin, FIRST_BLOCK
@@ -139,10 +157,15 @@ class Layers:
                 place, size = stop, max(int(OUTCOMES_AT_ONCE / each), 1)
             yield PackedLayer(begin, end, blocks, self.explorer.arrays())
 
-    def last_first(self) -> Iterator[Layer | Turns]:
+    def last_first(self, but: Container[int] = ()) -> Iterator[Layer | Turns]:
         """The graphs of the layers, those that end every play first.
 
         Where all throws of a layer lead on to later ones, it comes as turns, block by block.
+
+        Parameters
+        ----------
+        but : container of int
+            Which layers are left out.
 
         Raises
         ------
@@ -153,7 +176,7 @@ class Layers:
         """
         number = np.full(len(self.states), -1, np.int32)
         chosen = sample(self.states)
-        for i in range(len(self) - 1, -1, -1):
+        for i in self._numbers(but):
             begin, end = int(self.indptr[i]), int(self.indptr[i + 1])
             least = begin
             if self.rules.has_throws:
@@ -171,6 +194,10 @@ class Layers:
                 raise self._falls(arrays, back)
             graph = as_graph(self.rules, arrays, n_border)
             yield Layer(graph, begin, end, border[:n_border])
+
+    def _numbers(self, but: Container[int]) -> list[int]:
+        """The numbers of the layers, the last one first."""
+        return [i for i in range(len(self) - 1, -1, -1) if i not in but]
 
     def _expanded(self, begin: int, end: int, chosen: NDArray[np.int64]) -> Arrays:
         """What the rules say of some states, compared with Python's in those that are chosen."""
@@ -212,20 +239,21 @@ class Layers:
 
 def _in_layers(
     found: NDArray[np.int32], layer: NDArray[np.int64], n_layers: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int32], NDArray[np.int64], bool]:
     """States in the order of their layers, with room for more, and where each layer begins.
 
     Within a layer they are in the order of their fields, if these fit one number: so states that
-    are alike are near each other in memory, and so are those that they lead to.
+    are alike are near each other in memory, and so are those that they lead to. Whether they do
+    is the third thing that is given.
     """
     n, n_fields = found.shape
     indptr = np.empty(n_layers + 1, np.int64)
-    states = large_pages.empty((n + (1 << 16), n_fields), np.int32)
+    states = large_pages.empty((n + ROOM, n_fields), np.int32)
     box = box_of(found)
     bits = [int(span).bit_length() for span in (*(box[1] - box[0]), n_layers - 1)]
     if sum(bits) > 64:
         sort_by_layer(found, layer, indptr, states)
-        return states, indptr
+        return states, indptr, False
     behind = np.array([sum(bits[k + 1 : -1]) for k in range(n_fields)], np.uint64)
     shift = np.append(behind, np.uint64(sum(bits[:-1])))
     mask = np.array([(1 << width) - 1 for width in bits[:-1]], np.uint64)
@@ -233,7 +261,7 @@ def _in_layers(
     pack_rows(found, layer, box[0], shift, keys)
     keys.sort()
     unpack_rows(keys, box[0], shift, mask, indptr, states)
-    return states, indptr
+    return states, indptr, True
 
 
 def packed(arrays: Arrays) -> Block:
@@ -271,29 +299,14 @@ def find_layers(
         The game doesn't measure its progress, or its rules can't be compiled.
     RulesError, TooManyStates
     """
-    rules = Rules(game)
-    if not rules.has_progress:
-        raise UsageError(
-            f"{game.name} doesn't say how far it has gone; give it a method progress(s), a whole "
-            "number that no outcome lowers, to solve it by layers"
-        )
+    rules, compiled = _compiled(game, progress)
     most = max_states or limits.MAX_STATES_BY_LAYER
-    if jit_disabled():
-        raise UsageError(
-            f"{game.name}: layers need compiled rules, and NUMBA_DISABLE_JIT says to compile none"
-        )
     try:
-        if progress is not None:
-            progress(COMPILING, 0, None)
-        compiled = compiled_rules(rules)
         roots = rules.few_roots(limits.SMALL)
         if roots is None:
             roots = compiled.roots(rules, most)
-        compiled_question(rules, type(game).progress)  # before states are looked for
     except NotCompilable as error:
-        raise UsageError(
-            f"{game.name}: rules that can't be compiled have no layers: {error}"
-        ) from None
+        raise _no_layers(game, error) from None
     explorer = Explorer(rules, compiled, rules.roots(most) if roots is None else roots, most)
     del roots
     more, n_outcomes = True, 0
@@ -317,7 +330,7 @@ def find_layers(
         known = np.arange(least, least + span)
         reached -= least
     start = found[0].copy()
-    states, indptr = _in_layers(found, reached, len(known))
+    states, indptr, in_order = _in_layers(found, reached, len(known))
     kept = np.flatnonzero(np.diff(indptr))
     del found, reached
     explorer.renumber(states)
@@ -333,5 +346,64 @@ def find_layers(
         known[kept],
         int(hits[0]),
         n_outcomes,
+        in_order,
         explorer,
     )
+
+
+def known_layers(
+    game: Game,
+    states: NDArray[np.int32],
+    indptr: NDArray[np.int64],
+    progress: NDArray[np.int64],
+    *,
+    start: int,
+    n_outcomes: int,
+    in_order: bool,
+    n_roots: int,
+) -> Layers:
+    """Layers that `find_layers` found before, from `n_roots` roots: see `Layers`.
+
+    Raises
+    ------
+    UsageError
+        The rules can't be compiled.
+    """
+    rules, compiled = _compiled(game, None)
+    n, n_fields = states.shape
+    explorer = Explorer(rules, compiled, states, max(n, limits.MAX_STATES_BY_LAYER))
+    explorer.n_roots = n_roots
+    rows = large_pages.empty((n + ROOM, n_fields), np.int32)
+    rows[:n] = states
+    explorer.renumber(rows)
+    large_pages.release()
+    explorer.counts["place"] = n
+    return Layers(rules, rows[:n], indptr, progress, start, n_outcomes, in_order, explorer)
+
+
+def _compiled(
+    game: Game, progress: Callable[[str, int, int | None], None] | None
+) -> tuple[Rules, CompiledRules]:
+    """The rules of a game that measures its progress, and what was compiled of them."""
+    rules = Rules(game)
+    if not rules.has_progress:
+        raise UsageError(
+            f"{game.name} doesn't say how far it has gone; give it a method progress(s), a whole "
+            "number that no outcome lowers, to solve it by layers"
+        )
+    if jit_disabled():
+        raise UsageError(
+            f"{game.name}: layers need compiled rules, and NUMBA_DISABLE_JIT says to compile none"
+        )
+    if progress is not None:
+        progress(COMPILING, 0, None)
+    try:
+        compiled = compiled_rules(rules)
+        compiled_question(rules, type(game).progress)  # before states are looked for
+    except NotCompilable as error:
+        raise _no_layers(game, error) from None
+    return rules, compiled
+
+
+def _no_layers(game: Game, error: NotCompilable) -> UsageError:
+    return UsageError(f"{game.name}: rules that can't be compiled have no layers: {error}")

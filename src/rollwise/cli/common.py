@@ -84,7 +84,11 @@ PositionOption = Annotated[
 ]
 LoadOption = Annotated[
     str | None,
-    typer.Option("--load", metavar="FILE", help="Use a solution saved by `solve --save`."),
+    typer.Option(
+        "--load",
+        metavar="FILE",
+        help="Use what `solve --save` saved: a file, or with --by-layer a folder.",
+    ),
 ]
 
 
@@ -320,6 +324,11 @@ def solve_or_load(
         raise UsageError("--load and --method can't both be had: the file has its values already")
     if load_from is not None:
         refuse("can't be had with --load: the file has its values already", **(options or {}))
+    if load_from is not None and Path(load_from).is_dir():
+        raise UsageError(
+            f"--load {load_from} is a folder of layers, which advise, table, play, plot and "
+            "report read"
+        )
     with Progress() as progress:
         if load_from is not None:
             from rollwise.answer.kept import load
@@ -349,6 +358,12 @@ def solve_or_open(
     """As `solve_or_load`; of a game that is too large for one graph, the answer by layers."""
     from rollwise.answer.kept import large, solve_by_layers
 
+    if load_from is not None and Path(load_from).is_dir():
+        from rollwise.answer.layered import open_layers
+
+        said = {"method": how.get("method"), **(how.get("options") or {})}
+        refuse("can't be had with --load: the folder has its values already", **said)
+        return open_layers(load_from, game)
     plain = load_from is None and max_states is None and not any(how.values())
     if plain and (kept := large(game)) is not None:
         return kept

@@ -15,10 +15,15 @@ from rollwise.numbers.sizes import in_bytes
 
 
 def print_layers(
-    game: Game, max_states: int | None, save: Path | None, *, json: bool = False
+    game: Game,
+    max_states: int | None,
+    save: Path | None,
+    *,
+    resume: bool = False,
+    json: bool = False,
 ) -> None:
-    """Solve a game by layers; print what it is worth, and write the strategy if asked to."""
-    from rollwise.answer.kept import solve_by_layers
+    """Solve a game by layers; print what it is worth, and keep the answer if asked to."""
+    from rollwise.answer import kept, layered
 
     if save is not None:  # before the work, so that it isn't lost
         try:
@@ -26,12 +31,17 @@ def print_layers(
         except OSError as error:
             raise UsageError(
                 f"--save: no folder {save} can be made: {error.strerror}; with --by-layer it "
-                "is a folder, for a file a layer"
+                "is a folder, where each layer is kept when it is proved"
             ) from None
     with Progress() as progress:
-        solution = solve_by_layers(game, max_states=max_states, progress=progress)
-    if save is not None:
-        solution.write_table(save)
+        if save is None:
+            solution = kept.solve_by_layers(game, max_states=max_states, progress=progress)
+        else:
+            solution = layered.solve_by_layers(
+                game, max_states=max_states, save=save, resume=resume, progress=progress
+            )
+            progress("writing tables", 0, None)
+            solution.write_table(save)
     document = layers_document(solution)
     if json:
         print_json(document)
@@ -51,9 +61,9 @@ def print_layers(
             f"graph of {in_bytes(solution.most_bytes)}"
         )
         spent = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in solution.seconds.items())
-        kept = f"kept from {solution.kept_from}, " if solution.kept_from else ""
-        typer.echo(f"  strategy-iteration by layers: {kept}{spent}")
+        told = f"kept from {solution.kept_from}, " if solution.kept_from else ""
+        typer.echo(f"  strategy-iteration by layers: {told}{spent}")
         if save is not None:
-            typer.echo(f"Saved to {save}, a file a layer.")
+            typer.echo(f"Saved to {save}; --load {save} reads it.")
     if solution.status != "certified":
         raise typer.Exit(1)

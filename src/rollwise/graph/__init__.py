@@ -1,7 +1,7 @@
 """The graph of a game: its arrays, a view of them, components, endless play, policies."""
 
 from rollwise.graph.lotteries import Lotteries
-from rollwise.graph.naming import KEEP, NO_THROW, ROLLS_LEFT, THROW, find_state, title_of
+from rollwise.graph.naming import KEEP, NO_THROW, ROLLS_LEFT, THROW, find_state, row_of, title_of
 from rollwise.graph.state_graph import (
     ARRAYS,
     FACTS,
@@ -31,6 +31,7 @@ __all__ = [
     "State",
     "StateGraph",
     "find_state",
+    "row_of",
     "sign_of",
     "title_of",
     "win_probability",

@@ -54,25 +54,22 @@ def spread(state: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any] | list[An
     return numbers
 
 
-def find_state(
-    states: NDArray[np.int32],
-    field_names: Sequence[str],
-    state: Sequence[Any] | Mapping[str, Any],
-    title: str,
-) -> int:
-    """The row of a state in an array of them.
+def row_of(
+    field_names: Sequence[str], state: Sequence[Any] | Mapping[str, Any], title: str
+) -> list[int]:
+    """The fields of a state in order, one number each.
 
     Parameters
     ----------
-    states : (n_states, n_fields) int32
     state : sequence or mapping
         Its fields, in their order or by name: whole numbers, or tuples of them.
     title : str
-        What messages say of where it was looked for.
+        What messages say of where it is looked for.
 
     Raises
     ------
     UnknownState
+        It isn't a state.
     """
 
     def refuse(fault: str) -> NoReturn:
@@ -93,9 +90,30 @@ def find_state(
     if len(state) != len(field_names):
         refuse(f"a state has {len(field_names)} fields, and not {len(state)}")
     try:
-        fields = [index(field) for field in state]
+        return [index(field) for field in state]
     except TypeError:
         refuse(f"{tuple(state)} aren't whole numbers")
+
+
+def find_state(
+    states: NDArray[np.int32],
+    field_names: Sequence[str],
+    state: Sequence[Any] | Mapping[str, Any],
+    title: str,
+) -> int:
+    """The row of a state in an array of them.
+
+    Parameters
+    ----------
+    states : (n_states, n_fields) int32
+    state, title
+        As `row_of` takes them.
+
+    Raises
+    ------
+    UnknownState
+    """
+    fields = row_of(field_names, state, title)
     hits = np.arange(len(states))
     for column, field in zip(states.T, fields, strict=True):
         hits = hits[column[hits] == field]

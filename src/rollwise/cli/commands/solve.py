@@ -85,12 +85,20 @@ ByLayerOption = Annotated[
     typer.Option(
         "--by-layer",
         help="The graph of one layer at a time, where the rules have a "
-        "progress(s); --save then names a folder, for a file a layer.",
+        "progress(s); --save then names a folder, where each layer is kept when it is proved.",
+    ),
+]
+ResumeOption = Annotated[
+    bool,
+    typer.Option(
+        "--resume", help="Go on with the layers that a run with --by-layer --save has proved."
     ),
 ]
 # Outcomes that are looked at within some milliseconds.
 QUICKLY_SEEN = 500_000
-ONLY_BY_LAYER = "doesn't go with --by-layer, which goes with --save, --max-states and --json only"
+ONLY_BY_LAYER = (
+    "doesn't go with --by-layer, which goes with --save, --resume, --max-states and --json only"
+)
 
 
 @app.command("solve")
@@ -125,10 +133,11 @@ def solve(
     blind: BlindOption = False,
     ties: TiesOption = None,
     by_layer: ByLayerOption = False,
+    resume: ResumeOption = False,
     json: JsonOption = False,
 ) -> None:
     """Solve a game: who has the edge, and how sure that is."""
-    _check_places(history, None if by_layer else save)
+    _check_places(history, save, by_layer, resume)
     options = method_options(
         method,
         epsilon=epsilon,
@@ -164,11 +173,10 @@ def solve(
     chosen = as_played(chosen, Form(chase, target, False, ties), need_target=True)
     if by_layer:
         refuse(ONLY_BY_LAYER, **elsewhere)
-        _print_layers(chosen, max_states, save, json=json)
-        return
-    building = {"mode": read_mode(mode), "max_states": max_states}
+        return _print_layers(chosen, max_states, save, resume=resume, json=json)
+    how = {"method": method, "options": options, "max_states": max_states}
     try:
-        solution = _solved(chosen, tolerance, method=method, options=options, **building)
+        solution = _solved(chosen, tolerance, mode=read_mode(mode), **how)
     except TooManyStates:
         if any((save, *elsewhere.values())) or not goes_by_layers(chosen, max_states):
             raise
@@ -189,16 +197,20 @@ def _print_contest(game: Game, n: int | None, ties: str | None, *, blind: bool, 
     print_blind_contest(game, json=json)
 
 
-def _print_layers(game: Game, max_states: int | None, save: Path | None, *, json: bool) -> None:
+def _print_layers(
+    game: Game, max_states: int | None, save: Path | None, *, resume: bool = False, json: bool
+) -> None:
     from rollwise.cli.solve_by_layer import print_layers
 
-    print_layers(game, max_states, save, json=json)
+    print_layers(game, max_states, save, resume=resume, json=json)
 
 
-def _check_places(history: Path | None, save: Path | None) -> None:
+def _check_places(history: Path | None, save: Path | None, by_layer: bool, resume: bool) -> None:
     """Refuse files that can't be written, before the work."""
+    if resume and not (by_layer and save):
+        raise UsageError("--resume goes on with a folder: it goes with --by-layer --save FOLDER")
     check_history_path(history)
-    check_place(save)
+    check_place(None if by_layer else save)
 
 
 def _check_estimate(method: str, **proved: Any) -> None:

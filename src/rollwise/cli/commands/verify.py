@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -27,6 +28,7 @@ from rollwise.cli.forms import (
 )
 from rollwise.cli.progress import Progress
 from rollwise.documents.games import verification_document
+from rollwise.errors import UsageError
 from rollwise.game import Game
 
 
@@ -55,6 +57,11 @@ def verify(
     """Check every value of a saved solution against its error bound, without a solver."""
     from rollwise.answer.verify import verify as verify_file
 
+    if Path(file).is_dir():
+        raise UsageError(
+            f"{file} is a folder of layers, each of which has a checksum; `rollwise solve GAME "
+            "--by-layer --save FOLDER --resume` compares these, and solves anew what is damaged"
+        )
     asked = split_words(file, game, *(parameters or ()), files=1)
     chosen = _game_of(asked)
     if chosen is not None:

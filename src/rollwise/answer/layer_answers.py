@@ -1,0 +1,73 @@
+"""What is known of the layers of a game while they are solved: in memory, or in a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rollwise.answer.layer_folder import LayerFacts, LayerFolder
+
+if TYPE_CHECKING:
+    from rollwise.builders.by_layer import Layers
+
+
+class LayerAnswers:
+    """The values of the states, their bounds and the best actions, layer by layer.
+
+    Parameters
+    ----------
+    layers : Layers
+    folder : LayerFolder, optional
+        Where they are kept. Layers that are proved there aren't solved again.
+
+    Attributes
+    ----------
+    values, error_bounds : (n_states,) float64
+    actions : (n_states,) int32
+    known : frozenset of int
+        The layers that were proved before.
+    names : dict of str
+        What actions are called, by their numbers.
+    """
+
+    def __init__(self, layers: Layers, folder: LayerFolder | None = None) -> None:
+        self._indptr, self._folder = layers.indptr, folder
+        self._facts: dict[int, LayerFacts] = {}
+        self.names: dict[int, str] = {}
+        self.known: frozenset[int] = frozenset()
+        if folder is None:
+            n = len(layers.states)
+            self.values, self.error_bounds = np.empty(n), np.empty(n)
+            self.actions = np.empty(n, np.int32)
+            return
+        self.values, self.error_bounds = folder.values, folder.error_bounds
+        self.actions, self.known = folder.actions, frozenset(folder.proved)
+        self._facts |= {layer: facts for layer, (_, facts) in folder.proved.items()}
+        self.names |= folder.names
+
+    @property
+    def facts(self) -> LayerFacts:
+        """What is counted of all layers so far."""
+        return LayerFacts.of(self._facts.values())
+
+    def count(self, begin: int, facts: LayerFacts, names: Mapping[int, str]) -> None:
+        """Count what is in the layer of a state, or in a part of it."""
+        layer = self._layer_of(begin)
+        self._facts[layer] = LayerFacts.of([self._facts.get(layer, LayerFacts()), facts])
+        self.names |= names
+
+    def prove(self, begin: int, end: int) -> None:
+        """Note that these states, of one layer, have their proved values."""
+        layer = self._layer_of(begin)
+        if self._folder is not None and end == self._indptr[layer + 1]:
+            self._folder.keep(layer, self._facts[layer], self.names)
+
+    def close(self) -> None:
+        """Write down in the folder what was proved since it was last done."""
+        if self._folder is not None and not self._folder.is_written:
+            self._folder.write()
+
+    def _layer_of(self, state: int) -> int:
+        return int(np.searchsorted(self._indptr, state, side="right")) - 1

@@ -1,0 +1,336 @@
+"""An answer by layers as a folder: arrays that are read where they lie, and a manifest.
+
+The arrays are NumPy's own files: ``states.npy``, ``values.npy``, ``error_bounds.npy`` and
+``actions.npy``, a row for each state. They are mapped into memory, so that to look a state up is
+to read a few pages of them. ``manifest.json`` says what the folder is of, and has a checksum of
+the rows of each layer that is proved. It is replaced, all at once, after these rows have reached
+the disk. So whatever ends a run, the manifest names whole layers only, and the same run begun
+anew goes on from there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise import __version__
+from rollwise.errors import RollwiseError, SolutionFileError
+from rollwise.game import Game
+from rollwise.machine.atomic_files import write_atomically, write_text
+
+FORMAT = "2"
+MANIFEST = "manifest.json"
+ARRAYS: dict[str, Any] = {"values": np.float64, "error_bounds": np.float64, "actions": np.int32}
+SECONDS_BETWEEN = 1.0  # manifests of a run with many small layers
+AT_ONCE = 1 << 22  # rows that a checksum reads
+
+
+@dataclass(frozen=True)
+class LayerFacts:
+    """What is counted of a layer.
+
+    Attributes
+    ----------
+    n_actions, n_outcomes : int
+    most_bytes : int
+        Held at once by its graph.
+    largest_payoff : float
+        That play can end with, whoever gets it.
+    has_draws, has_stakes : bool
+    """
+
+    n_actions: int = 0
+    n_outcomes: int = 0
+    most_bytes: int = 0
+    largest_payoff: float = 0.0
+    has_draws: bool = False
+    has_stakes: bool = False
+
+    @classmethod
+    def of(cls, parts: Iterable[LayerFacts]) -> LayerFacts:
+        """What is counted of all parts together."""
+        every = list(parts)
+        return cls(
+            sum(part.n_actions for part in every),
+            sum(part.n_outcomes for part in every),
+            max((part.most_bytes for part in every), default=0),
+            max((part.largest_payoff for part in every), default=0.0),
+            any(part.has_draws for part in every),
+            any(part.has_stakes for part in every),
+        )
+
+
+@dataclass(eq=False)
+class LayerFolder:
+    """A folder that holds an answer by layers, or what there is of it.
+
+    Attributes
+    ----------
+    place : Path
+    about : dict
+        The game, its parameters, and what else the manifest says of the whole.
+    states : (n_states, n_fields) int32
+    indptr : (n_layers + 1,) int64
+    progress : (n_layers,) int64
+    values, error_bounds : (n_states,) float64
+    actions : (n_states,) int32
+    proved : dict
+        Of the layers that are proved, by their numbers: their checksums and facts.
+    names : dict of str
+        What actions are called, by their numbers.
+    maps : sequence of memmap
+        The arrays, as they lie in files.
+    is_written : bool
+        Whether the manifest names all that is proved.
+    """
+
+    place: Path
+    about: dict[str, Any]
+    states: NDArray[np.int32]
+    indptr: NDArray[np.int64]
+    progress: NDArray[np.int64]
+    values: NDArray[np.float64]
+    error_bounds: NDArray[np.float64]
+    actions: NDArray[np.int32]
+    proved: dict[int, tuple[str, LayerFacts]]
+    names: dict[int, str]
+    maps: Sequence[np.memmap[Any, Any]]
+    _written: float = field(default=0.0)
+    is_written: bool = True
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all layers are proved."""
+        return len(self.proved) == len(self.progress)
+
+    @property
+    def facts(self) -> LayerFacts:
+        """What is counted of all layers that are proved."""
+        return LayerFacts.of(facts for _, facts in self.proved.values())
+
+    def keep(self, layer: int, facts: LayerFacts, names: Mapping[int, str]) -> None:
+        """Note that the rows of a layer hold its proved values."""
+        self.proved[layer] = self._checksum(layer), facts
+        self.names |= names
+        self.is_written = False
+        if self.is_whole or time.monotonic() - self._written > SECONDS_BETWEEN:
+            self.write()
+
+    def write(self) -> None:
+        """Bring all rows to the disk, and then the manifest that names them."""
+        for array in self.maps:
+            array.flush()
+        layers = [
+            {"progress": progress, "end": end, **self._entry(i)}
+            for i, (progress, end) in enumerate(
+                zip(self.progress.tolist(), self.indptr[1:].tolist(), strict=True)
+            )
+        ]
+        names = {str(label): self.names[label] for label in sorted(self.names)}
+        lines = ",\n  ".join(json.dumps(layer) for layer in layers)
+        head = json.dumps({**self.about, "action_names": names}, indent=1)[1:-2]
+        write_text(self.place / MANIFEST, f'{{{head},\n "layers": [\n  {lines}\n ]\n}}\n')
+        self._written, self.is_written = time.monotonic(), True
+
+    def _entry(self, layer: int) -> dict[str, Any]:
+        if layer not in self.proved:
+            return {}
+        checksum, facts = self.proved[layer]
+        return {"checksum": checksum, **vars(facts)}
+
+    def drop_damaged(self) -> list[int]:
+        """Forget the layers whose rows aren't what was proved; which they were."""
+        damaged = [i for i, (known, _) in self.proved.items() if self._checksum(i) != known]
+        for layer in damaged:
+            del self.proved[layer]
+        return damaged
+
+    def _checksum(self, layer: int) -> str:
+        begin, end = self.indptr[layer : layer + 2].tolist()
+        return checksum_of([getattr(self, name)[begin:end] for name in ARRAYS])
+
+
+def checksum_of(arrays: Sequence[NDArray[Any]]) -> str:
+    """A checksum of the bytes of arrays, a part of them at a time."""
+    digest = hashlib.blake2b(digest_size=16)
+    for array in arrays:
+        for begin in range(0, len(array), AT_ONCE):
+            part = np.ascontiguousarray(array[begin : begin + AT_ONCE])
+            digest.update(part.view(np.uint8).reshape(-1).data)
+    return digest.hexdigest()
+
+
+def identity_of(game: Game) -> dict[str, Any]:
+    """What an answer must be of, to be read or gone on with: the game, and a hash of its rules."""
+    from rollwise.builders.compiled.reads import graph_key
+    from rollwise.builders.rules import Rules
+
+    try:
+        key = graph_key(Rules(game), __version__)
+        rules = key.text if key.lasts else None
+    except (RollwiseError, TypeError, ValueError):
+        rules = None
+    return {
+        "format": FORMAT,
+        "game": game.name,
+        "parameters": dict(game.parameters),
+        "rules": rules,
+        "rollwise": __version__,
+    }
+
+
+def begin_folder(
+    place: Path,
+    game: Game,
+    states: NDArray[np.int32],
+    indptr: NDArray[np.int64],
+    progress: NDArray[np.int64],
+    about: Mapping[str, Any],
+) -> LayerFolder:
+    """Make a folder for an answer, with its states and nothing else yet.
+
+    Raises
+    ------
+    OutputError
+        It can't be written.
+    """
+    place.mkdir(parents=True, exist_ok=True)
+
+    def write_states(where: Path) -> None:
+        with where.open("wb") as file:
+            np.save(file, states, allow_pickle=False)
+
+    write_atomically(place / "states.npy", write_states)
+    for name, dtype in ARRAYS.items():
+        shape = (len(states),)
+        np.lib.format.open_memmap(place / f"{name}.npy", mode="w+", dtype=dtype, shape=shape)
+    facts = {**identity_of(game), **about, "states_checksum": checksum_of([states])}
+    made = _mapped(place, facts, indptr, progress, {}, {}, "r+")
+    made.write()
+    return made
+
+
+def open_folder(place: Path, game: Game | None = None, *, to_write: bool = False) -> LayerFolder:
+    """What a folder holds.
+
+    Parameters
+    ----------
+    game : Game, optional
+        What it must be of.
+    to_write : bool
+        Whether layers are to be added.
+
+    Raises
+    ------
+    SolutionFileError
+        It holds no answer, or that of another game, or of other rules; or a file is missing or
+        damaged.
+    """
+    found = read_manifest(place)
+    try:
+        layers, names = found.pop("layers"), found.pop("action_names")
+        indptr = np.array([0, *(layer["end"] for layer in layers)], np.int64)
+        progress = np.array([layer["progress"] for layer in layers], np.int64)
+        proved = {
+            i: (
+                str(layer["checksum"]),
+                LayerFacts(**{name: layer[name] for name in LayerFacts.__dataclass_fields__}),
+            )
+            for i, layer in enumerate(layers)
+            if "checksum" in layer
+        }
+        known = {int(label): str(name) for label, name in names.items()}
+        if game is not None:
+            _require_same(place, found, json.loads(json.dumps(identity_of(game))))
+        mode = "r+" if to_write else "r"
+        made = _mapped(place, found, indptr, progress, proved, known, mode)
+        n = int(indptr[-1])
+        if any(len(getattr(made, name)) != n for name in ("states", *ARRAYS)):
+            raise ValueError("a file has other rows than the manifest")
+        if to_write and checksum_of([made.states]) != found["states_checksum"]:
+            raise ValueError("states.npy holds other states than were found")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SolutionFileError(
+            f"{place} is damaged: {error}; solve the game again into an empty folder"
+        ) from error
+    return made
+
+
+def read_manifest(place: Path) -> dict[str, Any]:
+    """What the manifest of a folder says.
+
+    Raises
+    ------
+    SolutionFileError
+        There is none, or it is damaged.
+    """
+    path = place / MANIFEST
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if found["format"] != FORMAT:
+            raise SolutionFileError(
+                f"{place} was written by rollwise {found['rollwise']}, whose folders are others; "
+                "solve the game again into an empty folder"
+            )
+    except FileNotFoundError:
+        raise SolutionFileError(
+            f"{place} holds no answer: it has no {MANIFEST}; `rollwise solve GAME --by-layer "
+            "--save FOLDER` writes one"
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SolutionFileError(
+            f"{path} is damaged; solve the game again into an empty folder"
+        ) from error
+    return dict(found)
+
+
+def is_folder(place: str | Path | None) -> bool:
+    """Whether a place that was named is a folder, and so can't be a file."""
+    return place is not None and Path(place).is_dir()
+
+
+def _require_same(place: Path, found: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+    for name in ("game", "parameters"):
+        if found[name] != asked[name]:
+            raise SolutionFileError(
+                f"{place} is of {_named(found)}, and not of {_named(asked)}; choose another folder"
+            )
+    if found["rollwise"] != asked["rollwise"] or None in (found["rules"], asked["rules"]):
+        return
+    if found["rules"] != asked["rules"]:
+        raise SolutionFileError(
+            f"{place} is of other rules of {asked['game']}: they were changed since; choose "
+            "another folder"
+        )
+
+
+def _named(about: Mapping[str, Any]) -> str:
+    from rollwise.graph import title_of
+
+    return title_of(about["game"], about["parameters"])
+
+
+def _mapped(
+    place: Path,
+    about: dict[str, Any],
+    indptr: NDArray[np.int64],
+    progress: NDArray[np.int64],
+    proved: dict[int, tuple[str, LayerFacts]],
+    names: dict[int, str],
+    mode: Any,
+) -> LayerFolder:
+    paths = [place / f"{name}.npy" for name in ARRAYS]
+    maps = [np.load(path, mmap_mode=mode, allow_pickle=False) for path in paths]
+    states = np.load(place / "states.npy", mmap_mode="r", allow_pickle=False).view(np.ndarray)
+    values, bounds, actions = (array.view(np.ndarray) for array in maps)
+    return LayerFolder(
+        place, about, states, indptr, progress, values, bounds, actions, proved, names, maps
+    )

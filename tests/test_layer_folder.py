@@ -1,0 +1,224 @@
+"""Answers by layers that are kept in a folder, layer by layer, and read where they lie."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_runner import output, run
+from stakes import Gammons
+
+import rollwise
+from rollwise.answer import layered
+from rollwise.answer.layer_folder import LayerFolder
+from rollwise.answer.layered import open_layers, solve_by_layers
+from rollwise.errors import SolutionFileError, UnknownState, UsageError
+from rollwise.game import Game
+from rollwise.games.pig import Pig
+from rollwise.games.royal_ur import RoyalUr
+from rollwise.games.super_six import SuperSix
+from rollwise.games.yahtzee import Yahtzee
+
+pytestmark = pytest.mark.needs_jit
+
+GAMES = [Pig(target=8), SuperSix(9), RoyalUr(pieces=1), Yahtzee(boxes=1)]
+PACKED = [RoyalUr(pieces=1), RoyalUr(pieces=2)]
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+@pytest.fixture
+def packed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small games are solved by packed layers too."""
+    monkeypatch.setattr(layered, "WORTHWHILE", 0)
+
+
+def require_same(game: Game, folder: Path) -> None:
+    plain, saved = solve_by_layers(game), solve_by_layers(game, save=folder)
+    read = open_layers(folder, game)
+    for answer in (saved, read):
+        for name in ("states", "layers", "progress", "values", "error_bounds", "actions"):
+            assert np.array_equal(getattr(answer, name), getattr(plain, name))
+        for name in ("n_actions", "n_outcomes", "has_draws", "stakes", "most_bytes", "start"):
+            assert getattr(answer, name) == getattr(plain, name)
+        assert answer.action_names == plain.action_names
+    every = np.arange(len(plain.states))
+    assert np.array_equal(read.numbers_of(np.asarray(plain.states)), every)
+    last = len(every) - 1
+    assert read.find(plain.states[last].tolist()) == last
+    with pytest.raises(UnknownState):
+        read.find([77] * len(plain.field_names))
+
+
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
+def test_a_folder_holds_what_memory_holds(game: Game, tmp_path: Path) -> None:
+    require_same(game, tmp_path / "f")
+
+
+@pytest.mark.usefixtures("packed")
+@pytest.mark.parametrize("game", PACKED, ids=lambda game: game.name)
+def test_a_folder_holds_packed_layers(game: Game, tmp_path: Path) -> None:
+    require_same(game, tmp_path / "f")
+
+
+class Killed(BaseException):
+    """What ends a run in the middle of a layer."""
+
+
+def stopped_and_resumed(
+    game: Game, folder: Path, monkeypatch: pytest.MonkeyPatch, when: int
+) -> None:
+    """Let a run end as the layer number `when` is noted, before the manifest is written."""
+    keep, seen = LayerFolder.keep, []
+
+    def dying(self: LayerFolder, *given: object) -> None:
+        seen.append(given)
+        if len(seen) > when:
+            raise Killed
+        self._written = 0.0  # each layer is written down at once
+        keep(self, *given)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(LayerFolder, "keep", dying)
+        patched.setattr("rollwise.answer.layer_answers.LayerAnswers.close", lambda self: None)
+        with pytest.raises(Killed):
+            solve_by_layers(game, save=folder)
+    with pytest.raises(SolutionFileError, match=rf"holds {when} of .* layers"):
+        open_layers(folder, game)
+    with pytest.raises(UsageError, match="goes on with them"):
+        solve_by_layers(game, save=folder)
+    solve_by_layers(game, save=folder, resume=True)
+
+
+@pytest.mark.parametrize("game", [GAMES[0], GAMES[1], GAMES[3]], ids=lambda game: game.name)
+def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(
+    game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = solve_by_layers(game, save=tmp_path / "whole")
+    known = bytes_of(tmp_path / "whole")
+    for when in sorted({0, len(whole.progress) // 2, len(whole.progress) - 1}):
+        folder = tmp_path / str(when)
+        stopped_and_resumed(game, folder, monkeypatch, when)
+        assert bytes_of(folder) == known
+
+
+@pytest.mark.usefixtures("packed")
+def test_packed_layers_go_on_to_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = RoyalUr(pieces=2)
+    solve_by_layers(game, save=tmp_path / "whole")
+    known = bytes_of(tmp_path / "whole")
+    for when in (0, 1, 2):
+        stopped_and_resumed(game, tmp_path / str(when), monkeypatch, when)
+        assert bytes_of(tmp_path / str(when)) == known
+
+
+def test_a_damaged_layer_is_solved_anew(tmp_path: Path) -> None:
+    game = SuperSix(9)
+    solve_by_layers(game, save=tmp_path)
+    known = bytes_of(tmp_path)
+    for name in ("values", "error_bounds", "actions"):
+        rows = np.load(tmp_path / f"{name}.npy", mmap_mode="r+")
+        rows[len(rows) // 2] += 1
+        rows.flush()
+        del rows
+        assert bytes_of(tmp_path) != known
+        solve_by_layers(game, save=tmp_path, resume=True)
+        assert bytes_of(tmp_path) == known
+
+
+def written(manifest: Path) -> int:
+    """How often a manifest was replaced, as far as that can be told."""
+    return manifest.stat().st_mtime_ns if manifest.exists() else 0
+
+
+def test_a_killed_process_loses_no_layer(tmp_path: Path) -> None:
+    """Killed as soon as some layers are written down, again and again until it is whole."""
+    asked = [sys.executable, "-m", "rollwise", "solve", "super-six", "sticks=30", "--by-layer"]
+    asked += ["--save", str(tmp_path / "f"), "--resume"]
+    manifest, known = tmp_path / "f" / "manifest.json", 0
+    for _ in range(3):
+        begun = subprocess.Popen(asked, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until = time.monotonic() + 60
+        while begun.poll() is None and known == (known := written(manifest)):
+            assert time.monotonic() < until
+            time.sleep(0.001)
+        if begun.poll() is None:
+            os.kill(begun.pid, signal.SIGKILL)
+        begun.wait()
+    assert subprocess.run(asked, capture_output=True, check=True).returncode == 0
+    output("solve", "super-six", "sticks=30", "--by-layer", "--save", str(tmp_path / "whole"))
+    assert bytes_of(tmp_path / "f") == bytes_of(tmp_path / "whole")
+
+
+def test_folders_that_are_refused(tmp_path: Path) -> None:
+    game = Pig(target=6)
+    solve_by_layers(game, save=tmp_path)
+    manifest = tmp_path / "manifest.json"
+    text = manifest.read_text()
+
+    def refused(match: str, game: Game = game) -> None:
+        with pytest.raises(SolutionFileError, match=match):
+            open_layers(tmp_path, game)
+        with pytest.raises(SolutionFileError, match=match):
+            solve_by_layers(game, save=tmp_path, resume=True)
+
+    refused("is of pig target=6 .*, and not of pig target=7", Pig(target=7))
+    refused("and not of gammons", Gammons())
+    facts = json.loads(text)
+    manifest.write_text(json.dumps({**facts, "rules": "0123"}))
+    refused("of other rules of pig: they were changed since")
+    manifest.write_text(json.dumps({**facts, "rollwise": "0.1.0", "rules": "0123"}))
+    assert open_layers(tmp_path, game).value > 0  # whose names for rules may be others
+    manifest.write_text(text[:-40])
+    refused("manifest.json is damaged")
+    manifest.write_text(json.dumps({**facts, "format": "3"}))
+    refused("whose folders are others")
+    manifest.write_text(text)
+    states = (tmp_path / "states.npy").read_bytes()
+    (tmp_path / "states.npy").write_bytes(states[:-1] + b"\x07")
+    with pytest.raises(SolutionFileError, match="other states than were found"):
+        solve_by_layers(game, save=tmp_path, resume=True)
+    (tmp_path / "states.npy").write_bytes(states[:-16])
+    refused("is damaged")
+    (tmp_path / "states.npy").unlink()
+    refused("is damaged")
+    with pytest.raises(SolutionFileError, match="holds no answer"):
+        open_layers(tmp_path / "nothing", game)
+
+
+def test_commands_read_a_folder(tmp_path: Path) -> None:
+    place, game = str(tmp_path / "f"), ("super-six", "sticks=9")
+    said = output("solve", *game, "--by-layer", "--save", place)
+    assert f"--load {place} reads it" in said
+    whole = rollwise.solve(SuperSix(9))
+    rows = json.loads(output("table", *game, "--load", place, "--json"))["rows"]
+    assert len(rows) == whole.graph.n_states
+    some = json.loads(output("table", *game, "--load", place, "--where", "mine == 2", "--json"))
+    assert some["rows"] == [row for row in rows if row["mine"] == 2]
+    state = ",".join(f"{name}={rows[-1][name]}" for name in whole.graph.field_names)
+    advice = json.loads(output("advise", *game, "--load", place, "--state", state, "--json"))
+    assert advice["value"] == pytest.approx(rows[-1]["value"], abs=1e-12)
+    again = run("solve", *game, "--by-layer", "--save", place)
+    assert again.returncode == 2
+    assert "--resume goes on with them" in again.stderr
+    assert run("solve", *game, "--by-layer", "--save", place, "--resume").returncode == 0
+    for asked, message in (
+        (("solve", *game, "--resume"), "--by-layer --save FOLDER"),
+        (("page", *game, "--load", place), "advise, table, play, plot and report"),
+        (("advise", "pig", "--load", place, "--state", state), "is of super-six"),
+        (("verify", place), "each of which has a checksum"),
+    ):
+        refused = run(*asked)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert message in refused.stderr
