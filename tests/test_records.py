@@ -21,6 +21,7 @@ import rollwise
 from rollwise.coach import History, Session, Table, json_line, read_records, replay, written
 from rollwise.coach.game_record import RecordError
 from rollwise.coach.made_scores import made_scores
+from rollwise.coach.open_table import OpenTable
 from rollwise.errors import OutputError
 from rollwise.games.chicago import Chicago
 from rollwise.games.pig import Pig
@@ -71,6 +72,19 @@ def test_every_way_of_keeping_a_game_gives_it_back(tmp_path, game):
         assert [one.headers["seed"] for one in records] == ["1", "2", "3"]
     results = [json.loads(line)["result"] for line in lines.splitlines()]
     assert results == [one.ledger().result if one.is_over else None for one in sessions]
+
+
+def test_games_that_are_too_large_for_a_graph_are_kept_and_taken_up(tmp_path):
+    """At a table that grows; its rules have one fingerprint, however far it has grown."""
+    answer = rollwise.solve_by_layers(RoyalUr(pieces=1))
+    session = played(OpenTable.of(answer), 3)
+    assert session.is_over
+    History(tmp_path / "a.sqlite").keep(json_line(session))
+    (tmp_path / "a.game").write_text(written(session), encoding="utf-8")
+    for name in ("a.sqlite", "a.game"):
+        again = replay(read_records(tmp_path / name)[0], OpenTable.of(answer))
+        assert moves_of(again) == moves_of(session)
+        assert again.ledger().result == session.ledger().result
 
 
 @pytest.mark.parametrize(
