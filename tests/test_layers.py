@@ -258,6 +258,8 @@ def test_a_file_a_layer(tmp_path):
     assert pl.read_parquet(files).equals(solution.table())
     solve_by_layers(SuperSix(5)).write_table(tmp_path / "table")
     assert len(list((tmp_path / "table").iterdir())) == 4
+    states = solution.states_where()
+    assert solution.cells_of(states) == solution.rows_of(states).to_dict(as_series=False)
     whole = solve(SuperSix(9)).table("lid >= 3")
     some = solution.table("lid >= 3").sort("lid", "mine", "theirs", "forced")
     assert some.drop("value", "win_probability", "error_bound").equals(
