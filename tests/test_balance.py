@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from little_games import RandomTable
 from stakes import Gammons
+from stalling_games import Trap
 from throwing import Runners
 
 import rollwise
@@ -214,6 +215,13 @@ def test_stakes_have_luck_and_no_drama():
     score = squares.sides[0].score
     spread = score.standard_error * math.sqrt(4000)
     assert figures.luck.value == pytest.approx(spread, rel=0.1)
+
+
+def test_where_weak_players_go_round_for_ever():
+    figures = balance(Trap(), evaluations=10)
+    assert figures.skill is None
+    assert figures.rules.rules == ()
+    assert figures.value.value == 2.0
 
 
 @given(st.integers(0, 10_000))

@@ -9,6 +9,7 @@ import pytest
 from cli_runner import output, refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stalling_games import Trap
 
 from rollwise.analysis.thumb.frontier import find_rules
 from rollwise.analysis.thumb.score import Scorer
@@ -363,6 +364,12 @@ def test_endless_rules_are_no_rules():
     policies = Policies.of(SuperSix(sticks=5, may_stop=2))
     found = find_rules(policies, 2, evaluations=300)
     assert all(np.isfinite(rule.loss) for rule in found.rules)
+
+
+def test_where_every_simple_rule_goes_round_for_ever():
+    found = find_rules(Trap(), 2, evaluations=50)
+    assert found.rules == ()
+    assert thumb_document(build(Trap()), found)["rules"] == []
 
 
 def test_where_nothing_has_to_be_remembered():

@@ -174,6 +174,8 @@ class Search:
         for rule in scored:
             self._keep(rule)
         self._usual = sorted(rule.deeds[0] for rule in scored[:MOST_USUAL])
+        if not self.kept:
+            return  # with each of these play can go round for ever
         in_vain = 0
         while not self._over() and in_vain < MOST_IN_VAIN:
             base, scored_before = self._next(), self.scored
