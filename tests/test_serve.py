@@ -349,6 +349,25 @@ def test_saved_solutions_are_used(tmp_path):
         assert solved(client, target=5)["state"] == "solved"
 
 
+def test_saved_layers_are_used(tmp_path):
+    """A folder of layers is opened, and not solved anew."""
+    game = find("royal-ur")(pieces=1)
+    rollwise.solve_by_layers(game, save=tmp_path / "ur")
+    (tmp_path / "empty").mkdir()
+    assert list(offer(["royal-ur"], tmp_path).saved.values()) == [tmp_path / "ur"]
+    app = make_app(offer(["royal-ur"], tmp_path), Limits())
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        found = solved(client, "royal-ur", pieces=1)
+        assert found["state"] == "solved"
+        assert list(found["solution"]["seconds"]) == ["read"]
+        words = "game=royal-ur&parameter=pieces=1"
+        start = "state=mine=0,theirs=0,home=0,rival=0"
+        here = client.get(f"/api/position?{words}&{start}").json()
+        assert here["value"] == pytest.approx(rollwise.solve(game).value, abs=1e-12)
+        assert "The Royal Game of Ur" in client.get(f"/page?{words}").text
+        assert client.get(f"/api/table?{words}&limit=3").status_code == 200
+
+
 @pytest.fixture
 def process():
     command = [sys.executable, "-m", "rollwise", "serve", "pig", "--port", "0"]

@@ -26,7 +26,7 @@ class Offered:
     references : dict
         What a worker finds the same rules by.
     saved : dict
-        Files of solutions.
+        Files of solutions, and folders of layers.
     """
 
     kinds: dict[str, type[Game]]
@@ -91,15 +91,21 @@ def _is_game(base: ast.expr) -> bool:
 
 
 def _saved(folder: Path, kinds: dict[str, type[Game]]) -> dict[Key, Path]:
-    """The solutions of a folder that are of these games; other files are left alone."""
+    """The solutions of a folder that are of these games: files, and folders of layers.
+
+    All else in it is left alone.
+    """
+    from rollwise.answer.layer_folder import read_manifest
     from rollwise.answer.storage import read_facts, typed_parameters
 
     if not folder.is_dir():
         raise UsageError(f"--solutions {folder}: there is no such folder")
     found = {}
-    for path in sorted(folder.glob("*.parquet")):
+    for path in sorted(folder.iterdir()):
+        if not path.is_dir() and path.suffix != ".parquet":
+            continue
         with contextlib.suppress(RollwiseError):
-            facts = read_facts(path)
+            facts = read_manifest(path) if path.is_dir() else read_facts(path)
             if facts["game"] in kinds:
                 game = create(kinds[facts["game"]], typed_parameters(facts))
                 found[key_of(game)] = path.resolve()

@@ -11,6 +11,7 @@ import queue
 import sys
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rollwise.errors import RollwiseError, TooManyStates, UsageError, words_of_the_command_line
@@ -68,7 +69,7 @@ def _begin(told: Mapping[str, Any], say: Any) -> Answer:
     from rollwise.documents.answers import layers_document, solution_document
     from rollwise.games import create, find
 
-    _limit(told["memory"])
+    _limit(told["memory"] + _mapped_bytes(told["saved"]))
 
     def progress(stage: str, done: int, total: int | None) -> None:
         say(stage=stage, done=int(done), total=None if total is None else int(total))
@@ -78,6 +79,13 @@ def _begin(told: Mapping[str, Any], say: Any) -> Answer:
     document = layers_document(answer) if large else solution_document(answer)  # type: ignore[arg-type]
     say(solved=document)
     return answer
+
+
+def _mapped_bytes(saved: str | None) -> int:
+    """The size of the files that are mapped, whose addresses count, and their pages don't."""
+    if saved is None or not Path(saved).is_dir():
+        return 0
+    return sum(path.stat().st_size for path in Path(saved).iterdir())
 
 
 def _limit(most_bytes: int) -> None:
@@ -91,8 +99,11 @@ def _limit(most_bytes: int) -> None:
 def _answer(game: Game, saved: str | None, progress: Any) -> Answer:
     """The answer to a game, by layers where it is too large for one graph."""
     from rollwise.answer.kept import large, load, solve, solve_by_layers
+    from rollwise.answer.layered import open_layers
     from rollwise.builders.rules import Rules
 
+    if saved is not None and Path(saved).is_dir():
+        return open_layers(saved, game)
     if saved is not None:
         return load(saved, game, progress=progress)
     if (known := large(game)) is not None:
@@ -151,8 +162,6 @@ def _found(answer: Any, question: Mapping[str, Any]) -> tuple[Solution, int]:
 
 def _keep(answer: Any, question: Mapping[str, Any]) -> str:
     """Keep a game that was played, once it was played again here."""
-    from pathlib import Path
-
     from rollwise.coach.agreed_game import agreed_form, agreed_game, title
     from rollwise.coach.history import History
     from rollwise.coach.json_lines import json_line, record_of_line
