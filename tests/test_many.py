@@ -28,7 +28,7 @@ from rollwise.games.super_six import SuperSix, SuperSixForMore
 from rollwise.many.players import Players
 from rollwise.many.proving import prove_profile
 from rollwise.many.seats import build_seats, seen_from
-from rollwise.many.table import evaluate_seats, respond_to, simulate_seats
+from rollwise.many.table import evaluate_seats, respond_to, respond_to_adversaries, simulate_seats
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WHO_STOPS = f"{EXAMPLES}/who_stops.py:WhoStops"
@@ -296,6 +296,31 @@ def test_best_responses():
     assert response.error_bound < 1e-12
 
 
+def test_against_all_others():
+    """With two it is the game itself; with three the least that one can be made to have."""
+    two = respond_to_adversaries(build_seats(PigForMore(8, players=2)))
+    known = rollwise.solve(Pig(8)).win_probability
+    assert two.best == pytest.approx((known, 1 - known), abs=1e-12)
+    graph = build_seats(Pig(5, 3, players=3))
+    found = respond_to_adversaries(graph)
+    assert found.error_bound < 1e-12
+    alone = seen_from(graph, 0, [None] * 3)
+    worth = np.zeros(alone.n_states)
+    weight = alone.outcome_weight / np.add.reduceat(
+        alone.outcome_weight, alone.outcome_indptr[:-1]
+    ).repeat(np.diff(alone.outcome_indptr))
+    mine = np.arange(alone.n_states) < graph.n_states
+    for _ in range(300):
+        after = np.where(alone.outcome_state < 0, alone.outcome_payoff, worth[alone.outcome_state])
+        actions = np.add.reduceat(weight * after, alone.outcome_indptr[:-1])
+        most = np.maximum.reduceat(actions, alone.action_indptr[:-1])
+        worth = np.where(mine, most, np.minimum.reduceat(actions, alone.action_indptr[:-1]))
+    least = worth.reshape(3, -1)[[0, 2, 1], 0]
+    assert found.best == pytest.approx(least, abs=1e-12)
+    equilibrium = rollwise.equilibrium(Pig(5, 3, players=3)).win_probabilities
+    assert np.all(np.array(found.best) < np.array(equilibrium) + 1e-12)
+
+
 def test_who_wins():
     assert won_by(0) == WIN
     assert rollwise.payoff(6) == won_by(2, 1)
@@ -364,6 +389,7 @@ def test_commands():
     assert shares["win_probabilities"][0] == pytest.approx(first, abs=1e-12)
     response = json.loads(printed("respond", *pig, "--to", "random", "--json"))
     assert response["best_responses"][0] > response["win_probabilities"][0] + 0.05
+    assert "seat 3 wins with" in printed("respond", *pig, "--to", "adversaries")
     assert "instead of" in printed("respond", *pig, "--to", "hold-at-20")
     assert "seat 3, random" in printed("evaluate", *pig, "--policy", "hold-at-20,hold-at-20,random")
     played = json.loads(

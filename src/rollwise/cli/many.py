@@ -203,19 +203,25 @@ def evaluate(game: Game, *, policy: str, max_states: int | None, json: bool) -> 
 
 def respond(game: Game, *, to: str, max_states: int | None, json: bool) -> None:
     """Print what one seat can get where all others play one policy."""
-    from rollwise.many.table import respond_to
+    from rollwise.many.table import ADVERSARIES, respond_to, respond_to_adversaries
 
     found = _policies(game, to, max_states)
-    response = respond_to(found.graph, found.find_policy(to))
+    if to == ADVERSARIES:
+        response = respond_to_adversaries(found.graph)
+    else:
+        response = respond_to(found.graph, found.find_policy(to))
     if json:
         print_json(response_of_many_document(found.graph, response))
         return
     typer.echo(f"best responses to {response.policy} of all others: {found.graph.title}")
     bounds = [response.error_bound] * found.players
-    numbers = [in_common(column(x, bounds)) for x in (response.best, response.win_probabilities)]
-    for seat, (best, plain) in enumerate(zip(numbers[0][0], numbers[1][0], strict=True), 1):
-        typer.echo(f"  seat {seat} wins with probability {best} instead of {plain}")
-    typer.echo(f"  (certified ± {max((sure for _, sure in numbers), key=float)})")
+    best, sure = in_common(column(response.best, bounds))
+    known = response.win_probabilities
+    plain = [f" instead of {x.number}" for x in column(known, bounds[: len(known)])]
+    for seat, number in enumerate(best):
+        instead = plain[seat] if plain else ""
+        typer.echo(f"  seat {seat + 1} wins with probability {number}{instead}")
+    typer.echo(f"  (certified ± {sure})")
 
 
 def simulate(

@@ -97,7 +97,7 @@ def seen_from(graph: StateGraph, seat: int, profile: Sequence[Floats | None]) ->
     seat : int
         Whose payoff it is.
     profile : sequence of (n_actions,) float64 or None
-        How likely each seat takes each action; None leaves it free, and only `seat` can be.
+        How likely each seat takes each action; None leaves it free, as if `seat` chose for it.
 
     Returns
     -------
@@ -154,4 +154,26 @@ def seen_from(graph: StateGraph, seat: int, profile: Sequence[Floats | None]) ->
         players=1,
         objective="win",
         **whole,
+    )
+
+
+def against_all(graph: StateGraph) -> StateGraph:
+    """The game as it is to one seat if all others want nothing but to keep it from winning.
+
+    Returns
+    -------
+    StateGraph
+        For two players, the first seat and all the others together; states as in `seen_from`.
+        Payoffs are seen from the mover, 1 for a win of the first seat and -1 where it has nothing.
+    """
+    alone = seen_from(graph, 0, [None] * graph.players)
+    mine = np.arange(alone.n_states) < graph.n_states
+    here = np.repeat(mine[alone.action_state], np.diff(alone.outcome_indptr))
+    goes_on = alone.outcome_state >= 0
+    there = mine[np.where(goes_on, alone.outcome_state, 0)]
+    payoff = np.where(here, 1.0, -1.0) * (2.0 * alone.outcome_payoff - 1.0)
+    return alone.with_arrays(
+        players=2,
+        outcome_passes=goes_on & (here != there),
+        outcome_payoff=np.where(goes_on, 0.0, payoff),
     )

@@ -13,8 +13,10 @@ from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy
 from rollwise.kernels.playing_seats import play_games
-from rollwise.many.seats import payoffs_of, seen_from
+from rollwise.many.seats import against_all, payoffs_of, seen_from
 from rollwise.numbers.randomness import check_seed, fresh_seed, stream
+
+ADVERSARIES = "adversaries"  # who want nothing but to keep a seat from winning
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,10 @@ class Response:
     Attributes
     ----------
     policy : str
-    win_probabilities, best : tuple of float
-        Of each seat from the start: with the same policy, and with the best response to it.
+    win_probabilities : tuple of float
+        Of each seat from the start, with the same policy; empty where there is none.
+    best : tuple of float
+        The same with the best response to it.
     error_bound : float
         Of each of them; proved.
     """
@@ -112,6 +116,29 @@ def respond_to(graph: StateGraph, policy: Policy) -> Response:
         tuple(worth.found.values[starts].tolist()),
         tuple(best.found.values[starts].tolist()),
         float(max(x.certificate.bounds[starts].max() for x in (worth, best))),
+    )
+
+
+def respond_to_adversaries(graph: StateGraph) -> Response:
+    """What each seat can be sure of, if all others want nothing but to keep it from winning.
+
+    It is the value of a game for two, the seat and all others together: a lower bound of
+    what the seat has in any equilibrium.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        From `rollwise.many.seats.build_seats`.
+    """
+    n, size = graph.players, graph.n_states
+    found, certificate, _ = solve_and_certify(against_all(graph))
+    starts = [-seat % n * size for seat in range(n)]
+    sign = np.where(np.arange(n) == 0, 1.0, -1.0)  # of the others' states, in their eyes
+    return Response(
+        ADVERSARIES,
+        (),
+        tuple(((1.0 + sign * found.values[starts]) / 2.0).tolist()),
+        float(certificate.bounds[starts].max()) / 2.0 + 2.0**-52,
     )
 
 
