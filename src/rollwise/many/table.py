@@ -10,7 +10,7 @@ import numpy as np
 
 from rollwise.answer.certified import solve_and_certify
 from rollwise.errors import UsageError
-from rollwise.graph import StateGraph
+from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.policies import Policy
 from rollwise.kernels.playing_seats import play_games
 from rollwise.many.seats import against_all, payoffs_of, seen_from
@@ -137,7 +137,7 @@ def respond_to_adversaries(graph: StateGraph) -> Response:
     return Response(
         ADVERSARIES,
         (),
-        tuple(((1.0 + sign * found.values[starts]) / 2.0).tolist()),
+        tuple(win_probability(sign * found.values[starts]).tolist()),
         float(certificate.bounds[starts].max()) / 2.0 + 2.0**-52,
     )
 
