@@ -145,6 +145,7 @@ def test_who_stops_mixes_as_two_equations_say():
     stops = (after_a_wait - (1 - 0.35 - last)) / (after_a_wait - 0.05)
     assert found.win_probabilities == pytest.approx((0.35, 1 - 0.35 - last, last), abs=1e-13)
     assert found.policy.probability[1] == pytest.approx(stops, abs=1e-12)
+    assert stops == pytest.approx(271 / 1611, abs=1e-15)  # as docs/many-seats.md has it
     assert (len(found.mixing), found.mixing_components) == (1, 1)
     assert found.deviation_gain < 1e-12
 
