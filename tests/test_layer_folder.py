@@ -25,6 +25,8 @@ from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.super_six import SuperSix
 from rollwise.games.yahtzee import Yahtzee
+from rollwise.machine import memory_limits
+from rollwise.numbers import sizes
 
 pytestmark = pytest.mark.needs_jit
 
@@ -222,3 +224,39 @@ def test_commands_read_a_folder(tmp_path: Path) -> None:
         refused = run(*asked)
         assert (refused.returncode, refused.stdout) == (2, "")
         assert message in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("8GB", 8e9), ("2.5", 2.5e9), ("500 mb", 5e8), ("1GiB", 2**30), ("x", None), ("-1GB", None)],
+)
+def test_amounts_of_memory(text: str, size: float | None) -> None:
+    assert sizes.bytes_of(text) == size
+
+
+def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for amount in ("x", "10MB"):
+        refused = run("solve", "super-six", "sticks=9", "--memory", amount)
+        assert refused.returncode == 2
+        assert f"--memory is {amount}; it is an amount such as 8GB" in refused.stderr
+    monkeypatch.setattr(memory_limits, "left", lambda: 1000.0)
+    refused = run("solve", "super-six", "sticks=9", "--by-layer")
+    assert refused.returncode == 1
+    assert "solving super-six sticks=9 takes" in refused.stderr
+    assert "may take only 0 MB more" in refused.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="where files that are mapped are no memory")
+def test_no_more_memory_is_taken() -> None:
+    asked = "import sys; from rollwise.cli import main; sys.argv = ['rollwise', *sys.argv[1:]]; "
+    asked += "code = main(); import resource; print(resource.getrlimit(resource.RLIMIT_DATA)[0]); "
+    asked += "import numpy; numpy.ones(10**9)"
+    done = subprocess.run(
+        [sys.executable, "-c", asked, "solve", "piglet", "--memory", "2GB"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "wins with probability" in done.stdout
+    assert done.stdout.splitlines()[-1] == "2000000000"
+    assert "MemoryError" in done.stderr

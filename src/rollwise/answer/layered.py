@@ -43,6 +43,7 @@ from rollwise.graph import (
 from rollwise.graph.choices import are_best, costs, first_best, in_order
 from rollwise.graph.lookahead import action_gaps
 from rollwise.graph.vocabulary import Vocabulary
+from rollwise.machine import memory_limits
 from rollwise.machine.pipeline import Source, Stage, pipeline
 from rollwise.methods.strategy_iteration import Solver, strategy_iteration
 from rollwise.numbers.printed import certified, chance
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
 
 MOST_TURNS = 16  # that are remembered
 ABOUT = ("start", "n_outcomes", "in_order", "n_roots")  # of layers, in a folder
+ANSWER_BYTES = 36  # of a state: its value, bounds and action
 FEW = 20  # states whose progress isn't worth a look at compiled rules
 ROWS_AT_ONCE = 1 << 22  # of the table, where some of them are looked for
 MOST_AT_ONCE = 6  # layers that are built and not yet certified
@@ -455,7 +457,11 @@ def solve_by_layers(
     began = time.perf_counter()
     layers, answers = _begun(game, save, resume, max_states, progress)
     seconds = {"states": time.perf_counter() - began}
-    if can_be_packed(layers.rules) and layers.n_outcomes > WORTHWHILE:
+    is_packed = can_be_packed(layers.rules) and layers.n_outcomes > WORTHWHILE
+    memory_limits.require(
+        _bytes_to_solve(layers, is_packed), f"solving {title_of(game.name, game.parameters)}"
+    )
+    if is_packed:
         work: Packed | _ByLayer = Packed(layers, answers, progress)
     else:
         work = _ByLayer(layers, answers, progress)
@@ -502,6 +508,15 @@ def _begun(
     about = {name: getattr(layers, name) for name in ABOUT}
     arrays = layers.states, layers.indptr, layers.progress
     return layers, LayerAnswers(layers, begin_folder(place, game, *arrays, about))
+
+
+def _bytes_to_solve(layers: Layers, is_packed: bool) -> int:
+    """About how much memory layers take while they are solved, besides their states."""
+    # as was measured: of an outcome, of a state besides, and how many layers there are at once
+    outcome, state, held = (12, 0, 2) if is_packed else (60, 270, MOST_AT_ONCE)
+    largest = int(np.sort(np.diff(layers.indptr))[-held:].sum())
+    each = outcome * layers.n_outcomes / len(layers.states) + state
+    return int(largest * each) + ANSWER_BYTES * len(layers.states)
 
 
 def _answer(

@@ -60,7 +60,7 @@ def _run() -> int:
         say(f"{error.format_message()} (rollwise COMMAND --help says more)")
         return int(error.exit_code)
     except MemoryError:
-        say("out of memory; smaller parameters or a lower --max-states help")
+        say("out of memory; smaller parameters, a lower --max-states or more --memory help")
         return 1
     except OSError as error:
         streams.close()

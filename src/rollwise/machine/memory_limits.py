@@ -16,6 +16,21 @@ TO_LOAD_NUMBA = 250_000_000
 TO_COMPILE = 420_000_000
 
 
+def limit(most_bytes: int) -> None:
+    """Let this process take no more memory of its own than that; files that are mapped are none.
+
+    More raises a MemoryError. On Windows, where there is no such limit, it does nothing.
+    """
+    try:
+        import resource
+    except ImportError:
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    if most != resource.RLIM_INFINITY:
+        most_bytes = min(most_bytes, most)
+    resource.setrlimit(resource.RLIMIT_DATA, (most_bytes, most))
+
+
 def left() -> float:
     """Bytes that this process may still take under its limits; infinity where there are none.
 
@@ -49,5 +64,5 @@ def require(needed: int, purpose: str) -> None:
     if room < needed:
         raise TooLittleMemory(
             f"{purpose} takes {needed / 1e6:.0f} MB of memory, and this process may take only "
-            f"{max(room, 0) / 1e6:.0f} MB more; raise its limit (ulimit -v, ulimit -d)"
+            f"{max(room, 0) / 1e6:.0f} MB more; raise its limit (--memory, ulimit -v, ulimit -d)"
         )

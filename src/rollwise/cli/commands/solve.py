@@ -52,9 +52,11 @@ from rollwise.cli.progress import Progress
 from rollwise.cli.streams import say
 from rollwise.documents.answers import solution_document
 from rollwise.errors import TooManyStates, UsageError
+from rollwise.machine import memory_limits
 from rollwise.machine.atomic_files import check_place
 from rollwise.methods import find_method
 from rollwise.numbers.printed import rounded_up
+from rollwise.numbers.sizes import bytes_of
 
 if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
@@ -94,8 +96,29 @@ ResumeOption = Annotated[
         "--resume", help="Go on with the layers that a run with --by-layer --save has proved."
     ),
 ]
+
+
+def _limit_memory(text: str | None) -> str | None:
+    """Take no more memory than --memory says."""
+    if text is not None:
+        size = bytes_of(text)
+        if size is None or size < LEAST_MEMORY:
+            raise UsageError(f"--memory is {text}; it is an amount such as 8GB, at least 500MB")
+        memory_limits.limit(size)
+    return text
+
+
+MemoryOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        callback=_limit_memory,
+        help="Take no more memory, as in 8GB; what doesn't fit is refused.",
+    ),
+]
 # Outcomes that are looked at within some milliseconds.
 QUICKLY_SEEN = 500_000
+LEAST_MEMORY = 500_000_000  # bytes, of which Numba takes a half
 ONLY_BY_LAYER = (
     "doesn't go with --by-layer, which goes with --save, --resume, --max-states and --json only"
 )
@@ -134,6 +157,7 @@ def solve(
     ties: TiesOption = None,
     by_layer: ByLayerOption = False,
     resume: ResumeOption = False,
+    memory: MemoryOption = None,
     json: JsonOption = False,
 ) -> None:
     """Solve a game: who has the edge, and how sure that is."""
@@ -180,9 +204,8 @@ def solve(
     except TooManyStates:
         if any((save, *elsewhere.values())) or not goes_by_layers(chosen, max_states):
             raise
-        _print_layers(chosen, None, None, json=json)
-    else:
-        _tell(solution, game, save, history, json=json)
+        return _print_layers(chosen, None, None, json=json)
+    _tell(solution, game, save, history, json=json)
 
 
 def _print_contest(game: Game, n: int | None, ties: str | None, *, blind: bool, json: bool) -> None:
