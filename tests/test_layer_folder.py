@@ -248,9 +248,15 @@ def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="where files that are mapped are no memory")
 def test_no_more_memory_is_taken() -> None:
-    asked = "import sys; from rollwise.cli import main; sys.argv = ['rollwise', *sys.argv[1:]]; "
-    asked += "code = main(); import resource; print(resource.getrlimit(resource.RLIMIT_DATA)[0]); "
-    asked += "import numpy; numpy.ones(10**9)"
+    asked = """
+import contextlib, numpy, resource, sys
+from rollwise.cli import main
+sys.argv[0] = "rollwise"
+with contextlib.suppress(SystemExit):
+    main()
+print(resource.getrlimit(resource.RLIMIT_DATA)[0])
+numpy.ones(10**9)
+"""
     done = subprocess.run(
         [sys.executable, "-c", asked, "solve", "piglet", "--memory", "2GB"],
         capture_output=True,
