@@ -19,6 +19,7 @@ import rollwise
 from rollwise.answer import layered
 from rollwise.answer.layer_folder import LayerFolder
 from rollwise.answer.layered import open_layers, solve_by_layers
+from rollwise.builders.by_layer import find_layers
 from rollwise.errors import SolutionFileError, UnknownState, UsageError
 from rollwise.game import Game
 from rollwise.games.pig import Pig
@@ -239,30 +240,48 @@ def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         refused = run("solve", "super-six", "sticks=9", "--memory", amount)
         assert refused.returncode == 2
         assert f"--memory is {amount}; it is an amount such as 8GB" in refused.stderr
-    monkeypatch.setattr(memory_limits, "left", lambda: 1000.0)
+    monkeypatch.setattr(memory_limits, "left", lambda: 1e9)
+    monkeypatch.setattr(layered, "_bytes_to_solve", lambda layers, is_packed: 2 * 10**9)
     refused = run("solve", "super-six", "sticks=9", "--by-layer")
     assert refused.returncode == 1
-    assert "solving super-six sticks=9 takes" in refused.stderr
-    assert "may take only 0 MB more" in refused.stderr
+    assert "solving super-six sticks=9 takes 2000 MB" in refused.stderr
+    assert "may take only 1000 MB more" in refused.stderr
+
+
+def test_estimates_grow_with_the_game() -> None:
+    sizes = [layered._bytes_to_solve(find_layers(Pig(target=n)), False) for n in (5, 10, 20)]
+    assert sizes == sorted(sizes)
+    assert sizes[0] > 20_000
+    assert sizes[-1] < 20_000_000
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="where files that are mapped are no memory")
 def test_no_more_memory_is_taken() -> None:
     asked = """
-import contextlib, numpy, resource, sys
-from rollwise.cli import main
+import resource, sys
+import numpy
+from rollwise import cli
+from rollwise.machine import memory_limits
+
+def said(self):
+    print(resource.getrlimit(resource.RLIMIT_DATA)[0])
+    numpy.ones(10**9)
+
+import rollwise.cli.commands.solve as solve
+solve._print_layers = lambda *given, **how: said(None)
 sys.argv[0] = "rollwise"
-with contextlib.suppress(SystemExit):
-    main()
-print(resource.getrlimit(resource.RLIMIT_DATA)[0])
-numpy.ones(10**9)
+code = 0
+try:
+    cli.main()
+except SystemExit as ended:
+    code = ended.code
+print(code, resource.getrlimit(resource.RLIMIT_DATA)[0] != 2000000000)
 """
     done = subprocess.run(
-        [sys.executable, "-c", asked, "solve", "piglet", "--memory", "2GB"],
+        [sys.executable, "-c", asked, "solve", "super-six", "--by-layer", "--memory", "2GB"],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert "wins with probability" in done.stdout
-    assert done.stdout.splitlines()[-1] == "2000000000"
-    assert "MemoryError" in done.stderr
+    assert done.stdout.splitlines() == ["2000000000", "1 True"]
+    assert "more --memory help" in done.stderr

@@ -12,6 +12,8 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from rollwise.machine.interrupts import start
+
 LOOKS, SECONDS_BETWEEN = 10, 1.0  # a rule may take so many looks at the clock
 
 
@@ -62,7 +64,7 @@ def watched() -> Iterator[None]:
                 raise_there(caller, ctypes.py_object(TakesTooLong))
                 return
 
-    threading.Thread(target=look, daemon=True).start()
+    start(threading.Thread(target=look, daemon=True))
     try:
         yield
     finally:

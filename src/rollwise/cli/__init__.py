@@ -8,6 +8,7 @@ from typing import Any
 
 from rollwise.cli import streams
 from rollwise.cli.streams import one_line, say
+from rollwise.machine import memory_limits
 
 
 def _show_warning(message: Warning | str, *args: Any, **kwargs: Any) -> None:
@@ -45,7 +46,7 @@ def _run() -> int:
     # Typer has Click within itself, and offers of its exceptions only the narrower ones.
     CLICK_EXCEPTION: Any = typer.BadParameter.__mro__[2]
     try:
-        with streams.kept_for_data(sys.argv):
+        with streams.kept_for_data(sys.argv), memory_limits.kept():
             code = app(standalone_mode=False) or 0
         sys.stdout.flush()  # here, where it may fail
         return int(code)

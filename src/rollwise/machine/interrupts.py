@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from rollwise.machine import memory_limits
+
 Result = TypeVar("Result")
 
 LOOK = 0.2  # seconds
+TO_START = 20_000_000  # bytes of a thread: its stack, and some more
 
 
 def heard(
@@ -54,10 +57,13 @@ def heard(
 def start(thread: threading.Thread) -> None:
     """Start a thread; where there is no room for one more, that is a lack of memory.
 
+    Under a limit its room is looked at first: Python waits for ever for a thread that gets none.
+
     Raises
     ------
     MemoryError
     """
+    memory_limits.require(TO_START, "a thread")
     try:
         thread.start()
     except RuntimeError as error:

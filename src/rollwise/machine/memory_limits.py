@@ -7,6 +7,8 @@ what is left is looked at before it is needed.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from rollwise.errors import TooLittleMemory
 
@@ -29,6 +31,22 @@ def limit(most_bytes: int) -> None:
     if most != resource.RLIM_INFINITY:
         most_bytes = min(most_bytes, most)
     resource.setrlimit(resource.RLIMIT_DATA, (most_bytes, most))
+
+
+@contextmanager
+def kept() -> Iterator[None]:
+    """Put the limit back after a ``with`` block, whatever `limit` made of it."""
+    try:
+        import resource
+    except ImportError:
+        yield
+        return
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    try:
+        yield
+    finally:
+        if resource.getrlimit(resource.RLIMIT_DATA) != before:
+            resource.setrlimit(resource.RLIMIT_DATA, before)
 
 
 def left() -> float:
@@ -64,5 +82,5 @@ def require(needed: int, purpose: str) -> None:
     if room < needed:
         raise TooLittleMemory(
             f"{purpose} takes {needed / 1e6:.0f} MB of memory, and this process may take only "
-            f"{max(room, 0) / 1e6:.0f} MB more; raise its limit (--memory, ulimit -v, ulimit -d)"
+            f"{max(room, 0) / 1e6:.0f} MB more; raise its limit (ulimit -v, ulimit -d, --memory)"
         )
