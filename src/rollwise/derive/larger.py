@@ -59,6 +59,8 @@ def larger(game: Game, graph: StateGraph, by: int) -> Larger:
             wide_game = dataclasses.replace(game, **{name: getattr(game, name) + by})
         except ParameterError:
             continue
+        if wide_game.players != game.players:
+            continue
         wide = build(wide_game)
         place = place_of(graph, wide)
         if place is not None:
