@@ -29,6 +29,11 @@ def words_of_the_command_line() -> Iterator[None]:
         _on_command_line = before
 
 
+def on_command_line() -> bool:
+    """Whether messages speak of options."""
+    return _on_command_line
+
+
 class RollwiseError(Exception):
     """Anything that rollwise reports instead of an answer."""
 
@@ -50,6 +55,9 @@ class ForMorePlayers(UsageError):
     def __init__(self, message: str, game: Any) -> None:
         super().__init__(message)
         self.game = game
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (*self.args, self.game)  # from another process
 
 
 class UnknownGame(UsageError):
@@ -124,6 +132,12 @@ class TooLittleMemory(RollwiseError, MemoryError):
 
 class NotServed(RollwiseError):
     """A server that can't listen where it should."""
+
+    exit_code = 1
+
+
+class ClusterError(RollwiseError):
+    """Workers that can't be reached, or that are gone."""
 
     exit_code = 1
 

@@ -51,6 +51,7 @@ COMPONENTS = ("components.order", "components.indptr")  # of a graph, where they
 ELSEWHERE = (
     "analysis",
     "cli",
+    "cluster",
     "coach",
     "documents",
     "environments",

@@ -18,6 +18,7 @@ import re
 import sys
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType
@@ -26,6 +27,8 @@ from rollwise.errors import ParameterError, UnknownGame
 from rollwise.faults import PASSED_ON, fault_text, one_line
 from rollwise.game import Game
 from rollwise.parameters import no_parameter, parameter_specs
+
+READ = "rollwise_rules_"  # begins the names of modules that were read from files
 
 
 def available() -> dict[str, type[Game]]:
@@ -109,6 +112,37 @@ def find_installed(name: str) -> type[Game]:
     )
 
 
+@dataclass(frozen=True)
+class Sheet:
+    """The rules of a game as they travel to another process.
+
+    Attributes
+    ----------
+    rules : type of Game, or str
+        A class that other processes import, or ``/path/to/file.py:ClassName``, which they read.
+    """
+
+    rules: type[Game] | str
+
+    @classmethod
+    def of(cls, kind: type[Game]) -> Sheet:
+        """The sheet of a game."""
+        if not kind.__module__.startswith(READ):
+            return cls(kind)
+        return cls(f"{Path(inspect.getfile(kind)).resolve()}:{kind.__qualname__}")
+
+    @property
+    def kind(self) -> type[Game]:
+        """The rules.
+
+        Raises
+        ------
+        UnknownGame
+            Their file isn't here.
+        """
+        return find(self.rules) if isinstance(self.rules, str) else self.rules
+
+
 def _in_file(path: Path, class_name: str) -> type[Game]:
     module = _load(path)
     cls = getattr(module, class_name, None)
@@ -134,7 +168,7 @@ def _load(path: Path) -> object:
     except OSError as error:
         raise UnknownGame(f"{path} can't be read: {error.strerror}") from error
     # compiled code goes by the name of its module: other contents, another name
-    name = f"rollwise_rules_{path.stem}_{contents}"
+    name = f"{READ}{path.stem}_{contents}"
     loader = _FreshLoader(name, str(path))
     spec = importlib.util.spec_from_file_location(name, path, loader=loader)
     if spec is None:

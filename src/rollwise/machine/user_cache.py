@@ -53,6 +53,11 @@ def use(asked: bool) -> None:
     _in_use = asked
 
 
+def in_use() -> bool:
+    """Whether it does so, as far as `use` said."""
+    return _in_use
+
+
 def answers_folder() -> Path | None:
     """Where graphs and answers are kept (see `rollwise.answer.kept`); None where they aren't.
 

@@ -6,15 +6,19 @@ result depends on the seed alone and not on how many workers there are.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
+from contextlib import nullcontext
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import AnyPolicy, Policies, Subject
+from rollwise.cluster.pool import Pool
+from rollwise.cluster.threads import Threads
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.policies import Policy
@@ -42,6 +46,7 @@ def simulate(
     workers: int = 1,
     exact: bool = True,
     progress: Callable[[str, int, int | None], None] | None = None,
+    pool: Pool | None = None,
 ) -> Match:
     """Play games between policies and hold them against the exact figures.
 
@@ -64,6 +69,8 @@ def simulate(
         Whether to compute the exact figures too.
     progress : callable, optional
         Called now and then as ``progress("playing", games, total)``.
+    pool : Pool, optional
+        Whose workers play, and not threads; see `rollwise.cluster`.
 
     Returns
     -------
@@ -76,6 +83,8 @@ def simulate(
         Too few games; a policy that doesn't fit; an opponent in a game for one.
     EndlessPlay
         A game between these policies goes on for more than a million moves.
+    ClusterError
+        The workers are gone.
 
     Warns
     -----
@@ -95,7 +104,8 @@ def simulate(
     seed = fresh_seed() if seed is None else check_seed(seed)
     for_points = graph.is_score
     counts = [Counts(for_points) for _ in range(seats)]
-    _play(table, counts, games, seed, workers, progress)
+    with nullcontext(pool) if pool is not None else Threads(workers) as players:
+        _play(table, counts, games, seed, players, progress)
 
     other = mine if theirs is None else theirs
     names = (mine.name, other.name if graph.players == 2 else "")
@@ -125,7 +135,7 @@ def _play(
     counts: list[Counts],
     games: int,
     seed: int,
-    workers: int,
+    pool: Pool,
     progress: Callable[[str, int, int | None], None] | None,
 ) -> None:
     """Play the blocks of all seats in order, some at the same time, and add them up."""
@@ -137,28 +147,35 @@ def _play(
         for first, share in enumerate(shares)
         if number * BLOCK < share
     )
+    shared, done = pool.share(table), 0
+    waiting = deque[tuple[int, Future[Games]]]()
 
-    def play(number: int, first: int, size: int) -> Games:
-        return table.play(size, stream(seed, number + first * SECOND_SEAT), first)
+    def count_first() -> None:
+        nonlocal done
+        first, future = waiting.popleft()
+        block = pool.result(future)
+        counts[first].add(block)
+        done += len(block.payoff)
+        if progress is not None:
+            progress("playing", done, games)
 
-    done = 0
-    with held_back() as interrupt, ThreadPoolExecutor(workers) as pool:
-        waiting: list[tuple[int, Future[Games]]] = []
-        for job in chain(plan, [None] * workers):
-            if job is not None and not interrupt.asked:
-                waiting.append((job[1], pool.submit(play, *job)))
-            if waiting and (job is None or len(waiting) > workers):
-                first, future = waiting.pop(0)
-                block = future.result()
-                counts[first].add(block)
-                done += len(block.payoff)
-                if progress is not None:
-                    progress("playing", done, games)
+    with held_back() as interrupt:
+        for number, first, size in plan:
+            if interrupt.asked:
+                break
+            words = stream(seed, number + first * SECOND_SEAT)
+            waiting.append((first, pool.submit(_block, shared, size, words, first)))
+            if len(waiting) > pool.width:
+                count_first()
         while waiting:
-            first, future = waiting.pop(0)
-            counts[first].add(future.result())
+            count_first()
         if interrupt.asked and all(part.games for part in counts):
             interrupt.asked = False  # what was played is the answer
+
+
+def _block(table: PlayTable, size: int, words: NDArray[np.uint64], first: int) -> Games:
+    """Games from one stream of random numbers."""
+    return table.play(size, words.copy(), first)
 
 
 def _with_exact(

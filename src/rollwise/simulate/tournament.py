@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import AnyPolicy, Policies, Subject
+from rollwise.cluster.pool import Here, Pool
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph, sign_of, win_probability
 from rollwise.graph.policies import Policy
@@ -80,6 +81,7 @@ def tournament(
     workers: int = 1,
     exact: bool = True,
     progress: Callable[[str, int, int | None], None] | None = None,
+    pool: Pool | None = None,
 ) -> Tournament:
     """Let every policy play every other.
 
@@ -97,10 +99,14 @@ def tournament(
     exact : bool
     progress : callable, optional
         Called as ``progress("pairs", done, pairs)``.
+    pool : Pool, optional
+        Whose workers each take a pair; see `rollwise.cluster`.
 
     Raises
     ------
     UsageError
+    ClusterError
+        The workers are gone.
     """
     known = Policies.of(game)
     graph, entered = known.graph, [known.find(policy) for policy in policies]
@@ -112,11 +118,11 @@ def tournament(
         raise UsageError(f"the policy {twice!r} is entered twice")
     if exact and graph.n_outcomes <= MOST_EXACT:
         try:
-            return _run(graph, entered, names, None, 0, 1, progress)
+            return _run(graph, entered, names, None, 0, 1, progress, pool or Here())
         except EndlessPlay:
             pass
     seed = fresh_seed() if seed is None else check_seed(seed)
-    return _run(graph, entered, names, seed, games, workers, progress)
+    return _run(graph, entered, names, seed, games, workers, progress, pool or Here())
 
 
 def _run(
@@ -127,24 +133,31 @@ def _run(
     games: int,
     workers: int,
     progress: Callable[[str, int, int | None], None] | None,
+    pool: Pool,
 ) -> Tournament:
     n = len(policies)
+    shared, sent = pool.share(graph), [pool.share(policy) for policy in policies]
     if graph.players == 1:
         entries = []
-        for i, policy in enumerate(policies):
-            own = None if seed is None else derived_seed(seed, i)
-            entries.append(_alone(graph, policy, own, games, workers))
+        own = [None if seed is None else derived_seed(seed, i) for i in range(n)]
+        each = [(shared, sent[i], own[i], games, workers) for i in range(n)]
+        for entry in pool.in_order(_alone, each):
+            entries.append(entry)
             if progress is not None:
-                progress("policies", i + 1, n)
+                progress("policies", len(entries), n)
         sign = sign_of(graph.objective)
         entries.sort(key=lambda entry: -sign * entry.result)
         return Tournament(names, tuple(entries), None, None, None, seed is None, games, seed)
     first = np.full((n, n), np.nan)
     errors = np.full((n, n), np.nan)
     pairs = [(i, j) for i in range(n) for j in range(i, n)]
-    for done, (i, j) in enumerate(pairs, start=1):
-        own = None if seed is None else derived_seed(seed, done)
-        rates, bounds = _pair(graph, policies[i], policies[j], i == j, own, games, workers)
+    own = [None if seed is None else derived_seed(seed, done + 1) for done in range(len(pairs))]
+    pieces = [
+        (shared, sent[i], sent[j], i == j, random_seed, games, workers)
+        for (i, j), random_seed in zip(pairs, own, strict=True)
+    ]
+    played = pool.in_order(_pair, pieces)
+    for done, ((i, j), (rates, bounds)) in enumerate(zip(pairs, played, strict=True), start=1):
         first[i, j], first[j, i] = rates
         errors[i, j], errors[j, i] = bounds
         if progress is not None:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from itertools import product
 
 from rollwise.answer.solution import Solution
+from rollwise.cluster.pool import Here, Pool
 from rollwise.errors import ParameterError, UsageError
 from rollwise.game import Game
-from rollwise.games import create
+from rollwise.games import Sheet, create
 from rollwise.simulate.lengths import expected_lengths
 
 MEASURES = {
@@ -157,6 +158,7 @@ def tune(
     aim: Aim,
     solve: Callable[[Game], Solution],
     progress: Progress | None = None,
+    pool: Pool | None = None,
 ) -> Tuning:
     """Solve a game for all combinations of some parameters' values.
 
@@ -171,6 +173,8 @@ def tune(
     solve : callable
         Solves and certifies a game.
     progress : callable, optional
+    pool : Pool, optional
+        Whose workers solve the games, each as a task. They must be able to import `solve`.
 
     Raises
     ------
@@ -178,6 +182,8 @@ def tune(
         A value is out of the range of its parameter. Nothing has been solved then.
     UsageError
         The measure isn't one of this game, or there are too many combinations.
+    ClusterError
+        The workers are gone.
     """
     twice = set(fixed) & set(vary)
     if twice:
@@ -185,19 +191,32 @@ def tune(
     combined = [dict(zip(vary, values, strict=True)) for values in product(*vary.values())]
     if len(combined) > MOST_POINTS:
         raise UsageError(f"that is {len(combined):,} games; at most {MOST_POINTS:,} are solved")
-    games = [create(kind, {**fixed, **values}) for values in combined]
+    typed = [{**fixed, **values} for values in combined]
+    for each in typed:
+        create(kind, each)
+    sheet = Sheet.of(kind)
+    found = (pool or Here()).in_order(
+        _solved_amount, ((sheet, each, aim.measure, solve) for each in typed)
+    )
     points = list[Point]()
     stopped = False
     try:
-        for values, game in zip(combined, games, strict=True):
+        for values in combined:
             if progress is not None:
-                progress("solving games", len(points), len(games))
-            points.append(Point(values, *amount_of(aim.measure, solve(game))))
+                progress("solving games", len(points), len(combined))
+            points.append(Point(values, *next(found)))
     except KeyboardInterrupt:
         if not points:
             raise
         stopped = True
     return Tuning(aim, points, stopped)
+
+
+def _solved_amount(
+    sheet: Sheet, typed: Mapping[str, str], measure: str, solve: Callable[[Game], Solution]
+) -> tuple[float, float]:
+    """The measure of one of the games, as `amount_of` gives it."""
+    return amount_of(measure, solve(create(sheet.kind, typed)))
 
 
 def amount_of(measure: str, solution: Solution) -> tuple[float, float]:

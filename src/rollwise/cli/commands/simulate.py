@@ -31,6 +31,7 @@ from rollwise.cli.forms import (
     WithScoreOption,
     as_played,
 )
+from rollwise.cli.pools import ClusterOption, check_workers, workers_of
 from rollwise.cli.progress import Progress
 from rollwise.documents.parts import ties_document
 from rollwise.documents.simulated import match_document, told_games_document
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 GAMES, OF_LARGE = 100_000, 1_000
 SCORES_SHOWN = 30
+NOT_LARGE = "isn't for games too large for one graph, which are played turn by turn"
 
 
 AgainstOption = Annotated[
@@ -84,6 +86,7 @@ def simulate(
     games: GamesOption = None,
     seed: SeedOption = None,
     workers: WorkersOption = None,
+    cluster: ClusterOption = None,
     exact: ExactOption = True,
     tell: TellOption = None,
     chase: ChaseOption = False,
@@ -104,19 +107,19 @@ def simulate(
     from rollwise.graph.policies import ties_in_play
 
     if tell:
-        refuse("doesn't go with --tell, which tells one game", games=games, workers=workers)
+        told = {"games": games, "workers": workers, "cluster": cluster}
+        refuse("doesn't go with --tell, which tells one game", **told)
         refuse("doesn't go with --tell, which tells one game", no_exact=not exact)
-    workers = 1 if workers is None else workers
     if games is not None and games < 1:
         raise UsageError(f"--games is {games}; it must be at least 1")
-    if workers < 1:
-        raise UsageError(f"--workers is {workers}; it must be at least 1")
+    check_workers(workers, cluster)
     chosen = as_played(
         read_game(game, parameters),
         Form(chase, target, contest, ties, with_score),
         need_target=True,
     )
     if tell is None and kept.large(chosen) is not None:
+        refuse(NOT_LARGE, cluster=cluster)
         _of_large(chosen, policy, against, games, seed, json=json)
         return
     try:
@@ -125,6 +128,7 @@ def simulate(
     except TooManyStates:
         if tell is not None or max_states is not None or chosen.base_game is not chosen:
             raise
+        refuse(NOT_LARGE, cluster=cluster)
         _of_large(chosen, policy, against, games, seed, json=json)
         return
     with Progress() as progress:
@@ -139,8 +143,9 @@ def simulate(
                 first,
                 second,
                 GAMES if games is None else games,
+                cluster,
                 seed=seed,
-                workers=workers,
+                workers=workers or 1,
                 exact=exact,
                 progress=progress,
             )
@@ -182,15 +187,20 @@ def _of_large(
 
 
 def _played(
-    graph: StateGraph, first: Policy, second: Policy | None, games: int, **options: Any
+    graph: StateGraph,
+    first: Policy,
+    second: Policy | None,
+    games: int,
+    cluster: str | None,
+    **options: Any,
 ) -> Match:
     """Games that are played, warning of every figure that chance doesn't explain."""
     from rollwise.simulate import Disagreement
     from rollwise.simulate import simulate as play
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), workers_of(cluster) as pool:
         warnings.simplefilter("always", Disagreement)
-        return play(graph, first, second, games=games, **options)
+        return play(graph, first, second, games=games, pool=pool, **options)
 
 
 def _tell(

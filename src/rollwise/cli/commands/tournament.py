@@ -27,6 +27,7 @@ from rollwise.cli.forms import (
     WithScoreOption,
     as_played,
 )
+from rollwise.cli.pools import ClusterOption, check_workers, workers_of
 from rollwise.cli.progress import Progress
 from rollwise.documents.parts import ties_document
 from rollwise.documents.simulated import tournament_document
@@ -58,6 +59,7 @@ def tournament(
     workers: Annotated[
         int | None, typer.Option(help="Threads that play at the same time; 1 unless given.")
     ] = None,
+    cluster: ClusterOption = None,
     exact: Annotated[
         bool, typer.Option("--exact/--no-exact", help="Exact results, or simulated ones.")
     ] = True,
@@ -77,8 +79,7 @@ def tournament(
 
     if games is not None and games < 2:
         raise UsageError(f"--games is {games}; it must be at least 2")
-    if workers is not None and workers < 1:
-        raise UsageError(f"--workers is {workers}; it must be at least 1")
+    check_workers(workers, cluster)
     names = [name.strip() for name in policies.split(",") if name.strip()]
     if len(names) < 2:
         raise UsageError("--policies needs at least two, as in hold-at-20,random")
@@ -91,15 +92,17 @@ def tournament(
         known = kept.policies(chosen, max_states=max_states, progress=progress)
         graph = known.graph
         entered = [known.find(name) for name in names]
-        found = play(
-            graph,
-            entered,
-            games=GAMES if games is None else games,
-            seed=seed,
-            workers=workers or 1,
-            exact=exact,
-            progress=progress,
-        )
+        with workers_of(cluster) as pool:
+            found = play(
+                graph,
+                entered,
+                games=GAMES if games is None else games,
+                seed=seed,
+                workers=workers or 1,
+                exact=exact,
+                progress=progress,
+                pool=pool,
+            )
     if found.exact and (games, workers, seed) != (None, None, None):
         typer.echo(
             "rollwise: nothing was simulated, so --games, --seed and --workers say nothing; "

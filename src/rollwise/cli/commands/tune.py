@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,7 @@ from rollwise.cli.common import (
     print_table,
     read_values,
 )
+from rollwise.cli.pools import ClusterOption, ProcessesOption, check_workers, processes_or
 from rollwise.cli.progress import Progress
 from rollwise.errors import UsageError
 
@@ -50,6 +52,8 @@ def tune(
         Path | None,
         typer.Option(metavar="FILE", help="Draw the curve (.html, .svg, .png)."),
     ] = None,
+    workers: ProcessesOption = None,
+    cluster: ClusterOption = None,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
@@ -68,15 +72,17 @@ def tune(
         from rollwise.plot.curves import check_curve
 
         check_curve(values, out)
+    check_workers(workers, cluster)
     kind, fixed = find(game), read_values(parameters or ())
-    with Progress() as progress:
+    with Progress() as progress, processes_or(cluster, workers) as pool:
         found = tuning.tune(
             kind,
             fixed,
             values,
             wanted,
-            lambda one: kept.solve(one, max_states=max_states),
+            partial(kept.solve, max_states=max_states),
             progress,
+            pool,
         )
     if out is not None:
         from rollwise.plot.curves import draw_curve

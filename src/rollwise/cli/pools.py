@@ -1,0 +1,59 @@
+"""``--workers`` and ``--cluster``: who does what is many independent tasks."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rollwise.errors import UsageError
+
+if TYPE_CHECKING:
+    from rollwise.cluster.pool import Pool
+
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Let the workers of a Dask scheduler do it, as in tcp://10.0.0.1:8786.",
+    ),
+]
+ProcessesOption = Annotated[
+    int | None,
+    typer.Option("--workers", metavar="N", help="Processes that work at the same time; 1."),
+]
+
+
+def check_workers(workers: int | None, cluster: str | None) -> None:
+    """Refuse, before any work, what can't be.
+
+    Raises
+    ------
+    UsageError
+    """
+    from rollwise.cluster.dask_workers import check_address
+
+    if workers is not None and workers < 1:
+        raise UsageError(f"--workers is {workers}; it must be at least 1")
+    if workers is not None and cluster is not None:
+        raise UsageError("--workers are of this machine, and --cluster has its own: give one")
+    check_address(cluster)
+
+
+def workers_of(cluster: str | None) -> AbstractContextManager[Pool | None]:
+    """The workers of a cluster, if it is given."""
+    if cluster is None:
+        return nullcontext()
+    from rollwise.cluster.dask_workers import DaskWorkers
+
+    return DaskWorkers(cluster)
+
+
+def processes_or(cluster: str | None, workers: int | None) -> AbstractContextManager[Pool | None]:
+    """The workers of a cluster, or processes of this machine where there are to be several."""
+    if cluster is not None or workers is None or workers == 1:
+        return workers_of(cluster)
+    from rollwise.cluster.processes import Processes
+
+    return Processes(workers)

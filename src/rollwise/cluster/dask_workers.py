@@ -1,0 +1,147 @@
+"""The workers of a cluster, by Dask (https://distributed.dask.org)."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from typing import Any, TypeVar
+
+from rollwise.cluster.pool import Pool
+from rollwise.cluster.tasks import Ways, done
+from rollwise.errors import ClusterError, MissingExtra, UsageError
+
+Thing = TypeVar("Thing")
+CONNECTING = 10.0  # seconds for which a scheduler may be silent
+PATIENCE = 60.0  # seconds without any worker, after which nobody waits any longer
+BETWEEN = 1.0  # seconds, between questions who is there
+QUIET = ("distributed", "distributed.client", "distributed.core", "tornado", "tornado.application")
+_ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx)://[^/\s]+:\d+/?")
+
+
+def check_address(address: str | None) -> None:
+    """Make sure that an address may be one of a scheduler.
+
+    Raises
+    ------
+    UsageError
+    """
+    if address is not None and _ADDRESS.fullmatch(address) is None:
+        raise UsageError(
+            f"--cluster is {address!r}; it is the address of a Dask scheduler, as in "
+            "tcp://10.0.0.1:8786"
+        )
+
+
+class DaskWorkers(Pool):
+    """The workers that have told a scheduler of themselves.
+
+    Parameters
+    ----------
+    address : str
+        Of the scheduler, as in ``tcp://10.0.0.1:8786``.
+
+    Raises
+    ------
+    MissingExtra
+    ClusterError
+        No scheduler answers there, or it has no workers.
+    """
+
+    def __init__(self, address: str) -> None:
+        check_address(address)
+        distributed = _distributed()
+        self.address = address
+        try:
+            self._client = distributed.Client(
+                address, timeout=CONNECTING, set_as_default=False, name="rollwise"
+            )
+        except (OSError, ValueError) as error:
+            raise ClusterError(
+                f"no scheduler answers at {address}; `dask scheduler` begins one"
+            ) from error
+        self._tasks = self._client.get_executor(pure=False)
+        try:
+            self._client.wait_for_workers(1, timeout=CONNECTING)
+        except (OSError, CancelledError) as error:
+            self.close()
+            raise ClusterError(
+                f"the scheduler at {address} has no workers; `dask worker {address}` begins one"
+            ) from error
+        self._looked = self._seen = time.monotonic()
+
+    @property
+    def width(self) -> int:  # type: ignore[override]
+        """The threads of all workers that there are now."""
+        return max(sum(self._threads().values()), 1)
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Give a task to the scheduler."""
+        try:
+            future: Future[Any] = self._tasks.submit(done, Ways.here(), function, *arguments)
+        except Exception as error:  # as Dask says that its client is closed: in many ways
+            raise self._gone() from error
+        return future
+
+    def share(self, thing: Thing) -> Thing:
+        """Send a thing to the workers; what stands for it among arguments."""
+        try:
+            found: Thing = self._client.scatter(thing, broadcast=True, hash=False)
+        except Exception as error:
+            raise self._gone() from error
+        return found
+
+    def result(self, future: Future[Any]) -> Any:
+        """What came of a task."""
+        try:
+            return super().result(future)
+        except CancelledError as error:  # so it is where the scheduler is gone
+            raise self._gone() from error
+        except Exception as error:
+            if type(error).__name__ == "KilledWorker":
+                raise ClusterError(
+                    "workers die of the same task again and again; have they too little memory?"
+                ) from error
+            raise
+
+    def check(self) -> None:
+        """Make sure that there is a scheduler, and that workers come back soon if all are gone."""
+        now = time.monotonic()
+        if now < self._looked + BETWEEN:
+            return
+        if self._threads():
+            self._seen = time.monotonic()
+        elif now > self._seen + PATIENCE:
+            raise ClusterError(
+                f"the scheduler at {self.address} has had no workers for {PATIENCE:.0f} seconds"
+            )
+        self._looked = time.monotonic()
+
+    def _threads(self) -> dict[str, int]:
+        """How many threads each worker has."""
+        if self._client.status != "running":
+            raise self._gone()
+        try:
+            return dict(self._client.nthreads())
+        except Exception as error:
+            raise self._gone() from error
+
+    def _gone(self) -> ClusterError:
+        return ClusterError(f"the scheduler at {self.address} is gone")
+
+    def close(self) -> None:
+        """Say good-bye to the scheduler, which drops what isn't done."""
+        self._client.close(timeout=2)
+
+
+def _distributed() -> Any:
+    """Dask's library, which says nothing of its own."""
+    try:
+        import dask
+
+        dask.config.set({"logging": dict.fromkeys(QUIET, "critical")})
+        import distributed
+    except ImportError as error:
+        raise MissingExtra('a cluster needs Dask: pip install "rollwise[cluster]"') from error
+    return distributed

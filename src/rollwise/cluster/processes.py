@@ -1,0 +1,112 @@
+"""Processes of this machine."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future, InvalidStateError, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from multiprocessing import get_context, parent_process
+from typing import Any
+
+from rollwise.cluster.pool import Pool
+from rollwise.cluster.tasks import Ways, done
+from rollwise.errors import ClusterError
+from rollwise.machine.switches import VARIABLE
+
+MOST_DEATHS = 3  # of workers at one task
+
+
+class Processes(Pool):
+    """So many processes, each on a core of its own.
+
+    Where one of them dies, all are begun anew, and do what wasn't done again.
+    """
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self._lock, self._closed = threading.Lock(), False
+        self._pool = self._new()
+
+    def _new(self) -> ProcessPoolExecutor:
+        alone = self.width > 1
+        return ProcessPoolExecutor(self.width, get_context("spawn"), _begin, (alone,))
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Give a task to a process."""
+        future = Future[Any]()
+        self._try(future, (Ways.here(), function, *arguments), 0)
+        return future
+
+    def _try(self, future: Future[Any], task: tuple[Any, ...], deaths: int) -> None:
+        while True:
+            pool = self._pool
+            try:
+                inner = pool.submit(done, *task)
+                break
+            except BrokenProcessPool:
+                self._replace(pool)
+        inner.add_done_callback(lambda inner: self._ended(pool, inner, future, task, deaths))
+
+    def _ended(
+        self,
+        pool: ProcessPoolExecutor,
+        inner: Future[Any],
+        future: Future[Any],
+        task: tuple[Any, ...],
+        deaths: int,
+    ) -> None:
+        """Say what came of a task, or try it again where its worker died."""
+        if inner.cancelled() or self._closed:
+            future.cancel()
+            return
+        error = inner.exception()
+        if isinstance(error, BrokenProcessPool) and deaths < MOST_DEATHS:
+            self._replace(pool)
+            self._try(future, task, deaths + 1)
+            return
+        if isinstance(error, BrokenProcessPool):
+            error = ClusterError(
+                f"a process died {MOST_DEATHS + 1} times while it did the same; is there too "
+                "little memory? Fewer --workers take less"
+            )
+        with suppress(InvalidStateError, CancelledError):
+            if error is None:
+                future.set_result(inner.result())
+            else:
+                future.set_exception(error)
+
+    def _replace(self, pool: ProcessPoolExecutor) -> None:
+        """Begin other processes in the place of some that died."""
+        with self._lock:
+            if self._pool is pool and not self._closed:
+                self._pool = self._new()
+
+    def close(self) -> None:
+        """End the processes, whatever they are at."""
+        self._closed = True
+        pool = self._pool
+        running = list((pool._processes or {}).values())
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in running:
+            process.terminate()
+
+
+def _begin(alone: bool) -> None:
+    """Make a process ready: it ends with its parent, and leaves other cores to the others."""
+    import signal
+
+    if alone:
+        off = os.environ.get(VARIABLE, "")
+        os.environ[VARIABLE] = ",".join(filter(None, (off, "second-core")))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C, and ends this one
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -1,0 +1,232 @@
+"""Independent tasks on threads, processes and a cluster: the same results, whoever does them."""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_runner import output, refusal
+
+from rollwise.analysis.design.tuning import Aim, tune
+from rollwise.answer.kept import solve
+from rollwise.cluster import dask_workers
+from rollwise.cluster.dask_workers import DaskWorkers
+from rollwise.cluster.pool import Here, Pool
+from rollwise.cluster.processes import Processes
+from rollwise.cluster.tasks import Ways, done
+from rollwise.cluster.threads import Threads
+from rollwise.errors import ClusterError, ForMorePlayers, TooManyStates
+from rollwise.games import Sheet, find
+from rollwise.games.pig import Pig
+from rollwise.simulate import simulate, tournament
+
+RULES = """
+from dataclasses import dataclass
+from typing import NamedTuple
+from rollwise import AGAIN, WIN, Game
+
+class Place(NamedTuple):
+    left: int
+
+@dataclass(frozen=True)
+class Walk(Game):
+    \"\"\"Walk to the end.\"\"\"
+    length: int = 5
+    players = 1
+
+    def start(self):
+        return Place(self.length)
+
+    def actions(self, s):
+        yield 0
+
+    def outcomes(self, s, action):
+        for step in (1, 2):
+            yield (1, WIN, s) if s.left <= step else (1, AGAIN, Place(s.left - step))
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[object]:
+    """A scheduler and two processes."""
+    import distributed
+
+    dask_workers._distributed()
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1"
+    ) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[Processes]:
+    with Processes(2) as pool:
+        yield pool
+
+
+@pytest.fixture(params=["threads", "processes", "cluster"])
+def pool(request: pytest.FixtureRequest) -> Iterator[Pool]:
+    if request.param == "processes":
+        yield request.getfixturevalue("processes")
+    elif request.param == "threads":
+        with Threads(2) as pool:
+            yield pool
+    else:
+        with DaskWorkers(request.getfixturevalue("cluster").scheduler_address) as pool:
+            yield pool
+
+
+def slow_square(number: int) -> int:
+    time.sleep(0.05 if number % 2 else 0.0)
+    return number * number
+
+
+def fail(error: Exception) -> None:
+    raise error
+
+
+def die_once(place: str) -> int:
+    """End the process, unless it did so before."""
+    mark = Path(place)
+    if not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return os.getpid()
+
+
+def test_results_come_in_the_order_of_the_pieces(pool: Pool) -> None:
+    pieces = [(number,) for number in range(9)]
+    assert list(pool.in_order(slow_square, pieces)) == list(Here().in_order(slow_square, pieces))
+
+
+def test_an_error_of_a_task_is_raised(pool: Pool) -> None:
+    with pytest.raises(TooManyStates, match="too many"):
+        pool.result(pool.submit(fail, TooManyStates("too many")))
+    with pytest.raises(ForMorePlayers) as told:
+        pool.result(pool.submit(fail, ForMorePlayers("for more", Pig(target=9))))
+    assert told.value.game == Pig(target=9)
+    assert pool.result(pool.submit(slow_square, 3)) == 9
+
+
+def test_what_is_shared_is_there(pool: Pool) -> None:
+    rows = np.arange(1000)
+    assert pool.result(pool.submit(np.sum, pool.share(rows))) == rows.sum()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes are killed")
+def test_what_a_dead_worker_did_is_done_by_another(
+    tmp_path: Path, processes: Processes, cluster: object
+) -> None:
+    assert processes.result(processes.submit(die_once, str(tmp_path / "one"))) != os.getpid()
+    with DaskWorkers(cluster.scheduler_address) as workers:  # type: ignore[attr-defined]
+        assert workers.result(workers.submit(die_once, str(tmp_path / "two"))) != os.getpid()
+
+
+def test_a_task_that_kills_every_worker_is_an_error() -> None:
+    with Processes(1) as pool, pytest.raises(ClusterError, match="died 4 times"):
+        pool.result(pool.submit(os._exit, 1))
+
+
+def test_a_worker_with_another_rollwise_is_refused() -> None:
+    with pytest.raises(ClusterError, match=r"a worker has rollwise .*, and not 0.0"):
+        done(Ways("0.0", False, True), slow_square, 3)
+
+
+def test_games_between_policies_are_the_same_wherever_they_are_played(pool: Pool) -> None:
+    asked = functools.partial(
+        simulate, Pig(target=12), "optimal", "random", games=200_000, seed=5, exact=False
+    )
+    here, there = asked(), asked(pool=pool)
+    assert here == there
+    assert here.games == 200_000
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_tournaments_are_the_same_wherever_they_are_played(pool: Pool, exact: bool) -> None:
+    for game, policies in (
+        (Pig(target=12), ["optimal", "random"]),
+        (find("shut-the-box")(tiles=4), ["optimal", "random"]),
+    ):
+        asked = functools.partial(tournament, game, policies, games=300, seed=2, exact=exact)
+        here, there = asked(), asked(pool=pool)
+        assert here.standings == there.standings
+        assert (here.both is None) == (there.both is None)
+        if here.both is not None and there.both is not None:
+            assert np.array_equal(here.both, there.both)
+            assert np.array_equal(here.errors, there.errors)
+
+
+def test_parameters_are_looked_for_wherever_games_are_solved(pool: Pool, tmp_path: Path) -> None:
+    rules = tmp_path / "walk.py"
+    rules.write_text(RULES)
+    for kind, name, values in (
+        (Pig, "target", ["7", "8", "9"]),
+        (find("shut-the-box"), "tiles", ["4", "5"]),
+        (find(f"{rules}:Walk"), "length", ["4", "5", "6", "7"]),
+    ):
+        asked = functools.partial(tune, kind, {}, {name: values}, Aim.read("min length"), solve)
+        assert asked().points == asked(pool=pool).points
+
+
+def test_a_sheet_travels_by_name_or_by_file(tmp_path: Path) -> None:
+    assert Sheet.of(Pig).kind is Pig
+    rules = tmp_path / "walk.py"
+    rules.write_text(RULES)
+    found = Sheet.of(find(f"{rules}:Walk"))
+    assert found.rules == f"{rules.resolve()}:Walk"
+    assert found.kind.name == find(f"{rules}:Walk").name
+
+
+def test_commands_print_the_same_from_a_cluster(cluster: object) -> None:
+    address = cluster.scheduler_address  # type: ignore[attr-defined]
+    for words in (
+        ["tune", "piglet", "--vary", "target=2..6", "--for", "first_player=0.6"],
+        ["simulate", "piglet", "target=5", "--policy", "random", "--games=70000", "--seed=1"],
+        ["tournament", "piglet", "target=5", "--policies=optimal,random"],
+    ):
+        assert output(*words, "--cluster", address) == output(*words)
+    words = ["tune", "piglet", "--vary", "target=2..6", "--for", "min value", "--json"]
+    assert output(*words, "--workers", "2") == output(*words)
+
+
+def test_wrong_addresses_are_refused() -> None:
+    asked = ["tune", "piglet", "--vary", "target=2..3", "--for", "min value"]
+    assert "tcp://10.0.0.1:8786" in refusal(*asked, "--cluster", "here")
+    assert "give one" in refusal(*asked, "--cluster", "tcp://127.0.0.1:1", "--workers", "2")
+    assert "at least 1" in refusal(*asked, "--workers", "0")
+
+
+def test_nobody_waits_for_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_workers, "CONNECTING", 0.3)
+    asked = ["tune", "piglet", "--vary", "target=2..3", "--for", "min value"]
+    said = refusal(*asked, "--cluster", "tcp://127.0.0.1:9", code=1)
+    assert "no scheduler answers at tcp://127.0.0.1:9" in said
+
+
+def test_nobody_waits_for_workers_or_schedulers_that_are_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import distributed
+
+    dask_workers._distributed()
+    monkeypatch.setattr(dask_workers, "CONNECTING", 5.0)
+    monkeypatch.setattr(dask_workers, "PATIENCE", 0.1)
+    monkeypatch.setattr(dask_workers, "BETWEEN", 0.1)
+    started = distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0",
+        protocol="tcp", host="127.0.0.1",
+    )  # fmt: skip
+    with started, DaskWorkers(started.scheduler_address) as workers:
+        waiting = workers.submit(time.sleep, 30)
+        started.scale(0)
+        with pytest.raises(ClusterError, match="has had no workers for"):
+            workers.result(waiting)
+        started.close()
+        with pytest.raises(ClusterError, match="is gone"):
+            workers.result(workers.submit(slow_square, 3))
