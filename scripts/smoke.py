@@ -51,6 +51,17 @@ GameAECEnv("piglet").reset(seed=1)
 """,
     ),
     Extra(
+        "cluster",
+        code="""
+from rollwise.cluster.dask_workers import DaskWorkers
+from rollwise.errors import ClusterError
+try:
+    DaskWorkers("tcp://127.0.0.1:9")
+except ClusterError as error:
+    assert "no scheduler answers" in str(error)
+""",
+    ),
+    Extra(
         "web",
         code="""
 from rollwise.serve import require_web

@@ -70,7 +70,7 @@ def simulate(
     progress : callable, optional
         Called now and then as ``progress("playing", games, total)``.
     pool : Pool, optional
-        Whose workers play, and not threads; see `rollwise.cluster`.
+        Whose workers play, and not threads.
 
     Returns
     -------
@@ -79,12 +79,10 @@ def simulate(
 
     Raises
     ------
-    UsageError
-        Too few games; a policy that doesn't fit; an opponent in a game for one.
+    UsageError, ClusterError
+        Too few games; a policy that doesn't fit; an opponent in a game for one. No workers.
     EndlessPlay
         A game between these policies goes on for more than a million moves.
-    ClusterError
-        The workers are gone.
 
     Warns
     -----
@@ -102,23 +100,19 @@ def simulate(
     seats = 1 if theirs is None else 2
     _check(games, seats, workers)
     seed = fresh_seed() if seed is None else check_seed(seed)
-    for_points = graph.is_score
-    counts = [Counts(for_points) for _ in range(seats)]
+    counts = [Counts(graph.is_score) for _ in range(seats)]
     with nullcontext(pool) if pool is not None else Threads(workers) as players:
         _play(table, counts, games, seed, players, progress)
 
     other = mine if theirs is None else theirs
     names = (mine.name, other.name if graph.players == 2 else "")
-    sides = [
-        side_of(part, *pair, for_points)
-        for part, pair in zip(counts, (names, names[::-1]), strict=False)
-        if part.games
-    ]
+    played = zip(counts, (names, names[::-1]), strict=False)
+    sides = [side_of(part, *pair, graph.is_score) for part, pair in played if part.games]
     notes: list[str] = []
     if exact and len(sides) == seats:
         sides, notes = _with_exact(graph, mine, theirs, sides)
-    played = sum(side.games for side in sides)
-    match = Match(mine.name, other.name, played, games, seed, tuple(sides), tuple(notes))
+    n = sum(side.games for side in sides)
+    match = Match(mine.name, other.name, n, games, seed, tuple(sides), tuple(notes))
     warn_of_disagreements(match)
     return match
 

@@ -107,9 +107,8 @@ def simulate(
     from rollwise.graph.policies import ties_in_play
 
     if tell:
-        told = {"games": games, "workers": workers, "cluster": cluster}
+        told = {"games": games, "workers": workers, "cluster": cluster, "no_exact": not exact}
         refuse("doesn't go with --tell, which tells one game", **told)
-        refuse("doesn't go with --tell, which tells one game", no_exact=not exact)
     if games is not None and games < 1:
         raise UsageError(f"--games is {games}; it must be at least 1")
     check_workers(workers, cluster)
