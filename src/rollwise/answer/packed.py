@@ -50,20 +50,14 @@ class Packed:
 
     Attributes
     ----------
-    bounds : (n_positions, 2) float64
-        What each position is worth at least, and at most.
     seconds : dict of float
     """
 
     def __init__(self, layers: Layers, answers: LayerAnswers, progress: Progress | None) -> None:
         self._layers, self._answers, self._progress = layers, answers, progress
-        self.bounds = large_pages.empty((len(layers.states), 2))
         self.seconds = {"build": 0.0, "solve": 0.0}
         self._most = answers.facts.largest_payoff  # of the layers so far
         self._building = False
-        for layer in answers.known:
-            begin, end = layers.indptr[layer : layer + 2].tolist()
-            self._hand_on(begin, end)
 
     def run(self) -> None:
         """Find the values of all positions, and bounds of their errors."""
@@ -85,16 +79,15 @@ class Packed:
         facts = _facts(layer)
         self._most = max(self._most, facts.largest_payoff)
         lists, chances = _lists(layer.arrays), _weights(layer.arrays)
-        self.bounds[layer.begin : layer.end] = -self._most, self._most
-        sweeps = _Sweeps(layer, lists, chances, self.bounds, self._most, lambda: not self._building)
+        bounds = self._widest(layer)
+        sweeps = _Sweeps(layer, lists, chances, bounds, self._most, lambda: not self._building)
         self._narrow(sweeps)
         begin, end = layer.begin, layer.end
-        low, high = self.bounds[begin:end].T
+        low, high = bounds[: end - begin].T
         values = 0.5 * (low + high)
         off = np.nextafter(np.maximum(high - values, values - low), np.inf)
         self._answers.values[begin:end], self._answers.error_bounds[begin:end] = values, off
         self._answers.actions[begin:end] = THROW
-        self._hand_on(begin, end)
         self._answers.count(begin, facts, {})
         self._answers.prove(begin, end)
         self.seconds["solve"] += time.perf_counter() - began
@@ -102,11 +95,22 @@ class Packed:
             n = len(self._layers.states)
             self._progress("solving layers", n - layer.begin, n)
 
-    def _hand_on(self, begin: int, end: int) -> None:
-        """Give earlier layers what the answer says: each value, and by how much it can be off."""
-        values, off = self._answers.values[begin:end], self._answers.error_bounds[begin:end]
-        np.nextafter(values - off, -np.inf, out=self.bounds[begin:end, 0])
-        np.nextafter(values + off, np.inf, out=self.bounds[begin:end, 1])
+    def _widest(self, layer: PackedLayer) -> NDArray[np.float64]:
+        """What positions are worth at least and at most, as far as is known: (at least n, 2).
+
+        Nothing is known of those of the layer. Behind them are the later ones that it leads to: of
+        each it is known what the answer says, its value and by how much that can be off.
+        """
+        n = layer.end - layer.begin
+        last = max(int(block.next_state.max(initial=-1)) for _, block in layer.blocks)
+        bounds = large_pages.empty((max(last + 1, n), 2))
+        bounds[:n] = -self._most, self._most
+        later = slice(layer.end, layer.begin + len(bounds))
+        values, off = self._answers.values[later], self._answers.error_bounds[later]
+        low, high = bounds[n:].T
+        np.nextafter(np.subtract(values, off, out=low), -np.inf, out=low)
+        np.nextafter(np.add(values, off, out=high), np.inf, out=high)
+        return bounds
 
     def _narrow(self, sweeps: _Sweeps) -> None:
         """Find close bounds of a layer: from estimates, or by sweeps from the widest ones.
@@ -125,11 +129,12 @@ class Packed:
             if widest <= goal or stalled > STALLED:
                 break
         if widest > FAR_APART * goal:
-            raise self._endless(sweeps.layer, widest)
+            raise self._endless(sweeps, widest)
 
-    def _endless(self, layer: PackedLayer, widest: float) -> EndlessPlay:
+    def _endless(self, sweeps: _Sweeps, widest: float) -> EndlessPlay:
         """The error for bounds that come no closer."""
-        apart = np.diff(self.bounds[layer.begin : layer.end], axis=1)[:, 0]
+        layer = sweeps.layer
+        apart = np.diff(sweeps.bounds[: layer.end - layer.begin], axis=1)[:, 0]
         rules = self._layers.rules
         worst = self._layers.states[layer.begin + int(apart.argmax())].tolist()
         return EndlessPlay(
@@ -165,7 +170,7 @@ class _Sweeps:
         most: float,
         on_two_cores: Callable[[], bool],
     ) -> None:
-        self.layer, self._bounds, self._most = layer, bounds, most
+        self.layer, self.bounds, self._most = layer, bounds, most
         self._on_two_cores = on_two_cores
         self._lists, self._lotteries = lists, lotteries
         actions = max(int(block.count.max()) for _, block in layer.blocks)
@@ -177,24 +182,24 @@ class _Sweeps:
 
     def claim(self) -> float:
         """Find values, claim bounds around them and prove these; how far they are then apart."""
-        begin, end = self.layer.begin, self.layer.end
+        n = self.layer.end - self.layer.begin
         found = PackedValues(
             self.layer,
             self._lists,
             self._lotteries,
-            self._bounds,
+            self.bounds,
             self._most,
             self._on_two_cores,
         )
         if not found.can_be_found or not found.find():
             return np.inf
         rounding = self._rounding()
-        found.bounds(rounding, self._bounds[begin:end])
+        found.bounds(rounding, self.bounds[:n])
         for _ in range(MOST_CLAIMS):
             apart, n_broken = self._sweep(-1.0, False, 0.25 * rounding)
             if not n_broken:
                 return apart
-        self._bounds[begin:end] = -self._most, self._most
+        self.bounds[:n] = -self._most, self._most
         return np.inf
 
     def every_play_ends(self) -> bool:
@@ -205,7 +210,7 @@ class _Sweeps:
         left, marked = end - begin, 1
         while left and marked:
             marked = sum(
-                mark_ending(begin, end, place, block, lists, lotteries, ending)
+                mark_ending(place, block, lists, lotteries, ending)
                 for place, block in reversed(blocks)
             )
             left -= marked
@@ -230,7 +235,7 @@ class _Sweeps:
                 self._most,
                 eliminate,
                 extra,
-                self._bounds,
+                self.bounds,
                 self._scratch,
             )
             widest, n_broken = max(widest, apart), n_broken + broken

@@ -53,8 +53,9 @@ class PackedValues:
     ----------
     layer : PackedLayer
     lists, lotteries : Weights
-    bounds : (n_positions, 2) float64
-        Of all positions; those of later layers are known.
+    bounds : (at least n, 2) float64
+        Of the positions of the layer, and of later ones as far as it leads to them, which are
+        known.
     most : float
         No value is further from 0.
     on_two_cores : callable
@@ -76,11 +77,10 @@ class PackedValues:
         on_two_cores: Callable[[], bool],
     ) -> None:
         self._on_two_cores = on_two_cores
-        self._begin, self._n, self._most = layer.begin, layer.end - layer.begin, most
+        self._n, self._most = layer.end - layer.begin, most
         self._chances, self.change = _chances(lists, lotteries), np.inf
         n_outcomes = sum(len(block.next_state) for _, block in layer.blocks)
-        last = max(int(block.next_state.max(initial=0)) for _, block in layer.blocks)
-        later = bounds[layer.end : max(last + 1, layer.end)]
+        later = bounds[self._n :]
         self._later = 0.5 * (later[:, 1] - later[:, 0])
         self._n_known = self._n + len(later)
         values = large_pages.zeros(self._n_known + len(lotteries.payoff))
@@ -96,7 +96,7 @@ class PackedValues:
         few = len(chances.coefficient) <= 1 << 8
         code = large_pages.empty(int(indptr[-1]), np.uint8 if few else np.uint16)
         place = large_pages.empty(int(indptr[-1]), np.int32)
-        return Piece(first - self._begin, block, Rows(indptr, code, place))
+        return Piece(first, block, Rows(indptr, code, place))
 
     @property
     def can_be_found(self) -> bool:
@@ -149,8 +149,7 @@ class PackedValues:
 
     def _choose(self, piece: Piece, values: NDArray[np.float64]) -> float:
         first, block, rows = piece
-        given = (first, self._begin, self._n_known, block, self._chances, rows, values)
-        return float(choose(*given))
+        return float(choose(first, self._n_known, block, self._chances, rows, values))
 
     def _evaluate(self, piece: Piece, values: NDArray[np.float64]) -> float:
         return float(evaluate(piece.first, piece.rows, self._chances.coefficient, 0.0, values))

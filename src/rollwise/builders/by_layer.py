@@ -61,7 +61,7 @@ class PackedLayer(NamedTuple):
     begin, end : int
         Its positions, among those of the game.
     blocks : list of (int, Block)
-        Each with its first position; next states are numbers in the game.
+        Each with its first position. Positions are numbered from the first one of the layer.
     arrays : Arrays
         The lotteries and lists of throws of all blocks, without positions.
     """
@@ -151,7 +151,7 @@ class Layers:
                 back = np.flatnonzero((after >= 0) & (after < begin))
                 if len(back):
                     raise self._falls(arrays, int(back[0]))
-                blocks.append((place, packed(arrays)))
+                blocks.append((place - begin, packed(arrays, begin)))
                 self.explorer.forget()
                 each = len(after) / (stop - place)
                 place, size = stop, max(int(OUTCOMES_AT_ONCE / each), 1)
@@ -264,18 +264,22 @@ def _in_layers(
     return states, indptr, True
 
 
-def packed(arrays: Arrays) -> Block:
-    """What the rules say of some positions with throws, in as few bytes as there are."""
+def packed(arrays: Arrays, origin: int) -> Block:
+    """What the rules say of some positions with throws, in as few bytes as there are.
+
+    Next states are numbered from the position `origin` on.
+    """
     assert arrays.throws is not None
     situation = arrays.throws.situation_indptr[:-1]
     action = arrays.action_indptr[situation]
     first = np.array([situation, action, arrays.outcome_indptr[action]], np.int32)
+    after = arrays.outcome_state
     return Block(
         first,
         _narrow(arrays.throws.of_state),
         _narrow(np.diff(arrays.action_indptr)),
         _narrow(arrays.action_lottery),
-        arrays.outcome_state.copy(),
+        np.where(after < 0, after, after - np.int32(origin)),
     )
 
 

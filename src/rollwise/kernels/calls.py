@@ -38,7 +38,7 @@ EXPAND_FIELDS = GAME | {
     "real_weights": "set to 1 by rules whose weights are floats",
     "outside": "set to 1 where a next state lies outside the frame of the table",
     "table": "address of the table of states, int32, if it is dense",
-    "slots": "address of its slots, int64, if it is hashed",
+    "slots": "address of its slots, uint64, if it is hashed",
     "frame": "address of the frame of the table, (3, n_fields) int64",
     "mask": "size of a hash table less 1; 0 where the table is dense",
     "placed": "1 where places are in the frame; 0 where they are hashes",

@@ -64,15 +64,13 @@ def room_for_rows(block, list_indptr, lottery_indptr):
 
 
 @kernel
-def choose(first_place, base, n_known, block, chances, rows, values):
+def choose(first_place, n_known, block, chances, rows, values):
     """Choose the best action after each throw, write the rows, and take up the new values.
 
     Parameters
     ----------
     first_place : int
         The place of the first position of the block.
-    base : int
-        The number of the position at place 0.
     n_known : int
         Where the payoffs begin among the values: one for each outcome of a lottery.
     block : `rollwise.kernels.intervals.Block`
@@ -109,13 +107,13 @@ def choose(first_place, base, n_known, block, chances, rows, values):
                 begin_o = o
                 n = np.int64(next_state[o])
                 o += ONE
-                first_where = n - base if n >= 0 else n_known + np.int64(j)
+                first_where = n if n >= 0 else n_known + np.int64(j)
                 x = outcome[j] * values[index(first_where)]
                 if after - j > ONE:
                     for k_j in range(j + ONE, after):
                         n = np.int64(next_state[o])
                         o += ONE
-                        where = n - base if n >= 0 else n_known + np.int64(k_j)
+                        where = n if n >= 0 else n_known + np.int64(k_j)
                         x += outcome[k_j] * values[index(where)]
                 if x > best:
                     best, best_begin, best_end = x, j, after
@@ -130,7 +128,7 @@ def choose(first_place, base, n_known, block, chances, rows, values):
                     best_o += ONE
                     n = np.int64(next_state[best_o])
                     code[k] = throw_code[t] + outcome_code[k_j]
-                    place[k] = n - base if n >= 0 else n_known + np.int64(k_j)
+                    place[k] = n if n >= 0 else n_known + np.int64(k_j)
                     k += ONE
         while k < row_end:
             code[k] = nothing

@@ -213,7 +213,6 @@ def explore(
     states, action_indptr, action_label = graph.states, graph.action_indptr, graph.action_label
     action_lottery, outcome_indptr = graph.action_lottery, graph.outcome_indptr
     outcome_state, table, slots = graph.outcome_state, lookup.table, lookup.slots
-    placed = lookup.frame[2, states.shape[1] - 1] > 0
     indptr, reward_of = lotteries.indptr, lotteries.reward
     weight_of, then_of = lotteries.weight, lotteries.then
     hashed = room_in(slots) if lookup.mask > 0 else states.shape[0]
@@ -346,7 +345,7 @@ def explore(
             table,
             slots,
             lookup.mask,
-            placed,
+            lookup.exact,
         )
         count.situations += situations
         count.actions += found

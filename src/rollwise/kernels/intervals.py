@@ -37,7 +37,7 @@ class Block(NamedTuple):
     of_state: Any  # (n,) uint8, uint16 or int32: the list of throws of each position
     count: Any  # (n_situations,) uint8 or uint16: actions
     lottery: Any  # (n_actions,) uint8, uint16 or int32
-    next_state: Any  # (n_outcomes,) int32: -1 where the game ends
+    next_state: Any  # (n_outcomes,) int32, from the first of the layer on; -1 where the game ends
 
 
 class Weights(NamedTuple):
@@ -51,13 +51,13 @@ class Weights(NamedTuple):
 
 
 @kernel
-def sweep_intervals(begin, block, lists, lotteries, goal, most, eliminate, extra, bounds, scratch):
+def sweep_intervals(place, block, lists, lotteries, goal, most, eliminate, extra, bounds, scratch):
     """Narrow the bounds of the positions of a block, or widen claimed ones, from the last on.
 
     Parameters
     ----------
-    begin : int
-        The number of the first position.
+    place : int
+        The first position of the block, in the layer.
     block : Block
         Changed where actions are left out.
     lists, lotteries : Weights
@@ -70,8 +70,8 @@ def sweep_intervals(begin, block, lists, lotteries, goal, most, eliminate, extra
     extra : float
         Negative where the bounds are known to enclose the values. Else they are claimed: those
         that are broken are widened as far as is needed, and by so much more.
-    bounds : (n_positions, 2) float64, changed
-        By the numbers of all positions of the game.
+    bounds : (at least n, 2) float64, changed
+        Of the positions of the layer, and of later ones as far as it leads to them.
     scratch : (more than the actions of a situation,) float64
 
     Returns
@@ -88,7 +88,7 @@ def sweep_intervals(begin, block, lists, lotteries, goal, most, eliminate, extra
     widest, n_broken = 0.0, 0
     for down in range(of_state.shape[0]):
         i = index(of_state.shape[0] - 1 - down)
-        p = index(begin) + i
+        p = index(place) + i
         low, high = bounds[p, 0], bounds[p, 1]
         if high - low <= goal and not eliminate:
             widest = max(widest, high - low)
@@ -172,7 +172,7 @@ def sweep_intervals(begin, block, lists, lotteries, goal, most, eliminate, extra
 
 
 @kernel
-def mark_ending(begin, end, place, block, list_indptr, lottery_indptr, ending):
+def mark_ending(place, block, list_indptr, lottery_indptr, ending):
     """Mark positions from which every play may leave the layer.
 
     After one of the throws each action may end the game, leave the layer or lead to a position
@@ -180,13 +180,12 @@ def mark_ending(begin, end, place, block, list_indptr, lottery_indptr, ending):
 
     Parameters
     ----------
-    begin, end : int
-        The positions of the layer. Greater numbers are those of later layers.
     place : int
-        The first position of the block.
+        The first position of the block, in the layer.
     block : Block
     list_indptr, lottery_indptr : int64
-    ending : (end - begin,) bool, changed
+    ending : (n,) bool, changed
+        Of the positions of the layer.
 
     Returns
     -------
@@ -197,7 +196,7 @@ def mark_ending(begin, end, place, block, list_indptr, lottery_indptr, ending):
     n_marked = 0
     for down in range(of_state.shape[0]):
         i = index(of_state.shape[0] - 1 - down)
-        p = index(place - begin) + i
+        p = index(place) + i
         if ending[p]:
             continue
         s, a, o = index(first[0, i]), index(first[1, i]), index(first[2, i])
@@ -211,7 +210,7 @@ def mark_ending(begin, end, place, block, list_indptr, lottery_indptr, ending):
                 for _ in range(lottery_indptr[number + ONE] - lottery_indptr[number]):
                     n = np.int64(next_state[o])
                     o += ONE
-                    if n < 0 or n >= end or ending[index(n - begin)]:
+                    if n < 0 or n >= ending.shape[0] or ending[index(n)]:
                         some = True
                 each = each and some
             s += ONE

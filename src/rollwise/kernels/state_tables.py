@@ -12,6 +12,7 @@ from rollwise.kernels.prefetch import prefetch
 
 BLOCK = 256  # rows that are entered at once
 MOST_TAKEN = 5  # of 8 slots of a hash table
+FREE = np.uint64(2**64 - 1)  # a slot; no state has the number of the last one
 
 
 class Lookup(NamedTuple):
@@ -19,21 +20,23 @@ class Lookup(NamedTuple):
 
     The place of a state is the sum of ``(field - low) * stride``, for fields from `low` to below
     ``low + span``. A dense table has room for every place. A hash table, whose size is a power of
-    two, has slots of two numbers, a place and the number of its state, which are found by linear
-    probing. So no fields are compared. Where the places don't fit 63 bits (`stride` is 0 then),
-    hashes stand in for them, and the fields of states with equal hashes are compared.
+    two, has slots that are found by linear probing. A slot is one number: the number of a state in
+    its low bits, as many as the size needs, and above them as many bits of the place as fit. If
+    all of them fit, no fields are compared. Where the places don't fit 63 bits (`stride` is 0
+    then), hashes stand in for them.
     """
 
     table: Any  # (size,) int32, if it is dense: numbers of states, -1 where there is none
-    slots: Any  # (2 * size,) int64, if it is hashed: -1 where a slot is free
+    slots: Any  # (size,) uint64, if it is hashed: FREE where there is none
     frame: Any  # (3, n_fields) int64: low, span and stride
     mask: Any  # int: 0 if the table is dense, else its size less 1
+    exact: Any  # bool: no two states have equal slots but for their numbers
 
 
 @inner_kernel
 def room_in(slots):
     """How many states a hash table has room for."""
-    return slots.shape[0] * MOST_TAKEN // 16
+    return slots.shape[0] * MOST_TAKEN // 8
 
 
 @inner_kernel
@@ -46,7 +49,7 @@ def slot_of(place, mask):
     h ^= h >> np.uint64(32)
     h *= np.uint64(HASH_FACTOR)
     h ^= h >> np.uint64(32)
-    return (index(h) & index(mask)) * index(2)
+    return index(h) & index(mask)
 
 
 @kernel
@@ -63,7 +66,7 @@ def box_of(rows):
 
 
 @kernel
-def add_rows(rows, states, table, slots, frame, mask):
+def add_rows(rows, states, table, slots, frame, mask, exact):
     """Number the rows from 0, leaving out repeats; returns how many there are.
 
     `states` may be `rows` itself, to enter states into another table. The other
@@ -92,7 +95,7 @@ def add_rows(rows, states, table, slots, frame, mask):
                 prefetch(table, index(spot))
             else:
                 prefetch(slots, slot_of(place[i], mask))
-        n = number_states(place, block, size, number, zero, states, n, table, slots, mask, placed)
+        n = number_states(place, block, size, number, zero, states, n, table, slots, mask, exact)
     return n
 
 
@@ -112,7 +115,7 @@ def widen_box(then, next_state, n, box):
 
 @inner_kernel
 def number_states(
-    place, next_state, n, outcome_state, n_outcomes, states, n_states, table, slots, mask, placed
+    place, next_state, n, outcome_state, n_outcomes, states, n_states, table, slots, mask, exact
 ):
     """Append `n` outcomes, and the states that are new; how many states there are then.
 
@@ -120,40 +123,38 @@ def number_states(
     ----------
     place, next_state : see `rollwise.kernels.explore.Buffers`
     outcome_state, states : see `rollwise.kernels.explore.GraphArrays`
-    table, slots, mask : see `Lookup`
-    placed : bool
-        No two states have the same place: it is no hash.
+    table, slots, mask, exact : see `Lookup`
     """
     first = index(n_outcomes)
     n_fields = index(states.shape[1])
-    if not placed:
+    if not exact:
         prefetch_fields(place, n, states, slots, mask)
-    last = index(slots.shape[0]) - ONE
+    last, size = np.uint64(mask), np.uint64(mask + 1)
     for k in range(index(n)):
         number = np.int64(-1)
         if place[k] >= 0:
-            slot = index(place[k])
             if mask == 0:
+                slot = index(place[k])
                 number = np.int64(table[slot])
             else:
                 slot = slot_of(place[k], mask)
-                number = slots[slot + ONE]
-                while number >= 0:
-                    same = slots[slot] == place[k]
-                    if same and not placed:
+                place_bits = np.uint64(place[k]) * size
+                while slots[slot] != FREE:
+                    found = slots[slot] ^ place_bits
+                    same = found <= last
+                    if same and not exact:
                         for j in range(n_fields):
-                            same &= states[index(number), j] == next_state[k, j]
+                            same &= states[index(found), j] == next_state[k, j]
                     if same:
+                        number = np.int64(found)
                         break
-                    slot = (slot + index(2)) & last
-                    number = slots[slot + ONE]
+                    slot = (slot + ONE) & index(last)
             if number < 0:
                 number = n_states
                 if mask == 0:
                     table[slot] = number
                 else:
-                    slots[slot] = place[k]
-                    slots[slot + ONE] = number
+                    slots[slot] = place_bits | np.uint64(number)
                 for j in range(n_fields):
                     states[index(number), j] = next_state[k, j]
                 n_states += 1
@@ -164,12 +165,15 @@ def number_states(
 @inner_kernel
 def prefetch_fields(place, n, states, slots, mask):
     """Ask for the fields of the states that are likely to be found, to be compared."""
+    if mask == 0:
+        return
     fields, n_fields = states.reshape(states.size), index(states.shape[1])
-    last = index(slots.shape[0]) - ONE
+    last, size = np.uint64(mask), np.uint64(mask + 1)
     for k in range(index(n)):
         if place[k] >= 0:
             slot = slot_of(place[k], mask)
-            while slots[slot + ONE] >= 0 and slots[slot] != place[k]:
-                slot = (slot + index(2)) & last
-            if slots[slot + ONE] >= 0:
-                prefetch(fields, index(slots[slot + ONE]) * n_fields)
+            place_bits = np.uint64(place[k]) * size
+            while slots[slot] != FREE and slots[slot] ^ place_bits > last:
+                slot = (slot + ONE) & index(last)
+            if slots[slot] != FREE:
+                prefetch(fields, index(slots[slot] ^ place_bits) * n_fields)

@@ -120,7 +120,7 @@ def slot_source(n_fields: int) -> Slot:
                 h ^= h >> uint64(32)
                 h *= uint64({HASH_FACTOR})
                 h ^= h >> uint64(32)
-                prefetch(slots, (h & mask) * uint64(2))"""
+                prefetch(slots, h & mask)"""
     return Slot(frame, overs, inside, place, hashing, asking)
 
 
@@ -151,7 +151,7 @@ def walk(address):{_prologue("EXPAND", scope)}
     mask = uint64(call.mask)
     placed = call.placed == 1
     table = carray(pointer(call.table), (1,), int32)
-    slots = carray(pointer(call.slots), (1,), int64)
+    slots = carray(pointer(call.slots), (1,), uint64)
     label_sink = (uint64(most_actions), call.labels)
     outcome_sink = (
         uint64(most),

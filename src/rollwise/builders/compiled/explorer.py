@@ -236,6 +236,7 @@ class Explorer:
         """
         self._contract = self._contract._replace(looked_at=0)  # what is found out stays
         self.graph = self.graph._replace(states=states)
+        self._table.fit(states[: self.n_states])
         self._table.make(states[: self.n_states], states, growing=False)
 
     def arrays(self) -> Arrays:

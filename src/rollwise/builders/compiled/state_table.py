@@ -25,13 +25,13 @@ def _few_places(box: np.ndarray, n_states: int = 0) -> bool:
     return bool(places <= max(DENSE_PLACES, DENSE_PLACES_PER_STATE * n_states))
 
 
-NO_LOOKUP = kernels.Lookup(np.empty(0, np.int32), np.empty(0, np.int64), None, 0)
+NO_LOOKUP = kernels.Lookup(np.empty(0, np.int32), np.empty(0, np.uint64), None, 0, True)
 
 
 def _free(before: np.ndarray, size: int) -> np.ndarray:
-    """An array of -1, of a size: the one before, if it has that."""
+    """An array with all bits set, of a size: the one before, if it has that."""
     array = before if len(before) == size else large_pages.empty(size, before.dtype)
-    array.fill(-1)
+    array.view(np.int8).fill(-1)
     return array
 
 
@@ -85,8 +85,9 @@ class StateTable:
             most = len(rows) * 3 // 2 if growing else len(rows)
             most += max(LEAST_NEW, int(self._call["most_outcomes"][0]))
             size = 1 << (8 * most // kernels.MOST_TAKEN).bit_length()
-            table, slots, mask = NO_LOOKUP.table, _free(before.slots, 2 * size), size - 1
-        self.lookup = kernels.Lookup(table, slots, frame, mask)
+            table, slots, mask = NO_LOOKUP.table, _free(before.slots, size), size - 1
+        exact = self.dense or (placed and places * (mask + 1) <= 1 << 64)
+        self.lookup = kernels.Lookup(table, slots, frame, mask, exact)
         self._call["table"], self._call["slots"] = table.ctypes.data, slots.ctypes.data
         self._call["frame"] = frame.ctypes.data
         self._call["mask"], self._call["placed"] = mask, placed
@@ -110,6 +111,10 @@ class StateTable:
         if _few_places(box, n):
             self.box, self.dense = box, True
             self.make(states[:n], states)
+
+    def fit(self, rows: np.ndarray) -> None:
+        """Make the box no larger than these states need, which are all."""
+        self.box = kernels.box_of(rows)
 
     def widen(self, before: np.ndarray) -> None:
         """Grow the box where it had to grow: to a likely end, or by a quarter.
