@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rollwise.answer.layer_folder import LayerFacts, LayerFolder
+from rollwise.answer.layer_folder import LayerFacts, LayerFolder, Rows
 
 if TYPE_CHECKING:
     from rollwise.builders.by_layer import Layers
@@ -21,29 +21,34 @@ class LayerAnswers:
     layers : Layers
     folder : LayerFolder, optional
         Where they are kept. Layers that are proved there aren't solved again.
+    rows : tuple of arrays, optional
+        The values, bounds and actions, where they aren't those of the folder.
 
     Attributes
     ----------
     values, error_bounds : (n_states,) float64
     actions : (n_states,) int32
+    folder : LayerFolder or None
     known : frozenset of int
         The layers that were proved before.
     names : dict of str
         What actions are called, by their numbers.
     """
 
-    def __init__(self, layers: Layers, folder: LayerFolder | None = None) -> None:
-        self._indptr, self._folder = layers.indptr, folder
+    def __init__(
+        self, layers: Layers, folder: LayerFolder | None = None, *, rows: Rows | None = None
+    ) -> None:
+        self._indptr, self.folder = layers.indptr, folder
         self._facts: dict[int, LayerFacts] = {}
         self.names: dict[int, str] = {}
         self.known: frozenset[int] = frozenset()
         if folder is None:
             n = len(layers.states)
-            self.values, self.error_bounds = np.empty(n), np.empty(n)
-            self.actions = np.empty(n, np.int32)
+            found = rows or (np.empty(n), np.empty(n), np.empty(n, np.int32))
+            self.values, self.error_bounds, self.actions = found
             return
-        self.values, self.error_bounds = folder.values, folder.error_bounds
-        self.actions, self.known = folder.actions, frozenset(folder.proved)
+        self.values, self.error_bounds, self.actions = folder.rows
+        self.known = frozenset(folder.proved)
         self._facts |= {layer: facts for layer, (_, facts) in folder.proved.items()}
         self.names |= folder.names
 
@@ -61,13 +66,19 @@ class LayerAnswers:
     def prove(self, begin: int, end: int) -> None:
         """Note that these states, of one layer, have their proved values."""
         layer = self._layer_of(begin)
-        if self._folder is not None and end == self._indptr[layer + 1]:
-            self._folder.keep(layer, self._facts[layer], self.names)
+        if self.folder is not None and end == self._indptr[layer + 1]:
+            self.folder.keep(layer, self._facts[layer], self.names)
+
+    def read_again(self) -> None:
+        """See the rows that others have written into the folder."""
+        if self.folder is not None:
+            self.folder.map_again()
+            self.values, self.error_bounds, self.actions = self.folder.rows
 
     def close(self) -> None:
         """Write down in the folder what was proved since it was last done."""
-        if self._folder is not None and not self._folder.is_written:
-            self._folder.write()
+        if self.folder is not None and not self.folder.is_written:
+            self.folder.write()
 
     def _layer_of(self, state: int) -> int:
         return int(np.searchsorted(self._indptr, state, side="right")) - 1

@@ -10,22 +10,26 @@ anew goes on from there.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
 import json
+import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise import __version__
-from rollwise.errors import RollwiseError, SolutionFileError
+from rollwise.errors import OutputError, RollwiseError, SolutionFileError
 from rollwise.game import Game
-from rollwise.machine.atomic_files import write_atomically, write_text
+from rollwise.machine.atomic_files import write_atomically, write_error, write_text
 
+Rows = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]
 FORMAT = "2"
 MANIFEST = "manifest.json"
 ARRAYS: dict[str, Any] = {"values": np.float64, "error_bounds": np.float64, "actions": np.int32}
@@ -116,6 +120,16 @@ class LayerFolder:
         """What is counted of all layers that are proved."""
         return LayerFacts.of(facts for _, facts in self.proved.values())
 
+    @property
+    def rows(self) -> Rows:
+        """The values, bounds and actions."""
+        return self.values, self.error_bounds, self.actions
+
+    def map_again(self) -> None:
+        """Map the files anew: on other machines that is when one sees what was written here."""
+        self.maps = _maps(self.place, "r+")
+        self.values, self.error_bounds, self.actions = _plain(self.maps)
+
     def keep(self, layer: int, facts: LayerFacts, names: Mapping[int, str]) -> None:
         """Note that the rows of a layer hold its proved values."""
         self.proved[layer] = self._checksum(layer), facts
@@ -197,25 +211,79 @@ def begin_folder(
 ) -> LayerFolder:
     """Make a folder for an answer, with its states and nothing else yet.
 
+    Its files have their place on the disk before anything is solved: to write to a mapped file
+    on a disk that is full would end the process.
+
     Raises
     ------
     OutputError
-        It can't be written.
+        It can't be written. Nothing is left of it then.
     """
-    place.mkdir(parents=True, exist_ok=True)
-
-    def write_states(where: Path) -> None:
-        with where.open("wb") as file:
-            np.save(file, states, allow_pickle=False)
-
-    write_atomically(place / "states.npy", write_states)
-    for name, dtype in ARRAYS.items():
-        shape = (len(states),)
-        np.lib.format.open_memmap(place / f"{name}.npy", mode="w+", dtype=dtype, shape=shape)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        write_atomically(place / "states.npy", lambda where: _write_states(where, states))
+        for name, dtype in ARRAYS.items():
+            path, shape = place / f"{name}.npy", (len(states),)
+            np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
+            with path.open("r+b") as file:
+                _reserve(file, path.stat().st_size)
+    except OSError as error:
+        _remove(place)
+        raise write_error(place, error) from error
+    except OutputError:
+        _remove(place)
+        raise
     facts = {**identity_of(game), **about, "states_checksum": checksum_of([states])}
     made = _mapped(place, facts, indptr, progress, {}, {}, "r+")
     made.write()
     return made
+
+
+def _write_states(where: Path, states: NDArray[np.int32]) -> None:
+    with where.open("wb") as file:
+        _reserve(file, states.nbytes)
+        np.save(file, states, allow_pickle=False)
+
+
+def _reserve(file: IO[bytes], size: int) -> None:
+    """Have a place on the disk for so many bytes of a file, where the system can do that."""
+    if hasattr(os, "posix_fallocate"):
+        try:
+            os.posix_fallocate(file.fileno(), 0, size)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP):
+                raise
+
+
+def _remove(place: Path) -> None:
+    """Remove the arrays of a folder that has no manifest yet."""
+    for name in ("states", *ARRAYS):
+        with contextlib.suppress(OSError):
+            (place / f"{name}.npy").unlink()
+
+
+def map_rows(place: Path) -> Rows:
+    """The values, bounds and actions as they lie in a folder now: to be changed, but not there."""
+    return _plain(_maps(place, "c"))
+
+
+def write_rows(place: Path, name: str, begin: int, rows: NDArray[Any]) -> None:
+    """Write rows of one of the arrays of a folder, and bring them to the disk.
+
+    Raises
+    ------
+    OutputError
+    """
+    path = place / f"{name}.npy"
+    try:
+        lies_at = np.load(path, mmap_mode="r", allow_pickle=False).offset
+        with path.open("r+b") as file:
+            file.seek(lies_at + begin * rows.itemsize)
+            file.write(np.ascontiguousarray(rows).data)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise write_error(path, error) from error
 
 
 def open_folder(place: Path, game: Game | None = None, *, to_write: bool = False) -> LayerFolder:
@@ -327,10 +395,16 @@ def _mapped(
     names: dict[int, str],
     mode: Any,
 ) -> LayerFolder:
-    paths = [place / f"{name}.npy" for name in ARRAYS]
-    maps = [np.load(path, mmap_mode=mode, allow_pickle=False) for path in paths]
+    maps = _maps(place, mode)
     states = np.load(place / "states.npy", mmap_mode="r", allow_pickle=False).view(np.ndarray)
+    return LayerFolder(place, about, states, indptr, progress, *_plain(maps), proved, names, maps)
+
+
+def _maps(place: Path, mode: Any) -> list[np.memmap[Any, Any]]:
+    paths = [place / f"{name}.npy" for name in ARRAYS]
+    return [np.load(path, mmap_mode=mode, allow_pickle=False) for path in paths]
+
+
+def _plain(maps: Sequence[np.memmap[Any, Any]]) -> Rows:
     values, bounds, actions = (array.view(np.ndarray) for array in maps)
-    return LayerFolder(
-        place, about, states, indptr, progress, values, bounds, actions, proved, names, maps
-    )
+    return values, bounds, actions

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from rollwise.answer.advice import Advice
     from rollwise.answer.solution import Solution
     from rollwise.builders.by_layer import Layer, Layers, Turns
+    from rollwise.cluster.pool import Pool
     from rollwise.report import ReportPage
 
 MOST_TURNS = 16  # that are remembered
@@ -428,6 +429,7 @@ def solve_by_layers(
     save: str | Path | None = None,
     resume: bool = False,
     progress: Callable[[str, int, int | None], None] | None = None,
+    pool: Pool | None = None,
 ) -> LayeredSolution:
     """Solve a game a layer at a time, and certify the answer.
 
@@ -443,17 +445,24 @@ def solve_by_layers(
         Whether to go on with what is in the folder. A layer that is damaged is solved anew.
     progress : callable, optional
         Called now and then as ``progress(stage, done, total or None)``.
+    pool : Pool, optional
+        Whose workers solve the layers. They all see the folder, by the same name.
 
     Raises
     ------
     UsageError
-        The game doesn't measure its progress, or its rules can't be compiled.
+        The game doesn't measure its progress, or its rules can't be compiled. Workers, and no
+        folder that they share.
+    ClusterError
+        The workers are gone. What they proved is kept.
     RulesError
         The rules break the contract of the language, or the progress falls.
     EndlessPlay
         The players can go round for ever; names the states.
     TooManyStates
     """
+    if pool is not None and save is None:
+        raise UsageError("workers share a folder; say which, to `save` the layers in")
     began = time.perf_counter()
     layers, answers = _begun(game, save, resume, max_states, progress)
     seconds = {"states": time.perf_counter() - began}
@@ -461,10 +470,14 @@ def solve_by_layers(
     memory_limits.require(
         _bytes_to_solve(layers, is_packed), f"solving {title_of(game.name, game.parameters)}"
     )
-    if is_packed:
-        work: Packed | _ByLayer = Packed(layers, answers, progress)
+    if pool is not None:
+        from rollwise.answer.layers_apart import Apart
+
+        work: Apart | Packed | ByLayer = Apart(layers, answers, pool, progress, is_packed=is_packed)
+    elif is_packed:
+        work = Packed(layers, answers, progress)
     else:
-        work = _ByLayer(layers, answers, progress)
+        work = ByLayer(layers, answers, progress)
     try:
         work.run()
     finally:
@@ -586,17 +599,28 @@ def open_layers(folder: str | Path, game: Game) -> LayeredSolution:
     )
 
 
-class _ByLayer:
-    """Layers on their way from being built to being proved."""
+class ByLayer:
+    """Layers on their way from being built to being proved.
+
+    Parameters
+    ----------
+    layers : Layers
+    answers : LayerAnswers
+    progress : callable, optional
+    pieces : iterator, optional
+        The layers, or parts of one; else all that aren't known.
+    """
 
     def __init__(
         self,
         layers: Layers,
         answers: LayerAnswers,
         progress: Callable[[str, int, int | None], None] | None,
+        pieces: Iterator[Layer | Turns] | None = None,
     ) -> None:
         n = len(layers.states)
         self._layers, self._answers, self._progress, self._n = layers, answers, progress, n
+        self._pieces = layers.last_first(answers.known) if pieces is None else pieces
         self._no_bounds = np.zeros(n)
         self._to_prove: deque[Solved] = deque()
         self.seconds = dict.fromkeys(("build", "solve", "certify"), 0.0)
@@ -615,10 +639,9 @@ class _ByLayer:
 
     def built(self) -> Iterator[Layer | Turns]:
         """The layers, those that end every play first."""
-        last_first = self._layers.last_first(self._answers.known)
         while True:
             with self._timed("build"):
-                layer = next(last_first, None)
+                layer = next(self._pieces, None)
             if layer is None:
                 return
             yield layer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,7 +137,7 @@ class Layers:
         RulesError, RulesDiffer
             See `last_first`.
         """
-        chosen = sample(self.states)
+        chosen = self._chosen
         for i in self._numbers(but):
             begin, end = int(self.indptr[i]), int(self.indptr[i + 1])
             self.explorer.begin_at(begin)
@@ -174,52 +175,81 @@ class Layers:
         RulesDiffer
             Compiled rules do something else than Python's.
         """
-        number = np.full(len(self.states), -1, np.int32)
-        chosen = sample(self.states)
         for i in self._numbers(but):
-            begin, end = int(self.indptr[i]), int(self.indptr[i + 1])
-            least = begin
-            if self.rules.has_throws:
-                for turns in self._turns(begin, end, chosen):
-                    begin = turns.end
-                    yield turns
-                if begin == end:
-                    continue
-            arrays = self._expanded(begin, end, chosen)
-            border = np.empty(len(arrays.outcome_state), np.int32)
-            n_border, back = number_in_layer(
-                arrays.outcome_state, least, begin, end, number, border
-            )
-            if back >= 0:
-                raise self._falls(arrays, back)
-            graph = as_graph(self.rules, arrays, n_border)
-            yield Layer(graph, begin, end, border[:n_border])
+            yield from self.pieces(i, *self.indptr[i : i + 2].tolist())
+
+    def pieces(
+        self, layer: int, begin: int, end: int, block: int | None = None
+    ) -> Iterator[Layer | Turns]:
+        """A layer from one of its states on: as `last_first` gives it.
+
+        Parameters
+        ----------
+        block : int, optional
+            How many positions come as turns together, if only turns are asked for. 0: none do, and
+            all are one graph.
+        """
+        least = int(self.indptr[layer])
+        if self.rules.has_throws and block != 0:
+            for turns in self._turns(layer, begin, end, block):
+                begin = turns.end
+                yield turns
+        if begin == end or block:
+            return
+        arrays = self._expanded(begin, end)
+        border = np.empty(len(arrays.outcome_state), np.int32)
+        n_border, back = number_in_layer(
+            arrays.outcome_state, least, begin, end, self._number, border
+        )
+        if back >= 0:
+            raise self._falls(arrays, back)
+        graph = as_graph(self.rules, arrays, n_border)
+        yield Layer(graph, begin, end, border[:n_border])
+
+    def block_of_turns(self, layer: int) -> int:
+        """How many positions of a layer come as turns together: 0 where its first ones don't."""
+        begin, end = self.indptr[layer : layer + 2].tolist()
+        stop = min(begin + FIRST_BLOCK, end)
+        found = self._turns(layer, begin, stop, None) if self.rules.has_throws else iter(())
+        return next((_at_once(turns) for turns in found), 0)
+
+    @cached_property
+    def _number(self) -> NDArray[np.int32]:
+        """The workspace of `number_in_layer`."""
+        return np.full(len(self.states), -1, np.int32)
+
+    @cached_property
+    def _chosen(self) -> NDArray[np.int64]:
+        """The states in which compiled rules are compared with Python's."""
+        return sample(self.states)
 
     def _numbers(self, but: Container[int]) -> list[int]:
         """The numbers of the layers, the last one first."""
         return [i for i in range(len(self) - 1, -1, -1) if i not in but]
 
-    def _expanded(self, begin: int, end: int, chosen: NDArray[np.int64]) -> Arrays:
+    def _expanded(self, begin: int, end: int) -> Arrays:
         """What the rules say of some states, compared with Python's in those that are chosen."""
         self.explorer.begin_at(begin)
         self.explorer.run(end)
         arrays = self.explorer.arrays().copied()  # of memory that the next ones will use
+        chosen = self._chosen
         here = chosen[(begin <= chosen) & (chosen < end)] - begin
         compare(self.rules, arrays, self.states, here)
         return arrays
 
-    def _turns(self, begin: int, end: int, chosen: NDArray[np.int64]) -> Iterator[Turns]:
-        """The positions of a layer block by block, as far as all lead to later layers."""
-        block = FIRST_BLOCK
+    def _turns(self, layer: int, begin: int, end: int, block: int | None) -> Iterator[Turns]:
+        """Positions of a layer block by block, as far as all their turns lead to later layers."""
+        first, later = self.indptr[layer : layer + 2].tolist()
         while begin < end:
-            stop = min(begin + block, end)
-            arrays = self._expanded(begin, stop, chosen)
+            size = FIRST_BLOCK if begin == first or block is None else block
+            stop = min(begin + size, end)
+            arrays = self._expanded(begin, stop)
             after = arrays.outcome_state[arrays.outcome_state >= 0]
-            if np.any(after < end):
+            if np.any(after < later):
                 return
-            yield Turns(arrays, begin, stop)
-            each = len(arrays.outcome_state) / (stop - begin)
-            begin, block = stop, max(int(OUTCOMES_AT_ONCE / each), 1)
+            yield (turns := Turns(arrays, begin, stop))
+            block = block or _at_once(turns)
+            begin = stop
 
     def _falls(self, arrays: Arrays, outcome: int) -> RulesError:
         a = int(np.searchsorted(arrays.outcome_indptr, outcome, side="right")) - 1
@@ -235,6 +265,12 @@ class Layers:
             f"{game.progress(after)} in the state "
             f"{self.rules.where(Situation(state), label)}; no outcome may lower it"
         )
+
+
+def _at_once(turns: Turns) -> int:
+    """How many positions that are like these are held at once."""
+    each = len(turns.arrays.outcome_state) / (turns.end - turns.begin)
+    return max(int(OUTCOMES_AT_ONCE / each), 1)
 
 
 def _in_layers(

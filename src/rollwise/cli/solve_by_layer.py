@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from rollwise.cli.common import print_json, print_worth
+from rollwise.cli.pools import processes_or
 from rollwise.cli.progress import Progress
 from rollwise.documents.answers import layers_document
 from rollwise.errors import UsageError
@@ -20,6 +21,8 @@ def print_layers(
     save: Path | None,
     *,
     resume: bool = False,
+    workers: int | None = None,
+    cluster: str | None = None,
     json: bool = False,
 ) -> None:
     """Solve a game by layers; print what it is worth, and keep the answer if asked to."""
@@ -37,9 +40,15 @@ def print_layers(
         if save is None:
             solution = kept.solve_by_layers(game, max_states=max_states, progress=progress)
         else:
-            solution = layered.solve_by_layers(
-                game, max_states=max_states, save=save, resume=resume, progress=progress
-            )
+            with processes_or(cluster, workers) as pool:
+                solution = layered.solve_by_layers(
+                    game,
+                    max_states=max_states,
+                    save=save,
+                    resume=resume,
+                    progress=progress,
+                    pool=pool,
+                )
             progress("writing tables", 0, None)
             solution.write_table(save)
     document = layers_document(solution)

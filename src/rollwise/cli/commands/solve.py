@@ -48,6 +48,7 @@ from rollwise.cli.method_options import (
     tell_unfinished,
     write_history,
 )
+from rollwise.cli.pools import ClusterOption, ProcessesOption, check_workers
 from rollwise.cli.progress import Progress
 from rollwise.cli.streams import say
 from rollwise.documents.answers import solution_document
@@ -120,7 +121,8 @@ MemoryOption = Annotated[
 QUICKLY_SEEN = 500_000
 LEAST_MEMORY = 500_000_000  # bytes, of which Numba takes a half
 ONLY_BY_LAYER = (
-    "doesn't go with --by-layer, which goes with --save, --resume, --max-states and --json only"
+    "doesn't go with --by-layer, which goes with --save, --resume, --workers, --cluster, "
+    "--max-states and --json only"
 )
 
 
@@ -158,10 +160,12 @@ def solve(
     by_layer: ByLayerOption = False,
     resume: ResumeOption = False,
     memory: MemoryOption = None,
+    workers: ProcessesOption = None,
+    cluster: ClusterOption = None,
     json: JsonOption = False,
 ) -> None:
     """Solve a game: who has the edge, and how sure that is."""
-    _check_places(history, save, by_layer, resume)
+    _check_places(history, save, by_layer, resume=resume, workers=workers, cluster=cluster)
     options = method_options(
         method,
         epsilon=epsilon,
@@ -180,15 +184,8 @@ def solve(
         on_sweep=printing_sweeps(json) if print_sweeps else None,
     )
     _check_estimate(method, save=save, tolerance=tolerance, history=history)
-    elsewhere = {
-        "chase": chase,
-        "method": None if method == DEFAULT else method,
-        "tolerance": tolerance,
-        "history": history,
-        "print_sweeps": print_sweeps,
-        "mode": None if mode == "auto" else mode,
-        **options,
-    }
+    elsewhere = _unusual(method, mode) | {"chase": chase, "print_sweeps": print_sweeps}
+    elsewhere |= {"tolerance": tolerance, "history": history, **options}
     chosen = read_game(game, parameters)
     if contest is not None or blind:
         others = {"target": target, "save": save, "max_states": max_states, "by_layer": by_layer}
@@ -197,7 +194,8 @@ def solve(
     chosen = as_played(chosen, Form(chase, target, False, ties), need_target=True)
     if by_layer:
         refuse(ONLY_BY_LAYER, **elsewhere)
-        return _print_layers(chosen, max_states, save, resume=resume, json=json)
+        apart = {"resume": resume, "workers": workers, "cluster": cluster}
+        return _print_layers(chosen, max_states, save, json=json, **apart)
     how = {"method": method, "options": options, "max_states": max_states}
     try:
         solution = _solved(chosen, tolerance, mode=read_mode(mode), **how)
@@ -206,6 +204,14 @@ def solve(
             raise
         return _print_layers(chosen, None, None, json=json)
     _tell(solution, game, save, history, json=json)
+
+
+def _unusual(method: str, mode: str) -> dict[str, Any]:
+    """The method and the mode, where they aren't those that are taken anyway."""
+    return {
+        "method": None if method == DEFAULT else method,
+        "mode": None if mode == "auto" else mode,
+    }
 
 
 def _print_contest(game: Game, n: int | None, ties: str | None, *, blind: bool, json: bool) -> None:
@@ -221,17 +227,31 @@ def _print_contest(game: Game, n: int | None, ties: str | None, *, blind: bool, 
 
 
 def _print_layers(
-    game: Game, max_states: int | None, save: Path | None, *, resume: bool = False, json: bool
+    game: Game, max_states: int | None, save: Path | None, *, json: bool, **how: Any
 ) -> None:
     from rollwise.cli.solve_by_layer import print_layers
 
-    print_layers(game, max_states, save, resume=resume, json=json)
+    print_layers(game, max_states, save, json=json, **how)
 
 
-def _check_places(history: Path | None, save: Path | None, by_layer: bool, resume: bool) -> None:
-    """Refuse files that can't be written, before the work."""
-    if resume and not (by_layer and save):
-        raise UsageError("--resume goes on with a folder: it goes with --by-layer --save FOLDER")
+def _check_places(
+    history: Path | None,
+    save: Path | None,
+    by_layer: bool,
+    *,
+    resume: bool,
+    workers: int | None,
+    cluster: str | None,
+) -> None:
+    """Refuse files that can't be written, before the work, and what goes with a folder only."""
+    check_workers(workers, cluster)
+    if not (by_layer and save):
+        if resume:
+            raise UsageError(
+                "--resume goes on with a folder: it goes with --by-layer --save FOLDER"
+            )
+        because = "solves layers in a folder that is shared: it goes with --by-layer --save FOLDER"
+        refuse(because, workers=workers, cluster=cluster)
     check_history_path(history)
     check_place(None if by_layer else save)
 

@@ -1,0 +1,221 @@
+"""Layers that are solved by workers, each in a process of its own, which share a folder.
+
+A layer waits for all later ones. Where its turns all lead to later layers, its positions don't
+wait for each other: they are cut into parts, and each part is a task. Any other layer is one task.
+A worker finds all states in the folder, and the answers of later layers. It writes the answers of
+its part there, and only what is counted travels back. Whoever does a part writes the same bytes.
+So it does no harm if a worker dies, or if two do the same part. The manifest is written here alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rollwise.answer.layer_answers import LayerAnswers
+from rollwise.answer.layer_folder import ARRAYS, LayerFacts, map_rows, write_rows
+from rollwise.answer.layered import ABOUT, ByLayer
+from rollwise.answer.packed import Packed
+from rollwise.builders import by_layer
+from rollwise.builders.by_layer import Layers, known_layers
+from rollwise.games import Sheet
+
+if TYPE_CHECKING:
+    from rollwise.cluster.pool import Pool
+
+PARTS = 4  # of a layer, for each worker
+Progress = Callable[[str, int, "int | None"], None]
+
+
+class Part(NamedTuple):
+    """Some states of one layer, whose answers are to be found.
+
+    Attributes
+    ----------
+    place : Path
+        The folder.
+    run : str
+        The checksum of its states.
+    sheet : Sheet
+    parameters : dict
+    layer, begin, end : int
+    block : int
+        How many positions are solved together, as far as all their turns lead to later layers; 0
+        where some don't.
+    is_packed : bool
+    largest_payoff : float
+        Of the later layers.
+    """
+
+    place: Path
+    run: str
+    sheet: Sheet
+    parameters: dict[str, Any]
+    layer: int
+    begin: int
+    end: int
+    block: int
+    is_packed: bool
+    largest_payoff: float
+
+
+class Counted(NamedTuple):
+    """What is counted of a part that is done.
+
+    Attributes
+    ----------
+    end : int
+        Where it ended: before the end of the part, if a turn there doesn't lead to later layers.
+    facts : LayerFacts
+    names : dict of str
+        What actions are called, by their numbers.
+    seconds : dict of float
+    """
+
+    end: int
+    facts: LayerFacts
+    names: dict[int, str]
+    seconds: dict[str, float]
+
+
+class Apart:
+    """Layers on their way to workers and back.
+
+    Attributes
+    ----------
+    seconds : dict of float
+        What all workers together have spent.
+    """
+
+    def __init__(
+        self,
+        layers: Layers,
+        answers: LayerAnswers,
+        pool: Pool,
+        progress: Progress | None,
+        *,
+        is_packed: bool,
+    ) -> None:
+        assert answers.folder is not None
+        self._layers, self._answers, self._folder = layers, answers, answers.folder
+        self._pool, self._progress, self._is_packed = pool, progress, is_packed
+        self._sheet = Sheet.of(type(layers.rules.game))
+        self.seconds: dict[str, float] = {}
+
+    def run(self) -> None:
+        """Have all layers solved and proved, those that end every play first."""
+        n = len(self._layers.states)
+        for layer in reversed(range(len(self._layers))):
+            if layer in self._answers.known:
+                continue
+            begin, end = self._layers.indptr[layer : layer + 2].tolist()
+            for counted in self._solved(layer, begin, end):
+                self._answers.count(begin, counted.facts, counted.names)
+                for stage, spent in counted.seconds.items():
+                    self.seconds[stage] = self.seconds.get(stage, 0.0) + spent
+            self._answers.read_again()
+            self._answers.prove(begin, end)
+            if self._progress is not None:
+                self._progress("solving layers", n - begin, n)
+
+    def _solved(self, layer: int, begin: int, end: int) -> Iterator[Counted]:
+        """What is counted of the parts of a layer, when they are solved."""
+        block = 0 if self._is_packed else self._layers.block_of_turns(layer)
+        if block:
+            parts = [self._part(layer, *cut, block) for cut in self._cuts(begin, end, block)]
+            found = list(self._pool.in_order(solve_part, ((part,) for part in parts)))
+            for part, counted in zip(parts, found, strict=True):
+                yield counted
+                begin = counted.end
+                if counted.end < part.end:
+                    break
+        if begin < end:
+            yield self._pool.result(self._pool.submit(solve_part, self._part(layer, begin, end, 0)))
+
+    def _cuts(self, begin: int, end: int, block: int) -> Iterator[tuple[int, int]]:
+        """Where the parts of a layer begin and end: whole blocks each."""
+        cut = min(begin + by_layer.FIRST_BLOCK, end)
+        blocks = -(-(end - cut) // block)
+        size = block * max(1, -(-blocks // (PARTS * self._pool.width)))
+        while begin < end:
+            stop = min(max(cut, begin) + size, end)
+            yield begin, stop
+            begin = stop
+
+    def _part(self, layer: int, begin: int, end: int, block: int) -> Part:
+        game = self._layers.rules.game
+        return Part(
+            self._folder.place.resolve(),
+            self._folder.about["states_checksum"],
+            self._sheet,
+            dict(game.parameters),
+            layer,
+            begin,
+            end,
+            block,
+            self._is_packed,
+            self._answers.facts.largest_payoff,
+        )
+
+
+class PartAnswers(LayerAnswers):
+    """The answers of later layers as they lie in the folder, and those of a part as they are found.
+
+    Attributes
+    ----------
+    found : LayerFacts
+        What is counted of the part.
+    end : int
+        Up to where it is proved.
+    """
+
+    def __init__(self, layers: Layers, part: Part) -> None:
+        super().__init__(layers, rows=map_rows(part.place))
+        self.known = frozenset(range(len(layers))) - {part.layer}
+        self._facts[-1] = LayerFacts(largest_payoff=part.largest_payoff)  # of the later layers
+        self._layer, self.end = part.layer, part.begin
+
+    @property
+    def found(self) -> LayerFacts:
+        return self._facts.get(self._layer, LayerFacts())
+
+    def prove(self, begin: int, end: int) -> None:
+        """Note up to where the part is proved."""
+        self.end = end
+
+
+_busy = threading.Lock()  # for kernels that work on two cores, and on one explorer
+_held: dict[tuple[Path, str], Layers] = {}  # the states of the last folder
+
+
+def solve_part(part: Part) -> Counted:
+    """Find the answers of a part, and write them into the folder."""
+    with _busy:
+        layers = _layers_of(part)
+        answers = PartAnswers(layers, part)
+        if part.is_packed:
+            work: Packed | ByLayer = Packed(layers, answers, None)
+        else:
+            pieces = layers.pieces(part.layer, part.begin, part.end, part.block)
+            work = ByLayer(layers, answers, None, pieces)
+        work.run()
+        for name in ARRAYS:
+            rows = getattr(answers, name)[part.begin : answers.end]
+            write_rows(part.place, name, part.begin, rows)
+        return Counted(answers.end, answers.found, dict(answers.names), dict(work.seconds))
+
+
+def _layers_of(part: Part) -> Layers:
+    """The layers of the game of a part, which a worker remembers."""
+    from rollwise.answer.layer_folder import open_folder
+
+    key = part.place, part.run
+    if key not in _held:
+        _held.clear()
+        game = part.sheet.kind(**part.parameters)
+        folder = open_folder(part.place, game, to_write=True)
+        about: Mapping[str, Any] = {name: folder.about[name] for name in ABOUT}
+        _held[key] = known_layers(game, folder.states, folder.indptr, folder.progress, **about)
+    return _held[key]
