@@ -72,6 +72,8 @@ COMMANDS = [
     "frontier threes dice=2",
     "games",
     "handicap pig target=10 --points banked=0..4",
+    "length pig target=6",
+    "length threes dice=2",
     "judge threes one.csv dice=2",
     "learn pig target=6 --games 50 --seed 3",
     "learn super-six sticks=5 --games 2000 --seed 3 --compare --checkpoints 2",

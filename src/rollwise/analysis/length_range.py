@@ -1,0 +1,292 @@
+"""How long a game can last: if all players want it short, or long, or one of them each.
+
+The number of moves of a play is the score of a game in which every move is worth a point; the
+throw before a choice is no move. So what players can make of it is solved and certified like any
+other score. If all want the same, they are one player. If one wants the play to be long and the
+other wants it short, they play for stakes: each move of theirs is worth 1 to the one, -1 to the
+other. Such chains may be slow: where a sweep takes a millionth off the error, the steps of
+strategy iteration still solve linear systems, and the certificate weighs errors by the length of
+the play that is left (Bertsekas and Tsitsiklis, An analysis of stochastic shortest path problems,
+Mathematics of Operations Research 16, 1991).
+
+How far lengths and scores spread follows from their second moments, which obey a recursion of the
+same kind (Sobel, The variance of discounted Markov decision processes, Journal of Applied
+Probability 19, 1982).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.answer.certified import CertifiedResult, solve_and_certify
+from rollwise.answer.references import AnyPolicy, Policies, Subject
+from rollwise.derive.seats import take_seats
+from rollwise.errors import EndlessPlay
+from rollwise.graph import StateGraph
+from rollwise.graph.choices import (
+    are_best,
+    chances,
+    costs,
+    first_best,
+    fold_outcomes,
+    is_throw,
+)
+from rollwise.graph.lookahead import action_gaps
+from rollwise.graph.policies import Policy
+from rollwise.simulate.lengths import Certified
+
+ROUNDING = 2.0**-48  # of a sum over the outcomes of an action, against its largest part
+AIMS = {  # with two players, and alone
+    "shortest": ("both want it short", "as short as can be"),
+    "policy": ("both play {}", "{}"),
+    "first hurries": ("who begins wants it short, the other long", ""),
+    "first stretches": ("who begins wants it long, the other short", ""),
+    "longest": ("both want it long", "as long as can be"),
+}
+
+
+class Spread(NamedTuple):
+    """An expected number of moves, or of points, and how far plays are from it.
+
+    Attributes
+    ----------
+    mean, variance : Certified
+    """
+
+    mean: Certified
+    variance: Certified
+
+    @property
+    def deviation(self) -> Certified:
+        """The standard deviation."""
+        low = math.sqrt(max(self.variance.value - self.variance.bound, 0.0))
+        high = math.sqrt(max(self.variance.value + self.variance.bound, 0.0))
+        value = math.sqrt(max(self.variance.value, 0.0))
+        return Certified(value, math.nextafter(max(high - value, value - low), math.inf))
+
+
+@dataclass(frozen=True, eq=False)
+class Length:
+    """How many moves a play from the start takes, with some aim of its players.
+
+    Attributes
+    ----------
+    aim : str
+        A key of `AIMS`.
+    moves : Spread or None
+        None where play need not end.
+    endless : str
+        Where it need not, and why; else empty.
+    """
+
+    aim: str
+    moves: Spread | None
+    endless: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class LengthRange:
+    """How long a game can last from the start.
+
+    Attributes
+    ----------
+    policy : str
+    players : int
+    lengths : tuple of Length
+        By their aims; those of one player against the other only in a game for two.
+    score : Spread or None
+        Of a game for points, under the policy.
+    """
+
+    policy: str
+    players: int
+    lengths: tuple[Length, ...]
+    score: Spread | None
+
+    def of(self, aim: str) -> Length:
+        """The length with an aim."""
+        return next(length for length in self.lengths if length.aim == aim)
+
+    def words(self, length: Length) -> str:
+        """What the players want of a length."""
+        together, alone = AIMS[length.aim]
+        return (together if self.players == 2 else alone).format(self.policy)
+
+
+def length_range(
+    game: Subject,
+    policy: AnyPolicy = "optimal",
+    *,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> LengthRange:
+    """How long a game can last: what all of its players can make of it, and what a policy does.
+
+    Parameters
+    ----------
+    game : Game, Solution, StateGraph or Policies
+        For one player or two.
+    policy : str, callable or Policy
+        What all play, for the length that is to be expected.
+
+    Returns
+    -------
+    LengthRange
+        Certified.
+
+    Raises
+    ------
+    PolicyError
+        There is no such policy.
+
+    Examples
+    --------
+    >>> from rollwise.games.pig import Piglet
+    >>> found = length_range(Piglet(target=3))
+    >>> [round(found.of(aim).moves.mean.value, 6) for aim in ("shortest", "longest")]
+    [11.4, 14.0]
+    """
+    policies = Policies.of(game)
+    graph, played = policies.graph, policies.find(policy)
+    free = take_seats(graph, [None], [0]).graph
+    chain = take_seats(graph, [played], [0]).graph
+    found = {
+        "shortest": lambda: _together(free, "minimize", progress),
+        "policy": lambda: _together(chain, "maximize", progress),
+        "longest": lambda: _together(free, "maximize", progress),
+    }
+    if graph.players == 2:
+        seats = take_seats(graph, [None, None], [0]).graph
+        opposed = _Opposed(seats, progress)
+        found["first stretches"] = lambda: opposed.spread(0)
+        found["first hurries"] = lambda: opposed.spread(1)
+    lengths = tuple(_length(aim, found[aim]) for aim in AIMS if aim in found)
+    score = _score(chain, progress) if graph.objective != "win" else None
+    return LengthRange(played.name, graph.players, lengths, score)
+
+
+def _length(aim: str, find: Callable[[], Spread]) -> Length:
+    try:
+        return Length(aim, find())
+    except EndlessPlay as endless:
+        return Length(aim, None, str(endless))
+
+
+def _counted(graph: StateGraph, **changes: Any) -> StateGraph:
+    """The graph of a game in which each move is worth a point, and nothing else is."""
+    return graph.with_arrays(
+        action_reward=(~is_throw(graph)).astype(np.float64),
+        outcome_payoff=np.zeros(graph.n_outcomes),
+        **changes,
+    )
+
+
+def _alone(graph: StateGraph, objective: str, **changes: Any) -> StateGraph:
+    """The same game, in which all players are one."""
+    passes = np.zeros(graph.n_outcomes, np.bool_)
+    changes |= {"players": 1, "objective": objective, "endless": "forbidden"}
+    return graph.with_arrays(outcome_passes=passes, **changes)
+
+
+def _together(
+    graph: StateGraph, objective: str, progress: Callable[[str, int, int], None] | None
+) -> Spread:
+    """The moves of a play in which all have one aim."""
+    counted = _alone(_counted(graph), objective)
+    return _spread(counted, solve_and_certify(counted, progress=progress), progress)
+
+
+def _score(graph: StateGraph, progress: Callable[[str, int, int], None] | None) -> Spread:
+    """The points of a play by a policy."""
+    return _spread(graph, solve_and_certify(graph, progress=progress), progress)
+
+
+class _Opposed:
+    """A game in which one player wants a play to be long, and the other wants it to be short.
+
+    The mover of the first half of the graph is the one who wants it long.
+    """
+
+    def __init__(self, seats: StateGraph, progress: Callable[[str, int, int], None] | None) -> None:
+        self._progress = progress
+        seat = seats.states[:, -1][seats.action_state]
+        moves = _counted(seats)
+        sign = np.where(seat == 0, 1.0, -1.0)
+        self._graph = moves.with_arrays(action_reward=sign * moves.action_reward)
+        self._found: CertifiedResult | None = None
+
+    def spread(self, root: int) -> Spread:
+        """The moves of a play from the start, by who moves first."""
+        if self._found is None:
+            self._found = solve_and_certify(self._graph, progress=self._progress)
+        graph, (found, certificate, _) = self._graph, self._found
+        best = _chosen(graph, found.values, certificate.bound)
+        chain = take_seats(graph, [best]).graph
+        counted = _alone(_counted(chain), "maximize")
+        values = np.where(graph.states[:, -1] == 0, found.values, -found.values)
+        return _moments(counted, values, certificate.bounds, root, self._progress)
+
+
+def _chosen(graph: StateGraph, values: NDArray[np.float64], bound: float) -> Policy:
+    """The first of the best actions in each state."""
+    cost = costs(graph, action_gaps(graph, values, np.empty(0)))
+    probability = np.zeros(graph.n_actions)
+    probability[first_best(graph, are_best(cost, bound))] = 1.0
+    return Policy("", probability)
+
+
+def _spread(
+    graph: StateGraph,
+    answer: CertifiedResult,
+    progress: Callable[[str, int, int], None] | None,
+) -> Spread:
+    """The mean of a score from the start, and its variance with the best actions."""
+    values, bounds = answer.found.values, answer.certificate.bounds
+    if np.any(np.diff(graph.action_indptr) > 1):
+        best = _chosen(graph, values, answer.certificate.bound)
+        graph = take_seats(graph, [best]).graph
+    return _moments(graph, values, bounds, 0, progress)
+
+
+def _moments(
+    graph: StateGraph,
+    values: NDArray[np.float64],
+    bounds: NDArray[np.float64],
+    start: int,
+    progress: Callable[[str, int, int], None] | None,
+) -> Spread:
+    """Mean and variance of what adds up from a state on, in a graph of one action a state.
+
+    With the mean m and the second moment q, a state whose action brings r has
+    ``q = r² + 2 r m' + q'``, where m' and q' are means over what can be next.
+    """
+    goes_on = graph.outcome_state >= 0
+    after = np.where(goes_on, values[graph.outcome_state], graph.outcome_payoff)
+    chance = chances(graph)
+    ahead = fold_outcomes(graph, np.add, chance * after)
+    reward = graph.action_reward
+    squares = graph.with_arrays(
+        objective="maximize",
+        action_reward=reward * (reward + 2 * ahead),
+        outcome_payoff=np.where(goes_on, 0.0, graph.outcome_payoff**2),
+    )
+    found, certificate, _ = solve_and_certify(squares, progress=progress)
+    mean = Certified(float(values[start]), float(bounds[start]))
+    # what is ahead is off by the bounds of the means, in every step of the play
+    off = fold_outcomes(graph, np.maximum, np.where(goes_on, bounds[graph.outcome_state], 0.0))
+    off = 2 * np.abs(reward) * (off + ROUNDING * np.abs(ahead))
+    steps = graph.with_arrays(
+        objective="maximize",
+        action_reward=off,
+        outcome_payoff=np.zeros(graph.n_outcomes),
+    )
+    wrong, more, _ = solve_and_certify(steps)
+    second = float(found.values[start])
+    far = float(certificate.bounds[start] + wrong.values[start] + more.bounds[start])
+    far += (2 * abs(mean.value) + mean.bound) * mean.bound + 4 * ROUNDING * abs(second)
+    return Spread(mean, Certified(max(second - mean.value**2, 0.0), far))
