@@ -101,3 +101,31 @@ def has_free_round(graph: StateGraph) -> bool:
                 if sign * share @ graph.action_reward[np.array(policy)[members]] > -1e-9:
                     return True
     return False
+
+
+def end_components(graph: StateGraph, allowed: np.ndarray) -> tuple[set[frozenset[int]], set[int]]:
+    """The states of each maximal end component, and the actions that stay in one."""
+    n = graph.n_states
+    ends = {
+        a: (int(graph.action_state[a]), {int(t) for t in graph.outcome_state[begin:end]})
+        for a, (begin, end) in enumerate(
+            zip(graph.outcome_indptr[:-1], graph.outcome_indptr[1:], strict=True)
+        )
+        if allowed[a]
+    }
+    while True:
+        steps = np.eye(n)
+        for s, after in ends.values():
+            steps[s, [t for t in after if 0 <= t < n]] = 1
+        reach = np.linalg.matrix_power(steps, n) > 0
+        stays = {
+            a: (s, after)
+            for a, (s, after) in ends.items()
+            if all(0 <= t < n and reach[t, s] for t in after)
+        }
+        if len(stays) == len(ends):
+            inside = {s for s, _ in stays.values()}
+            return {frozenset(np.flatnonzero(reach[s] & reach[:, s]).tolist()) for s in inside}, {
+                *stays
+            }
+        ends = stays

@@ -85,6 +85,16 @@ def test_two_players_who_both_lose_by_stalling(graph):
         assert np.all(np.abs(found.values - worth) <= proof.bounds + SLACK)
 
 
+@given(games_to_win(2, "draw"), st.data())
+def test_end_components_are_those_of_a_naive_search(graph, data):
+    some = st.lists(st.booleans(), min_size=graph.n_actions, max_size=graph.n_actions)
+    allowed = np.array(data.draw(some))
+    found = end_components(graph, allowed)
+    groups = {frozenset(np.flatnonzero(found.number == c).tolist()) for c in range(len(found))}
+    stays = set(np.flatnonzero(found.stays).tolist())
+    assert (groups, stays) == naive_endings.end_components(graph, allowed)
+
+
 @given(games_for_points())
 def test_rounds_that_cost(graph):
     """Refused where a round is free, else a stochastic shortest path."""

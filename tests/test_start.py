@@ -66,6 +66,11 @@ def test_what_is_compiled_already_is_read_without_a_compiler(arguments):
     assert loaded_by(arguments, ["numba", *needless]) == (["numba"] if arguments == LARGE else [])
 
 
+def test_ties_of_a_small_game_are_settled_without_scipy():
+    question = ["evaluate", "threes", "dice=3", "--policy", "optimal"]
+    assert loaded_by(question, ["numba", "scipy.sparse"]) == []
+
+
 OWN = """
 from dataclasses import dataclass
 from typing import NamedTuple

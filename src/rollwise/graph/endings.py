@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph
+from rollwise.graph.components import Components
 from rollwise.graph.view import sign_of
 
 Ints = NDArray[np.int64]
@@ -74,9 +75,6 @@ def end_components(graph: StateGraph, allowed: Mask | None = None) -> EndCompone
     allowed : (n_actions,) bool, optional
         The actions that may be taken; all unless given.
     """
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import connected_components
-
     n = graph.n_states
     begin, source = graph.outcome_indptr[:-1], graph.action_state
     number = np.append(np.zeros(n, np.int64), np.full(graph.n_border + 1, -1))
@@ -87,15 +85,11 @@ def end_components(graph: StateGraph, allowed: Mask | None = None) -> EndCompone
         stays = possible & np.logical_and.reduceat(same, begin) & (number[source] >= 0)
         inside = np.zeros(n, np.bool_)
         inside[source[stays]] = True
-        edges = np.flatnonzero(stays[edge_action])
-        joined = csr_matrix(
-            (
-                np.ones(len(edges), np.bool_),
-                (source[edge_action[edges]], graph.outcome_state[edges]),
-            ),
-            shape=(n, n),
-        )
-        parts = connected_components(joined, connection="strong")[1]
+        staying = np.where(stays[edge_action], graph.outcome_state, -1)
+        joined = Components.to_be_found(graph.action_indptr, graph.outcome_indptr, staying)
+        joined.find(n)
+        parts = np.empty(n, np.int64)
+        parts[joined.order] = np.repeat(np.arange(len(joined)), np.diff(joined.indptr))
         found = np.where(inside, parts, -1)
         if inside.any():
             _, found[inside] = np.unique(found[inside], return_inverse=True)
