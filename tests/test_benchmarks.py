@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import gallery, growth, history, large, memory, report, trace, tricks
+from benchmarks import gallery, growth, history, large, memory, report, scale, trace, tricks
 from benchmarks.goals import goals
 from benchmarks.measure import (
     Row,
@@ -382,6 +382,21 @@ def test_exponents_are_those_of_a_power():
     states = [10_000, 40_000, 160_000, 640_000]
     assert growth.fit(states, [n**1.5 for n in states]) == pytest.approx(1.5)
     assert growth.fit([10_000, 40_000], [1, 2]) is None  # one of them is too small to count
+
+
+def test_the_model_of_large_games_is_the_one_that_they_were_made_with():
+    states = [10_000, 40_000, 300_000, 5_000_000]
+    rows = [{"states": n, "seconds": 2e-6 * n**1.2, "peak": 10**8 + 90 * n} for n in states]
+    model = scale.fitted(rows)
+    assert [model[name] for name in "cpmb"] == pytest.approx([2e-6, 1.2, 1e8, 90])
+    assert scale.predicted(model, 7e6) == pytest.approx((2e-6 * 7e6**1.2, 1e8 + 90 * 7e6))
+
+
+def test_the_page_on_scale_is_what_was_measured():
+    page = scale.PAGE.read_text(encoding="utf-8")
+    found = json.loads(scale.MEASURED.read_text(encoding="utf-8"))
+    assert scale.refreshed(page, found, found["known"]) == page, "run python -m benchmarks.scale"
+    assert {row["way"] for row in found["workers"]} == set(scale.WAYS)
 
 
 def test_growth_says_why_there_is_no_picture(tmp_path, monkeypatch):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,6 +50,7 @@ class Walk(Game):
         yield 0
 
     def outcomes(self, s, action):
+        print("rules print too")
         for step in (1, 2):
             yield (1, WIN, s) if s.left <= step else (1, AGAIN, Place(s.left - step))
 """
@@ -70,16 +74,13 @@ def processes() -> Iterator[Processes]:
         yield pool
 
 
-@pytest.fixture(params=["threads", "processes", "cluster"])
+@pytest.fixture(params=["processes", "cluster"])
 def pool(request: pytest.FixtureRequest) -> Iterator[Pool]:
     if request.param == "processes":
         yield request.getfixturevalue("processes")
-    elif request.param == "threads":
-        with Threads(2) as pool:
-            yield pool
-    else:
-        with DaskWorkers(request.getfixturevalue("cluster").scheduler_address) as pool:
-            yield pool
+        return
+    with DaskWorkers(request.getfixturevalue("cluster").scheduler_address) as pool:
+        yield pool
 
 
 def slow_square(number: int) -> int:
@@ -102,7 +103,11 @@ def die_once(place: str) -> int:
 
 def test_results_come_in_the_order_of_the_pieces(pool: Pool) -> None:
     pieces = [(number,) for number in range(9)]
-    assert list(pool.in_order(slow_square, pieces)) == list(Here().in_order(slow_square, pieces))
+    squares = list(Here().in_order(slow_square, pieces))
+    assert squares == [number**2 for number in range(9)]
+    assert list(pool.in_order(slow_square, pieces)) == squares
+    with Threads(2) as threads:
+        assert list(threads.in_order(slow_square, pieces)) == squares
 
 
 def test_an_error_of_a_task_is_raised(pool: Pool) -> None:
@@ -191,8 +196,16 @@ def test_commands_print_the_same_from_a_cluster(cluster: object) -> None:
         ["tournament", "piglet", "target=5", "--policies=optimal,random"],
     ):
         assert output(*words, "--cluster", address) == output(*words)
-    words = ["tune", "piglet", "--vary", "target=2..6", "--for", "min value", "--json"]
-    assert output(*words, "--workers", "2") == output(*words)
+
+
+def test_processes_print_nothing_among_the_data(tmp_path: Path) -> None:
+    rules = tmp_path / "walk.py"
+    rules.write_text(RULES)
+    words = ["tune", f"{rules}:Walk", "--vary", "length=4..6", "--for", "min length", "--json"]
+    asked = [sys.executable, "-m", "rollwise", *words, "--workers", "2"]
+    done = subprocess.run(asked, capture_output=True, text=True, timeout=60)
+    assert "rules print too" in done.stderr
+    assert [json.loads(done.stdout)] == [json.loads(output(*words))]
 
 
 def test_wrong_addresses_are_refused() -> None:

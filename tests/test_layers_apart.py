@@ -167,7 +167,7 @@ def die_in_the_middle(part: layers_apart.Part) -> layers_apart.Counted:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="processes are killed")
-@pytest.mark.parametrize("kind", ["processes", "cluster"])
+@pytest.mark.parametrize("kind", [pytest.param("processes", marks=pytest.mark.slow), "cluster"])
 def test_a_worker_that_dies_in_a_layer_changes_no_byte(
     kind: str, cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,30 +182,35 @@ def test_a_worker_that_dies_in_a_layer_changes_no_byte(
     assert bytes_of(tmp_path / kind) == bytes_of(known)
 
 
-class Stopping(Here):
-    """A scheduler that is gone after some tasks."""
+def test_what_was_saved_when_the_scheduler_stopped_is_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import distributed
 
-    def __init__(self, after: int) -> None:
-        self.left = after
-
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        self.left -= 1
-        if self.left < 0:
-            raise ClusterError("the scheduler is gone")
-        return super().submit(function, *arguments)
-
-
-def test_what_was_saved_when_the_scheduler_stopped_is_gone_on_with(tmp_path: Path) -> None:
+    monkeypatch.setattr(dask_workers, "BETWEEN", 0.1)
     game = RoyalUr(pieces=2)
     solve_by_layers(game, save=tmp_path / "whole")
-    with pytest.raises(ClusterError):
-        solve_by_layers(game, save=tmp_path / "two", pool=Stopping(2))
-    assert len(layer_folder.open_folder(tmp_path / "two", game).proved) == 2
-    with pytest.raises(UsageError, match="holds 2 of 3 layers"):
+    started = distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0",
+        protocol="tcp", host="127.0.0.1",
+    )  # fmt: skip
+
+    def stop(stage: str, done: int, total: int | None) -> None:
+        if stage == "solving layers":
+            started.close()
+
+    with (
+        started,
+        DaskWorkers(started.scheduler_address) as pool,
+        pytest.raises(ClusterError, match="is gone"),
+    ):
+        solve_by_layers(game, save=tmp_path / "two", pool=pool, progress=stop)
+    assert len(layer_folder.open_folder(tmp_path / "two", game).proved) == 1
+    with pytest.raises(UsageError, match="holds 1 of 3 layers"):
         solve_by_layers(game, save=tmp_path / "two")
-    pool = Counting()
-    solve_by_layers(game, save=tmp_path / "two", resume=True, pool=pool)
-    assert len(pool.tasks) == 1
+    here = Counting()
+    solve_by_layers(game, save=tmp_path / "two", resume=True, pool=here)
+    assert len(here.tasks) == 2
     assert bytes_of(tmp_path / "two") == bytes_of(tmp_path / "whole")
 
 

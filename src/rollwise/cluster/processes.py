@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
+import warnings
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, InvalidStateError, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -95,14 +97,23 @@ class Processes(Pool):
 
 
 def _begin(alone: bool) -> None:
-    """Make a process ready: it ends with its parent, and leaves other cores to the others."""
+    """Make a process ready: it ends with its parent, and leaves other cores to the others.
+
+    What rules print goes to stderr, for stdout is the parent's.
+    """
     import signal
 
+    os.dup2(2, 1)
+    warnings.showwarning = _show_warning
     if alone:
         off = os.environ.get(VARIABLE, "")
         os.environ[VARIABLE] = ",".join(filter(None, (off, "second-core")))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C, and ends this one
     threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _show_warning(message: Warning | str, *args: Any, **kwargs: Any) -> None:
+    print(f"rollwise: warning: {message}", file=sys.stderr)
 
 
 def _end_with_parent() -> None:

@@ -1,0 +1,249 @@
+"""How large games grow, and what more workers bring: the figures of docs/scale.md.
+
+    python -m benchmarks.scale [--only sizes,workers]
+
+measures on this machine, keeps what it found in scale.json, and writes the tables of the page.
+
+    python -m benchmarks.scale --solve PATH PIECES MEMORY
+
+solves one size of the Royal Game of Ur by packed layers, in a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.commands import ROLLWISE, measure
+from benchmarks.large import read
+from benchmarks.measure import ROOT, Settings, ask
+from benchmarks.memory import peak_bytes
+from benchmarks.tables import markdown_table, seconds
+from benchmarks.worker import say_once
+
+MEASURED = Path(__file__).parent / "scale.json"
+PAGE = ROOT / "docs" / "scale.md"
+PLACE = r"(?<=<!-- {} from benchmarks/scale.py -->\n).*?(?=<!-- end -->)"
+SIZES = [
+    ("finkel", 2),
+    ("masters", 2),
+    ("finkel", 3),
+    ("masters", 3),
+    ("finkel", 4),
+    ("masters", 4),
+]
+FEW_STATES = 10_000  # below, fixed costs hide how time grows
+READY = 3  # pieces of a game that is solved first, so that kernels are read
+MASTERS = 500_981_472  # positions, with seven pieces
+LIMIT = 300.0
+# Work, and whether it is solved by layers into a folder.
+COMMANDS = {
+    "solve yahtzee boxes=10 --by-layer": True,
+    "solve royal-ur pieces=4 --by-layer": True,
+    "tune pig --vary target=60..75 --for min_value": False,
+}
+WAYS = {
+    "one process, one core": ([], {"ROLLWISE_OFF": "second-core"}),
+    "one process": ([], {}),
+    "`--workers 2`": (["--workers", "2"], {}),
+    "`--cluster`, two workers": (["--cluster"], {}),
+}
+
+Row = Mapping[str, Any]
+
+
+def solved(path: str, pieces: int) -> dict[str, Any]:
+    """Solve a size with its rules compiled before; seconds, positions and peak memory."""
+    from rollwise.answer import layered
+    from rollwise.builders import by_layer
+    from rollwise.games.royal_ur import RoyalUr
+
+    layered.WORTHWHILE = 0  # small sizes by the method of the large ones
+    game = RoyalUr(pieces=pieces, path=path)
+    by_layer._compiled(game, None)
+    layered.solve_by_layers(RoyalUr(pieces=min(pieces, READY), path=path))
+    started = time.perf_counter()
+    solution = layered.solve_by_layers(game)
+    return {
+        "seconds": time.perf_counter() - started,
+        "states": len(solution.states),
+        "bound": solution.error_bound,
+        "peak": peak_bytes(),
+    }
+
+
+def sizes() -> list[dict[str, Any]]:
+    """What each size takes."""
+    found = []
+    for path, pieces in SIZES:
+        given = ["--solve", path, str(pieces), str(Settings().memory)]
+        said = ask(["benchmarks.scale", *given], LIMIT)
+        found.append({"path": path, "pieces": pieces, **said})
+        print(f"{path} {pieces}: {said}", flush=True)
+    return found
+
+
+@contextmanager
+def two_workers() -> Iterator[str]:
+    """The address of a scheduler with two workers of one thread."""
+    import distributed
+
+    from rollwise.cluster.dask_workers import _distributed
+
+    _distributed()
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1"
+    ) as cluster:
+        yield cluster.scheduler_address
+
+
+def workers() -> list[dict[str, Any]]:
+    """What each work takes, by who does it."""
+    found = []
+    with two_workers() as address:
+        for command, by_layer in COMMANDS.items():
+            words = [word.replace("_", " ") for word in command.split()] + ["--no-cache"]
+            for way, (more, environment) in WAYS.items():
+                given = [*more, address] if more == ["--cluster"] else more
+                for _ in range(1 + (more != [])):  # new workers read their kernels first
+                    with tempfile.TemporaryDirectory() as folder:
+                        place = ["--save", f"{folder}/answer"] if by_layer else []
+                        asked = [*ROLLWISE, *words, *place, *given]
+                        said = measure(asked, environment, LIMIT)
+                found.append({"command": command.replace("_", " "), "way": way, **said})
+                print(found[-1], flush=True)
+    return found
+
+
+def fitted(rows: Sequence[Row]) -> dict[str, float]:
+    """Seconds c n^p, and bytes m + b n, of n positions: by least squares."""
+    n = np.array([row["states"] for row in rows], float)
+    power, logarithm = np.polyfit(np.log(n), np.log([row["seconds"] for row in rows]), 1)
+    each, base = np.polyfit(n, [row["peak"] for row in rows], 1)
+    return {"c": float(np.exp(logarithm)), "p": float(power), "b": float(each), "m": float(base)}
+
+
+def predicted(model: Mapping[str, float], n: float) -> tuple[float, float]:
+    """Seconds and bytes of so many positions."""
+    return model["c"] * n ** model["p"], model["m"] + model["b"] * n
+
+
+def growth(rows: Sequence[Row], known: Mapping[str, Row]) -> list[str]:
+    """The table of sizes, and what the model says of larger ones."""
+    good = sorted((row for row in rows if "fault" not in row), key=lambda row: row["states"])
+    large = [row for row in good if row["states"] >= FEW_STATES]
+    model, without = fitted(large), fitted(large[:-1])
+    table = []
+    for row in good:
+        took, held = predicted(model, row["states"])
+        table.append(
+            [
+                f"`path={row['path']} pieces={row['pieces']}`",
+                f"{row['states']:,}",
+                seconds(row["seconds"]),
+                seconds(took),
+                f"{row['peak'] / 1e9:.2f} GB",
+                f"{held / 1e9:.2f} GB",
+            ]
+        )
+    for row in known.values():
+        if "fault" in row or row["states"] <= large[-1]["states"]:
+            continue
+        took, held = predicted(model, row["states"])
+        table.append(
+            [
+                f"`{row['title']}`, measured before",
+                f"{row['states']:,}",
+                seconds(row["seconds"]),
+                seconds(took),
+                f"{row['peak'] / 1e9:.2f} GB",
+                f"{held / 1e9:.2f} GB",
+            ]
+        )
+    columns = ["`royal-ur`", "positions", "time", "model", "memory", "model"]
+    last, (took, held) = large[-1], predicted(without, large[-1]["states"])
+    whole, bytes_ = predicted(model, MASTERS)
+    straight = last["seconds"] * MASTERS / last["states"]
+    return [
+        *markdown_table(columns, table),
+        "",
+        f"The model, fitted to sizes from {large[0]['states']:,} to {last['states']:,} positions: "
+        f"{model['c'] * 1e6:.3g} µs × n^{model['p']:.3f}, and {model['m'] / 1e9:.2f} GB + "
+        f"{model['b']:.0f} bytes × n. Fitted without the largest size, it says of that one "
+        f"{seconds(took)} and {held / 1e9:.2f} GB, which took {seconds(last['seconds'])} and "
+        f"{last['peak'] / 1e9:.2f} GB.",
+        "",
+        f"Royal Ur Masters with seven pieces has {MASTERS:,} positions. The model says "
+        f"{whole / 3600:.1f} hours and {bytes_ / 1e9:.0f} GB of memory on this machine; if time "
+        f"grew no faster than positions beyond the largest size here, {straight / 3600:.1f} hours. "
+        f"Both are extrapolated {MASTERS / last['states']:.0f} times beyond what was measured.",
+        "",
+    ]
+
+
+def gains(rows: Sequence[Row]) -> list[str]:
+    """The table of workers."""
+    table = []
+    for command in dict.fromkeys(row["command"] for row in rows):
+        of = {row["way"]: row for row in rows if row["command"] == command}
+        cells = [of[way].get("fault") or seconds(of[way]["seconds"]) for way in WAYS]
+        table.append([f"`{command}`", *cells])
+    return [*markdown_table(["", *WAYS], table), ""]
+
+
+def refreshed(page: str, found: Mapping[str, Any], known: Mapping[str, Row]) -> str:
+    """The page with the tables that the measurements give."""
+    about = f"Measured on {found['date']} ({found['machine']}), at {found['commit']}."
+    for name, lines in (
+        ("sizes", growth(found["sizes"], known)),
+        ("workers", gains(found["workers"])),
+    ):
+        text = "\n".join([about, "", *lines, ""])
+        page = re.sub(PLACE.format(name), lambda _, text=text: text, page, flags=re.S)
+    return page
+
+
+def known_sizes() -> dict[str, Row]:
+    """Larger sizes of the game that `make test-large` has solved."""
+    found = {}
+    for name, row in read().items():
+        if name.startswith("royal-ur"):
+            found[name] = {**row, "title": name}
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__)
+    parser.add_argument("--only", default="sizes,workers")
+    parser.add_argument("--solve", nargs=3, metavar=("PATH", "PIECES", "MEMORY"))
+    given = parser.parse_args()
+    if given.solve is not None:
+        path, pieces, memory = given.solve
+        say_once(memory, lambda: solved(path, int(pieces)))
+        return
+    from benchmarks.__main__ import commit, machine
+
+    found = json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {}
+    measures: dict[str, Callable[[], list[dict[str, Any]]]] = {"sizes": sizes, "workers": workers}
+    for name in given.only.split(","):
+        found[name] = measures[name]()
+    found |= {"date": date.today().isoformat(), "commit": commit(), "machine": machine()}
+    found["known"] = known_sizes()
+    MEASURED.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    if {"sizes", "workers"} <= set(found):
+        page = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(refreshed(page, found, found["known"]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
