@@ -33,7 +33,7 @@ from benchmarks.worker import say_once
 
 MEASURED = Path(__file__).parent / "scale.json"
 PAGE = ROOT / "docs" / "scale.md"
-PLACE = r"(?<=<!-- {} from benchmarks/scale.py -->\n).*?(?=<!-- end -->)"
+PLACE = r"(?<=<!-- from benchmarks/scale.py: {} -->\n).*?(?=<!-- end -->)"
 SIZES = [
     ("finkel", 2),
     ("masters", 2),
