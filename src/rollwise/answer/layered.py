@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from rollwise.answer.layer_answers import LayerAnswers
 from rollwise.answer.layer_files import write_layers
 from rollwise.answer.layer_folder import MANIFEST, LayerFacts, begin_folder, open_folder
-from rollwise.answer.packed import WORTHWHILE, Packed, can_be_packed
+from rollwise.answer.packed import WORTHWHILE, Packed, can_be_packed, held_at_once
 from rollwise.answer.rows import Cells, Columns, cells_of, frame_of
 from rollwise.answer.turns import turn_values
 from rollwise.answer.worth import Worth
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 MOST_TURNS = 16  # that are remembered
 ABOUT = ("start", "n_outcomes", "in_order", "n_roots")  # of layers, in a folder
-ANSWER_BYTES = 36  # of a state: its value, bounds and action
+ANSWER_BYTES = 28  # of a state: its value, bound and action, and a bound in the making
 FEW = 20  # states whose progress isn't worth a look at compiled rules
 ROWS_AT_ONCE = 1 << 22  # of the table, where some of them are looked for
 MOST_AT_ONCE = 6  # layers that are built and not yet certified
@@ -526,7 +526,7 @@ def _begun(
 def _bytes_to_solve(layers: Layers, is_packed: bool) -> int:
     """About how much memory layers take while they are solved, besides their states."""
     # as was measured: of an outcome, of a state besides, and how many layers there are at once
-    outcome, state, held = (12, 0, 2) if is_packed else (60, 270, MOST_AT_ONCE)
+    outcome, state, held = (12, 0, held_at_once(layers)) if is_packed else (60, 270, MOST_AT_ONCE)
     largest = int(np.sort(np.diff(layers.indptr))[-held:].sum())
     each = outcome * layers.n_outcomes / len(layers.states) + state
     return int(largest * each) + ANSWER_BYTES * len(layers.states)

@@ -31,6 +31,7 @@ FAR_APART = 1000  # times the goal: bounds that stay so are no answer
 NEAR = 10  # times the goal: proved estimates that are so close are an answer
 MOST_CLAIMS = 50  # sweeps in which claimed bounds are widened until they hold
 STALLED = 200  # sweeps in which bounds come no closer
+LARGE = 10_000_000  # positions: while such a layer is solved, the next one isn't built
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -43,6 +44,11 @@ def can_be_packed(rules: Rules) -> bool:
         and rules.game.objective == "win"
         and not rules.has_reward
     )
+
+
+def held_at_once(layers: Layers) -> int:
+    """How many packed layers are in memory: the one that is solved and, unless large, the next."""
+    return 1 if np.diff(layers.indptr).max() > LARGE else 2
 
 
 class Packed:
@@ -61,7 +67,8 @@ class Packed:
 
     def run(self) -> None:
         """Find the values of all positions, and bounds of their errors."""
-        pipeline(Source(self._built(), first=0), [Stage(self._solve, second=0)], most_at_once=2)
+        stages = [Stage(self._solve, second=0)]
+        pipeline(Source(self._built(), first=0), stages, most_at_once=held_at_once(self._layers))
 
     def _built(self) -> Iterator[PackedLayer]:
         last_first = self._layers.packed_last_first(self._answers.known)
@@ -73,6 +80,7 @@ class Packed:
             if layer is None:
                 return
             yield layer
+            del layer  # before the next one is built
 
     def _solve(self, layer: PackedLayer) -> None:
         began = time.perf_counter()
@@ -90,6 +98,8 @@ class Packed:
         self._answers.actions[begin:end] = THROW
         self._answers.count(begin, facts, {})
         self._answers.prove(begin, end)
+        del sweeps, bounds, low, high, values, off
+        large_pages.release()  # the next layer may need far less
         self.seconds["solve"] += time.perf_counter() - began
         if self._progress is not None:
             n = len(self._layers.states)

@@ -148,6 +148,7 @@ class _Run(Generic[Piece]):
                     piece = next(self._pieces, None)
                 with self._changed:
                     self._hand_on(ready, piece)
+                del piece  # which may be large
         except BaseException as error:
             with self._changed:
                 self._failures.append(error)
