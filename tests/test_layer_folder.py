@@ -220,7 +220,7 @@ def test_commands_read_a_folder(tmp_path: Path) -> None:
         (("solve", *game, "--resume"), "--by-layer --save FOLDER"),
         (("page", *game, "--load", place), "advise, table, play, plot and report"),
         (("advise", "pig", "--load", place, "--state", state), "is of super-six"),
-        (("verify", place), "each of which has a checksum"),
+        (("verify", place, "--exact"), "--exact goes with a file"),
     ):
         refused = run(*asked)
         assert (refused.returncode, refused.stdout) == (2, "")

@@ -125,6 +125,34 @@ class LayerFolder:
         """The values, bounds and actions."""
         return self.values, self.error_bounds, self.actions
 
+    @property
+    def has_its_states(self) -> bool:
+        """Whether the states are those that were found, as far as their checksum tells."""
+        known: str = self.about["states_checksum"]
+        return checksum_of([self.states]) == known
+
+    def require(self, game: Game) -> None:
+        """Make sure that it is of a game and its rules.
+
+        Raises
+        ------
+        SolutionFileError
+        """
+        _require_same(self.place, self.about, json.loads(json.dumps(identity_of(game))))
+
+    def require_whole(self) -> None:
+        """Make sure that all layers are proved.
+
+        Raises
+        ------
+        SolutionFileError
+        """
+        if not self.is_whole:
+            raise SolutionFileError(
+                f"{self.place} holds {len(self.proved):,} of {len(self.progress):,} layers; "
+                "`rollwise solve --by-layer --save FOLDER --resume` goes on with them"
+            )
+
     def map_again(self) -> None:
         """Map the files anew: on other machines that is when one sees what was written here."""
         self.maps = _maps(self.place, "r+")
@@ -162,10 +190,14 @@ class LayerFolder:
 
     def drop_damaged(self) -> list[int]:
         """Forget the layers whose rows aren't what was proved; which they were."""
-        damaged = [i for i, (known, _) in self.proved.items() if self._checksum(i) != known]
+        damaged = self.damaged()
         for layer in damaged:
             del self.proved[layer]
         return damaged
+
+    def damaged(self) -> list[int]:
+        """The layers whose rows aren't what was proved."""
+        return [i for i, (known, _) in self.proved.items() if self._checksum(i) != known]
 
     def _checksum(self, layer: int) -> str:
         begin, end = self.indptr[layer : layer + 2].tolist()
@@ -316,14 +348,14 @@ def open_folder(place: Path, game: Game | None = None, *, to_write: bool = False
             if "checksum" in layer
         }
         known = {int(label): str(name) for label, name in names.items()}
-        if game is not None:
-            _require_same(place, found, json.loads(json.dumps(identity_of(game))))
         mode = "r+" if to_write else "r"
         made = _mapped(place, found, indptr, progress, proved, known, mode)
+        if game is not None:
+            made.require(game)
         n = int(indptr[-1])
         if any(len(getattr(made, name)) != n for name in ("states", *ARRAYS)):
             raise ValueError("a file has other rows than the manifest")
-        if to_write and checksum_of([made.states]) != found["states_checksum"]:
+        if to_write and not made.has_its_states:
             raise ValueError("states.npy holds other states than were found")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise SolutionFileError(

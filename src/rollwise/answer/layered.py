@@ -30,7 +30,7 @@ from rollwise.answer.turns import turn_values
 from rollwise.answer.worth import Worth
 from rollwise.builders.arrays import action_names, lotteries_of
 from rollwise.builders.by_layer import Layer
-from rollwise.errors import RollwiseError, SolutionFileError, UsageError, spelled
+from rollwise.errors import RollwiseError, UsageError, spelled
 from rollwise.game import Game
 from rollwise.graph import (
     THROW,
@@ -466,7 +466,7 @@ def solve_by_layers(
     began = time.perf_counter()
     layers, answers = _begun(game, save, resume, max_states, progress)
     seconds = {"states": time.perf_counter() - began}
-    is_packed = can_be_packed(layers.rules) and layers.n_outcomes > WORTHWHILE
+    is_packed = are_packed(layers)
     memory_limits.require(
         _bytes_to_solve(layers, is_packed), f"solving {title_of(game.name, game.parameters)}"
     )
@@ -483,6 +483,11 @@ def solve_by_layers(
     finally:
         answers.close()
     return _answer(game, layers, answers, seconds | work.seconds)
+
+
+def are_packed(layers: Layers) -> bool:
+    """Whether layers are solved as packed arrays, and not as graphs."""
+    return can_be_packed(layers.rules) and layers.n_outcomes > WORTHWHILE
 
 
 def _begun(
@@ -576,11 +581,7 @@ def open_layers(folder: str | Path, game: Game) -> LayeredSolution:
 
     began = time.perf_counter()
     found = open_folder(Path(folder), game)
-    if not found.is_whole:
-        raise SolutionFileError(
-            f"{folder} holds {len(found.proved):,} of {len(found.progress):,} layers; "
-            "`rollwise solve --by-layer --save FOLDER --resume` goes on with them"
-        )
+    found.require_whole()
     rules = Rules(game)
     return LayeredSolution(
         game=game,

@@ -171,11 +171,13 @@ class PartAnswers(LayerAnswers):
         Up to where it is proved.
     """
 
-    def __init__(self, layers: Layers, part: Part) -> None:
-        super().__init__(layers, rows=map_rows(part.place))
-        self.known = frozenset(range(len(layers))) - {part.layer}
-        self._facts[-1] = LayerFacts(largest_payoff=part.largest_payoff)  # of the later layers
-        self._layer, self.end = part.layer, part.begin
+    def __init__(
+        self, layers: Layers, place: Path, layer: int, begin: int, largest_payoff: float
+    ) -> None:
+        super().__init__(layers, rows=map_rows(place))
+        self.known = frozenset(range(len(layers))) - {layer}
+        self._facts[-1] = LayerFacts(largest_payoff=largest_payoff)  # of the later layers
+        self._layer, self.end = layer, begin
 
     @property
     def found(self) -> LayerFacts:
@@ -194,7 +196,7 @@ def solve_part(part: Part) -> Counted:
     """Find the answers of a part, and write them into the folder."""
     with _busy:
         layers = _layers_of(part)
-        answers = PartAnswers(layers, part)
+        answers = PartAnswers(layers, part.place, part.layer, part.begin, part.largest_payoff)
         if part.is_packed:
             work: Packed | ByLayer = Packed(layers, answers, None)
         else:

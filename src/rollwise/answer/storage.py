@@ -308,7 +308,7 @@ def build_saved(
         The file was made for other rules, or names a game that isn't installed.
     """
     if game is None:
-        game = _installed(path, facts)
+        game = installed(path, facts)
     if facts["game"] != game.name or facts["parameters"] != game.parameters:
         saved = title_of(facts["game"], facts["parameters"])
         asked = title_of(game.name, game.parameters)
@@ -354,7 +354,7 @@ def claim(
     return f"the value of {graph.state_text(state)} is {values[state]!s} ± {bounds[state]:.1e}"
 
 
-def _installed(path: Path, facts: dict[str, Any]) -> Game:
+def installed(path: Path, facts: dict[str, Any]) -> Game:
     """The game of this name, if it is installed: rules come from nowhere else."""
     try:
         kind = find_installed(facts["game"])

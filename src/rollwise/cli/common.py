@@ -257,7 +257,7 @@ def _is_rules(word: str) -> bool:
 
 
 def _is_file(word: str) -> bool:
-    return Path(word).is_file()
+    return Path(word).is_file() or (Path(word) / "manifest.json").is_file()
 
 
 def read_state(text: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rollwise.analysis.check import Report
     from rollwise.analysis.compare_methods import MethodRun
     from rollwise.answer.verify import Verification
+    from rollwise.answer.verify_layers import FolderVerification
     from rollwise.game import Game
     from rollwise.graph import StateGraph
 
@@ -70,6 +71,24 @@ def verification_document(found: Verification) -> Document:
         "states": found.n_states,
         "error_bound": found.error_bound,
         "residual": found.residual,
+        "fault": found.fault,
+        "state": found.state,
+        "seconds": dict(found.seconds),
+    }
+
+
+def folder_verification_document(found: FolderVerification) -> Document:
+    """What became of verifying a folder of layers."""
+    return {
+        "game": found.game,
+        "parameters": dict(found.parameters),
+        "verified": found.verified,
+        "states": found.n_states,
+        "layers": found.n_layers,
+        "proved_layers": found.n_proved,
+        "damaged_layers": list(found.damaged),
+        "error_bound": number_or_none(found.error_bound),
+        "difference": number_or_none(found.difference),
         "fault": found.fault,
         "state": found.state,
         "seconds": dict(found.seconds),

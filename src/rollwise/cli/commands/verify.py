@@ -1,9 +1,8 @@
-"""``rollwise verify``: a saved solution, checked against the rules without a solver."""
+"""``rollwise verify``: a saved solution, checked against the rules."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +15,7 @@ from rollwise.cli.common import (
     Words,
     print_json,
     read_mode,
+    refuse,
     split_words,
 )
 from rollwise.cli.forms import (
@@ -27,14 +27,19 @@ from rollwise.cli.forms import (
     as_played,
 )
 from rollwise.cli.progress import Progress
-from rollwise.documents.games import verification_document
-from rollwise.errors import UsageError
+from rollwise.documents.games import folder_verification_document, verification_document
 from rollwise.game import Game
+
+if TYPE_CHECKING:
+    from rollwise.answer.verify import Verification
+    from rollwise.answer.verify_layers import FolderVerification
 
 
 @app.command("verify")
 def verify(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A solution kept by `solve --save`.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="What `solve --save` kept: a file or folder.")
+    ],
     game: Annotated[
         str | None,
         typer.Argument(
@@ -55,29 +60,36 @@ def verify(
     json: JsonOption = False,
 ) -> None:
     """Check every value of a saved solution against its error bound, without a solver."""
-    from rollwise.answer.verify import verify as verify_file
-
-    if Path(file).is_dir():
-        raise UsageError(
-            f"{file} is a folder of layers, each of which has a checksum; `rollwise solve GAME "
-            "--by-layer --save FOLDER --resume` compares these, and solves anew what is damaged"
-        )
     asked = split_words(file, game, *(parameters or ()), files=1)
     chosen = _game_of(asked)
-    if chosen is not None:
-        chosen = as_played(chosen, Form(chase, target, contest, ties), need_target=True)
     how = read_mode(mode)
-    with Progress() as progress:
-        found = verify_file(
-            asked.files[0],
-            chosen,
-            exact=exact,
-            mode=how,
-            max_states=max_states,
-            progress=progress,
-        )
+    found: Verification | FolderVerification
+    if asked.files[0].is_dir():
+        from rollwise.answer.verify_layers import verify_layers
+
+        said = {"exact": exact, "chase": chase, "target": target, "contest": contest, "ties": ties}
+        said["mode"] = None if how == "auto" else how
+        refuse("goes with a file, and not with a folder of layers", **said)
+        with Progress() as progress:
+            found = verify_layers(asked.files[0], chosen, max_states=max_states, progress=progress)
+        document = folder_verification_document(found)
+    else:
+        from rollwise.answer.verify import verify as verify_file
+
+        if chosen is not None:
+            chosen = as_played(chosen, Form(chase, target, contest, ties), need_target=True)
+        with Progress() as progress:
+            found = verify_file(
+                asked.files[0],
+                chosen,
+                exact=exact,
+                mode=how,
+                max_states=max_states,
+                progress=progress,
+            )
+        document = verification_document(found)
     if json:
-        print_json(verification_document(found))
+        print_json(document)
     elif found.verified:
         typer.echo(str(found))
     else:
@@ -92,9 +104,11 @@ def _game_of(asked: Words) -> Game | None:
         return None
     if asked.values:
         return asked.make_game()
+    from rollwise.answer.layer_folder import read_manifest
     from rollwise.answer.storage import read_facts, typed_parameters
     from rollwise.games import create
 
     assert asked.kind is not None
-    facts = read_facts(asked.files[0], damaged=True)
+    place = asked.files[0]
+    facts = read_manifest(place) if place.is_dir() else read_facts(place, damaged=True)
     return create(asked.kind, typed_parameters(facts) if facts["game"] == asked.kind.name else {})

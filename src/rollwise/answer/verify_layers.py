@@ -1,0 +1,240 @@
+"""Verifying a folder of layers: each has its checksum, and is proved again from the rules.
+
+The states are found anew. Then the layers are proved again, those that end every play first, and
+one at a time. A proof reads the rules, and what the folder says of later layers, whose proof is
+done by then. What a layer is worth is found without a look at what the folder says of it. So
+the folder need not be trusted, whoever wrote it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rollwise.answer.layer_folder import MANIFEST, LayerFolder, Rows, open_folder
+from rollwise.answer.layered import ByLayer, are_packed
+from rollwise.answer.layers_apart import PartAnswers
+from rollwise.answer.packed import Packed
+from rollwise.builders.by_layer import find_layers
+from rollwise.errors import RefusedFile, SolutionFileError
+from rollwise.game import Game
+from rollwise.graph import title_of
+from rollwise.numbers.printed import rounded_up
+
+if TYPE_CHECKING:
+    from rollwise.builders.by_layer import Layers
+
+Progress = Callable[[str, int, "int | None"], None]
+
+
+@dataclass(frozen=True)
+class FolderVerification:
+    """What became of verifying a folder.
+
+    Attributes
+    ----------
+    game : str
+    parameters : mapping
+    n_states, n_layers : int
+        In the folder.
+    n_proved : int
+        Layers that were proved again.
+    damaged : tuple of int
+        The progress of the layers that don't match their checksums.
+    error_bound : float
+        The largest bound of the folder.
+    difference : float
+        The largest distance of a value from what was found again.
+    fault : str
+        Why the folder is refused; empty where every bound is proved.
+    state : dict, optional
+        The fields of the state at fault.
+    seconds : dict
+        To compare the ``checksums``, to find the ``states``, and for the ``proof``.
+    """
+
+    game: str
+    parameters: Mapping[str, Any]
+    n_states: int
+    n_layers: int
+    n_proved: int
+    damaged: tuple[int, ...]
+    error_bound: float
+    difference: float
+    fault: str
+    state: dict[str, int] | None
+    seconds: dict[str, float]
+
+    @property
+    def verified(self) -> bool:
+        """Whether every value of the folder is proved to be within its bound."""
+        return not self.fault
+
+    @property
+    def title(self) -> str:
+        """The game and its parameters, as typed on the command line."""
+        return title_of(self.game, self.parameters)
+
+    def __str__(self) -> str:
+        if self.fault:
+            return f"{self.title} is refused: {self.fault}"
+        spent = self.seconds
+        return (
+            f"{self.title}: verified, each layer proved again from the rules\n"
+            f"  {self.n_states:,} states in {self.n_layers:,} layers: every value is within its "
+            f"bound of the true one (the largest ± {rounded_up(self.error_bound)})\n"
+            f"  checksums compared in {spent['checksums']:.3f} s, states found in "
+            f"{spent['states']:.3f} s, layers proved in {spent['proof']:.3f} s"
+        )
+
+
+def verify_layers(
+    folder: str | Path,
+    game: Game | None = None,
+    *,
+    max_states: int | None = None,
+    progress: Progress | None = None,
+) -> FolderVerification:
+    """Compare the checksums of a folder, and prove every layer again from the rules.
+
+    Parameters
+    ----------
+    folder : path of a folder made by `solve_by_layers`
+    game : Game, optional
+        The rules. Without, the game must be one that is installed.
+    max_states : int, optional
+        As in `solve_by_layers`.
+    progress : callable, optional
+        Called now and then as ``progress(stage, done, total or None)``.
+
+    Returns
+    -------
+    FolderVerification
+        Whose `fault` says what is wrong with the folder, if something is.
+
+    Raises
+    ------
+    RefusedFile
+        It can't be read.
+    SolutionFileError
+        It doesn't hold all layers; or it is of another game, or of other rules.
+    """
+    from rollwise.answer.storage import installed
+
+    place = Path(folder)
+    try:
+        found = open_folder(place)
+    except SolutionFileError as error:
+        raise RefusedFile(str(error)) if (place / MANIFEST).is_file() else error from None
+    game = installed(place, found.about) if game is None else game
+    found.require(game)
+    found.require_whole()
+    if progress is not None:
+        progress("comparing checksums", 0, None)
+    run = _Run(found, game)
+    run.compare()
+    if not run.fault:
+        run.prove(max_states, progress)
+    return FolderVerification(
+        game.name,
+        dict(game.parameters),
+        len(found.states),
+        len(found.progress),
+        run.n_proved,
+        run.damaged,
+        float(found.error_bounds.max()),
+        run.difference,
+        run.fault,
+        run.state,
+        run.seconds,
+    )
+
+
+class _Run:
+    """A folder on its way to being proved; see `FolderVerification`."""
+
+    def __init__(self, folder: LayerFolder, game: Game) -> None:
+        self._folder, self._game = folder, game
+        self.damaged: tuple[int, ...] = ()
+        self.fault, self.n_proved, self.difference = "", 0, 0.0
+        self.state: dict[str, int] | None = None
+        self.seconds = dict.fromkeys(("checksums", "states", "proof"), 0.0)
+        self._largest_payoff = 0.0
+
+    def compare(self) -> None:
+        """Compare the checksums of the states and of all layers."""
+        began = time.perf_counter()
+        folder = self._folder
+        self.damaged = tuple(folder.progress[folder.damaged()].tolist())
+        if not folder.has_its_states:
+            self.fault = "its states don't match their checksum"
+        elif self.damaged:
+            which = ", ".join(map(str, self.damaged))
+            self.fault = f"its checksum says that what was proved of progress {which} was changed"
+        self.seconds["checksums"] = time.perf_counter() - began
+
+    def prove(self, max_states: int | None, progress: Progress | None) -> None:
+        """Find the states anew, and prove the layers again until one is at fault."""
+        began = time.perf_counter()
+        folder, n = self._folder, len(self._folder.states)
+        layers = find_layers(self._game, max_states=max_states, progress=progress)
+        self.seconds["states"] = time.perf_counter() - began
+        same = layers.start == folder.about["start"] and all(
+            np.array_equal(getattr(layers, name), getattr(folder, name))
+            for name in ("states", "indptr", "progress")
+        )
+        if not same:
+            self.fault = "its states aren't those of the game"
+            return
+        began = time.perf_counter()
+        for layer in reversed(range(len(layers))):
+            self._prove(layers, layer)
+            if self.fault:
+                break
+            self.n_proved += 1
+            if progress is not None:
+                progress("proving layers", n - int(layers.indptr[layer]), n)
+        self.seconds["proof"] = time.perf_counter() - began
+
+    def _prove(self, layers: Layers, layer: int) -> None:
+        """Find the answers of a layer from the rules and later layers, and compare them."""
+        begin, end = layers.indptr[layer : layer + 2].tolist()
+        answers = PartAnswers(layers, self._folder.place, layer, begin, self._largest_payoff)
+        here = slice(begin, end)
+        again = answers.values[here], answers.error_bounds[here], answers.actions[here]
+        for rows, nothing in zip(again, (np.nan, np.nan, 0), strict=True):
+            rows[:] = nothing  # of what the folder says of this layer nothing is read
+        if are_packed(layers):
+            Packed(layers, answers, None).run()
+        else:
+            ByLayer(layers, answers, None, layers.pieces(layer, begin, end)).run()
+        self._largest_payoff = answers.facts.largest_payoff
+        values, bounds, actions = self._folder.rows
+        self._compare(layers, begin, (values[here], bounds[here], actions[here]), again)
+
+    def _compare(self, layers: Layers, begin: int, known: Rows, again: Rows) -> None:
+        """Compare the answers of a layer with those that were found again."""
+        (values, bounds, actions), (values_again, bounds_again, actions_again) = known, again
+        apart = np.abs(values - values_again)
+        rounded = np.nextafter(np.nextafter(apart, np.inf) + bounds_again, np.inf)
+        proved = np.where(apart == 0, bounds_again, rounded)
+        self.difference = max(self.difference, float(apart.max()))
+        wrong = np.flatnonzero(~((proved <= bounds) & np.isfinite(bounds)))
+        if len(wrong):
+            i = int(wrong[np.argmax(np.where(np.isnan(apart[wrong]), np.inf, apart[wrong]))])
+            said = f"{values[i]!s} ± {bounds[i]:.1e}, which can't be proved"
+            self._blame(layers, begin + i, f"the value of {{}} is {said}")
+        elif len(other := np.flatnonzero(actions != actions_again)):
+            said = "the action of {} isn't the first of the best ones"
+            self._blame(layers, begin + int(other[0]), said)
+
+    def _blame(self, layers: Layers, state: int, fault: str) -> None:
+        row = layers.states[state].tolist()
+        rules = layers.rules
+        self.state = dict(zip(rules.field_names, row, strict=True))
+        self.fault = fault.format(rules.state_text(rules.layout.state(row)))

@@ -1,0 +1,108 @@
+"""Folders of layers, each layer proved again: what holds is accepted, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_runner import output, run
+
+from rollwise.answer import layered
+from rollwise.answer.layer_folder import MANIFEST, open_folder
+from rollwise.answer.layered import solve_by_layers
+from rollwise.answer.verify_layers import verify_layers
+from rollwise.game import Game
+from rollwise.games.pig import Pig
+from rollwise.games.royal_ur import RoyalUr
+from rollwise.games.super_six import SuperSix
+from rollwise.games.yahtzee import Yahtzee
+
+pytestmark = pytest.mark.needs_jit
+
+GAMES = [Pig(target=8), SuperSix(9), RoyalUr(pieces=1), Yahtzee(boxes=1)]
+
+
+def require_verified(game: Game, folder: Path) -> None:
+    solved = solve_by_layers(game, save=folder)
+    found = verify_layers(folder)
+    assert found.verified
+    assert found.n_proved == found.n_layers == len(solved.progress)
+    assert found.error_bound == solved.error_bounds.max()
+    assert found.difference == 0
+
+
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)
+def test_a_folder_is_proved_again(game: Game, tmp_path: Path) -> None:
+    require_verified(game, tmp_path)
+
+
+def test_packed_layers_are_proved_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layered, "WORTHWHILE", 0)
+    require_verified(RoyalUr(pieces=2), tmp_path)
+
+
+def change(folder: Path, name: str, row: int, by: float) -> None:
+    rows = np.load(folder / f"{name}.npy", mmap_mode="r+")
+    rows[row] += by
+    rows.flush()
+
+
+@pytest.mark.parametrize("name", ["values", "error_bounds", "actions", "states"])
+def test_a_damaged_layer_is_named(name: str, tmp_path: Path) -> None:
+    solved = solve_by_layers(SuperSix(9), save=tmp_path)
+    row = len(solved.states) // 2
+    change(tmp_path, name, row, 1)
+    found = verify_layers(tmp_path)
+    assert not found.verified
+    if name == "states":
+        assert "its states don't match their checksum" in found.fault
+        return
+    layer = int(np.searchsorted(solved.layers, row, side="right")) - 1
+    assert found.damaged == (solved.progress[layer],)
+    assert f"of progress {solved.progress[layer]} was changed" in found.fault
+
+
+@pytest.mark.parametrize(
+    ("name", "by"), [("values", 1e-9), ("error_bounds", -1e-12), ("actions", 1)]
+)
+def test_what_is_wrong_is_refused_whatever_its_checksum(
+    name: str, by: float, tmp_path: Path
+) -> None:
+    solved = solve_by_layers(Pig(target=8), save=tmp_path)
+    change(tmp_path, name, solved.start, by)
+    forged = open_folder(tmp_path)
+    facts = json.loads((tmp_path / MANIFEST).read_text())
+    for layer, entry in enumerate(facts["layers"]):
+        entry["checksum"] = forged._checksum(layer)
+    (tmp_path / MANIFEST).write_text(json.dumps(facts))
+    found = verify_layers(tmp_path)
+    assert not found.damaged
+    assert found.state == dict(
+        zip(solved.field_names, solved.states[solved.start].tolist(), strict=True)
+    )
+    said = "isn't the first of the best" if name == "actions" else "can't be proved"
+    assert said in found.fault
+    assert found.n_proved < found.n_layers
+
+
+def test_the_command_says_what_it_found(tmp_path: Path) -> None:
+    place = str(tmp_path / "f")
+    output("solve", "pig", "target=8", "--by-layer", "--save", place)
+    assert "each layer proved again from the rules" in output("verify", place)
+    assert "verified" in output("verify", place, "pig")
+    assert json.loads(output("verify", "pig", place, "target=8", "--json"))["verified"]
+    other = run("verify", place, "pig", "target=9")
+    assert (other.returncode, other.stdout) == (2, "")
+    assert "and not of pig target=9" in other.stderr
+    change(tmp_path / "f", "values", 0, 1)
+    refused = run("verify", place)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "was changed" in refused.stderr
+    told = run("verify", place, "--json")
+    assert told.returncode == 1
+    assert len(json.loads(told.stdout)["damaged_layers"]) == 1
+    (tmp_path / "f" / MANIFEST).write_text("{")
+    assert run("verify", place).returncode == 1
+    assert run("verify", str(tmp_path)).returncode == 2
