@@ -207,8 +207,8 @@ class _Run:
         answers = PartAnswers(layers, self._folder.place, layer, begin, self._largest_payoff)
         here = slice(begin, end)
         again = answers.values[here], answers.error_bounds[here], answers.actions[here]
-        for rows, nothing in zip(again, (np.nan, np.nan, 0), strict=True):
-            rows[:] = nothing  # of what the folder says of this layer nothing is read
+        # of what the folder says of this layer nothing is read
+        again[0][:], again[1][:], again[2][:] = np.nan, np.nan, 0
         if are_packed(layers):
             Packed(layers, answers, None).run()
         else:
