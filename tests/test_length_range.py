@@ -152,6 +152,9 @@ def test_play_that_need_not_end(game):
     assert longest.moves is None
     assert "for ever" in longest.endless
     assert found.of("shortest").moves.mean.value >= 1.0
+    for length in found.lengths:
+        assert (length.moves is None) == bool(length.endless)
+        assert length.moves is None or length.moves.mean.bound < 1e-9
 
 
 def test_the_command():

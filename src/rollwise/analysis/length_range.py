@@ -18,7 +18,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +39,7 @@ from rollwise.graph.choices import (
     fold_outcomes,
     is_throw,
 )
+from rollwise.graph.endings import describe, end_components
 from rollwise.graph.lookahead import action_gaps
 from rollwise.graph.policies import Policy
 from rollwise.simulate.lengths import Certified
@@ -49,6 +52,7 @@ AIMS = {  # with two players, and alone
     "first stretches": ("who begins wants it long, the other short", ""),
     "longest": ("both want it long", "as long as can be"),
 }
+OPPOSED = ("first hurries", "first stretches")
 
 
 class Spread(NamedTuple):
@@ -80,9 +84,10 @@ class Length:
     aim : str
         A key of `AIMS`.
     moves : Spread or None
-        None where play need not end.
+        None where play need not end. (Of players with opposite aims: where both together could
+        keep it up, and nothing could be proved.)
     endless : str
-        Where it need not, and why; else empty.
+        Why there is none: where the players can keep play up for ever; else empty.
     """
 
     aim: str
@@ -156,25 +161,31 @@ def length_range(
     free = take_seats(graph, [None], [0]).graph
     chain = take_seats(graph, [played], [0]).graph
     found = {
-        "shortest": lambda: _together(free, "minimize", progress),
-        "policy": lambda: _together(chain, "maximize", progress),
-        "longest": lambda: _together(free, "maximize", progress),
+        "shortest": _length("shortest", free, lambda: _together(free, "minimize", progress)),
+        "policy": _length("policy", chain, lambda: _together(chain, "maximize", progress)),
+        "longest": _length("longest", free, lambda: _together(free, "maximize", progress)),
     }
     if graph.players == 2:
         seats = take_seats(graph, [None, None], [0]).graph
         opposed = _Opposed(seats, progress)
-        found["first stretches"] = lambda: opposed.spread(0)
-        found["first hurries"] = lambda: opposed.spread(1)
-    lengths = tuple(_length(aim, found[aim]) for aim in AIMS if aim in found)
+        for root, aim in enumerate(("first stretches", "first hurries")):
+            found[aim] = _length(aim, seats, partial(opposed.spread, root))
+    lengths = tuple(found[aim] for aim in AIMS if aim in found)
     score = _score(chain, progress) if graph.objective != "win" else None
     return LengthRange(played.name, graph.players, lengths, score)
 
 
-def _length(aim: str, find: Callable[[], Spread]) -> Length:
-    try:
-        return Length(aim, find())
-    except EndlessPlay as endless:
-        return Length(aim, None, str(endless))
+def _length(aim: str, graph: StateGraph, find: Callable[[], Spread]) -> Length:
+    with suppress(EndlessPlay):
+        moves = find()
+        if math.isfinite(moves.mean.bound):
+            return Length(aim, moves)
+    found = end_components(graph)
+    if not len(found):
+        return Length(aim, None, "no bound could be proved")
+    places = describe(graph, found.states, found.stays)
+    opposed = "not proved, since both together could keep" if aim in OPPOSED else "they can keep"
+    return Length(aim, None, f"{opposed} play up for ever: {places}")
 
 
 def _counted(graph: StateGraph, **changes: Any) -> StateGraph:

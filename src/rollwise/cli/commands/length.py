@@ -57,6 +57,7 @@ def length(
 def _print(found: LengthRange) -> None:
     from rich.table import Table
 
+    from rollwise.analysis.length_range import OPPOSED
     from rollwise.numbers.printed import certified
 
     table = Table(box=None, padding=(0, 2, 0, 0))
@@ -65,7 +66,7 @@ def _print(found: LengthRange) -> None:
     table.add_column("standard deviation", justify="right")
     for length in found.lengths:
         if length.moves is None:
-            table.add_row(found.words(length), "no end", "")
+            table.add_row(found.words(length), "-" if length.aim in OPPOSED else "no end", "")
         else:
             table.add_row(
                 found.words(length),
