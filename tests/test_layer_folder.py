@@ -19,8 +19,8 @@ import rollwise
 from rollwise.answer import layered
 from rollwise.answer.layer_folder import LayerFolder
 from rollwise.answer.layered import open_layers, solve_by_layers
-from rollwise.builders.by_layer import find_layers
-from rollwise.errors import SolutionFileError, UnknownState, UsageError
+from rollwise.builders.by_layer import find_layers, known_layers
+from rollwise.errors import RulesError, SolutionFileError, UnknownState, UsageError
 from rollwise.game import Game
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
@@ -285,3 +285,14 @@ print(code, resource.getrlimit(resource.RLIMIT_DATA)[0] != 2000000000)
     )
     assert done.stdout.splitlines() == ["2000000000", "1 True"]
     assert "more --memory help" in done.stderr
+
+
+def test_states_that_the_folder_lacks():
+    """Rules that were changed may come to others: an error, and nothing written out of bounds."""
+    found = find_layers(Pig(target=10))
+    states, indptr = found.states[:-1], found.indptr.copy()
+    indptr[-1] -= 1
+    about = {"start": found.start, "n_outcomes": 0, "in_order": True, "n_roots": 1}
+    layers = known_layers(Pig(target=10), states, indptr, found.progress, **about)
+    with pytest.raises(RulesError, match="isn't among the states that were found"):
+        list(layers.last_first())

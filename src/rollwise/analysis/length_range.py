@@ -236,11 +236,11 @@ class _Opposed:
         if self._found is None:
             self._found = solve_and_certify(self._graph, progress=self._progress)
         graph, (found, certificate, _) = self._graph, self._found
+        sign = 1.0 if root == 0 else -1.0
+        mean = Certified(sign * float(found.values[root]), float(certificate.bounds[root]))
         best = _chosen(graph, found.values, certificate.bound)
-        chain = take_seats(graph, [best]).graph
-        counted = _alone(_counted(chain), "maximize")
-        values = np.where(graph.states[:, -1] == 0, found.values, -found.values)
-        return _moments(counted, values, certificate.bounds, root, self._progress)
+        chain = _alone(_counted(take_seats(graph, [best]).graph), "maximize")
+        return Spread(mean, _variance(chain, root, self._progress))
 
 
 def _chosen(graph: StateGraph, values: NDArray[np.float64], bound: float) -> Policy:
@@ -261,25 +261,22 @@ def _spread(
     if np.any(np.diff(graph.action_indptr) > 1):
         best = _chosen(graph, values, answer.certificate.bound)
         graph = take_seats(graph, [best]).graph
-    return _moments(graph, values, bounds, 0, progress)
+    return Spread(Certified(float(values[0]), float(bounds[0])), _variance(graph, 0, progress))
 
 
-def _moments(
-    graph: StateGraph,
-    values: NDArray[np.float64],
-    bounds: NDArray[np.float64],
-    start: int,
-    progress: Callable[[str, int, int], None] | None,
-) -> Spread:
-    """Mean and variance of what adds up from a state on, in a graph of one action a state.
+def _variance(
+    graph: StateGraph, start: int, progress: Callable[[str, int, int], None] | None
+) -> Certified:
+    """The variance of what adds up from a state on, in a graph of one action a state.
 
     With the mean m and the second moment q, a state whose action brings r has
     ``q = r² + 2 r m' + q'``, where m' and q' are means over what can be next.
     """
+    means, proof, _ = solve_and_certify(graph, progress=progress)
+    values, bounds = means.values, proof.bounds
     goes_on = graph.outcome_state >= 0
     after = np.where(goes_on, values[graph.outcome_state], graph.outcome_payoff)
-    chance = chances(graph)
-    ahead = fold_outcomes(graph, np.add, chance * after)
+    ahead = fold_outcomes(graph, np.add, chances(graph) * after)
     reward = graph.action_reward
     squares = graph.with_arrays(
         objective="maximize",
@@ -287,17 +284,17 @@ def _moments(
         outcome_payoff=np.where(goes_on, 0.0, graph.outcome_payoff**2),
     )
     found, certificate, _ = solve_and_certify(squares, progress=progress)
-    mean = Certified(float(values[start]), float(bounds[start]))
     # what is ahead is off by the bounds of the means, in every step of the play
     off = fold_outcomes(graph, np.maximum, np.where(goes_on, bounds[graph.outcome_state], 0.0))
-    off = 2 * np.abs(reward) * (off + ROUNDING * np.abs(ahead))
+    off = 2 * np.abs(reward) * (off + ROUNDING * (np.abs(ahead) + np.abs(reward)))
     steps = graph.with_arrays(
         objective="maximize",
         action_reward=off,
         outcome_payoff=np.zeros(graph.n_outcomes),
     )
-    wrong, more, _ = solve_and_certify(steps)
+    wrong, more, _ = solve_and_certify(steps, progress=progress)
+    mean, bound = float(values[start]), float(bounds[start])
     second = float(found.values[start])
     far = float(certificate.bounds[start] + wrong.values[start] + more.bounds[start])
-    far += (2 * abs(mean.value) + mean.bound) * mean.bound + 4 * ROUNDING * abs(second)
-    return Spread(mean, Certified(max(second - mean.value**2, 0.0), far))
+    far += (2 * abs(mean) + bound) * bound + 4 * ROUNDING * (abs(second) + mean**2)
+    return Certified(max(second - mean**2, 0.0), far)

@@ -144,7 +144,7 @@ class Layers:
             blocks, place, size = [], begin, FIRST_BLOCK
             while place < end:
                 stop = min(place + size, end)
-                self.explorer.run(stop)
+                self._run(stop)
                 arrays = self.explorer.arrays()
                 here = chosen[(place <= chosen) & (chosen < stop)] - place
                 compare(self.rules, arrays, self.states, here)
@@ -227,10 +227,21 @@ class Layers:
         """The numbers of the layers, the last one first."""
         return [i for i in range(len(self) - 1, -1, -1) if i not in but]
 
+    def _run(self, stop: int) -> None:
+        """Expand states up to a number. What they lead to was found before."""
+        self.explorer.run(stop)
+        n = len(self.states)
+        if self.explorer.n_states > n:
+            state = self.rules.layout.state(self.explorer.graph.states[n].tolist())
+            raise RulesError(
+                f"{self.rules.game.name}: its rules come to {self.rules.state_text(state)}, which "
+                "isn't among the states that were found; were they changed since?"
+            )
+
     def _expanded(self, begin: int, end: int) -> Arrays:
         """What the rules say of some states, compared with Python's in those that are chosen."""
         self.explorer.begin_at(begin)
-        self.explorer.run(end)
+        self._run(end)
         arrays = self.explorer.arrays().copied()  # of memory that the next ones will use
         chosen = self._chosen
         here = chosen[(begin <= chosen) & (chosen < end)] - begin
