@@ -15,7 +15,7 @@ from cli_runner import loaded_by, output, refusal, run
 
 import rollwise
 from rollwise.answer import kept, storage
-from rollwise.errors import SolutionFileError, TooManyStates
+from rollwise.errors import ForMorePlayers, SolutionFileError, TooManyStates
 from rollwise.games import find
 from rollwise.games.pig import Pig, Piglet
 
@@ -418,3 +418,18 @@ def test_a_game_that_is_kept_is_played_without_numba(tmp_path, monkeypatch):
     needless = ["numba", "scipy", "polars", "pydantic"]
     assert loaded_by(["play", "pig", "target=30", "--seed", "1"], needless) == []
     assert (tmp_path / "pig.game").is_file()  # the board was shown, and nobody answered
+
+
+def test_an_equilibrium_is_kept():
+    from rollwise.many import kept as kept_many
+
+    game = Pig(4, players=3)
+    found, again = kept_many.equilibrium(game), kept_many.equilibrium(game)
+    assert found.kept_from is None
+    assert again.kept_from is not None
+    assert np.array_equal(again.values, found.values)
+    assert np.array_equal(again.deviation_gains, found.deviation_gains)
+    assert kept_many.players(game).find("optimal").name == "optimal"
+    assert kept_many.equilibrium(Pig(5, players=3)).kept_from is None
+    with pytest.raises(ForMorePlayers):  # what is kept isn't taken for a game of two
+        kept.policies(game)

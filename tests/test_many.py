@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -19,20 +21,60 @@ from rollwise.errors import (
     ParameterError,
     PolicyError,
     RulesError,
+    SolutionFileError,
     UsageError,
 )
-from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN, won_by
+from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN, Game, payoff_of, won_by
 from rollwise.games import create, find
 from rollwise.games.pig import Pig, PigForMore
 from rollwise.games.super_six import SuperSix, SuperSixForMore
 from rollwise.many.players import Players
 from rollwise.many.proving import prove_profile
 from rollwise.many.seats import build_seats, seen_from
-from rollwise.many.table import evaluate_seats, respond_to, respond_to_adversaries, simulate_seats
+from rollwise.many.table import (
+    ADVERSARIES,
+    ALLIES,
+    evaluate_seats,
+    respond_to,
+    respond_to_all,
+    simulate_seats,
+)
+from rollwise.numbers.shares import shares_of
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WHO_STOPS = f"{EXAMPLES}/who_stops.py:WhoStops"
 LCR = f"{EXAMPLES}/left_center_right.py:LeftCenterRight"
+
+
+class Steps(NamedTuple):
+    steps: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ThrownRace(Game):
+    """Throw a die of two sides, then walk so far, or one step; the first to come to 3 wins."""
+
+    players: ClassVar[int] = 3
+    action_names: ClassVar = ("step", "walk")
+
+    def start(self):
+        return Steps((0, 0, 0))
+
+    def throws(self, s):
+        yield 1, 1
+        yield 1, 2
+
+    def actions(self, s, throw):
+        yield 1
+        if throw > 1:
+            yield 0
+
+    def outcomes(self, s, throw, action):
+        mine = s.steps[0] + (throw if action else 1)
+        if mine >= 3:
+            yield 1, WIN, s
+        else:
+            yield 1, PASS, Steps((*s.steps[1:], mine))
 
 
 def game_of(reference, **values):
@@ -129,7 +171,7 @@ def test_a_game_made_from_one_for_two_is_for_two():
 
 def test_a_policy_a_seat_with_two_is_what_evaluate_says():
     table = Players.of(PigForMore(12, players=2))
-    seated = [table.find_policy(name) for name in ("hold-at-20", "random")]
+    seated = [table.find(name) for name in ("hold-at-20", "random")]
     there = rollwise.evaluate(Pig(12), "hold-at-20", "random")
     found = evaluate_seats(table.graph, seated)
     assert found.win_probabilities[0] == pytest.approx(there.win_probability[0], abs=1e-12)
@@ -299,11 +341,11 @@ def test_best_responses():
 
 def test_against_all_others():
     """With two it is the game itself; with three the least that one can be made to have."""
-    two = respond_to_adversaries(build_seats(PigForMore(8, players=2)))
+    two = respond_to_all(build_seats(PigForMore(8, players=2)), ADVERSARIES)
     known = rollwise.solve(Pig(8)).win_probability
     assert two.best == pytest.approx((known, 1 - known), abs=1e-12)
     graph = build_seats(Pig(5, 3, players=3))
-    found = respond_to_adversaries(graph)
+    found = respond_to_all(graph, ADVERSARIES)
     assert found.error_bound < 1e-12
     alone = seen_from(graph, 0, [None] * 3)
     worth = np.zeros(alone.n_states)
@@ -411,3 +453,80 @@ def test_commands_refuse():
         "evaluate", *pig, "--policy", "random", "--against", "random"
     )
     assert "no policy 'best'" in refusal("evaluate", *pig, "--policy", "best")
+
+
+def test_with_allies_a_seat_has_the_most_there_is():
+    graph = build_seats(Pig(5, 3, players=3))
+    most, least = respond_to_all(graph, ALLIES), respond_to_all(graph, ADVERSARIES)
+    equal = rollwise.equilibrium(Pig(5, 3, players=3)).win_probabilities
+    assert np.all(np.array(most.best) > np.array(equal) + 0.01)
+    assert np.all(np.array(least.best) < np.array(equal) + 1e-12)
+    assert most.error_bound < 1e-12
+    # who waits for a friend's stop is the last one of it, and so is who moves second of three
+    waits = respond_to_all(build_seats(game_of(WHO_STOPS)), ALLIES)
+    assert waits.best[0] == pytest.approx(0.9 * 0.6 + 0.1 / 3, abs=1e-12)
+
+
+# ---- shares
+
+
+@pytest.mark.parametrize("parts", [(2, 1, 0), (0, 0, 7), (65_535, 1, 0), (1, 1, 1)])
+def test_parts_of_a_win(parts):
+    then = rollwise.shared(*parts)
+
+    class Once(game_of(WHO_STOPS).__class__):
+        def outcomes(self, s, action):
+            yield 1, then, s
+
+    expected = np.array(parts) / sum(parts)
+    assert rollwise.equilibrium(Once()).win_probabilities == pytest.approx(expected, abs=1e-15)
+
+
+def test_parts_of_many_and_none():
+    assert shares_of(payoff_of(rollwise.shared(*range(8), *range(8))), 16)[7] == 7 / 56
+    assert shares_of(payoff_of(rollwise.shared(1, 2)), 3) == ()  # of two seats, not of three
+    assert shares_of(payoff_of(won_by(3)), 3) == ()
+    for parts in ((), (1,), (0, 0, 0), (1, -1), (1, 2.5), (1 << 16, 0, 0)):
+        with pytest.raises(ValueError, match="are no shares"):
+            rollwise.shared(*parts)
+
+
+# ---- files
+
+
+def test_an_equilibrium_is_saved_and_proved_anew(tmp_path):
+    found = solved(WHO_STOPS)
+    place = tmp_path / "stops.parquet"
+    found.save(place)
+    again = rollwise.load_equilibrium(place, game_of(WHO_STOPS))
+    assert np.array_equal(again.values, found.values)
+    assert np.array_equal(again.policy.probability, found.policy.probability)
+    assert again.deviation_gain == found.deviation_gain
+    with pytest.raises(SolutionFileError, match="isn't installed"):
+        rollwise.load_equilibrium(place)
+    with pytest.raises(SolutionFileError, match="was saved for who-stops patience=10"):
+        rollwise.load_equilibrium(place, game_of(WHO_STOPS, patience=11))
+    rollwise.solve(Pig(3)).save(tmp_path / "two.parquet")
+    with pytest.raises(SolutionFileError, match="no equilibrium"):
+        rollwise.load_equilibrium(tmp_path / "two.parquet")
+    data = bytearray(place.read_bytes())
+    data[40] ^= 1
+    place.write_bytes(data)
+    with pytest.raises(SolutionFileError, match="damaged"):
+        rollwise.load_equilibrium(place, game_of(WHO_STOPS))
+
+
+def test_a_throw_before_the_choice_is_saved_too(tmp_path):
+    found = rollwise.equilibrium(ThrownRace())
+    found.save(tmp_path / "race.parquet")
+    again = rollwise.load_equilibrium(tmp_path / "race.parquet", ThrownRace())
+    assert np.array_equal(again.values, found.values)
+    assert again.deviation_gain < 1e-12
+
+
+def test_searches_from_other_starts_end_in_equilibria():
+    one = solved("pig", ("target", 6), ("players", 3))
+    for seed in range(3):
+        other = rollwise.equilibrium(Pig(6, players=3), seed=seed)
+        assert other.deviation_gain < 1e-12
+        assert other.values == pytest.approx(one.values, abs=1e-9)

@@ -27,6 +27,7 @@ _HOME = {
     "Game": "game",
     "parameter": "game",
     "payoff": "game",
+    "shared": "game",
     "won_by": "game",
     "replaced": "game",
     "policy": "game",
@@ -56,6 +57,7 @@ _HOME = {
     "many_dice": "analysis.many_dice",
     "Equilibrium": "many.equilibrium",
     "equilibrium": "many.equilibrium",
+    "load_equilibrium": "many.storage",
     "RollwiseError": "errors",
 }
 
@@ -89,6 +91,7 @@ __all__ = [
     "equilibrium",
     "evaluate",
     "load",
+    "load_equilibrium",
     "many_dice",
     "open_layers",
     "parameter",
@@ -97,6 +100,7 @@ __all__ = [
     "read_layers",
     "replaced",
     "rule",
+    "shared",
     "solve",
     "solve_by_layers",
     "solve_contest",
@@ -135,11 +139,13 @@ if TYPE_CHECKING:
         policy,
         replaced,
         rule,
+        shared,
         won_by,
     )
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Policy
     from rollwise.many.equilibrium import Equilibrium, equilibrium
+    from rollwise.many.storage import load_equilibrium
     from rollwise.proofs.bounds import Certificate, certify
 
 

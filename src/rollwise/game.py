@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from rollwise.boards import Board, text_board
 from rollwise.errors import ParameterError
 from rollwise.faults import one_line, shown
+from rollwise.numbers.shares import code_of_parts, code_of_winners, digit_bits
 from rollwise.parameters import ParameterSpec, Value, parameter_specs, word_of
 from rollwise.parameters import parameter as parameter
 
@@ -71,7 +72,7 @@ def payoff(points: float) -> int:
 
     ``yield 1, payoff(2), s`` is a gammon, ``payoff(-2)`` a lost one, and ``payoff(1)``,
     ``payoff(-1)`` and ``payoff(0)`` are `WIN`, `LOSE` and `DRAW`. The other player gets the
-    opposite.
+    opposite. With three or more players see `won_by` and `shared`.
 
     Raises
     ------
@@ -108,7 +109,32 @@ def won_by(*seats: int) -> int:
         raise ValueError(
             f"won_by{shown(seats)} names no winners; seats are whole numbers from 0, the mover"
         )
-    return payoff(sum(1 << seat for seat in set(seats)))
+    return payoff(code_of_winners(seats))
+
+
+def shared(*parts: int) -> int:
+    """What follows an outcome that ends a game of several players: in which parts they share it.
+
+    A whole number for each seat, in the order of the moves from the mover on: with
+    ``shared(2, 1, 0)`` the mover has two thirds of the win and the next player one. So ranks and
+    stakes that always add up to the same are written too. Write it as a constant of the module,
+    as `won_by`.
+
+    Raises
+    ------
+    ValueError
+        The parts aren't whole numbers from 0 of some size, at least two and not all 0.
+    """
+    most = (1 << digit_bits(max(len(parts), 2))) - 1
+    fine = 2 <= len(parts) <= MOST_PLAYERS and all(
+        isinstance(part, int) and 0 <= part <= most for part in parts
+    )
+    if not fine or not any(parts):
+        raise ValueError(
+            f"shared{shown(parts)} are no shares; give a whole number from 0 to {most:,} for each "
+            "seat, not all of them 0"
+        )
+    return payoff(code_of_parts(parts))
 
 
 def replaced(numbers: tuple[int, ...], place: int, number: int) -> tuple[int, ...]:

@@ -74,7 +74,7 @@ def build(
     progress: Progress | None = None,
 ) -> StateGraph:
     """The graph of a game, as `rollwise.build` gives it: kept, or built and then kept."""
-    entry = _Entry.of(game)
+    entry = Entry.of(game)
     graph = entry.graph(max_states)
     if graph is None:
         graph, report = build_with_report(game, max_states=max_states, progress=progress)
@@ -99,7 +99,7 @@ def solve(
     Of a kept one `Solution.kept_from` says when it was found.
     """
     started = time.perf_counter()
-    entry = _Entry.of(game, method, options) if mode == "auto" else None
+    entry = Entry.of(game, method, options) if mode == "auto" else None
     if entry is not None:
         kept = entry.solution(max_states)
         if kept is not None:
@@ -127,7 +127,7 @@ def solve_by_layers(
     from rollwise.answer import layered
 
     started = time.perf_counter()
-    entry = _Entry.of(game)
+    entry = Entry.of(game)
     kept = entry.layers(max_states)
     if kept is not None:
         return replace(kept, seconds={"read": time.perf_counter() - started})
@@ -138,7 +138,7 @@ def solve_by_layers(
 
 def large(game: Game) -> LayeredSolution | None:
     """The answer by layers, if it is kept and the game is too large for one graph."""
-    found = _Entry.of(game).layers(None)
+    found = Entry.of(game).layers(None)
     if found is None:
         return None
     states = len(found.states) * (1 + Rules(game).turn_states)
@@ -156,7 +156,7 @@ def policies(
 
 
 def _answer(graph: StateGraph, game: Game) -> Solution:
-    entry = _Entry.of(game)
+    entry = Entry.of(game)
     kept = entry.answer(graph)
     if kept is not None:
         return kept
@@ -231,8 +231,8 @@ def _plain(name: str) -> str:
     return re.sub(r"[^\w-]", "_", name)[:60]
 
 
-class _Entry:
-    """The files of a game: its graph, and its answer by a method.
+class Entry:
+    """The files of a game: its graph, and its answer by a method; what other rooms keep of it.
 
     The names of the files begin with the game's. So the key, which takes a while to find, is asked
     for only where a file may be there, or is to be written.
@@ -245,7 +245,7 @@ class _Entry:
     @classmethod
     def of(
         cls, game: Game, method: str = DEFAULT, options: Mapping[str, Any] | None = None
-    ) -> _Entry:
+    ) -> Entry:
         try:
             about = json.dumps([method, options or {}], sort_keys=True)
         except TypeError:  # an option that is a function, which is to be called
@@ -256,7 +256,7 @@ class _Entry:
     def _rules(self) -> Rules | None:
         """The rules that are run: those of the game that others are derived from."""
         try:
-            return Rules(self._game.base_game)
+            return Rules(self._game.base_game, any_players=True)
         except RollwiseError:
             return None  # whoever builds it will say why
 
@@ -285,9 +285,20 @@ class _Entry:
         path = self._found(kind)
         return None if path is None else _read(path, made_of)
 
+    def recall(self, kind: str, made_of: Callable[[dict[str, Any]], Kept]) -> Kept | None:
+        """What is made of the arrays and facts of such a file, if it is there and whole."""
+        return self._read(kind, made_of)
+
+    def note(self, kind: str, arrays: dict[str, Any], facts: dict[str, Any], spent: float) -> None:
+        """Keep arrays and facts that it took so many seconds to find, if they can be kept."""
+        if spent < WORTH_KEEPING or self._rules is None or self._path(kind) is None:
+            return
+        if _can_be_kept(self._rules, spent):
+            self._write({kind: (arrays, facts)})
+
     def graph(self, max_states: int | None) -> StateGraph | None:
         """The graph, if it is kept and has no more states than that."""
-        graph = self._read("graph", _graph_of)
+        graph = self._read("graph", graph_of)
         return None if graph is None or graph.n_states > (max_states or np.inf) else graph
 
     def solution(self, max_states: int | None) -> Solution | None:
@@ -324,7 +335,7 @@ class _Entry:
             return
         if not _can_be_kept(self._rules, spent):
             return
-        files = {"graph": _parts_of_graph(graph)}
+        files = {"graph": parts_of_graph(graph)}
         if solution is not None and self._about is not None and solution.status == "certified":
             files["values"] = _parts_of_solution(solution)
         self._write(files)
@@ -343,7 +354,7 @@ class _Entry:
         remove_abandoned(self._folder)
 
 
-def _graph_of(found: dict[str, Any]) -> StateGraph:
+def graph_of(found: dict[str, Any]) -> StateGraph:
     facts = {name: found[name] for name in FACTS}
     facts |= {name: tuple(facts[name]) for name in ("field_names", "throw_names")}
     facts["action_names"] = {int(label): name for label, name in facts["action_names"].items()}
@@ -408,7 +419,7 @@ def _save(arrays: dict[str, Any], place: Path) -> None:
         np.savez(file, **arrays)
 
 
-def _parts_of_graph(graph: StateGraph) -> tuple[dict[str, Any], dict[str, Any]]:
+def parts_of_graph(graph: StateGraph) -> tuple[dict[str, Any], dict[str, Any]]:
     arrays = {name: getattr(graph, name) for name in HELD}
     if graph.throws is not None:
         arrays["throws"] = graph.throws

@@ -205,7 +205,7 @@ def _of_rules(graph: StateGraph, game: Game, name: str) -> Policy:
         blind = _of_rules(inner, game.base_game, name)
         return Policy(name, blind.probability[base_actions(graph, inner)])
     function = functions[name]
-    fault = Rules(game).policy_fault(function)
+    fault = Rules(game, any_players=True).policy_fault(function)
     if fault:
         raise PolicyError(fault)
     compiled = _of_compiled_function(graph, game, name, function)
@@ -227,7 +227,7 @@ def _of_compiled_function(
     from rollwise.builders.compiled.reasons import NotCompilable
     from rollwise.kernels import questions
 
-    rules = Rules(game)
+    rules = Rules(game, any_players=True)
     if rules.field_names != graph.field_names:
         return None
     try:

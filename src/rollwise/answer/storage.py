@@ -307,12 +307,7 @@ def build_saved(
     SolutionFileError
         The file was made for other rules, or names a game that isn't installed.
     """
-    if game is None:
-        game = installed(path, facts)
-    if facts["game"] != game.name or facts["parameters"] != game.parameters:
-        saved = title_of(facts["game"], facts["parameters"])
-        asked = title_of(game.name, game.parameters)
-        raise SolutionFileError(f"{path} was saved for {saved}, not for {asked}")
+    game = require_rules(path, facts, game)
     seconds: dict[str, float] = {}
     if memory is None:
         graph, report = build_with_report(game, **how)
@@ -327,6 +322,23 @@ def build_saved(
             "solve the game again"
         )
     return Built(game, graph, seconds)
+
+
+def require_rules(path: Path, facts: dict[str, Any], game: Game | None) -> Game:
+    """The game that a file was saved for, which is the one that was given, if one was.
+
+    Raises
+    ------
+    SolutionFileError
+        It was saved for another game, or for one that isn't installed.
+    """
+    if game is None:
+        game = installed(path, facts)
+    if facts["game"] != game.name or facts["parameters"] != game.parameters:
+        saved = title_of(facts["game"], facts["parameters"])
+        asked = title_of(game.name, game.parameters)
+        raise SolutionFileError(f"{path} was saved for {saved}, not for {asked}")
+    return game
 
 
 def find_unproved(

@@ -33,11 +33,17 @@ if TYPE_CHECKING:
 SHOWN, GAMES = 40, 100_000
 
 
-def _found(game: Game, max_states: int | None) -> Equilibrium:
-    from rollwise.many.equilibrium import equilibrium
-
+def found_or_loaded(game: Game, load: str | None, max_states: int | None) -> Equilibrium:
+    """The equilibrium of a game: found now, kept from an earlier run, or read from a file."""
     with Progress() as progress:
-        return equilibrium(game, max_states=max_states, progress=progress.listener)
+        how: dict[str, Any] = {"max_states": max_states, "progress": progress.listener}
+        if load is not None:
+            from rollwise.many.storage import load_equilibrium
+
+            return load_equilibrium(load, game, **how)
+        from rollwise.many.kept import equilibrium
+
+        return equilibrium(game, **how)
 
 
 def seat_names(n: int) -> list[str]:
@@ -45,9 +51,12 @@ def seat_names(n: int) -> list[str]:
     return ["the mover", "the next", *(f"{k} after" for k in range(2, n))]
 
 
-def solve(game: Game, *, max_states: int | None, json: bool) -> None:
+def solve(game: Game, *, save: Path | None, max_states: int | None, json: bool) -> None:
     """Print an equilibrium: what each seat gets, and what nobody can gain more than."""
-    found = _found(game, max_states)
+    check_place(save)
+    found = found_or_loaded(game, None, max_states)
+    if save is not None:
+        found.save(save)
     document = equilibrium_document(found)
     if json:
         print_json(document)
@@ -67,7 +76,10 @@ def solve(game: Game, *, max_states: int | None, json: bool) -> None:
         f"{document['mixing_components']:,} mix actions, in {document['mixing_states']:,} states"
     )
     spent = ", ".join(f"{name} {spent:.2f} s" for name, spent in document["seconds"].items())
-    typer.echo(f"  {spent}")
+    kept = "" if found.kept_from is None else f"kept from {found.kept_from}, "
+    typer.echo(f"  {kept}{spent}")
+    if save is not None:
+        typer.echo(f"Saved to {save}.")
     if found.unsettled:
         where = found.graph.components.order[
             found.graph.components.indptr[list(found.unsettled[:3])]
@@ -93,6 +105,7 @@ def advise(
     state: str,
     throw: str | None,
     rolls_left: int | None,
+    load: str | None,
     max_states: int | None,
     json: bool,
 ) -> None:
@@ -100,7 +113,7 @@ def advise(
     from rich.table import Table
 
     position, thrown = read_state(state), read_throw(throw)
-    found = _found(game, max_states)
+    found = found_or_loaded(game, load, max_states)
     s = found.find(position, thrown, rolls_left)
     document = advice_of_many_document(found, s, found.advise(s))
     if json:
@@ -131,6 +144,7 @@ def table(
     limit: int | None,
     out: Path | None,
     csv: bool,
+    load: str | None,
     max_states: int | None,
     json: bool,
 ) -> None:
@@ -141,7 +155,7 @@ def table(
         if form not in ("csv", "json"):
             raise UsageError(f"--out {out}: the name must end in .csv or .json")
     check_place(out)
-    found = _found(game, max_states)
+    found = found_or_loaded(game, load, max_states)
     rows = found.rows(where)
     shown = rows.head(SHOWN if limit is None and form is None else limit or len(rows))
     if limit == 0:
@@ -185,10 +199,13 @@ def _cell(name: str, cell: Any, bound: float) -> str:
 
 def evaluate(game: Game, *, policy: str, max_states: int | None, json: bool) -> None:
     """Print what each seat gets, where each plays a policy of its own."""
+    from rollwise.many.kept import players
     from rollwise.many.table import evaluate_seats
 
-    found = _policies(game, policy, max_states)
-    shares = evaluate_seats(found.graph, [found.find_policy(name) for name in policy.split(",")])
+    with Progress() as progress:
+        found = players(game, max_states=max_states, progress=progress.listener)
+        seated = [found.find(name.strip()) for name in policy.split(",")]
+    shares = evaluate_seats(found.graph, seated)
     if json:
         print_json(shares_document(found.graph, shares))
         return
@@ -203,13 +220,16 @@ def evaluate(game: Game, *, policy: str, max_states: int | None, json: bool) -> 
 
 def respond(game: Game, *, to: str, max_states: int | None, json: bool) -> None:
     """Print what one seat can get where all others play one policy."""
-    from rollwise.many.table import ADVERSARIES, respond_to, respond_to_adversaries
+    from rollwise.many.kept import players
+    from rollwise.many.table import ADVERSARIES, ALLIES, respond_to, respond_to_all
 
-    found = _policies(game, to, max_states)
-    if to == ADVERSARIES:
-        response = respond_to_adversaries(found.graph)
+    with Progress() as progress:
+        found = players(game, max_states=max_states, progress=progress.listener)
+        policy = None if to in (ADVERSARIES, ALLIES) else found.find(to)
+    if policy is None:
+        response = respond_to_all(found.graph, to)
     else:
-        response = respond_to(found.graph, found.find_policy(to))
+        response = respond_to(found.graph, policy)
     if json:
         print_json(response_of_many_document(found.graph, response))
         return
@@ -235,10 +255,12 @@ def simulate(
     json: bool,
 ) -> None:
     """Play games, each seat by a policy of its own, and print who wins."""
+    from rollwise.many.kept import players
     from rollwise.many.table import evaluate_seats, simulate_seats
 
-    found = _policies(game, policy, max_states)
-    seated = [found.find_policy(name) for name in policy.split(",")]
+    with Progress() as progress:
+        found = players(game, max_states=max_states, progress=progress.listener)
+        seated = [found.find(name.strip()) for name in policy.split(",")]
     played = simulate_seats(found.graph, seated, games=GAMES if games is None else games, seed=seed)
     shares = evaluate_seats(found.graph, seated) if exact else None
     if json:
@@ -253,13 +275,3 @@ def simulate(
             line += f"; exactly {sure.number}"
         typer.echo(line)
     typer.echo(f"  {played.moves:.1f} actions in a game")
-
-
-def _policies(game: Game, policy: str, max_states: int | None) -> Any:
-    """What finds policies by name: the equilibrium, where somebody plays it."""
-    from rollwise.many.players import Players
-
-    if "optimal" in policy.split(",") and "optimal" not in game.policies():
-        return _found(game, max_states)
-    with Progress() as progress:
-        return Players.of(game, max_states=max_states, progress=progress.listener)

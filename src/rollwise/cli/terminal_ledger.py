@@ -44,8 +44,9 @@ def show_balance(console: Console, session: Session, seat: int) -> None:
     luck, skill = document["luck_by_mover"], document["skill_by_mover"]
     grid.add_row(Text(f"dice of {you}"), figures.change(luck["own"]))
     grid.add_row(Text(f"choices of {you}"), figures.change(skill["own"]))
-    if session.table.graph.players == 2:
-        other = session.names[1 - seat]
+    players = session.table.graph.players
+    if players > 1:
+        other = session.names[1 - seat] if players == 2 else "the others"
         grid.add_row(Text(f"dice of {other}"), figures.change(luck["other"]))
         grid.add_row(Text(f"choices of {other}"), figures.change(skill["other"]))
     grid.add_row("result" if document["over"] else "now", figures.level(document["result"]))

@@ -65,15 +65,30 @@ class Account:
     is_mistake: bool
     best: int
 
+    def seen_by(self, seat: int) -> tuple[float, float, float]:
+        """What the game was worth to a seat: before the choice, after it, and after the dice."""
+        sign = 1.0 if seat == 0 else -1.0
+        return sign * self.before, sign * self.chosen, sign * self.after
+
+    def skill_of(self, seat: int) -> float:
+        """What the choice did to the value, in the eyes of a seat."""
+        before, chosen, _ = self.seen_by(seat)
+        return chosen - before
+
+    def luck_of(self, seat: int) -> float:
+        """What the dice did to the value, in the eyes of a seat."""
+        _, chosen, after = self.seen_by(seat)
+        return after - chosen
+
     @property
     def skill(self) -> float:
         """What the choice did to the value."""
-        return self.chosen - self.before
+        return self.skill_of(0)
 
     @property
     def luck(self) -> float:
         """What the dice did to the value."""
-        return self.after - self.chosen
+        return self.luck_of(0)
 
 
 @dataclass(frozen=True)
@@ -88,9 +103,9 @@ class Ledger:
         What it came to (1 won, 0 drawn, -1 lost, or the points or payoff), or what it is
         worth now where it isn't over.
     luck : tuple of float
-        What the dice did on the moves of this player, and on the other's.
+        What the dice did on the moves of this player, and on those of all others.
     skill : tuple of float
-        What the choices did: of this player, and of the other.
+        What the choices did: of this player, and of all others.
     """
 
     start: float
@@ -158,18 +173,25 @@ def account(
     )
 
 
-def balance(solution: Solution, accounts: Sequence[Account], seat: int = 0) -> Ledger:
-    """Add up a game, in the eyes of a seat."""
-    sign = 1.0 if seat == 0 else -1.0
-    result = accounts[-1].after if accounts else solution.value
+def balance(start: float, accounts: Sequence[Account], seat: int = 0) -> Ledger:
+    """Add up a game, in the eyes of a seat.
 
-    def total(of: int, luck: bool) -> float:
-        mine = [a for a in accounts if a.seat == of]
-        return sign * math.fsum(a.luck if luck else a.skill for a in mine)
-
+    Parameters
+    ----------
+    start : float
+        What it was worth to the seat at the start.
+    """
+    own = [entry for entry in accounts if entry.seat == seat]
+    others = [entry for entry in accounts if entry.seat != seat]
     return Ledger(
-        sign * solution.value,
-        sign * result,
-        (total(seat, True), total(1 - seat, True)),
-        (total(seat, False), total(1 - seat, False)),
+        start,
+        accounts[-1].seen_by(seat)[2] if accounts else start,
+        (
+            math.fsum(entry.luck_of(seat) for entry in own),
+            math.fsum(entry.luck_of(seat) for entry in others),
+        ),
+        (
+            math.fsum(entry.skill_of(seat) for entry in own),
+            math.fsum(entry.skill_of(seat) for entry in others),
+        ),
     )

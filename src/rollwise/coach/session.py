@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rollwise.coach.ledger import Account, Ledger, account, balance
+from rollwise.coach.ledger import Account, Ledger, balance
 from rollwise.coach.table import Fall, Table
 from rollwise.errors import UsageError
 from rollwise.graph.policies import Policy
@@ -173,8 +173,7 @@ class Session:
         outcomes = self.table.outcomes(action)
         if not 0 <= number < len(outcomes):
             raise UsageError(f"there is no outcome {number + 1}; there are {len(outcomes)}")
-        entry = account(
-            self.table.solution,
+        entry = self.table.account(
             len(self.accounts),
             self.seat,
             self.state,
@@ -191,7 +190,7 @@ class Session:
         if fallen.is_over:
             self.is_over = True
         else:
-            self.seat ^= int(fallen.passes)
+            self.seat = (self.seat + int(fallen.passes)) % self.table.graph.players
             self.state = self.table.entered(fallen.target)
         return entry
 
@@ -252,11 +251,12 @@ class Session:
             entry.outcome,
             entry.faces,
             points=self.score(entry.seat, entry.number),
+            names=[*self.names[entry.seat :], *self.names[: entry.seat]],
         )
 
     def ledger(self, seat: int = 0) -> Ledger:
         """Luck and skill so far, in the eyes of a seat."""
-        return balance(self.table.solution, self.accounts, seat)
+        return balance(self.table.worth_at_start(seat), self.accounts, seat)
 
     def _chosen(self) -> int:
         if self.pending is None:

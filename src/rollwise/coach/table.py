@@ -12,6 +12,7 @@ import numpy as np
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.answer.solve import solve
+from rollwise.coach.ledger import Account, account
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.words import Narrator
@@ -93,6 +94,14 @@ class Table:
     def rules(self) -> Game:
         """The rules that have words for what happens."""
         return self.narrator.rules
+
+    def account(self, number: int, seat: int, *move: int, **about: Any) -> Account:
+        """Enter a move into the books: see `rollwise.coach.ledger.account`."""
+        return account(self.solution, number, seat, *move, **about)
+
+    def worth_at_start(self, seat: int) -> float:
+        """What the game is worth to a seat before it begins."""
+        return self.solution.value if seat == 0 else -self.solution.value
 
     def board(self, s: int) -> str:
         """A position as a board of some lines; empty where the game shows none."""

@@ -106,6 +106,8 @@ def tally(sessions: Sequence[Session], player: str) -> Tally:
 
 def _win_rate(results: Sequence[float]) -> Estimate:
     rate = _mean([win_probability(result) for result in results])
+    if not {-1.0, 0.0, 1.0}.issuperset(results):  # shares of a win, among three or more
+        return rate
     wins, draws = results.count(1.0), results.count(0.0)
     return Estimate(rate.mean, rate.standard_error, rate.games, wins=wins, draws=draws)
 

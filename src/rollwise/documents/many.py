@@ -35,6 +35,7 @@ def equilibrium_document(found: Equilibrium) -> Document:
             for component in found.unsettled
         ],
         "seconds": dict(found.seconds),
+        **({} if found.kept_from is None else {"kept_from": found.kept_from}),
     }
 
 

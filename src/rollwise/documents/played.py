@@ -55,8 +55,7 @@ def ledger_document(session: Session, seat: int = 0) -> Document:
 
 def move_document(session: Session, entry: Account, seat: int = 0) -> Document:
     """One move, in the eyes of a seat."""
-    table, sign = session.table, 1.0 if seat == 0 else -1.0
-    view = table.graph.view
+    table, view = session.table, session.table.graph.view
     return {
         "move": entry.number + 1,
         "line": entry.line or None,
@@ -70,8 +69,8 @@ def move_document(session: Session, entry: Account, seat: int = 0) -> Document:
         "best": view.action(entry.best).distinct_name,
         "cost": entry.cost,
         "grade": grade(table.solution, entry.cost),
-        "skill": sign * entry.skill,
-        "luck": sign * entry.luck,
+        "skill": entry.skill_of(seat),
+        "luck": entry.luck_of(seat),
     }
 
 

@@ -334,9 +334,10 @@ class StateGraph(OldNames):
     def has_stakes(self) -> bool:
         """Whether a game of wins and losses is played for more than these: for payoffs or points.
 
-        Its values are expected payoffs then, and not chances to win.
+        Its values are expected payoffs then, and not chances to win. With three or more players
+        payoffs say who wins (`rollwise.numbers.shares`).
         """
-        return self.objective == "win" and self.lotteries.has_stakes()
+        return self.objective == "win" and self.players < 3 and self.lotteries.has_stakes()
 
     @property
     def is_score(self) -> bool:

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from rollwise.errors import UnknownState
 from rollwise.graph.naming import KEEP, NO_THROW, ROLLS_LEFT, THROW
 from rollwise.graph.vocabulary import listed
+from rollwise.numbers.shares import shares_of
 
 if TYPE_CHECKING:
     from rollwise.graph.state_graph import StateGraph
@@ -459,21 +460,42 @@ class Outcome(_Element):
     def ending(self) -> str | None:
         """How the game ends for the mover: "win", "lose", "draw", or "end" in a game for points.
 
-        None where it goes on. In a game for stakes it says who gains; `payoff` says how much.
+        None where it goes on. In a game for stakes it says who gains; `payoff` says how much. With
+        three or more players a win that the mover shares is a draw; see `shares`.
         """
         if not self.is_over:
             return None
         if self.graph.objective != "win":
             return "end"
+        if self.graph.players > 2:
+            share = self.shares[0]
+            return "win" if share == 1.0 else "draw" if share else "lose"
         return "win" if self.payoff > 0 else "lose" if self.payoff < 0 else "draw"
 
     @property
     def ending_text(self) -> str:
         """The same, with the payoff in a game for stakes: "win 2"; empty where it goes on."""
         ending = self.ending or ""
+        if self.graph.players > 2 and ending:
+            return "shared by all" if len(set(self.shares)) == 1 else self._winners
         if ending in ("win", "lose") and self.graph.has_stakes:
             return f"{ending} {abs(self.payoff):g}"
         return ending
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Of one win, where the game is over: each seat's, the mover's first.
+
+        For three or more players.
+        """
+        return shares_of(self.payoff, self.graph.players)
+
+    @property
+    def _winners(self) -> str:
+        """Who has won, seats counted from the mover."""
+        names = ("the mover", "the next", *(f"{k} after" for k in range(2, self.graph.players)))
+        winners = [name for name, share in zip(names, self.shares, strict=True) if share]
+        return "win" if winners == ["the mover"] else f"won by {' and '.join(winners)}"
 
     def worth(self, values: Any) -> Any:
         """What it is worth to the mover: the payoff, or the next state's value in his eyes.

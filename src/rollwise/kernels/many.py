@@ -107,16 +107,18 @@ def sweep_components(
 
 
 @kernel
-def worth_of_actions(
-    first, stop, action_indptr, outcome_indptr, outcome_state, tables, values, order, worth
-):
-    """What each seat gets by each action of some states: ``worth[a]``, (n_actions, n_seats).
+def worth_of_actions(states, action_indptr, outcome_indptr, outcome_state, tables, values, worth):
+    """What each seat gets by each action of some states, one state after the other.
 
-    The states are ``order[first:stop]``.
+    Parameters
+    ----------
+    states : (n,) int64
+    worth : (n_actions, n_seats) float64, filled
+        Of the actions of these states.
     """
-    found = np.empty(values.shape[1])
-    for place in range(first, stop):
-        s = index(order[place])
+    place = 0
+    for i in range(states.shape[0]):
+        s = index(states[i])
         for a in range(action_indptr[s], action_indptr[s + ONE]):
-            look_at(a, tables, outcome_indptr, outcome_state, values, found)
-            worth[a] = found
+            look_at(a, tables, outcome_indptr, outcome_state, values, worth[place])
+            place += 1

@@ -21,19 +21,21 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.references import AnyPolicy
 from rollwise.errors import UsageError
 from rollwise.game import Game
-from rollwise.graph import THROW, StateGraph
+from rollwise.graph import THROW, Outcome, StateGraph
 from rollwise.graph.policies import Policy
 from rollwise.many.finding import find_profile
-from rollwise.many.players import AnyPolicy, Players
+from rollwise.many.players import Players
 from rollwise.many.proving import prove_profile
-from rollwise.many.seats import build_seats, payoffs_of
+from rollwise.many.seats import build_seats
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,6 +80,8 @@ class Equilibrium:
         Components in which no equilibrium was found; the proofs hold of them too.
     seconds : dict
         Of each stage.
+    kept_from : str or None
+        When it was found, if an earlier run did and it was kept.
     """
 
     graph: StateGraph
@@ -88,6 +92,7 @@ class Equilibrium:
     deviation_gains: Floats = field(repr=False)
     unsettled: tuple[int, ...]
     seconds: Mapping[str, float]
+    kept_from: str | None = None
 
     @property
     def players(self) -> int:
@@ -134,28 +139,28 @@ class Equilibrium:
         for action in self.graph.view[state].actions:
             total = sum(outcome.weight for outcome in action.outcomes)
             values = np.zeros(self.players)
-            lottery = self.graph.lotteries.indptr[self.graph.action_lottery[action.index]]
-            for j, outcome in enumerate(action.outcomes):
-                values += outcome.weight / total * self._after(int(lottery) + j, outcome.target)
+            for outcome in action.outcomes:
+                values += outcome.weight / total * self.after(outcome)
             chance = float(self.policy.probability[action.index])
             found.append(Worth(action.name, chance, tuple(values.tolist())))
         return found
 
-    def _after(self, place: int, target: int) -> Floats:
-        """What an outcome brings each seat; `place` is its own among the lotteries."""
-        if target < 0:
-            ended: Floats = payoffs_of(self.graph)[place]
-            return ended
-        rolled: Floats = np.roll(self.values[target], int(self.graph.lotteries.passes[place]))
+    def after(self, outcome: Outcome) -> Floats:
+        """What an outcome brings each seat, seen from the mover: (players,) float64."""
+        if outcome.is_over:
+            return np.array(outcome.shares)
+        rolled: Floats = np.roll(self.values[outcome.target], int(outcome.passes))
         return rolled
 
-    def rows(self, where: str | None = None) -> pl.DataFrame:
+    def rows(self, where: str | None = None, *, throws: bool = False) -> pl.DataFrame:
         """The strategy as a table: a row for each action that is taken, most states have one.
 
         Parameters
         ----------
         where : str, optional
             Which rows, as `Solution.table` takes it.
+        throws : bool
+            Rows also for positions before a throw, in which nothing is chosen.
 
         Returns
         -------
@@ -169,10 +174,12 @@ class Equilibrium:
 
         graph = self.graph.flat
         taken = np.flatnonzero(self.policy.probability > 0)
-        taken = taken[graph.action_label[taken] != THROW]
+        if not throws:
+            taken = taken[graph.action_label[taken] != THROW]
         states = graph.action_state[taken]
         columns: dict[str, Any] = dict(zip(graph.field_names, graph.states[states].T, strict=True))
-        columns["action"] = list(map(graph.vocabulary.text, graph.action_label[taken].tolist()))
+        labels, which = np.unique(graph.action_label[taken], return_inverse=True)
+        columns["action"] = pl.Series(list(map(graph.vocabulary.text, labels.tolist())))[which]
         columns["probability"] = self.policy.probability[taken]
         for seat in range(self.players):
             columns[f"win_probability.{seat}"] = self.values[states, seat]
@@ -184,12 +191,30 @@ class Equilibrium:
         return frame.filter(parse_filter(where, dict(frame.schema), graph.vocabulary))
 
     def find_policy(self, policy: AnyPolicy) -> Policy:
-        """A policy by name: of the rules, ``optimal`` (the equilibrium's), or ``random``."""
-        return Players(self.graph, self.game, self.policy).find_policy(policy)
+        """A policy by what is typed for it; ``optimal`` is the equilibrium's."""
+        return self.table.find(policy)
+
+    @property
+    def table(self) -> Players:
+        """The policies that may play."""
+        return Players(self.graph, self.game, self.policy)
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a Parquet file, which `rollwise.load_equilibrium` reads.
+
+        The file is a table too: a row for each action that is taken, as in `rows`.
+        """
+        from rollwise.many.storage import save
+
+        save(self, Path(path))
 
 
 def equilibrium(
-    game: Game, *, max_states: int | None = None, progress: Progress | None = None
+    game: Game,
+    *,
+    max_states: int | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
 ) -> Equilibrium:
     """Find an equilibrium of a game of three or more players, and prove how good it is.
 
@@ -198,6 +223,9 @@ def equilibrium(
     game : Game
     max_states : int, optional
         Stop with an error beyond this many states.
+    seed : int, optional
+        Begin the search with choices drawn at random. Another start may lead to another
+        equilibrium. Unless given, it begins with the first action everywhere.
     progress : callable, optional
         Called now and then as ``progress(stage, done, total or None)``.
 
@@ -210,20 +238,43 @@ def equilibrium(
     """
     if game.players < 2:
         raise UsageError(f"{game.name} is a game for one player; an equilibrium needs several")
-    clock = [time.perf_counter()]
+    began = time.perf_counter()
     graph = build_seats(game, max_states=max_states, progress=progress)
-    clock.append(time.perf_counter())
-    found = find_profile(graph, _stage(progress, "solving"))
-    policy = Policy("optimal", found.probability)
-    clock.append(time.perf_counter())
-    bounds, gains = prove_profile(
-        graph, found.values, found.probability, _stage(progress, "certifying")
-    )
-    clock.append(time.perf_counter())
-    spent = zip(("build", "solve", "certify"), np.diff(clock).tolist(), strict=True)
-    return Equilibrium(
-        graph, game, policy, found.values, bounds, gains, tuple(found.unsettled), dict(spent)
-    )
+    built = time.perf_counter() - began
+    return equilibrium_on(graph, game, {"build": built}, seed=seed, progress=progress)
+
+
+def equilibrium_on(
+    graph: StateGraph,
+    game: Game,
+    seconds: Mapping[str, float],
+    *,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> Equilibrium:
+    """As `equilibrium`, on a graph that is there: see `rollwise.many.seats.build_seats`."""
+    began = time.perf_counter()
+    found = find_profile(graph, _stage(progress, "solving"), seed=seed)
+    spent = {**seconds, "solve": time.perf_counter() - began}
+    unsettled = tuple(found.unsettled)
+    return proved(graph, game, found.values, found.probability, unsettled, spent, progress)
+
+
+def proved(
+    graph: StateGraph,
+    game: Game,
+    values: Floats,
+    probability: Floats,
+    unsettled: tuple[int, ...],
+    seconds: Mapping[str, float],
+    progress: Progress | None = None,
+) -> Equilibrium:
+    """A profile, and what is thought of its values, with the proof of how good it is."""
+    began = time.perf_counter()
+    bounds, gains = prove_profile(graph, values, probability, _stage(progress, "certifying"))
+    spent = {**seconds, "certify": time.perf_counter() - began}
+    policy = Policy("optimal", probability)
+    return Equilibrium(graph, game, policy, values, bounds, gains, unsettled, spent)
 
 
 def _stage(progress: Progress | None, name: str) -> Callable[[int, int], None] | None:

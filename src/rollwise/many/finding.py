@@ -9,7 +9,7 @@ trusted: what was found is proved, or not, by `rollwise.many.equilibrium`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from rollwise.graph import StateGraph
 from rollwise.kernels.many import sweep_components
 from rollwise.many.mixing import MARGIN, Component, settle_component
 from rollwise.many.seats import tables_of
+from rollwise.numbers.randomness import check_seed
 
 Floats = NDArray[np.float64]
 MOST_SWEEPS, TOLERANCE = 2_000, 4e-16
@@ -41,9 +42,15 @@ class Found(NamedTuple):
     unsettled: list[int]
 
 
-def find_profile(graph: StateGraph, progress: Callable[[int, int], None] | None = None) -> Found:
+def find_profile(
+    graph: StateGraph,
+    progress: Callable[[int, int], None] | None = None,
+    *,
+    seed: int | None = None,
+) -> Found:
     """Look for a stationary equilibrium.
 
+    The search begins with the first action everywhere, or with actions that are drawn at random.
     Where actions are equally good to the mover, within 1e-13, sweeps keep the first one of the
     rules that they came to.
     """
@@ -51,8 +58,11 @@ def find_profile(graph: StateGraph, progress: Callable[[int, int], None] | None 
     tables = tables_of(graph)
     values = np.full((n, graph.players), 1.0 / graph.players)
     chosen = graph.action_indptr[:-1].astype(np.int64)
+    if seed is not None:
+        random = np.random.default_rng(check_seed(seed))
+        chosen += random.integers(np.diff(graph.action_indptr))
     components = graph.components
-    mixed: dict[int, Floats] = {}
+    mixed: list[tuple[NDArray[np.int64], Floats]] = []
     unsettled: list[int] = []
     arrays = graph.action_indptr, graph.outcome_indptr, graph.outcome_state, tables
     for begin, stop in pieces(graph, progress):
@@ -71,13 +81,17 @@ def find_profile(graph: StateGraph, progress: Callable[[int, int], None] | None 
                 MOST_SWEEPS,
             )
             if component < stop:
-                if not _settle(graph, component, tables, values, chosen, mixed):
+                first, last = components.indptr[component : component + 2].tolist()
+                at_hand = Component(graph, first, last, tables, values)
+                settled, chances = settle_component(at_hand, chosen)
+                mixed.append((at_hand.actions, chances))
+                if not settled:
                     unsettled.append(component)
                 component += 1
     probability = np.zeros(graph.n_actions)
     probability[chosen] = 1.0
-    for first, chances in mixed.items():
-        probability[first : first + len(chances)] = chances
+    for actions, chances in mixed:
+        probability[actions] = chances
     return Found(values, probability, unsettled)
 
 
@@ -93,22 +107,3 @@ def pieces(
         stop = min(max(stop, component + 1), len(graph.components))
         yield component, stop
         component = stop
-
-
-def _settle(
-    graph: StateGraph,
-    component: int,
-    tables: Any,
-    values: Floats,
-    chosen: NDArray[Any],
-    mixed: dict[int, Floats],
-) -> bool:
-    """Settle one component; what its states do is kept by the first action of each."""
-    first, stop = graph.components.indptr[component : component + 2].tolist()
-    probability = np.zeros(graph.n_actions)
-    at_hand = Component(graph, first, stop, tables, values)
-    settled = settle_component(at_hand, chosen, probability)
-    for s in at_hand.states.tolist():
-        begin, end = graph.action_indptr[s : s + 2].tolist()
-        mixed[begin] = probability[begin:end].copy()
-    return settled

@@ -32,10 +32,19 @@ MOST_DECISIONS, MOST_UNKNOWNS = 60, 400_000
 class Component:
     """A component whose choices depend on each other, and what is known of it.
 
+    States and actions have numbers of their own here, from 0, so that all arrays but `values` are
+    as long as the component.
+
     Attributes
     ----------
-    states : (n,) int
-        Its states, which are ``order[first:stop]`` of the components.
+    states : (n,) int64
+        Its states in the graph, which are ``order[first:stop]`` of the components.
+    begins : (n + 1,) int64
+        The actions of state i are ``begins[i]:begins[i + 1]``.
+    actions, state_of : (n_actions,) int64
+        The action in the graph, and its state here.
+    worth : (n_actions, players) float64
+        What each seat gets by it; see `look`.
     tables : as `rollwise.kernels.many.look_at` takes them
     values : (n_states, players) float64
         Of the whole graph; those of the component are changed.
@@ -48,10 +57,14 @@ class Component:
     values: Floats
 
     def __post_init__(self) -> None:
-        self.order = self.graph.components.order
-        self.states = self.order[self.first : self.stop].astype(np.int64)
+        self.states = self.graph.components.order[self.first : self.stop].astype(np.int64)
         self.place = dict(zip(self.states.tolist(), range(len(self.states)), strict=True))
-        self.worth = np.zeros((self.graph.n_actions, self.graph.players))
+        firsts = self.graph.action_indptr[self.states].astype(np.int64)
+        sizes = self.graph.action_indptr[self.states + 1] - firsts
+        self.begins = np.concatenate([[0], np.cumsum(sizes)])
+        self.state_of = np.repeat(np.arange(len(self.states)), sizes)
+        self.actions = np.arange(len(self.state_of)) + (firsts - self.begins[:-1])[self.state_of]
+        self.worth = np.zeros((len(self.actions), self.graph.players))
 
     def rows(self, action: int, weight: float) -> tuple[list[int], list[float], Floats]:
         """What an action leads to within the component, and what is known of the rest.
@@ -66,7 +79,8 @@ class Component:
         graph, n = self.graph, self.graph.players
         lottery, indptr, chance, over, passes, payoff = self.tables
         columns, chances, known = [], [], np.zeros(n)
-        i, begin = lottery[action], graph.outcome_indptr[action]
+        here = self.actions[action]
+        i, begin = lottery[here], graph.outcome_indptr[here]
         for j in range(indptr[i], indptr[i + 1]):
             p = weight * chance[j]
             if over[j]:
@@ -86,17 +100,14 @@ class Component:
         rows, columns, entries = [], [], []
         right = np.zeros((len(self.states), n))
         seats = np.arange(n)
-        indptr = self.graph.action_indptr
-        for i, s in enumerate(self.states.tolist()):
-            for a in range(indptr[s], indptr[s + 1]):
-                if probability[a] == 0.0:
-                    continue
-                targets, chances, known = self.rows(a, probability[a])
-                right[i] += known
-                for code, p in zip(targets, chances, strict=True):
-                    rows.append(i * n + seats)
-                    columns.append(code // 2 * n + (seats - code % 2) % n)
-                    entries.append(np.full(n, -p))
+        for a in np.flatnonzero(probability).tolist():
+            i = int(self.state_of[a])
+            targets, chances, known = self.rows(a, probability[a])
+            right[i] += known
+            for code, p in zip(targets, chances, strict=True):
+                rows.append(i * n + seats)
+                columns.append(code // 2 * n + (seats - code % 2) % n)
+                entries.append(np.full(n, -p))
         size = len(self.states) * n
         diagonal = np.arange(size)
         matrix = csc_array(
@@ -119,45 +130,47 @@ class Component:
         """Find the worth of each action from the values."""
         graph = self.graph
         lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
-        worth_of_actions(
-            self.first, self.stop, *lists, self.tables, self.values, self.order, self.worth
-        )
+        worth_of_actions(self.states, *lists, self.tables, self.values, self.worth)
 
     def better(self, probability: Floats) -> list[tuple[int, int, int]]:
         """Where the mover gains by another action: state, the likeliest one and a better one."""
-        found, indptr = [], self.graph.action_indptr
-        for s in self.states.tolist():
-            actions = np.arange(indptr[s], indptr[s + 1])
-            best = actions[np.argmax(self.worth[actions, 0])]
+        found, mine = [], self.worth[:, 0]
+        for i in range(len(self.states)):
+            actions = np.arange(self.begins[i], self.begins[i + 1])
+            best = actions[np.argmax(mine[actions])]
             now = actions[np.argmax(probability[actions])]
-            got = np.min(self.worth[actions[probability[actions] > 0], 0])
-            if self.worth[best, 0] > got + MARGIN:
-                other = best if best != now else actions[np.argmax(-self.worth[actions, 0])]
-                found.append((s, int(now), int(other)))
+            got = np.min(mine[actions[probability[actions] > 0]])
+            if mine[best] > got + MARGIN:
+                other = best if best != now else actions[np.argmax(-mine[actions])]
+                found.append((i, int(now), int(other)))
         return found
 
 
-def settle_component(component: Component, chosen: NDArray[Any], probability: Floats) -> bool:
+def settle_component(component: Component, chosen: NDArray[Any]) -> tuple[bool, Floats]:
     """Find an equilibrium in a component in which sweeps don't settle.
 
     Parameters
     ----------
     chosen : (n_states,) int64
-        An action of each state, with which to begin.
-    probability : (n_actions,) float64
-        Of the whole graph; changed in the component.
+        An action of each state of the graph, with which to begin.
 
     Returns
     -------
-    bool
+    settled : bool
         Whether nobody gains by another choice (beyond rounding).
+    probability : (n_actions,) float64
+        Of the actions of the component.
     """
-    indptr = component.graph.action_indptr
-    for s in component.states.tolist():
-        probability[indptr[s] : indptr[s + 1]] = 0.0
-        probability[chosen[s]] = 1.0
+    probability = np.zeros(len(component.actions))
+    firsts = component.graph.action_indptr[component.states]
+    probability[component.begins[:-1] + chosen[component.states] - firsts] = 1.0
     if len(component.states) * component.graph.players > MOST_UNKNOWNS:
-        return False
+        return False, probability
+    return _settled(component, probability), probability
+
+
+def _settled(component: Component, probability: Floats) -> bool:
+    """Make an equilibrium of a profile; whether that was possible."""
     pairs: dict[int, tuple[int, int]] = {}
     component.evaluate(probability)
     for _ in range(ROUNDS):
@@ -208,11 +221,10 @@ def _newton(
 
 def _slopes(component: Component, solver: Any, a: NDArray[Any], b: NDArray[Any]) -> Floats:
     """How the gap of each decision (rows) changes with the chance of each (columns)."""
-    graph, n = component.graph, component.graph.players
-    size = len(component.states) * n
-    right = np.zeros((size, len(a)))
+    n = component.graph.players
+    right = np.zeros((len(component.states) * n, len(a)))
     for d, (one, other) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
-        i = component.place[int(graph.action_state[one])]
+        i = int(component.state_of[one])
         right[i * n : (i + 1) * n, d] = component.worth[one] - component.worth[other]
     moved = solver.solve(right)
     slopes = np.zeros((len(a), len(a)))

@@ -1,69 +1,59 @@
-"""The policies of a game of three or more players, by name."""
+"""The policies of a game of three or more players, by what is typed for them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from rollwise.answer.references import Policies
 from rollwise.errors import PolicyError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy
 from rollwise.many.seats import build_seats
 
-AnyPolicy = str | Policy | Callable[..., Any]
 
+class Players(Policies):
+    """Who can sit at the table: see `rollwise.answer.references.Policies`.
 
-@dataclass(frozen=True, eq=False)
-class Players:
-    """Who can sit at the table.
-
-    Attributes
+    Parameters
     ----------
     graph : StateGraph
         From `rollwise.many.seats.build_seats`.
-    optimal : Policy, optional
-        What ``optimal`` is, if somebody has found it.
+    equilibrium : Policy or callable, optional
+        What ``optimal`` is, or what finds it when it is first asked for.
     """
 
-    graph: StateGraph
     game: Game
-    optimal: Policy | None = None
+
+    def __init__(
+        self,
+        graph: StateGraph,
+        game: Game,
+        equilibrium: Policy | Callable[[], Policy] | None = None,
+    ) -> None:
+        super().__init__(graph, game)
+        self._equilibrium = equilibrium
 
     @classmethod
-    def of(cls, game: Game, **how: Any) -> Players:
+    def of(cls, subject: Game, **how: Any) -> Players:  # type: ignore[override]
         """Those of a game; without an equilibrium nobody is optimal."""
-        return cls(build_seats(game, **how), game)
+        return cls(build_seats(subject, **how), subject)
 
     @property
     def players(self) -> int:
         return self.graph.players
 
-    def find_policy(self, policy: AnyPolicy) -> Policy:
-        """A policy by name: of the rules, ``optimal``, or ``random``.
+    @property
+    def optimal(self) -> Policy:
+        """The equilibrium's policy."""
+        if self._equilibrium is None:
+            raise PolicyError(f"{self.graph.title}: no equilibrium is known, so nobody is optimal")
+        if not isinstance(self._equilibrium, Policy):
+            self._equilibrium = self._equilibrium()
+        return self._equilibrium
 
-        Raises
-        ------
-        PolicyError
-            There is none.
-        """
-        if isinstance(policy, Policy):
-            return policy
-        if not isinstance(policy, str):
-            name = getattr(policy, "__name__", "policy")
-            return Policy.of_function(self.graph, self.game, name, policy)
-        named = self.game.policies()
-        if policy in named:
-            function: Any = named[policy]
-            return Policy.of_function(
-                self.graph, self.game, policy, lambda *s: function(self.game, *s)
-            )
-        if policy == "optimal" and self.optimal is not None:
+    def _named(self, reference: str) -> Policy:
+        if reference == "optimal" and "optimal" not in self.game.policies():
             return self.optimal
-        if policy == "random":
-            return Policy.uniform(self.graph)
-        raise PolicyError(
-            f"{self.graph.game} has no policy {policy!r}; a game for {self.players} takes "
-            f"{', '.join([*named, 'optimal'])} and random, one for all or one a seat: A,B,C"
-        )
+        return super()._named(reference)

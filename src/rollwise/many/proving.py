@@ -73,4 +73,6 @@ def prove_profile(
     if unproved or not keeps_small_numbers(1.0):
         return np.full_like(values, np.inf), np.full_like(values, np.inf)
     # what can be had by leaving, less what the profile has for certain
-    return bounds, (gains + bounds) * (1.0 + 4.0 * UNIT)
+    gains += bounds
+    gains *= 1.0 + 4.0 * UNIT
+    return bounds, gains

@@ -1,8 +1,7 @@
 """The graph of a game of three or more players, and what it is to one of the seats.
 
 A state is seen from the mover; seat k is the k-th after the mover. What an ending brings each
-seat is in one number, as the rules gave it: 1 for a win of the mover, -1 for a loss (the others
-share), 0 for a draw (all share), and else the winners as bits (`rollwise.won_by`).
+seat is in one number, as the rules gave it: see `rollwise.numbers.shares`.
 
 Where what the other seats play is known, a game is one for a single player: `seen_from` makes an
 ordinary graph of it, with a copy of each state for each seat to move. Every method solves it,
@@ -21,6 +20,7 @@ from rollwise.builders import build_with_report
 from rollwise.errors import RulesError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
+from rollwise.numbers.shares import shares_of
 
 Floats = NDArray[np.float64]
 
@@ -54,14 +54,14 @@ def payoffs_of(graph: StateGraph) -> Floats:
     n, lotteries = graph.players, graph.lotteries
     found = np.zeros((len(lotteries.payoff), n))
     for payoff in np.unique(lotteries.payoff[lotteries.over]).tolist():
-        winners = _winners(payoff, n)
-        if not winners:
+        shares = shares_of(payoff, n)
+        if not shares:
             raise RulesError(
                 f"{graph.title}: it can end with payoff({payoff:g}); a game for {n} ends with WIN, "
-                f"LOSE, DRAW or won_by(seats), with seats from 0 to {n - 1}"
+                f"LOSE, DRAW, won_by(seats), with seats from 0 to {n - 1}, or shared(...) with a "
+                f"number for each of {n} seats"
             )
-        ending = np.flatnonzero(lotteries.over & (lotteries.payoff == payoff))
-        found[ending[:, None], winners] = 1.0 / len(winners)
+        found[lotteries.over & (lotteries.payoff == payoff)] = shares
     return found
 
 
@@ -76,15 +76,6 @@ def tables_of(graph: StateGraph) -> tuple[NDArray[Any], ...]:
         lotteries.passes,
         payoffs_of(graph),
     )
-
-
-def _winners(payoff: float, n: int) -> list[int]:
-    """The seats that share the win; none where the number doesn't say it."""
-    if payoff <= 0.0:
-        return {0.0: list(range(n)), -1.0: list(range(1, n))}.get(payoff, [])
-    if not payoff.is_integer() or payoff >= 1 << n:
-        return []
-    return [seat for seat in range(n) if int(payoff) >> seat & 1]
 
 
 def seen_from(graph: StateGraph, seat: int, profile: Sequence[Floats | None]) -> StateGraph:

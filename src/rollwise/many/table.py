@@ -17,6 +17,7 @@ from rollwise.many.seats import against_all, payoffs_of, seen_from
 from rollwise.numbers.randomness import check_seed, fresh_seed, stream
 
 ADVERSARIES = "adversaries"  # who want nothing but to keep a seat from winning
+ALLIES = "allies"  # who want nothing but that it wins
 
 
 @dataclass(frozen=True)
@@ -119,20 +120,26 @@ def respond_to(graph: StateGraph, policy: Policy) -> Response:
     )
 
 
-def respond_to_adversaries(graph: StateGraph) -> Response:
-    """What each seat can be sure of, if all others want nothing but to keep it from winning.
+def respond_to_all(graph: StateGraph, others: str) -> Response:
+    """What each seat has if all others want nothing but to keep it from winning, or that it wins.
 
-    It is the value of a game for two, the seat and all others together: a lower bound of
-    what the seat has in any equilibrium.
+    Against adversaries it is the value of a game for two, the seat and all others together:
+    a lower bound of what the seat has in any equilibrium. With allies it is that of a game for one:
+    an upper bound of what it has whatever anybody plays.
 
     Parameters
     ----------
     graph : StateGraph
         From `rollwise.many.seats.build_seats`.
+    others : {"adversaries", "allies"}
     """
     n, size = graph.players, graph.n_states
-    found, certificate, _ = solve_and_certify(against_all(graph))
     starts = [-seat % n * size for seat in range(n)]
+    if others == ALLIES:
+        alone, certificate, _ = solve_and_certify(seen_from(graph, 0, [None] * n))
+        best = alone.values[starts]
+        return Response(ALLIES, (), tuple(best.tolist()), float(certificate.bounds[starts].max()))
+    found, certificate, _ = solve_and_certify(against_all(graph))
     sign = np.where(np.arange(n) == 0, 1.0, -1.0)  # of the others' states, in their eyes
     return Response(
         ADVERSARIES,

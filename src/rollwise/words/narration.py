@@ -149,7 +149,7 @@ class Narrator:
         told = self.told(action, number)
         if outcome.ending is not None:
             result, _, stake = outcome.ending_text.partition(" ")
-            then = {"win": "wins", "lose": "loses", "draw": "a draw"}.get(result, "")
+            then = {"win": "wins", "lose": "loses", "draw": "a draw", "end": ""}.get(result, result)
             then = f"{then} {stake}".strip()
             return "; ".join(part for part in (told, then) if part) or "the end"
         if told:
@@ -170,7 +170,8 @@ class Narrator:
         s, t = outcome.action.state.index, outcome.target
         if not outcome.passes:
             return changes(self.graph, s, t)
-        if self.source is not self.graph:  # the points of the other player stand elsewhere
+        # the points of the other player stand elsewhere, and those of several in other places
+        if self.source is not self.graph or self.graph.players > 2:
             return ""
         return changes(self.graph, s, t, self._seen_by_other)
 
@@ -207,6 +208,7 @@ class Narrator:
         faces: Sequence[int] = (),
         *,
         points: float = 0.0,
+        names: Sequence[str] = (),
     ) -> str:
         """A move: what a player did, what the dice showed and what came of it.
 
@@ -222,6 +224,8 @@ class Narrator:
             Of the dice, where they are known.
         points : float
             What the player's earlier moves brought (see `points_of`).
+        names : sequence of str
+            Of all players of a game for three or more, from this one on.
         """
         taken = self.graph.view.action(action)
         outcome = taken.outcome(number)
@@ -236,7 +240,7 @@ class Narrator:
             came = [self._changed(outcome) or nothing]
         came += [
             self._score(action, outcome, points),
-            _result(who, outcome),
+            _result(who, outcome) if len(names) < 3 else _winners(outcome, names),
         ]
         thrown = self._thrown(action, faces)
         if deed:
@@ -376,6 +380,20 @@ def _result(who: str, outcome: Outcome) -> str:
     if outcome.ending in ("win", "lose"):
         return f"{who} {conjugated(outcome.ending_text, who)}"
     return "a draw" if outcome.ending == "draw" else ""
+
+
+def _winners(outcome: Outcome, names: Sequence[str]) -> str:
+    """Who has won of several players, by name, where the game is over."""
+    if not outcome.is_over:
+        return ""
+    shares = {name: x for name, x in zip(names, outcome.shares, strict=True) if x}
+    if len(shares) == 1:
+        (name,) = shares
+        return f"{name} {conjugated('win', name)}"
+    if len(set(shares.values())) == 1:
+        return f"{dice.spoken(shares)} share the win"
+    parts = [f"{name} {conjugated('have', name)} {100 * x:.4g} %" for name, x in shares.items()]
+    return f"of the win {dice.spoken(parts)}"
 
 
 def _is(outcome: Outcome, then: int, after: Any) -> bool:

@@ -45,7 +45,7 @@ from rollwise.methods import find_method
 
 
 @app.command("advise")
-@also_for_many("state", "throw", "rolls_left", "max_states", "json")
+@also_for_many("state", "throw", "rolls_left", "load", "max_states", "json")
 def advise(
     game: GameArgument,
     parameters: ParametersArgument = None,

@@ -63,6 +63,14 @@ SeatOption = Annotated[
     str | None,
     typer.Option(help="Your seat: first (which moves first), second, or, with --games, alternate."),
 ]
+SeatsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B,...",
+        help="Who has each seat, in the order of the moves: human, or a policy. For games of two "
+        "or more, instead of --against and --seat.",
+    ),
+]
 GamesOption = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Play N games, one after the other, and add them up."),
@@ -99,6 +107,7 @@ def play(
     against: AgainstOption = None,
     coach: CoachOption = "ask",
     seat: SeatOption = None,
+    seats: SeatsOption = None,
     seed: SeedOption = None,
     dice: DiceOption = None,
     games: GamesOption = None,
@@ -132,12 +141,13 @@ def play(
     if resume is None:
         played = as_played(asked.make_game(), form, need_target=True)
         table = lay_table(played, load, max_states)
-        sessions = [_new_session(table, against, seat, seed)]
+        sessions = [_new_session(table, against, seat, seats, seed)]
     else:
         refuse(
             "doesn't go with --resume: the file says how the game goes on",
             against=against,
             seat=None if seat == "alternate" else seat,
+            seats=seats,
             seed=seed,
             dice=dice,
         )
@@ -187,6 +197,11 @@ def lay_table(game: Game, load: str | None, max_states: int | None) -> Table:
     from rollwise.coach.open_table import OpenTable
     from rollwise.coach.table import Table
 
+    if game.players > 2:
+        from rollwise.cli.many import found_or_loaded
+        from rollwise.coach.many_table import ManyTable
+
+        return ManyTable.of(found_or_loaded(game, load, max_states), game)
     found = solve_or_open(game, load, max_states)
     return Table(found, game) if isinstance(found, Solution) else OpenTable.of(found)
 
@@ -205,10 +220,21 @@ def named_policy(table: Table, name: str) -> Policy | str | None:
     return table.policies.find(name)
 
 
-def _new_session(table: Table, against: str | None, seat: str | None, seed: int | None) -> Session:
+def _new_session(
+    table: Table, against: str | None, seat: str | None, seats: str | None, seed: int | None
+) -> Session:
     from rollwise.coach.game_record import clean_name
     from rollwise.coach.session import Session
 
+    players = table.graph.players
+    if seats is not None:
+        refuse("doesn't go with --seats, which says who plays", against=against, seat=seat)
+    if players > 2:
+        refuse("is for games of two; --seats A,B,... says who has which seat", seat=seat)
+    if seats is not None or players > 2:
+        return _seated(
+            table, seats or ",".join(["human", *[against or "optimal"] * (players - 1)]), seed
+        )
     if table.graph.players == 1 or against == "human":
         refuse("is for games of two against rollwise", seat=seat)
     if table.graph.players == 1:
@@ -223,6 +249,27 @@ def _new_session(table: Table, against: str | None, seat: str | None, seed: int 
         names.reverse()
         policies.reverse()
     return Session(table, names, policies, seed=seed)
+
+
+def _seated(table: Table, seats: str, seed: int | None) -> Session:
+    """A session with a person or a policy in each seat."""
+    from rollwise.coach.game_record import clean_name
+    from rollwise.coach.session import Session
+
+    who = [name.strip() for name in seats.split(",")]
+    if len(who) != table.graph.players or table.graph.players == 1:
+        raise UsageError(
+            f"--seats names {len(who)} seats, and {table.graph.title} is a game for "
+            f"{table.graph.players}"
+        )
+    names = []
+    for number, name in enumerate(who, 1):
+        alone = who.count(name) == 1
+        if name == "human":
+            names.append("you" if alone else f"player {number}")
+        else:
+            names.append(clean_name(name) if alone else f"{clean_name(name)} {number}")
+    return Session(table, names, [named_policy(table, name) for name in who], seed=seed)
 
 
 def _read_kept(path: Path, games: int | None) -> list[Record]:

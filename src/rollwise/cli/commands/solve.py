@@ -127,7 +127,7 @@ ONLY_BY_LAYER = (
 
 
 @app.command("solve")
-@also_for_many("max_states", "json")
+@also_for_many("save", "max_states", "json")
 def solve(
     game: GameArgument,
     parameters: ParametersArgument = None,

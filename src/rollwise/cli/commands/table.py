@@ -63,7 +63,7 @@ SHOWN = 40  # rows shown where nothing else is asked for
 
 
 @app.command("table")
-@also_for_many("where", "limit", "out", "csv", "max_states", "json")
+@also_for_many("where", "limit", "out", "csv", "load", "max_states", "json")
 def table(
     game: GameArgument,
     parameters: ParametersArgument = None,

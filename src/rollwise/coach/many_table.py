@@ -1,0 +1,145 @@
+"""A table for three or more: the equilibrium, as play asks it, and the books of every seat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.answer.solution import Choices
+from rollwise.coach.ledger import Account
+from rollwise.coach.table import Table
+from rollwise.game import Game
+from rollwise.graph import StateGraph
+from rollwise.graph.choices import are_best
+from rollwise.many.equilibrium import Equilibrium
+from rollwise.many.players import Players
+
+Floats = NDArray[np.float64]
+
+
+def as_values(shares: Any) -> Any:
+    """Chances to win as values, from -1 to 1."""
+    return 2.0 * shares - 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class MoversView:
+    """As much of a `rollwise.Solution` as play asks for, of an equilibrium.
+
+    Values are the mover's, from -1 to 1, if all go on by the equilibrium.
+    """
+
+    found: Equilibrium
+    is_score = False
+    has_stakes = False
+    worth_name = "win probability"
+
+    @property
+    def graph(self) -> StateGraph:
+        return self.found.graph
+
+    @property
+    def error_bound(self) -> float:
+        return 2.0 * self.found.error_bound
+
+    @property
+    def values(self) -> Floats:
+        found: Floats = as_values(self.found.values[:, 0])
+        return found
+
+    @property
+    def value(self) -> float:
+        return float(as_values(self.found.values[0, 0]))
+
+    def choices_in(self, states: NDArray[np.int64]) -> Choices:
+        """See `rollwise.Solution.choices_in`."""
+        graph = self.graph
+        actions, values, regret = [], [], []
+        for s in states.tolist():
+            worth = as_values(np.array([one.values[0] for one in self.found.advise(s)]))
+            actions.append(np.arange(graph.action_indptr[s], graph.action_indptr[s + 1]))
+            values.append(worth)
+            regret.append(worth.max() - worth)
+        costs = np.concatenate(regret)
+        is_best = np.asarray(are_best(costs, self.error_bound))
+        return Choices(np.concatenate(actions), np.concatenate(values), costs, is_best)
+
+    def best_actions_in(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
+        """What the equilibrium does; where it mixes, the likeliest action."""
+        indptr, chance = self.graph.action_indptr, self.found.policy.probability
+        return np.array(
+            [indptr[s] + np.argmax(chance[indptr[s] : indptr[s + 1]]) for s in states], np.int64
+        )
+
+
+@dataclass(frozen=True)
+class SeatsAccount(Account):
+    """A move in the books of three or more players.
+
+    Attributes
+    ----------
+    seen : tuple
+        What the game was worth to each seat: before the choice, after it, and after the dice.
+    """
+
+    seen: tuple[tuple[float, float, float], ...] = ()
+
+    def seen_by(self, seat: int) -> tuple[float, float, float]:
+        return self.seen[seat]
+
+
+@dataclass(eq=False)
+class ManyTable(Table):
+    """The table of a game for three or more."""
+
+    solution: MoversView  # type: ignore[assignment]
+
+    @classmethod
+    def of(cls, found: Equilibrium, game: Game) -> ManyTable:
+        return cls(MoversView(found), game)
+
+    @property
+    def is_whole(self) -> bool:
+        return False
+
+    @cached_property
+    def policies(self) -> Players:
+        return self.solution.found.table
+
+    def worth_at_start(self, seat: int) -> float:
+        return float(as_values(self.solution.found.values[0, seat]))
+
+    def account(self, number: int, seat: int, *move: int, **about: Any) -> SeatsAccount:
+        state, action, outcome = move
+        found, graph = self.solution.found, self.graph
+        here = np.array([state])
+        choices = self.solution.choices_in(here)
+        place = action - graph.view[state].action_range.start
+        worth = (
+            found.values[state],
+            np.array(found.advise(state)[place].values),
+            found.after(graph.view.action(action).outcome(outcome)),
+        )
+        seen = np.array([np.roll(as_values(shares), seat) for shares in worth]).T.tolist()
+        before, chosen, after = seen[0]
+        return SeatsAccount(
+            number,
+            seat,
+            state,
+            action,
+            outcome,
+            about["faces"],
+            about["line"],
+            before,
+            chosen,
+            after,
+            float(choices.regret[place]) if graph.view[state].is_choice else 0.0,
+            graph.view[state].is_choice,
+            not bool(choices.is_best[place]),
+            int(self.solution.best_actions_in(here)[0]),
+            tuple(map(tuple, seen)),
+        )

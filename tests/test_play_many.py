@@ -1,0 +1,115 @@
+"""Games of three or more at the terminal, and their books."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from unittest import mock
+
+import numpy as np
+import pytest
+from cli_runner import refusal, run
+
+import rollwise
+from rollwise.coach.many_table import ManyTable
+from rollwise.coach.session import Session
+from rollwise.games.pig import Pig
+
+PIG = ("pig", "players=3", "target=9")
+
+
+def play(folder, *arguments, typed):
+    lines = io.StringIO("".join(f"{line}\n" for line in typed.split(" / ")))
+    with mock.patch("sys.stdin", lines):
+        return run("play", *arguments, cwd=folder)
+
+
+@pytest.fixture(scope="module")
+def table():
+    game = Pig(6, players=3)
+    return ManyTable.of(rollwise.equilibrium(game), game)
+
+
+def _seats_of(folder):
+    players = json.loads((folder / "b.jsonl").read_text())["players"]
+    return "; ".join(f"{one['name']} = {one['policy']}" for one in players)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_luck_and_skill_add_up_for_every_seat(table, seed):
+    session = Session(table, "ABC", ["random", "optimal", "random"], seed=seed)
+    while not session.is_over:
+        actions = table.actions(session.state)
+        session.choose(actions[0] if len(actions) == 1 else session.machine_choice())
+        session.roll()
+    ledgers = [session.ledger(seat) for seat in range(3)]
+    for seat, ledger in enumerate(ledgers):
+        start = table.solution.found.win_probabilities[seat]
+        assert ledger.start == pytest.approx(2 * start - 1, abs=1e-15)
+        assert abs(ledger.discrepancy) < 1e-12
+        assert ledger.skill[0] <= 1e-12  # nobody gains by leaving the equilibrium
+    assert sorted(ledger.result for ledger in ledgers) == [-1, -1, 1]
+    for entry in session.accounts:  # one win is shared out at every moment
+        worth = np.array([entry.seen_by(seat) for seat in range(3)])
+        assert worth.sum(axis=0) == pytest.approx(-1, abs=1e-12)
+        assert entry.cost == pytest.approx(-min(entry.skill_of(entry.seat), 0), abs=1e-12)
+    assert math.isclose(session.ledger(1).skill[0], 0, abs_tol=1e-12)
+
+
+def test_several_people_and_policies(tmp_path):
+    shown = play(
+        tmp_path,
+        *PIG,
+        *("--seats", "human,random,human", "--seed", "3", "--coach", "always", "--save", "a.game"),
+        typed="r / h / r / h / " * 30 + "quit",
+    )
+    assert shown.returncode == 0, shown.stderr
+    assert "player 1> " in shown.stdout
+    assert "player 3> " in shown.stdout
+    assert "chance to win" in shown.stdout
+    text = (tmp_path / "a.game").read_text()
+    assert "@players player 1 = human; random = random; player 3 = human" in text
+    assert "win" in shown.stdout
+    review = run("review", "a.game", "--json", cwd=tmp_path)
+    assert review.returncode == 0, review.stderr
+    players = json.loads(review.stdout)["players"]
+    assert [one["player"] for one in players] == ["player 1", "random", "player 3"]
+    assert run("review", "a.game", cwd=tmp_path).returncode == 0
+
+
+def test_a_game_is_stopped_and_goes_on(tmp_path):
+    stopped = play(tmp_path, *PIG, "--seed", "1", "--save", "b.jsonl", typed="quit")
+    assert "go on with" in stopped.stderr
+    on = play(tmp_path, *PIG, "--resume", "b.jsonl", "--json", typed="r / h / " * 30)
+    document = json.loads(on.stdout)
+    assert document["over"]
+    assert document["player"] == "you"
+    assert {move["player"] for move in document["moves"]} <= {"you", "optimal 2", "optimal 3"}
+    assert "you = human; optimal 2 = optimal; optimal 3 = optimal" in _seats_of(tmp_path)
+    total = document["start"] + document["luck"] + document["skill"]
+    assert total == pytest.approx(document["result"], abs=1e-9)
+
+
+def test_a_series_of_games_between_policies(tmp_path):
+    shown = play(
+        tmp_path, *PIG, "--seats", "optimal,random,hold-at-20", "--games", "2", "--json", typed=""
+    )
+    assert shown.returncode == 0, shown.stderr
+    document = json.loads(shown.stdout)
+    assert document["games"] == 2
+
+
+def test_two_may_be_seated_too(tmp_path):
+    shown = play(tmp_path, "pig", "target=5", "--seats", "random,optimal", typed="")
+    assert "random wins" in shown.stdout or "optimal wins" in shown.stdout
+
+
+def test_seats_that_cannot_be():
+    assert "--seats names 2 seats" in refusal("play", *PIG, "--seats", "human,random")
+    assert "--against doesn't go with --seats" in refusal(
+        "play", *PIG, "--seats", "human,random,random", "--against", "random"
+    )
+    assert "--seat is for games of two" in refusal("play", *PIG, "--seat", "second")
+    assert "--seats names 2 seats, and" in refusal("play", "threes", "dice=2", "--seats", "a,b")
+    assert "no policy 'best'" in refusal("play", *PIG, "--seats", "human,best,random")
