@@ -530,3 +530,17 @@ def test_searches_from_other_starts_end_in_equilibria():
         other = rollwise.equilibrium(Pig(6, players=3), seed=seed)
         assert other.deviation_gain < 1e-12
         assert other.values == pytest.approx(one.values, abs=1e-9)
+
+
+def test_commands_save_and_load(tmp_path):
+    pig, place = ("pig", "players=3", "target=4"), str(tmp_path / "pig.parquet")
+    first = json.loads(printed("solve", *pig, "--save", place, "--json"))["win_probabilities"]
+    assert json.loads(printed("table", *pig, "--load", place, "--json"))["players"] == 3
+    state = ("--state", "banked=0,rivals=(0,0),turn=0")
+    advice = json.loads(printed("advise", *pig, *state, "--load", place, "--json"))
+    assert advice["win_probabilities"] == first
+    assert printed("evaluate", *pig, "--policy", place)  # the file is a policy too
+    assert (
+        "was saved for pig target=4"
+        in run("table", "pig", "players=3", "target=5", "--load", place).stderr
+    )

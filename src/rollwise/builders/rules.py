@@ -69,6 +69,26 @@ def more_states() -> str:
     return spelled(python="max_states=N", command_line="--max-states N")
 
 
+def require_two(game: Game) -> None:
+    """Refuse a game of three or more players.
+
+    Raises
+    ------
+    ForMorePlayers
+    """
+    if game.players > 2:
+        raise ForMorePlayers(
+            f"{title_of(game.name, game.parameters)} is a game for {game.players}: this is "
+            "for one player or two; "
+            + spelled(
+                python="rollwise.equilibrium(game) solves it",
+                command_line="solve, table, advise, evaluate, respond, simulate, play, review and "
+                "drill take more",
+            ),
+            game,
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Rules:
     """A game with the facts that don't change from state to state.
@@ -90,16 +110,8 @@ class Rules:
                 f"{game.name}: players is {shown(game.players)}; it must be from 1 to "
                 f"{MOST_PLAYERS}"
             )
-        if game.players > 2 and not self.any_players:
-            raise ForMorePlayers(
-                f"{title_of(game.name, game.parameters)} is a game for {game.players}: this is "
-                "for one player or two; "
-                + spelled(
-                    python="rollwise.equilibrium(game) solves it",
-                    command_line="solve, table, advise, evaluate, respond and simulate take more",
-                ),
-                game,
-            )
+        if not self.any_players:
+            require_two(game)
         if game.objective not in ("win", "maximize", "minimize"):
             raise RulesError(
                 f"{game.name}: objective is {shown(game.objective)}; it must be 'win', "

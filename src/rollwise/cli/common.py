@@ -320,6 +320,7 @@ def solve_or_load(
     options: Mapping[str, Any] | None = None,
 ) -> Solution:
     """The solution of a game: found now, or read from a file that must fit it."""
+    _check_players(game, load_from)
     if load_from is not None and method is not None:
         raise UsageError("--load and --method can't both be had: the file has its values already")
     if load_from is not None:
@@ -352,10 +353,19 @@ def goes_by_layers(game: Game, max_states: int | None) -> bool:
     return max_states is None and game.base_game is game and Rules(game).has_progress
 
 
+def _check_players(game: Game, load_from: str | None) -> None:
+    """Tell a game of three or more before its file is read, which is one of another kind."""
+    if load_from is not None:
+        from rollwise.builders.rules import require_two
+
+        require_two(game)
+
+
 def solve_or_open(
     game: Game, load_from: str | None, max_states: int | None, **how: Any
 ) -> Solution | LayeredSolution:
     """As `solve_or_load`; of a game that is too large for one graph, the answer by layers."""
+    _check_players(game, load_from)
     from rollwise.answer.kept import large, solve_by_layers
 
     if load_from is not None and Path(load_from).is_dir():

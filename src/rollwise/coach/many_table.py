@@ -57,11 +57,11 @@ class MoversView:
 
     def choices_in(self, states: NDArray[np.int64]) -> Choices:
         """See `rollwise.Solution.choices_in`."""
-        graph = self.graph
+        view = self.graph.view
         actions, values, regret = [], [], []
         for s in states.tolist():
             worth = as_values(np.array([one.values[0] for one in self.found.advise(s)]))
-            actions.append(np.arange(graph.action_indptr[s], graph.action_indptr[s + 1]))
+            actions.append(np.array(view[s].action_range))
             values.append(worth)
             regret.append(worth.max() - worth)
         costs = np.concatenate(regret)
@@ -70,10 +70,9 @@ class MoversView:
 
     def best_actions_in(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
         """What the equilibrium does; where it mixes, the likeliest action."""
-        indptr, chance = self.graph.action_indptr, self.found.policy.probability
-        return np.array(
-            [indptr[s] + np.argmax(chance[indptr[s] : indptr[s + 1]]) for s in states], np.int64
-        )
+        view, chance = self.graph.view, self.found.policy.probability
+        ranges = [view[s].action_range for s in states.tolist()]
+        return np.array([actions[int(np.argmax(chance[actions]))] for actions in ranges], np.int64)
 
 
 @dataclass(frozen=True)
