@@ -28,6 +28,7 @@ from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN, Game, payoff_of, won_by
 from rollwise.games import create, find
 from rollwise.games.pig import Pig, PigForMore
 from rollwise.games.super_six import SuperSix, SuperSixForMore
+from rollwise.graph.policies import Policy
 from rollwise.many.players import Players
 from rollwise.many.proving import prove_profile
 from rollwise.many.seats import build_seats, seen_from
@@ -39,6 +40,7 @@ from rollwise.many.table import (
     respond_to_all,
     simulate_seats,
 )
+from rollwise.many.tournament import tournament_of_many
 from rollwise.numbers.shares import shares_of
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -544,3 +546,49 @@ def test_commands_save_and_load(tmp_path):
         "was saved for pig target=4"
         in run("table", "pig", "players=3", "target=5", "--load", place).stderr
     )
+
+
+def test_a_tournament_is_all_seatings():
+    table = Players.of(Pig(4, players=3))
+    seated = [table.find(name) for name in ("random", "hold-at-20")]
+    found = tournament_of_many(table.graph, seated)
+    got, tables = np.zeros(2), np.zeros(2)
+    for seating in product((0, 1), repeat=3):
+        shares = evaluate_seats(table.graph, [seated[i] for i in seating]).win_probabilities
+        for i, share in zip(seating, shares, strict=True):
+            if len(set(seating)) > 1:
+                got[i] += share
+                tables[i] += 1
+    assert found.results == pytest.approx(got / tables, abs=1e-12)
+    assert np.diag(found.among) == pytest.approx(1 / 3, abs=1e-12)
+    alone = [
+        evaluate_seats(table.graph, np.roll([seated[1], seated[0], seated[0]], k).tolist())
+        for k in range(3)
+    ]
+    mean = np.mean([shares.win_probabilities[k] for k, shares in enumerate(alone)])
+    assert found.among[1, 0] == pytest.approx(mean, abs=1e-12)
+    with pytest.raises(UsageError, match="each entered once"):
+        tournament_of_many(table.graph, [seated[0], seated[0]])
+    many = [Policy(str(i), seated[0].probability) for i in range(11)]
+    with pytest.raises(UsageError, match="1,331 ways"):
+        tournament_of_many(table.graph, many)
+
+
+def test_a_tournament_is_printed():
+    entered = ("tournament", "pig", "players=3", "target=4", "--policies", "random,optimal")
+    document = json.loads(printed(*entered, "--json"))
+    assert document["results"][1] > 1 / 3 > document["results"][0]
+    lines = printed(*entered).splitlines()
+    assert lines[0].endswith("8 seatings")
+    assert lines[2].startswith("optimal")
+    assert "--games isn't for games of three" in refusal(*entered, "--games", "50")
+
+
+@pytest.mark.parametrize(("players", "target"), [(2, 10), (3, 5), (3, 10), (4, 5)])
+def test_the_table_of_the_page(players, target):
+    page = (EXAMPLES.parent / "docs" / "many-seats.md").read_text()
+    (line,) = (line for line in page.splitlines() if line.startswith(f"| {players} | {target} |"))
+    shares = [float(cell) for cell in line.split("|")[3 : 3 + players]]
+    found = rollwise.equilibrium(Pig(target, players=players))
+    assert shares == pytest.approx(found.win_probabilities, abs=6e-10)
+    assert f"| {found.graph.n_states:,} | {len(found.mixing)} |" in line

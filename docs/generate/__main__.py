@@ -18,6 +18,7 @@ import cards
 import command_line
 import gallery
 import links
+import many
 import milp
 import screens
 import sources
@@ -52,6 +53,7 @@ def main() -> None:
         print(f"docs/images/{name}.png")
     thumb.write()
     balance.write()
+    many.write()
     for page in links.pages(ROOT):
         if any(block.shown for block in blocks.blocks_of(page.read_text(encoding="utf-8"))):
             with tempfile.TemporaryDirectory() as folder:

@@ -33,7 +33,8 @@ from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(
-    r"(?P<notes>(?:^<!-- .*? -->\n)*)^```(?P<language>\w*)\n(?P<code>.*?)^```$", re.M | re.S
+    r"(?P<notes>(?:^<!-- (?:(?!-->).)*? -->\n)*)^```(?P<language>\w*)\n(?P<code>.*?)^```$",
+    re.M | re.S,
 )
 NOTE = re.compile(r"<!-- (file|append|not run|exit|typed|numbers): (.*?) -->")
 NUMBER = re.compile(r"\b\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?\b")

@@ -82,8 +82,8 @@ def require_two(game: Game) -> None:
             "for one player or two; "
             + spelled(
                 python="rollwise.equilibrium(game) solves it",
-                command_line="solve, table, advise, evaluate, respond, simulate, play, review and "
-                "drill take more",
+                command_line="solve, table, advise, evaluate, respond, simulate, tournament, "
+                "play, review and drill take more",
             ),
             game,
         )

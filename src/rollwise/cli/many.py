@@ -18,6 +18,7 @@ from rollwise.documents.many import (
     played_document,
     response_of_many_document,
     shares_document,
+    tournament_of_many_document,
 )
 from rollwise.documents.parts import game_head
 from rollwise.errors import UsageError
@@ -275,3 +276,34 @@ def simulate(
             line += f"; exactly {sure.number}"
         typer.echo(line)
     typer.echo(f"  {played.moves:.1f} actions in a game")
+
+
+def tournament(game: Game, *, policies: str, max_states: int | None, json: bool) -> None:
+    """Let policies play in every seating, and print what each has."""
+    from rich.table import Table
+
+    from rollwise.many.kept import players
+    from rollwise.many.tournament import tournament_of_many
+
+    names = [name.strip() for name in policies.split(",") if name.strip()]
+    with Progress() as progress:
+        known = players(game, max_states=max_states, progress=progress.listener)
+        entered = [known.find(name) for name in names]
+        found = tournament_of_many(known.graph, entered, progress.listener)
+    if json:
+        print_json(tournament_of_many_document(known.graph, found))
+        return
+    typer.echo(f"{known.graph.title}: {len(names) ** known.players:,} seatings")
+    shown = Table(box=None, padding=(0, 2, 0, 0))
+    shown.add_column("policy")
+    for head in ("in a seat", *(f"among {name}" for name in found.policies)):
+        shown.add_column(head, justify="right")
+    numbers, sure = in_common(column(found.results.tolist(), [found.error_bound] * len(names)))
+    for i in sorted(range(len(names)), key=lambda i: -found.results[i]):
+        cells = [f"{share:.6f}" for share in found.among[i].tolist()]
+        shown.add_row(found.policies[i], numbers[i], *cells)
+    print_table(shown)
+    typer.echo(
+        f"win probability of a seat (certified ± {sure}), over all seatings but those in which "
+        "all play alike; and of one among others who all play alike, to six decimals"
+    )

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rollwise.graph import StateGraph
     from rollwise.many.equilibrium import Equilibrium, Worth
     from rollwise.many.table import Played, Response, Shares
+    from rollwise.many.tournament import SeatsTournament
 
 
 def equilibrium_document(found: Equilibrium) -> Document:
@@ -84,6 +85,18 @@ def played_document(graph: StateGraph, found: Played, exact: Shares | None) -> D
         "moves": found.moves,
         "win_probabilities": None if exact is None else list(exact.win_probabilities),
         "error_bound": None if exact is None else number_or_none(exact.error_bound),
+    }
+
+
+def tournament_of_many_document(graph: StateGraph, found: SeatsTournament) -> Document:
+    """What each policy has at all tables that it sits at."""
+    return {
+        **game_head(graph),
+        "players": graph.players,
+        "policies": list(found.policies),
+        "results": found.results.tolist(),
+        "among": found.among.tolist(),
+        "error_bound": number_or_none(found.error_bound),
     }
 
 

@@ -13,6 +13,7 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
+    also_for_many,
     print_json,
     print_table,
     read_game,
@@ -42,6 +43,7 @@ GAMES = 1_000_000
 
 
 @app.command("tournament")
+@also_for_many("policies", "max_states", "json")
 def tournament(
     game: GameArgument,
     parameters: ParametersArgument = None,
