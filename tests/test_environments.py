@@ -23,9 +23,11 @@ from rollwise.environments.aec import GameAECEnv, env  # noqa: E402
 from rollwise.environments.planning import Transitions  # noqa: E402
 from rollwise.environments.single import GameEnv  # noqa: E402
 from rollwise.environments.vector import GameVectorEnv  # noqa: E402
-from rollwise.errors import MissingExtra, RollwiseError, UsageError  # noqa: E402
+from rollwise.errors import ForMorePlayers, MissingExtra, RollwiseError, UsageError  # noqa: E402
 from rollwise.games import available  # noqa: E402
 from rollwise.games.pig import Pig  # noqa: E402
+from rollwise.many.players import Players  # noqa: E402
+from rollwise.many.table import evaluate_seats  # noqa: E402
 
 pytestmark = pytest.mark.kernels
 
@@ -231,3 +233,33 @@ def test_a_missing_library_is_named_with_the_command_that_installs_it():
         pytest.raises(MissingExtra, match=r"pip install .*rollwise\[rl\]"),
     ):
         environments.need("gymnasium")
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning:pettingzoo")
+def test_three_agents_share_one_win(capsys):
+    from pettingzoo.test import api_test
+
+    api_test(env("pig", target=5, players=3), num_cycles=100)
+    assert "Passed" in capsys.readouterr().out
+    made = GameAECEnv("pig", target=5, players=3, render_mode="ansi")
+    assert made.possible_agents == ["player_0", "player_1", "player_2"]
+    rng, wins = np.random.default_rng(1), np.zeros(3)
+    for seed in range(300):
+        made.reset(seed=seed)
+        movers = []
+        for agent in made.agent_iter():
+            observation, reward, over, _, _ = made.last()
+            if over:
+                wins[int(agent[-1])] += reward
+                made.step(None)
+                continue
+            movers += [agent] if movers[-1:] != [agent] else []
+            made.step(rng.choice(np.flatnonzero(observation["action_mask"])))
+        assert movers == [f"player_{k % 3}" for k in range(len(movers))]
+        assert f"{movers[-1]} wins" in made.render()
+    assert wins.sum() == 300
+    table = Players.of(Pig(5, players=3))
+    exact = evaluate_seats(table.graph, [table.find("random")]).win_probabilities
+    assert np.abs(wins / 300 - exact).max() < 5 * 0.5 / 300**0.5
+    with pytest.raises(ForMorePlayers):
+        GameEnv("pig", target=5, players=3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from rollwise.environments import need
 from rollwise.environments.arena import Arena, Telling, arena_of
 from rollwise.game import Game
+from rollwise.graph import Outcome
 
 gymnasium = need("gymnasium")
 pettingzoo = need("pettingzoo")
@@ -34,7 +36,8 @@ def env(game: str | Game | type[Game], **options: Any) -> Any:
 class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
     """A game, agents taking turns.
 
-    Agents are ``player_0``, who moves first, and ``player_1`` if the game has two.
+    Agents are ``player_0``, who moves first, ``player_1`` if the game has two, and so on. In a game
+    of three or more the rewards at the end are shares of one win.
     An observation is a dict: ``observation``, the fields of the state as the one to
     move sees it (the same for both) and what was thrown before the choice, and
     ``action_mask``, all zero for the other.
@@ -64,7 +67,7 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         **parameters: Any,
     ) -> None:
         super().__init__()
-        self.arena: Arena = arena_of(game, parameters, None, contest)
+        self.arena: Arena = arena_of(game, parameters, None, contest, any_players=True)
         self.graph = self.arena.graph
         self.render_mode = render_mode
         self.possible_agents = [f"player_{i}" for i in range(self.graph.players)]
@@ -120,7 +123,7 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         if thrown is None:
             return
         if self.render_mode is not None:
-            self._telling.tell(self.agent_selection, thrown)
+            self._tell(self.agent_selection, thrown)
         self._state = thrown.target
 
     def observe(self, agent: str) -> dict[str, Any]:
@@ -147,7 +150,7 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         outcome = self.arena.outcome(taken, self._random)
         if self.render_mode is not None:
             self._telling.lines = []
-            self._telling.tell(mover, outcome)
+            self._tell(mover, outcome)
         self._cumulative_rewards[mover] = 0.0
         self._clear_rewards()
         self.rewards[mover] = self.arena.reward_sign * taken.reward
@@ -155,12 +158,10 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
             if other != mover:
                 self.rewards[other] = -taken.reward
         seat = self.possible_agents.index(mover)
-        following = seat ^ int(outcome.passes)
+        following = (seat + int(outcome.passes)) % len(self.possible_agents)
         if outcome.is_over:
-            self.rewards[mover] += outcome.payoff
-            for other in self.agents:
-                if other != mover:
-                    self.rewards[other] -= outcome.payoff
+            for agent, payoff in zip(self._from(mover), self._payoffs(outcome), strict=True):
+                self.rewards[agent] += payoff
             self.terminations = dict.fromkeys(self.agents, True)
             following = (seat + 1) % len(self.possible_agents)
         else:
@@ -169,6 +170,20 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         if not outcome.is_over:
             self._throw()
         self._accumulate_rewards()
+
+    def _from(self, mover: str) -> list[str]:
+        """All agents, in the order of their moves from this one on."""
+        seat = self.possible_agents.index(mover)
+        return self.possible_agents[seat:] + self.possible_agents[:seat]
+
+    def _payoffs(self, outcome: Outcome) -> Sequence[float]:
+        """What the end of a game brings each agent, from the mover on."""
+        if self.graph.players > 2:
+            return outcome.shares
+        return (outcome.payoff, -outcome.payoff)[: self.graph.players]
+
+    def _tell(self, mover: str, outcome: Outcome) -> None:
+        self._telling.tell(mover, outcome, self._from(mover))
 
     def render(self) -> str | None:
         """What was done last, and where the game stands."""

@@ -23,6 +23,7 @@ from rollwise.graph.choices import is_throw
 from rollwise.graph.codes import codes_of
 from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import EITHER, FIRST, SECOND, legal_actions
+from rollwise.many.players import Players
 from rollwise.parameters import parameter_specs
 from rollwise.words import Narrator
 
@@ -228,6 +229,8 @@ def arena_of(
     parameters: dict[str, Any],
     opponent: str | Policy | None,
     contest: str | None,
+    *,
+    any_players: bool = False,
 ) -> Arena:
     """The arena of a game; graphs are kept for the next environment.
 
@@ -239,6 +242,8 @@ def arena_of(
         As `rollwise.answer.references.Policies` finds it; not looked at in a game for one.
     contest : str or None
         Make a contest of two out of a solitaire game; says how a tie counts.
+    any_players : bool
+        Three or more may play too.
 
     Raises
     ------
@@ -246,6 +251,8 @@ def arena_of(
         There is no such game, parameter or policy.
     """
     made = _with_parameters(game, parameters)
+    if any_players and made.players > 2 and contest is None:
+        return _arena(_players(made), None)
     policies = _policies(made, contest)
     if opponent is None or policies.graph.players == 1:
         return _arena(policies, None)
@@ -277,6 +284,11 @@ def _policies(game: Game, contest: str | None) -> Policies:
 
 
 @lru_cache(maxsize=16)
+def _players(game: Game) -> Players:
+    return Players.of(game)
+
+
+@lru_cache(maxsize=16)
 def _arena(policies: Policies, opponent: str | None) -> Arena:
     found = None if opponent is None else policies.find(opponent)
     return Arena(policies.graph, found, policies.game)
@@ -301,11 +313,11 @@ class Telling:
         (self._random,) = random.spawn(1)
         self._points, self.lines = {}, []
 
-    def tell(self, who: str, outcome: Outcome) -> None:
-        """Add what a player did."""
+    def tell(self, who: str, outcome: Outcome, names: Sequence[str] = ()) -> None:
+        """Add what a player did; `names` are those of all players, from this one on."""
         narrator, action = self.narrator, outcome.action.index
         faces = narrator.faces_of(action, outcome.number, self._random)
         points = self._points.get(who, 0.0)
-        line = narrator.sentence(who, action, outcome.number, faces, points=points)
+        line = narrator.sentence(who, action, outcome.number, faces, points=points, names=names)
         self.lines.append(line)
         self._points[who] = points + narrator.points_of(action)
