@@ -25,9 +25,10 @@ export class Game {
     this.#readLotteries();
     this.menuOf = new Stream(parts.menu).sums(new Int32Array(this.n));
     this.#readOutcomes();
-    this.values = new Float64Array(this.n).fill(NaN);
+    this.values = new Float64Array(this.n);
+    this.isKnown = new Uint8Array(this.n); // which of them
     const anchors = new Stream(parts.anchors).sums(new Int32Array(head.anchors));
-    doubles(parts.values).forEach((value, i) => (this.values[anchors[i]] = value));
+    doubles(parts.values).forEach((value, i) => this.#know(anchors[i], value));
     this.policies = new Map();
     this.spoken = new Map();
     this.drawn = [];
@@ -35,6 +36,11 @@ export class Game {
 
   // Nothing has to be waited for; see `OpenGame`.
   async ready() {}
+
+  #know(s, value) {
+    this.values[s] = value;
+    this.isKnown[s] = 1;
+  }
 
   // ---- unpacking
 
@@ -72,17 +78,28 @@ export class Game {
       for (const kind of menu) found.push(found.at(-1) + sizes[kind]);
       return found;
     });
-    const width = this.offsets.map((found) => found.at(-1));
-    this.outcomeStart = new Int32Array(this.n + 1);
-    this.actionStart = new Int32Array(this.n + 1);
-    for (let s = 0; s < this.n; s++) {
-      this.outcomeStart[s + 1] = this.outcomeStart[s] + width[this.menuOf[s]];
-      this.actionStart[s + 1] = this.actionStart[s] + head.menus[this.menuOf[s]].length;
-    }
+    this.outcomeStart = this.#starts(this.offsets.map((found) => found.at(-1)));
     const slotsOf = head.menus.map((menu) => Int32Array.from(menu.flatMap((kind) =>
       Array.from({ length: sizes[kind] }, (_, j) => slotStart[kind] + j))));
     this.target = new Int32Array(this.outcomeStart[this.n]);
     this.#startSlots(slotsOf, this.#readSlots(slotStart.at(-1)));
+  }
+
+  // Where what each state has begins, by how much of it a menu has.
+  #starts(sizes) {
+    const { n, menuOf } = this;
+    const found = new Int32Array(n + 1);
+    for (let s = 0, end = 0; s < n; ) {
+      end += sizes[menuOf[s++]];
+      found[s] = end;
+    }
+    return found;
+  }
+
+  // Where the actions of each state begin.
+  get actionStart() {
+    this.actionStarts ??= this.#starts(this.head.menus.map((menu) => menu.length));
+    return this.actionStarts;
   }
 
   // The slots: their ways (-1 for one that ends the game, -2 for a throw), and where each begins.
@@ -289,7 +306,7 @@ export class Game {
     const waiting = [s];
     while (waiting.length) {
       const here = waiting.at(-1);
-      if (!Number.isNaN(this.values[here])) {
+      if (this.isKnown[here]) {
         waiting.pop();
         continue;
       }
@@ -297,7 +314,7 @@ export class Game {
       const targets = this.targetsFor(here);
       for (let k = this.outcomeStart[here]; k < this.outcomeStart[here + 1]; k++) {
         const next = targets[k];
-        if (next >= 0 && Number.isNaN(this.values[next])) waiting.push(next);
+        if (next >= 0 && !this.isKnown[next]) waiting.push(next);
       }
       if (waiting.length > known) continue;
       waiting.pop();
@@ -306,7 +323,7 @@ export class Game {
       for (let i = 0; i < this.menu(here).length; i++) {
         best = Math.max(best, sign * this.#ahead(here, i));
       }
-      this.values[here] = sign * best;
+      this.#know(here, sign * best);
     }
     return this.values[s];
   }
@@ -316,7 +333,7 @@ export class Game {
     const targets = this.targetsFor(s);
     for (let k = this.outcomeStart[s]; k < this.outcomeStart[s + 1]; k++) {
       const next = targets[k];
-      if (next >= 0 && Number.isNaN(this.values[next])) this.value(next);
+      if (next >= 0 && !this.isKnown[next]) this.value(next);
     }
   }
 
