@@ -77,8 +77,19 @@ def _begin(told: Mapping[str, Any], say: Any) -> Answer:
     answer = _answer(create(find(told["game"]), told["parameters"]), told["saved"], progress)
     large = not hasattr(answer, "graph")
     document = layers_document(answer) if large else solution_document(answer)  # type: ignore[arg-type]
+    if large:
+        progress("preparing advice", 0, None)
+        _warm_up(answer)
     say(solved=document)
     return answer
+
+
+def _warm_up(answer: Any) -> None:
+    """Have the kernels compiled that look at a turn: each position that is asked for needs them."""
+    from rollwise.kernels.jit import compile_all
+
+    compile_all()
+    answer.part(answer.states[answer.start].tolist())
 
 
 def _mapped_bytes(saved: str | None) -> int:
