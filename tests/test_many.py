@@ -29,9 +29,11 @@ from rollwise.games import create, find
 from rollwise.games.pig import Pig, PigForMore
 from rollwise.games.super_six import SuperSix, SuperSixForMore
 from rollwise.graph.policies import Policy
+from rollwise.kernels.learning_seats import learn_games
+from rollwise.many.learning import learn_seats
 from rollwise.many.players import Players
 from rollwise.many.proving import prove_profile
-from rollwise.many.seats import build_seats, seen_from
+from rollwise.many.seats import build_seats, payoffs_of, seen_from
 from rollwise.many.table import (
     ADVERSARIES,
     ALLIES,
@@ -41,6 +43,7 @@ from rollwise.many.table import (
     simulate_seats,
 )
 from rollwise.many.tournament import tournament_of_many
+from rollwise.numbers.randomness import stream
 from rollwise.numbers.shares import shares_of
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -592,3 +595,45 @@ def test_the_table_of_the_page(players, target):
     found = rollwise.equilibrium(Pig(target, players=players))
     assert shares == pytest.approx(found.win_probabilities, abs=6e-10)
     assert f"| {found.graph.n_states:,} | {len(found.mixing)} |" in line
+
+
+def test_self_play_comes_near_the_equilibrium():
+    game = game_of(f"{EXAMPLES}/knock_out.py:KnockOut", players=3)
+    graph = build_seats(game)
+    few, many = (learn_seats(graph, games, explore=10.0, seed=1) for games in (5, 2_000))
+    assert max(few.gains) > 0.05
+    assert max(many.gains) < 1e-12
+    best = rollwise.equilibrium(game)
+    assert many.response.win_probabilities == pytest.approx(best.win_probabilities, abs=1e-12)
+    again = learn_seats(graph, 2_000, explore=10.0, seed=1)
+    assert np.array_equal(again.policy.probability, many.policy.probability)
+    # where everybody must mix, what is learned for certain is no equilibrium
+    assert max(learn_seats(build_seats(game_of(WHO_STOPS)), 500, seed=1).gains) > 0.05
+    with pytest.raises(UsageError, match="at least 1"):
+        learn_seats(graph, 0)
+
+
+def test_what_self_play_counts():
+    """In a game without a choice the means are the certified shares."""
+    graph = build_seats(game_of(LCR, players=3, each=1))
+    lotteries, n = graph.lotteries, 3
+    totals, visits = np.zeros(graph.n_actions), np.zeros(graph.n_actions)
+    learn_games(
+        *(4_000, stream(1, 0), 1.0, graph.action_indptr, graph.action_lottery),
+        *(graph.outcome_indptr, graph.outcome_state, lotteries.indptr, lotteries.chances()),
+        *(lotteries.over, lotteries.passes, payoffs_of(graph), totals, visits),
+    )
+    assert visits[0] >= 4_000
+    values = solved(LCR, ("players", n), ("each", 1)).values[:, 0]
+    often = visits > 500
+    assert often.sum() > 2
+    assert np.abs(totals / np.maximum(visits, 1) - values)[often].max() < 0.12
+
+
+def test_learning_is_printed():
+    pig = ("learn", "pig", "players=3", "target=4", "--games", "200", "--seed", "1")
+    document = json.loads(printed(*pig, "--json"))
+    assert document["games"] == 200
+    assert len(document["gains"]) == 3
+    assert "seat 3 wins with probability" in printed(*pig)
+    assert "--compare isn't for games of three" in refusal(*pig, "--compare")

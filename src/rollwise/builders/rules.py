@@ -83,7 +83,7 @@ def require_two(game: Game) -> None:
             + spelled(
                 python="rollwise.equilibrium(game) solves it",
                 command_line="solve, table, advise, evaluate, respond, simulate, tournament, "
-                "play, review and drill take more",
+                "learn, play, review and drill take more",
             ),
             game,
         )

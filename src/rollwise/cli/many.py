@@ -15,6 +15,7 @@ from rollwise.cli.progress import Progress
 from rollwise.documents.many import (
     advice_of_many_document,
     equilibrium_document,
+    learned_seats_document,
     played_document,
     response_of_many_document,
     shares_document,
@@ -306,4 +307,45 @@ def tournament(game: Game, *, policies: str, max_states: int | None, json: bool)
     typer.echo(
         f"win probability of a seat (certified ± {sure}), over all seatings but those in which "
         "all play alike; and of one among others who all play alike, to six decimals"
+    )
+
+
+def learn(
+    game: Game,
+    *,
+    games: int,
+    explore: float | None,
+    seed: int | None,
+    max_states: int | None,
+    json: bool,
+) -> None:
+    """Learn by self-play, and print what each seat could gain against what was learned."""
+    from rollwise.many.learning import learn_seats
+    from rollwise.many.seats import build_seats
+
+    with Progress() as progress:
+        graph = build_seats(game, max_states=max_states, progress=progress.listener)
+        found = learn_seats(
+            graph,
+            games,
+            explore=100.0 if explore is None else explore,
+            seed=seed,
+            progress=progress.listener,
+        )
+    document = learned_seats_document(graph, found)
+    if json:
+        print_json(document)
+        return
+    typer.echo(
+        f"{graph.title}: {found.games:,} games of self-play, M {found.explore:g}, "
+        f"seed {found.seed}; {found.seen:,} states with a choice were seen"
+    )
+    bounds = [found.response.error_bound] * graph.players
+    has, sure = in_common(column(document["win_probabilities"], bounds))
+    could, _ = in_common(column(document["best_responses"], bounds))
+    for seat, (number, best) in enumerate(zip(has, could, strict=True), 1):
+        typer.echo(f"  seat {seat} wins with probability {number}, and could with {best}")
+    typer.echo(
+        f"  (certified ± {sure}) of what was learned, played by all; the best response of a seat "
+        f"gains at most {max(found.gains):.6f} from the start, and in an equilibrium nothing"
     )

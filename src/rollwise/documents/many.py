@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from rollwise.graph import StateGraph
     from rollwise.many.equilibrium import Equilibrium, Worth
+    from rollwise.many.learning import LearnedSeats
     from rollwise.many.table import Played, Response, Shares
     from rollwise.many.tournament import SeatsTournament
 
@@ -97,6 +98,22 @@ def tournament_of_many_document(graph: StateGraph, found: SeatsTournament) -> Do
         "results": found.results.tolist(),
         "among": found.among.tolist(),
         "error_bound": number_or_none(found.error_bound),
+    }
+
+
+def learned_seats_document(graph: StateGraph, found: LearnedSeats) -> Document:
+    """What several players learned by self-play, and what each could gain against it."""
+    return {
+        **game_head(graph),
+        "players": graph.players,
+        "games": found.games,
+        "seed": found.seed,
+        "explore": found.explore,
+        "states_seen": found.seen,
+        "win_probabilities": list(found.response.win_probabilities),
+        "best_responses": list(found.response.best),
+        "gains": list(found.gains),
+        "error_bound": number_or_none(found.response.error_bound),
     }
 
 

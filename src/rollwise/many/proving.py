@@ -54,13 +54,7 @@ def prove_profile(
     EndlessPlay
         Players can go round for ever.
     """
-    ranks = ranks_of(graph, graph.components.order)
-    endless = np.flatnonzero(ranks == graph.n_states)
-    if len(endless):
-        raise EndlessPlay(
-            f"{graph.title}: the players can go round for ever, as from "
-            f"{graph.state_text(int(endless[0]))}; a game for {graph.players} has to end"
-        )
+    ranks = ranks_of_end(graph)
     gains, bounds = np.zeros_like(values), np.zeros_like(values)
     indptr, begins, after = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
     order, ends, tables = graph.components.order, graph.components.indptr, tables_of(graph)
@@ -76,3 +70,21 @@ def prove_profile(
     gains += bounds
     gains *= 1.0 + 4.0 * UNIT
     return bounds, gains
+
+
+def ranks_of_end(graph: StateGraph) -> NDArray[np.int32]:
+    """The ranks of `rollwise.proofs.check.ranks_of`, which prove that every play ends.
+
+    Raises
+    ------
+    EndlessPlay
+        Players can go round for ever.
+    """
+    ranks = ranks_of(graph, graph.components.order)
+    endless = np.flatnonzero(ranks == graph.n_states)
+    if len(endless):
+        raise EndlessPlay(
+            f"{graph.title}: the players can go round for ever, as from "
+            f"{graph.state_text(int(endless[0]))}; a game for {graph.players} has to end"
+        )
+    return ranks

@@ -16,6 +16,7 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
+    also_for_many,
     print_json,
     print_table,
     read_game,
@@ -73,6 +74,7 @@ ResumeOption = Annotated[
 
 
 @app.command("learn")
+@also_for_many("games", "explore", "seed", "max_states", "json")
 def learn(
     game: GameArgument,
     parameters: ParametersArgument = None,
