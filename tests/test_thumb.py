@@ -397,6 +397,9 @@ def test_the_command(tmp_path):
     assert 0.5 - mean == pytest.approx(last["loss"], abs=1e-9)
     text = output("thumb", "threes", "dice=2", "--evaluations", "50", cwd=tmp_path)
     assert "losses against optimal play in points (certified ±" in text
+    assert "time ended the search" not in text
+    text = output("thumb", "threes", "dice=2", "--seconds", "0.001", cwd=tmp_path)
+    assert "time ended the search, so the same seed may find other rules" in text
 
 
 @pytest.mark.parametrize(

@@ -33,4 +33,5 @@ def thumb_document(graph: StateGraph, found: Frontier) -> Document:
         "scored": found.scored,
         "seed": found.seed,
         "stopped": found.stopped,
+        "timed_out": found.timed_out,
     }

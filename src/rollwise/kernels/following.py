@@ -55,7 +55,7 @@ def follow_one(low, high, arranged, values, chosen, slope):
 
 
 @kernel
-def evaluate_chosen(component_indptr, arranged, chosen, values, slope, slopes, condensed):
+def evaluate_chosen(component_indptr, arranged, chosen, begin, values, slope, slopes, condensed):
     """What the chosen actions are worth at each position.
 
     Parameters
@@ -64,8 +64,10 @@ def evaluate_chosen(component_indptr, arranged, chosen, values, slope, slopes, c
     arranged : rollwise.kernels.recursion.Arranged
     chosen : (n_states,) uint32
         An action of each position.
+    begin : (n_states,) float64
+        Values with which sweeps begin, in components with many feedback states.
     values : (n_states + n_border,) float64
-        Filled; components with many feedback states begin with what is there.
+        Filled.
     slope : (n_states + n_border,) float64, all 0
         Workspace, left as it was found.
     slopes, condensed
@@ -114,6 +116,8 @@ def evaluate_chosen(component_indptr, arranged, chosen, values, slope, slopes, c
                     values[i] += slopes[(i - low) * m + j] * x[j]
         else:
             taken = chosen[low:high]
+            for i in range(index(low), index(high)):
+                values[i] = begin[i]
             rows, n_feedback = condense(low, high, arranged, values, taken, condensed)
             aim = ACCURACY
             if accelerated_sweeps(rows, n_feedback, condensed, 0.0, aim, aim) < 0:

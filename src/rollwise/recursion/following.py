@@ -45,10 +45,17 @@ class Following:
     ----------
     recursion : Recursion
         Without a border.
+
+    Attributes
+    ----------
+    begin : (n_states,) float64
+        By position: values with which sweeps begin. Near ones save sweeps. They are the same for
+        all actions that are followed, so that no evaluation depends on those before it.
     """
 
     def __init__(self, recursion: Recursion) -> None:
         self._recursion = recursion
+        self.begin = np.zeros(recursion.n_states)
 
     def memory(self) -> Memory:
         """What an evaluation works on. At first, all follow the first action of each state."""
@@ -74,12 +81,13 @@ class Following:
             self._recursion.components.indptr,
             self._recursion.arranged,
             memory.chosen,
+            self.begin,
             memory.values,
             memory.slope,
             memory.workspace.slopes,
             memory.workspace.condensed,
         )
-        if not done:  # what is there is no beginning for another evaluation
+        if not done:
             memory.values[:], memory.slope[:] = 0.0, 0.0
         return bool(done)
 

@@ -70,12 +70,15 @@ class Frontier:
     seed : int
     stopped : bool
         Whether Ctrl-C ended the search.
+    timed_out : bool
+        Whether the clock cut the search short: the same seed may then find other rules.
     """
 
     rules: tuple[RuleOfThumb, ...]
     scored: int
     seed: int
     stopped: bool
+    timed_out: bool
 
 
 def find_rules(
@@ -144,7 +147,8 @@ def find_rules(
         if progress is not None:
             progress("certifying", len(found), None)
         found.append(certified_rule(policies, rule, scorer.features))
-    return Frontier(tuple(found), search.scored + search.preferred, seed, stopped)
+    timed_out = search.timed_out and not stopped
+    return Frontier(tuple(found), search.scored + search.preferred, seed, stopped, timed_out)
 
 
 def certified_rule(policies: Policies, rule: Rule, features: Features | None = None) -> RuleOfThumb:

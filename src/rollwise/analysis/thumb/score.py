@@ -70,6 +70,7 @@ class Scorer:
         self._best = 0.0
         self._optimal = self._taken_by(optimal)
         self._best = -self.loss(self._optimal)
+        self._following.begin = self._memory.values.copy()
 
     def _find_choices(self, policies: Policies, order: NDArray[np.int32]) -> None:
         graph, seats = self._seats.graph, self._seats

@@ -103,6 +103,8 @@ class Search:
     ----------
     kept : dict of list of Found
         The best rules of each number, the best first.
+    timed_out : bool
+        Whether the clock cut anything short: another run may then find other rules.
     """
 
     def __init__(
@@ -118,6 +120,7 @@ class Search:
     ) -> None:
         self.scorer, self.most, self.enough = scorer, most, enough
         self.kept: dict[int, list[Found]] = {}
+        self.timed_out = False
         now = time.monotonic()
         self._deadline, self._preferring = now + seconds, now + PREFERRING * seconds
         self._preferences_scored: dict[Preference, float] = {}
@@ -203,7 +206,7 @@ class Search:
         single = preferred_forms(scorer.action_columns)
         losses = self._preferences_scored
         candidates = [Preference((form,)) for form in single]
-        while candidates and not self._over() and time.monotonic() < self._preferring:
+        while candidates and not self._over() and not self._late(self._preferring):
             losses |= zip(candidates, threads.map(self._preferred, candidates), strict=True)
             best = sorted(losses, key=lambda deed: losses[deed])[:PREFERRED]
             changed = dict.fromkeys(other for deed in best for other in self._longer(deed, single))
@@ -238,7 +241,7 @@ class Search:
 
     def _preferred(self, preference: Preference) -> float:
         """What a preference alone loses; infinity where its time is over."""
-        if time.monotonic() >= self._preferring:
+        if self._late(self._preferring):
             return np.inf
         memory = self._memories.get()
         try:
@@ -255,7 +258,13 @@ class Search:
 
     def _over(self) -> bool:
         spent = self._evaluations is not None and self.scored >= self._evaluations
-        return spent or self.most < 1 or time.monotonic() >= self._deadline
+        return spent or self.most < 1 or self._late(self._deadline)
+
+    def _late(self, end: float) -> bool:
+        late = time.monotonic() >= end
+        if late:
+            self.timed_out = True
+        return late
 
     def _next(self) -> Found | None:
         """A rule that wasn't taken up yet: the best ones first, few numbers first."""
@@ -338,14 +347,14 @@ class Search:
             for place in range(len(best.conditions)):
                 best = self._bound_moved(best, place)
                 best = self._number_moved(best, place)
-            if best is before or time.monotonic() >= self._deadline:
+            if best is before or self._late(self._deadline):
                 break
         return best
 
     def _bound_moved(self, best: Found, place: int) -> Found:
         """With the bound of one clause moved, in growing steps."""
         for step in STEPS:
-            while time.monotonic() < self._deadline:
+            while not self._late(self._deadline):
                 condition = best.conditions[place]
                 level = self._level(condition) + step
                 moved = self._condition(condition, condition.form, level)

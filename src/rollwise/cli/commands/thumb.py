@@ -186,3 +186,8 @@ def _print(document: dict[str, Any], graph: StateGraph, found: Frontier) -> None
         f"the best of {found.scored:,} rules that were scored (seed {found.seed}), and perhaps not "
         "the best there are"
     )
+    if found.timed_out:
+        typer.echo(
+            "time ended the search, so the same seed may find other rules next time; "
+            "--evaluations N finds the same each time"
+        )
