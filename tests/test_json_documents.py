@@ -92,6 +92,8 @@ COMMANDS = [
     "simulate threes dice=2 --policy optimal --games 300 --seed 5 --no-exact",
     "solve pig target=10",
     "solve pig players=3 target=3",
+    "tournament pig players=3 target=3 --policies random,optimal",
+    "learn pig players=3 target=3 --games 100 --seed 1",
     "solve pig target=5 --method exact",
     "solve pig target=5 --method value-iteration --sound",
     "solve super-six sticks=6 --method value-iteration --max-sweeps 3",
