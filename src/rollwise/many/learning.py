@@ -1,6 +1,6 @@
 """Learning a game of three or more by self-play, and how far from an equilibrium it ends.
 
-Every seat learns the same policy, in its own eyes, by Monte-Carlo control (Sutton and Barto 2018,
+Every seat learns the same policy, in its own eyes, by Monte-Carlo control (Sutton and Barto 2020,
 section 5.4). Nothing says that this comes to an equilibrium. What it came to is measured exactly:
 the best response of each seat to all others who play what was learned.
 """
