@@ -104,6 +104,7 @@ def _begin(alone: bool) -> None:
     import signal
 
     os.dup2(2, 1)
+    sys.stdout = sys.stderr  # which is written at once, so that nothing is lost at the end
     warnings.showwarning = _show_warning
     if alone:
         off = os.environ.get(VARIABLE, "")
