@@ -33,6 +33,7 @@ demo: $(VENV)/ready
 	$(BIN)/rollwise table super-six sticks=40 --where "lid >= 4 and forced == 0" --limit 10
 
 test: $(VENV)/ready
+	-$(BIN)/python scripts/browser.py
 	ROLLWISE_FILL_FRESH=1 $(PYTEST)
 	ROLLWISE_FILL_FRESH=1 ROLLWISE_OFF=plain-kernels $(PYTEST) --hypothesis-profile=quick -m "kernels and not slow"
 	ROLLWISE_FILL_FRESH=1 NUMBA_DISABLE_JIT=1 $(PYTEST) --hypothesis-profile=quick -m "kernels and not slow"

@@ -1,8 +1,9 @@
 // Prints what the page knows of a game, for tests/test_page.py to hold against Python.
 import { readFileSync } from "node:fs";
-import { inflated, opened } from "./bytes.js";
+import { opened } from "./bytes.js";
 import { Figures } from "./figures.js";
 import { Game } from "./game.js";
+import { inflated } from "./inflate.js";
 import { recordOf } from "./record.js";
 import { Session } from "./session.js";
 import { Speech, conjugated } from "./speech.js";

@@ -32,7 +32,7 @@ from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
-from rollwise.page import MOST_BYTES, page, script
+from rollwise.page import LOADER, MOST_BYTES, page, script
 from rollwise.page.document import document
 from rollwise.words import Narrator
 from rollwise.words.narration import conjugated
@@ -261,13 +261,22 @@ def test_the_page_is_one_file_that_asks_for_nothing():
     rules = dict(rule.strip().split(" ", 1) for rule in policy[1].split(";"))
     assert rules["default-src"] == "'none'"
     assert rules["base-uri"] == rules["form-action"] == "'none'"
-    for tag, rule in (("style", "style-src"), ('script type="module"', "script-src")):
-        inside = text.split(f"<{tag}>", 1)[1].split(f"</{tag.split()[0]}>", 1)[0]
-        digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
-        assert rules[rule] == f"'sha256-{digest}'"
+    tags = ("style", 'script type="module"', 'script type="application/octet-stream" id="code"')
+    style, loader, kept = (
+        text.split(f"<{tag}>", 1)[1].split(f"</{tag.split()[0]}>", 1)[0] for tag in tags
+    )
+    code = zlib.decompress(base64.b64decode(kept)).decode()
+    assert code == script()
+    hashes = [
+        f"'sha256-{base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()}'"
+        for inside in (style, loader, code)
+    ]
+    assert rules["style-src"] == hashes[0]
+    assert rules["script-src"].split() == hashes[1:]
     assert not re.search(r"(src|href)=\"(?!data:)", text)
     assert "http:" not in text.replace("http://www.w3.org/2000/svg", "")
     assert "https:" not in text
+    assert "http" not in code.replace("http://www.w3.org/2000/svg", "")
 
 
 def test_scripts_make_no_html_of_text():
@@ -277,7 +286,7 @@ def test_scripts_make_no_html_of_text():
 
 
 def test_all_modules_are_in_the_script_after_what_they_import():
-    text = script()
+    text = script(LOADER) + script()
     assert not re.search(r"^\s*(import|export)\b", text, re.MULTILINE)
     names = re.findall(r"^(?:async )?(?:function|class|const) (\w+)", text, re.MULTILINE)
     assert len(names) == len(set(names))

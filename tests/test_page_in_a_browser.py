@@ -39,8 +39,8 @@ GAMES = {
     "contest": rollwise.Duel(Threes(dice=2)),
     "names": HostileNames(),
 }
-# Two pieces of Ur take most of a minute to pack.
-PLAYED = [pytest.param(name, marks=[pytest.mark.large] * (name == "royal-ur-2")) for name in GAMES]
+# Two pieces of Ur take some seconds to solve and to pack.
+PLAYED = [pytest.param(name, marks=[pytest.mark.slow] * (name == "royal-ur-2")) for name in GAMES]
 ADVISED = [one for one in PLAYED if one.values[0] in ("pig", "threes", "yahtzee", "royal-ur-2")]
 MOST_MOVES = 300
 
@@ -63,6 +63,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Any:
         if name not in made:
             made[name] = rollwise.solve(GAMES[name])
             made[name].page(place)
+            assert place.stat().st_size < 300_000
         return place, made[name]
 
     return page

@@ -1,7 +1,8 @@
 """A solved game as one page that can be mailed: it opens from a file, plays, and coaches.
 
 The page needs no network. Its scripts are the modules beside this file, put together as text; what
-they know of the game is a `document`, deflated and in base64.
+they know of the game is a `document`. Both are deflated and in base64, and `loader.js` unpacks the
+first of them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from rollwise.page.words import Progress
 
 MOST_BYTES = 1_000_000  # of a page
 MOST_OUTCOMES = 8_000_000  # of a game that is packed to see how large its page is
-# In an order in which each comes after those that it imports.
+# Each in an order in which a module comes after those that it imports.
+LOADER = ("inflate", "loader")
 MODULES = (
     "strings",
     "bytes",
@@ -98,6 +100,7 @@ def open_page(part: Solution, facts: OpenFacts, api: Api) -> str:
 
 
 def _html(solution: Solution, known: bytes, shows: str, api: Api | None) -> str:
+    code = script()
     parts = {
         "title": html.escape(solution.heading),
         "name": html.escape(solution.heading),
@@ -105,10 +108,12 @@ def _html(solution: Solution, known: bytes, shows: str, api: Api | None) -> str:
         "shows": html.escape(shows),
         "connect": "" if api is None else "connect-src 'self'; ",
         "style": _read("page.css"),
-        "script": script(),
-        "game": base64.b64encode(zlib.compress(known, 9)).decode(),
+        "loader": script(LOADER),
+        "code": _deflated(code.encode()),
+        "game": _deflated(known),
+        "script_hash": _hash(code),
     }
-    parts |= {f"{name}_hash": _hash(parts[name]) for name in ("style", "script")}
+    parts |= {f"{name}_hash": _hash(parts[name]) for name in ("style", "loader")}
     return re.sub(r"\{\{(\w+)\}\}", lambda name: parts[name[1]], _read("page.html"))
 
 
@@ -131,10 +136,10 @@ def write_page(
     write_text(path, page(solution, progress, policies))
 
 
-def script() -> str:
-    """The modules of the page as one: without what they import from each other and export."""
+def script(modules: Sequence[str] = MODULES) -> str:
+    """Modules of the page as one: without what they import from each other and export."""
     parts = []
-    for name in MODULES:
+    for name in modules:
         source = _read(f"{name}.js")
         source = re.sub(r"^import [^;]*;\n", "", source, flags=re.MULTILINE)
         parts.append(re.sub(r"^export ", "", source, flags=re.MULTILINE))
@@ -143,6 +148,10 @@ def script() -> str:
 
 def _read(name: str) -> str:
     return importlib.resources.files("rollwise.page").joinpath(name).read_text(encoding="utf-8")
+
+
+def _deflated(content: bytes) -> str:
+    return base64.b64encode(zlib.compress(content, 9)).decode()
 
 
 def _hash(text: str) -> str:

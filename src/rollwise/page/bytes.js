@@ -1,12 +1,4 @@
-// Bytes of a page: out of base64, inflated, and read as whole numbers of 7 bits a byte.
-
-export async function inflated(base64) {
-  const text = atob(base64);
-  const bytes = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Uint8Array(await new Response(plain).arrayBuffer());
-}
+// Bytes of a page, read as whole numbers of 7 bits a byte.
 
 // The head of a document, and its parts by name.
 export function opened(bytes) {

@@ -1,6 +1,6 @@
-// The page: unpacks the game, and shows its parts.
+// The page: reads what `loader.js` unpacked of the game, and shows its parts.
 
-import { inflated, opened } from "./bytes.js";
+import { opened } from "./bytes.js";
 import { el, fill } from "./dom.js";
 import { Figures } from "./figures.js";
 import { Game } from "./game.js";
@@ -40,12 +40,7 @@ function tabs(views) {
 }
 
 async function start() {
-  const main = document.querySelector("main");
-  if (typeof DecompressionStream === "undefined") {
-    fill(main, el("p", {}, SAY.tooOld));
-    return;
-  }
-  const known = opened(await inflated(document.getElementById("game").textContent));
+  const known = opened(await globalThis.known);
   const game = known.head.is_open ? new OpenGame(known.head) : new Game(known);
   const figures = new Figures(game.head);
   const parts = { game, figures, speech: new Speech(game), open: (name) => open(name) };

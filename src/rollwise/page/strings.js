@@ -182,7 +182,6 @@ export const SAY = {
     ["n", "set up a new game"],
   ],
   madeBy: (made) => `Made by ${made}. This page needs no network and sends nothing.`,
-  tooOld: "This browser is too old for this page: it can't unpack it.",
 };
 
 export const listed = (texts) =>
