@@ -60,7 +60,9 @@ def test_chromium_is_installed(script, tmp_path, capsys):
 )
 def test_what_goes_wrong_is_only_said(script, tmp_path, capsys, monkeypatch, apt, said):
     program(tmp_path / "apt-get", apt)
-    monkeypatch.setattr(script, "STEPS", tuple((step, 0.3) for step, _ in script.STEPS))
+    monkeypatch.setattr(
+        script, "STEPS", tuple((step, 0.3 if "sleep" in apt else 20) for step, _ in script.STEPS)
+    )
     assert said in said_by(script, capsys)
 
 

@@ -12,6 +12,7 @@ import time
 import urllib.request
 from urllib.parse import quote
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -19,11 +20,12 @@ from starlette.testclient import TestClient
 from tests.small_games import SMALL
 
 import rollwise
+from rollwise.answer.slices import slice_around
 from rollwise.coach import read_records
 from rollwise.documents.answers import advice_document, solution_document
 from rollwise.documents.games import games_document
 from rollwise.documents.parts import as_json
-from rollwise.errors import UsageError
+from rollwise.errors import UnknownState, UsageError
 from rollwise.games import find
 from rollwise.page import page
 from rollwise.serve.app import MOST_ADDRESS, MOST_BODY, make_app
@@ -154,6 +156,91 @@ def test_positions_of_a_layered_answer_are_those_of_the_whole_one(name):
             break
 
 
+def cells_by_hand(solution, named, axes, throw, rolls_left):
+    """What is best in each position that differs along the axes only, one position at a time."""
+    view, found = solution.graph.view, {}
+    for position in solution.graph.positions.tolist():
+        fields = view[position].address["state"]
+        if any(fields[name] != number for name, number in named.items() if name not in axes):
+            continue
+        try:
+            state = view[solution.graph.find(fields, throw, rolls_left)]
+        except UnknownState:
+            continue
+        best = view.action(int(solution.best_actions[state.index]))
+        name = best.distinct_name if state.is_choice else None
+        found[tuple(fields[name] for name in axes)] = (name, float(solution.values[state.index]))
+    return found
+
+
+@pytest.mark.parametrize("name", ["royal-ur", "yahtzee", "pig", "super-six", "hypergammon"])
+def test_the_map_around_a_position(name):
+    game = find(name)(**({"pig": {"target": 8}, "super-six": {"sticks": 4}} | SMALL)[name])
+    whole = rollwise.solve(game)
+    answers = [whole]
+    if name in ("royal-ur", "yahtzee"):
+        answers.append(rollwise.solve_by_layers(game))
+    step = max(1, len(whole.graph.positions) // 5)
+    for position in whole.graph.positions[::step].tolist():
+        here = whole.graph.view[position].address
+        said = [json.loads(reply(one, {"ask": "map", **here, "x": None, "y": None}))
+                for one in answers]  # fmt: skip
+        document = said[0]
+        for other in said[1:]:
+            for cell, twin in zip(document["cells"], other["cells"], strict=True):
+                assert cell["value"] == pytest.approx(twin.pop("value"), abs=1e-12)
+                assert {key: cell[key] for key in twin} == twin
+            assert {**other, "cells": 0} == {**document, "cells": 0}
+        expected = cells_by_hand(
+            whole, here["state"], document["axes"], document["throw"], document["rolls_left"]
+        )
+        cells = {tuple(one["at"]): (one["action"], one["value"]) for one in document["cells"]}
+        assert cells.items() <= expected.items()
+        assert len(document["cells"]) == len(expected) or document["left_out"] > 0
+        throws = [one.next_state.address for one in whole.graph.view[position].throws]
+        told = [{"state": here["state"], "throw": one["throw"], "rolls_left": one["rolls_left"]}
+                for one in document["throws"]]  # fmt: skip
+        assert told == throws
+
+
+def test_a_map_has_so_many_positions():
+    rng = np.random.default_rng(5)
+    table = np.unique(rng.integers(0, 4, (300, 4)), axis=0).astype(np.int32)
+    for at in table[::20].tolist():
+        for axes in ((0, 1), (2, 0), (3,)):
+            others = [f for f in range(4) if f not in axes]
+            alike = [k for k, row in enumerate(table.tolist())
+                     if all(row[f] == at[f] for f in others)]  # fmt: skip
+            found = slice_around(table, at, axes)
+            assert found.positions.tolist() == alike
+            few = slice_around(table, at, axes, 3)
+            assert len(few.positions) == min(3, len(alike))
+            assert few.left_out == len(alike) - len(few.positions)
+            assert at in table[few.positions].tolist()
+        chosen = slice_around(table, at)
+        for f in range(4):
+            one = [
+                row[f] for row in table.tolist() if all(row[g] == at[g] for g in range(4) if g != f)
+            ]
+            assert chosen.numbers[f] == sorted(one)
+        sizes = [len(slice_around(table, at, (f, g)).positions) for f in range(4) for g in range(f)]
+        assert len(chosen.positions) == max(sizes)
+
+
+def test_axes_of_a_map_are_fields(client):
+    there = f"/api/map?{PIG}{START}"
+    found = client.get(f"{there}&x=turn&y=banked").json()
+    assert found["axes"] == ["turn", "banked"]
+    assert client.get(f"{there}&x=turn").json()["axes"] == ["turn"]
+    for more, said in (
+        ("&x=nothing", "no field 'nothing'"),
+        ("&x=turn&y=turn", "x and y are both"),
+    ):
+        refused = client.get(there + more)
+        assert refused.status_code == 400
+        assert said in refused.json()["error"]
+
+
 def test_games_are_kept(tmp_path):
     line = {
         "game": "pig",
@@ -237,8 +324,8 @@ def test_mistakes_are_a_line(client, path, status, said):
 TEXT = st.text(max_size=12) | st.sampled_from(
     ["pig", "target=5", "../x", "/etc/passwd", "x.py:X", "banked=0", "a=(1,2)", "1", "\0", "policy"]
 )
-ROUTES = ["/api/games/", "/api/solve", "/api/advise", "/api/position", "/api/table", "/page",
-          "/report", "/plot"]  # fmt: skip
+ROUTES = ["/api/games/", "/api/solve", "/api/advise", "/api/position", "/api/map", "/api/table",
+          "/page", "/report", "/plot"]  # fmt: skip
 NAMES = ["game", "parameter", "state", "throw", "rolls_left", "action", "where", "limit", "offset",
          "kind", "x", "y"]  # fmt: skip
 

@@ -252,6 +252,7 @@ def test_a_large_game_is_played_to_its_end(
     browser.wait("document.querySelector('h2').textContent")
     assert browser.js("[...document.querySelectorAll('[role=tab]')].map(one => one.id)") == [
         "tab-play",
+        "tab-strategy",
         "tab-rules",
     ]
     texts = {table.position(s): s for s in range(solution.graph.n_states)}
@@ -283,6 +284,66 @@ def test_a_large_game_is_played_to_its_end(
     shown = browser.js("document.querySelector('.books tbody tr:last-child td').textContent")
     assert shown == figures.level(session.ledger().result)
     assert browser.shut_out() == []
+
+
+@pytest.mark.parametrize("game", [RoyalUr(pieces=1), Yahtzee(boxes=1)], ids=["ur", "yahtzee"])
+def test_the_map_of_a_large_game_is_explored(
+    browser: Browser, open_server: Server, game: rollwise.Game
+) -> None:
+    """What the server says of the positions around one is drawn, and one can go there."""
+    solution = rollwise.solve(game)
+    figures, view = Figures(solution), solution.graph.view
+    words = open_server.solve(game.name, **{name: 1 for name in ("pieces", "boxes")
+                                            if name in game.parameters})  # fmt: skip
+    browser.screen(390, 844)
+    browser.go(f"{open_server.url}page?{words}")
+    browser.click("#tab-strategy")
+    browser.wait("document.querySelector('#strategy .panel strong')")
+    worth = "document.querySelector('#strategy .panel strong').textContent"
+
+    def look(name: str, value: str) -> None:
+        """Choose from a list, and wait until the server has told of that place."""
+        browser.js(
+            "document.querySelector('#strategy .panel strong').remove();"
+            "(list => { list.value = " + json.dumps(value) + ";"
+            " list.dispatchEvent(new Event('change')); })"
+            "([...document.querySelectorAll('#strategy select')].find(one =>"
+            f" one.labels[0].textContent === {json.dumps(name)} && one.offsetParent))"
+        )
+        browser.wait("document.querySelector('#strategy .panel strong')")
+
+    here = view[0].address
+    throws = [one.next_state.address for one in view[0].throws]
+    for after in (throws[1], throws[-1]):
+        look("thrown", " ".join(map(str, after["throw"])))
+        state = solution.graph.find(**after)
+        assert browser.js(worth) == figures.level(solution.values[state])
+        best = browser.js("document.querySelector('#strategy .panel .marked th').textContent")
+        best_one = view.action(int(solution.best_actions[state])).distinct_name
+        assert best == f"→ {best_one}"
+    if view[state].rolls_left:
+        look("rolls left", "0")
+        last = solution.graph.find(here["state"], throws[-1]["throw"], 0)
+        assert browser.js(worth) == figures.level(solution.values[last])
+    browser.js("document.querySelector('#strategy .panel details').open = true")
+    browser.wait("document.querySelectorAll('#strategy details tbody tr').length")
+    assert browser.js("document.querySelectorAll('#strategy details tbody tr').length") == len(
+        throws
+    )
+    assert browser.shut_out() == []
+    assert browser.js("document.documentElement.scrollWidth") <= 390
+    before = browser.js("document.querySelector('#strategy .words').textContent")
+    browser.js("document.querySelector('#strategy canvas').focus()")
+    for key in ("ArrowRight", "ArrowDown"):  # along one of the axes there is another position
+        browser.press(key)
+        time.sleep(0.3)
+    if game.name == "royal-ur":
+        assert browser.js("document.querySelector('#strategy .words').textContent") != before
+    there = browser.js("document.querySelector('#strategy .words').textContent")
+    browser.click("#strategy .tools button:last-child")  # play on from here
+    browser.wait("!document.querySelector('#play').hidden")
+    browser.wait(f"document.querySelector('#play .words')?.textContent === {json.dumps(there)}")
+    assert browser.errors == []
 
 
 def kept(server: Server) -> list[Any]:

@@ -40,6 +40,7 @@ MODULES = (
     "open_game",
     "series",
     "play",
+    "slices",
     "strategy",
     "rules",
     "main",

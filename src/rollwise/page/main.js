@@ -7,6 +7,7 @@ import { Game } from "./game.js";
 import { OpenGame } from "./open_game.js";
 import { PlayView } from "./play.js";
 import { rulesView } from "./rules.js";
+import { AskedSlices, WholeSlices } from "./slices.js";
 import { Speech } from "./speech.js";
 import { StrategyView } from "./strategy.js";
 import { SAY } from "./strings.js";
@@ -48,11 +49,12 @@ async function start() {
   if (game.head.api?.has_file) {
     document.querySelector("header p").append(" ", el("a", { href: `page${location.search}&file=yes` }, SAY.wholePage));
   }
-  const strategy = known.head.is_open ? null : new StrategyView({ ...parts, play });
-  const open = tabs({ play, ...(strategy && { strategy }), rules: { element: rulesView(parts) } });
+  const slices = known.head.is_open ? new AskedSlices(game) : new WholeSlices(game, parts.speech);
+  const strategy = new StrategyView({ ...parts, play, slices });
+  const open = tabs({ play, strategy, rules: { element: rulesView(parts) } });
   open(document.documentElement.dataset.shows);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-    if (document.getElementById("strategy")?.hidden === false) strategy.shown();
+    if (document.getElementById("strategy").hidden === false) strategy.shown();
   });
   document.documentElement.dataset.ready = String(Math.round(performance.now()));
   const unpack = () => game.unpack?.(0) && setTimeout(unpack); // the rest, while nobody asks

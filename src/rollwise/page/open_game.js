@@ -50,10 +50,11 @@ export class OpenGame {
     this.fieldNames = head.fields;
     this.numberOf = new Map();
     this.known = []; // by number: where a state is, what was said of it, and what can come there
-    this.start = this.#number(head.start);
+    this.start = this.number(head.start);
   }
 
-  #number(place) {
+  // The number of a state, by its fields, what was thrown and how many rolls are left.
+  number(place) {
     const key = JSON.stringify(place);
     if (!this.numberOf.has(key)) {
       this.numberOf.set(key, this.known.length);
@@ -71,17 +72,36 @@ export class OpenGame {
     here.outcomes[i] = { dice, list: outcomes.map((one) => this.#outcome(one)) };
   }
 
-  #path({ state, throw: thrown, rolls_left: left }, action = null) {
-    const words = new URLSearchParams(location.search);
-    words.set("state", Object.entries(state).map(([name, number]) => `${name}=${number}`).join(","));
-    if (thrown !== null) words.set("throw", thrown.join(","));
-    if (left !== null) words.set("rolls_left", left);
+  // What is best around a place: along these fields, or along those that the server chooses.
+  async mapAround(place, axes) {
+    const words = this.#words(place);
+    axes.forEach((name, k) => words.set(["x", "y"][k], name));
+    return answered(`api/map?${words}`);
+  }
+
+  // What to do after each throw in the position of a state.
+  async afterThrows(s) {
+    const { state } = this.known[s].place;
+    const { throws } = await answered(`api/advise?${this.#words({ state, throw: null, rolls_left: null })}`);
+    return throws.map((one) => [one.throw.join(" "), one.probability, one.action, one.value]);
+  }
+
+  #path(place, action = null) {
+    const words = this.#words(place);
     if (action !== null) words.set("action", action);
     return `api/position?${words}`;
   }
 
+  #words({ state, throw: thrown, rolls_left: left }) {
+    const words = new URLSearchParams(location.search);
+    words.set("state", Object.entries(state).map(([name, number]) => `${name}=${number}`).join(","));
+    if (thrown !== null) words.set("throw", thrown.join(","));
+    if (left !== null) words.set("rolls_left", left);
+    return words;
+  }
+
   #outcome({ number, ways, of, told, over, passes, payoff, value, next }) {
-    return { number: number - 1, target: next === null ? -1 : this.#number(next), weight: ways, total: of,
+    return { number: number - 1, target: next === null ? -1 : this.number(next), weight: ways, total: of,
       chance: ways / of, told, isOver: over, passes, payoff, worth: value };
   }
 

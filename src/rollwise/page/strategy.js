@@ -1,18 +1,21 @@
 // The strategy as a map that can be explored: two fields go across and down, the others are chosen.
 
 import { el, fill, fillSelect, labelled, select, table } from "./dom.js";
-import { SAY } from "./strings.js";
 import { drawMap, swatch } from "./map.js";
+import { Lost } from "./open_game.js";
+import { SAY } from "./strings.js";
 
 const MOST_LISTED = 400; // values of a field that are a list; more of them are typed
 const MOST_ROWS = 120; // of the cheat sheet
 const MOST_NAMED = 9; // actions in the legend
 
 export class StrategyView {
-  constructor({ game, figures, speech, play, open }) {
-    Object.assign(this, { game, figures, speech, play, open });
+  // `slices` tells what is to be drawn: `WholeSlices`, or `AskedSlices` of a game with a server.
+  constructor({ game, figures, speech, play, open, slices }) {
+    Object.assign(this, { game, figures, speech, play, open, slices });
     this.element = el("div", { class: "strategy" });
     this.isMade = false;
+    this.asked = 0; // how often something was to be drawn
   }
 
   // What is shown when somebody first looks.
@@ -23,37 +26,25 @@ export class StrategyView {
   }
 
   #make() {
-    const { game } = this;
-    const { fieldNames } = game;
-    this.at = [...game.head.map.at];
-    this.throw = null;
-    this.valuesOf = fieldNames.map((_, f) => game.valuesOf(f));
-    const varying = fieldNames.map((_, f) => f).filter((f) => this.valuesOf[f].length > 1);
-    const axes = game.head.map.axes.filter((f) => varying.includes(f));
-    [this.x, this.y] = [axes[0] ?? varying[0] ?? 0, axes[1] ?? varying.find((f) => f !== axes[0])];
-    const named = varying.map((f) => [f, fieldNames[f]]);
-    this.controls = varying.map((f) => [f, this.#control(f)]);
-    this.throwControl = select([], undefined, (text) => {
-      this.throw = text ? text.split(" ").map(Number) : null;
-      this.#draw();
-    });
-    this.axisControls = [
-      select(named, this.x, (f) => this.#turn(Number(f), this.y === Number(f) ? this.x : this.y)),
-      select(named, this.y, (f) => this.#turn(this.x === Number(f) ? this.y : this.x, Number(f))),
-    ];
+    this.place = this.slices.first;
+    this.axes = this.slices.axes;
+    this.controls = this.game.fieldNames.map((name, f) => this.#control(name, f));
+    this.throwControl = this.#chosen(SAY.throwField, (text) => { this.place.thrown = text ? text.split(" ").map(Number) : null; });
+    this.leftControl = this.#chosen(SAY.rollsLeft, (text) => { this.place.left = Number(text); });
+    this.axisControls = [SAY.across, SAY.down].map((name, k) => this.#chosen(name, (f) => this.#turn(k, Number(f))));
+    this.axisPlace = el("div", { class: "controls" }, this.axisControls.map(({ element }) => element));
     this.canvas = el("canvas", { tabindex: 0, role: "img", onclick: (e) => this.#click(e), onkeydown: (e) => this.#key(e) });
     this.legend = el("ul", { class: "legend" });
+    this.note = el("p", { class: "made", role: "status" });
     this.advice = el("section", { class: "panel", "aria-live": "polite", "aria-label": SAY.position });
     this.sheet = el("section", { class: "sheet" });
     fill(this.element,
       el("div", { class: "columns" },
-        el("section", { "aria-label": SAY.map },
-          varying.length > 1 && el("div", { class: "controls" },
-            labelled(SAY.across, this.axisControls[0]), labelled(SAY.down, this.axisControls[1])),
-          el("div", { class: "scroll map" }, this.canvas), this.legend),
+        el("section", { "aria-label": SAY.map }, this.axisPlace,
+          el("div", { class: "scroll map" }, this.canvas), this.legend, this.note),
         el("div", {},
-          el("div", { class: "controls" }, this.controls.map(([f, control]) => labelled(fieldNames[f], control)),
-            game.isLayered && labelled(SAY.throwField, this.throwControl)),
+          el("div", { class: "controls" }, this.controls.map(({ element }) => element),
+            this.throwControl.element, this.leftControl.element),
           el("div", { class: "tools" },
             el("button", { type: "button", onclick: () => this.#toGame() }, SAY.fromGame),
             el("button", { type: "button", onclick: () => this.#playFrom() }, SAY.playFrom)),
@@ -61,153 +52,133 @@ export class StrategyView {
       this.sheet);
   }
 
-  #control(f) {
-    const values = this.valuesOf[f];
-    const set = (text) => {
-      this.at[f] = Number(text);
+  // A list, which is filled as the map is drawn; hidden while there is nothing to choose.
+  #chosen(name, set) {
+    const list = select([], undefined, (text) => {
+      set(text);
       this.#draw();
-    };
-    const text = (value) => (value === this.game.head.no_throw ? SAY.beforeThrow : this.game.valueText(f, value));
-    if (values.length <= MOST_LISTED) return select(values.map((v) => [v, text(v)]), this.at[f], set);
-    const input = el("input", { type: "number", min: values[0], max: values.at(-1), onchange: () => set(input.value) });
-    return input;
+    });
+    return { list, element: labelled(name, list), known: "" };
   }
 
-  #turn(x, y) {
-    [this.x, this.y] = [x, y];
-    this.axisControls[0].value = x;
-    this.axisControls[1].value = y;
-    this.#draw();
+  #offer(control, options, chosen) {
+    const known = JSON.stringify(options);
+    if (known !== control.known) fillSelect(control.list, options);
+    control.known = known;
+    control.list.value = chosen;
+    control.element.hidden = options.length < 2;
+  }
+
+  // What a field is: a list of its numbers, or a number that is typed where there are many.
+  #control(name, f) {
+    const set = (text) => { this.place.at[f] = Number(text); };
+    const control = this.#chosen(name, set);
+    const input = el("input", { type: "number", onchange: () => { set(input.value); this.#draw(); } });
+    const typed = labelled(name, input);
+    typed.hidden = true;
+    return { ...control, input, typed, element: el("div", { class: "control" }, control.element, typed), inner: control };
+  }
+
+  #offerNumbers(f, { numbers, place, text }) {
+    const { inner, input, typed, element } = this.controls[f];
+    const some = numbers[f];
+    element.hidden = some.length < 2;
+    typed.hidden = some.length <= MOST_LISTED;
+    inner.element.hidden = !typed.hidden;
+    const name = (n) => (n === this.game.head.no_throw ? SAY.beforeThrow : text(f, n));
+    if (typed.hidden) this.#offer(inner, some.map((n) => [n, name(n)]), place.at[f]);
+    else Object.assign(input, { min: some[0], max: some.at(-1), value: place.at[f] });
+  }
+
+  #turn(k, f) {
+    const { x, y } = this.slice;
+    const before = [x, y];
+    this.axes = before.map((old, i) => (i === k ? f : old === f ? before[k] : old));
   }
 
   #toGame() {
-    const { state } = this.play.session;
-    this.at = this.game.row(state);
-    this.throw = this.game.thrown(state);
+    this.place = this.slices.placeOf(this.play.session.state);
     this.#draw();
   }
 
   #playFrom() {
-    const state = this.#here();
-    if (state < 0) return;
+    if (this.slice.state < 0) return;
     this.open("play");
-    this.play.begin(state);
+    this.play.begin(this.slice.state);
   }
 
-  // The state that is looked at; -1 where no play comes to it.
-  #here() {
-    return this.#withThrow(this.game.find(this.at));
+  // Draw what is asked for now; what was asked for before and comes later is left.
+  async #draw() {
+    const asked = ++this.asked;
+    try {
+      const slice = await this.slices.slice(this.place, this.axes);
+      if (asked === this.asked) this.#show(slice);
+    } catch (error) {
+      if (asked !== this.asked) return;
+      fill(this.advice, el("p", { class: "warning" }, error.message),
+        el("button", { type: "button", onclick: () => this.#draw() }, SAY.goOn));
+      if (!(error instanceof Lost)) throw error;
+    }
   }
 
-  #withThrow(position) {
+  #show(slice) {
     const { game } = this;
-    if (position < 0 || !game.isLayered || this.throw === null) return position;
-    const wanted = this.throw.join(" ");
-    const targets = game.targetsFor(position);
-    for (let k = game.outcomeStart[position]; k < game.outcomeStart[position + 1]; k++) {
-      const s = targets[k];
-      if (s >= game.nPositions && game.thrown(s).join(" ") === wanted) return s;
-    }
-    return -1;
-  }
-
-  // The states of the map by their place along the axes.
-  #cells() {
-    const { game, x, y, at } = this;
-    const { columns } = game;
-    const others = columns.map((_, f) => f).filter((f) => f !== x && f !== y);
-    let here = null; // the positions that agree in all other fields
-    for (const f of others) {
-      const [column, number] = [columns[f], at[f]];
-      if (here) here = here.filter((s) => column[s] === number);
-      else {
-        here = [];
-        for (let s = 0; s < column.length; s++) if (column[s] === number) here.push(s);
-      }
-    }
-    const cells = new Map();
-    for (const s of here ?? columns[x].keys()) {
-      const found = this.#withThrow(s);
-      if (found < 0) continue;
-      const row = y === undefined ? 0 : columns[y][s];
-      if (!cells.has(row)) cells.set(row, new Map());
-      cells.get(row).set(columns[x][s], found);
-    }
-    return cells;
-  }
-
-  #draw() {
-    const { game, x, y, at } = this;
-    if (game.isLayered && this.throw === null) this.#firstThrow();
-    for (const [f, control] of this.controls) control.value = at[f];
-    this.#showThrows();
-    const cells = this.#cells();
+    Object.assign(this, { slice, place: slice.place });
+    const { x, y, cells, place } = slice;
+    const varying = game.fieldNames.flatMap((name, f) => (slice.numbers[f].length > 1 || f === x || f === y ? [[f, name]] : []));
+    this.axisControls.forEach((control, k) => this.#offer(control, varying, [x, y][k]));
+    this.controls.forEach((_, f) => this.#offerNumbers(f, slice));
+    const thrown = place.thrown ? place.thrown.join(" ") : "";
+    const throws = slice.throws.map(([numbers, told]) => [numbers.join(" "), told]);
+    if (game.head.has_throws && !throws.some(([value]) => value === thrown)) throws.push([thrown, thrown || SAY.beforeThrow]);
+    this.#offer(this.throwControl, throws, thrown);
+    this.#offer(this.leftControl, slice.lefts.map((n) => [n, String(n)]), place.left);
     const xs = [...new Set([...cells.values()].flatMap((row) => [...row.keys()]))].sort((a, b) => a - b);
     const ys = [...cells.keys()].sort((a, b) => a - b);
-    const best = (s) => {
-      if (!game.isChoice(s)) return null;
-      const kind = game.menu(s)[game.best(s)];
-      return game.nameOf.get(game.labels[kind]);
-    };
-    const rows = ys.map((row) => xs.map((column) => {
-      const s = cells.get(row).get(column);
-      return s === undefined ? undefined : best(s);
-    }));
+    const rows = ys.map((row) => xs.map((column) => cells.get(row).get(column)));
     this.ranked = ranked(rows);
+    const yName = y === undefined ? "" : game.fieldNames[y];
     this.shape = drawMap(this.canvas, {
-      xs, ys, rows, ranked: this.ranked,
-      xName: game.fieldNames[x], yName: y === undefined ? "" : game.fieldNames[y],
-      at: [at[x], y === undefined ? 0 : at[y]],
+      xs, ys, rows, ranked: this.ranked, xName: game.fieldNames[x], yName,
+      at: [place.at[x], y === undefined ? 0 : place.at[y]],
     });
-    this.canvas.setAttribute("aria-label", SAY.mapLabel(game.fieldNames[x], game.fieldNames[y] ?? ""));
+    this.canvas.setAttribute("aria-label", SAY.mapLabel(game.fieldNames[x], yName));
     fill(this.legend, this.ranked.slice(0, MOST_NAMED).map((name, k) => el("li", {}, swatch(k), name)),
       this.ranked.length > MOST_NAMED && el("li", {}, swatch(MOST_NAMED), SAY.other));
+    this.note.textContent = slice.leftOut ? SAY.mapCut(slice.leftOut) : "";
     this.#showAdvice();
     this.#showSheet(xs, ys, rows);
   }
 
-  #firstThrow() {
-    const position = this.game.find(this.at);
-    const outcomes = position < 0 ? [] : this.game.outcomes(position, 0);
-    const first = outcomes.find((o) => !o.isOver && this.game.isChoice(o.target)) ?? outcomes[0];
-    this.throw = first ? this.game.thrown(first.target) : null;
-  }
-
-  #showThrows() {
-    const { game } = this;
-    if (!game.isLayered) return;
-    const position = game.find(this.at);
-    const options = position < 0 ? []
-      : game.outcomes(position, 0).map((o) => [game.thrown(o.target).join(" "), this.speech.throwText(o)]);
-    const chosen = this.throw ? this.throw.join(" ") : "";
-    if (!options.some(([value]) => value === chosen)) options.push([chosen, chosen || SAY.beforeThrow]);
-    fillSelect(this.throwControl, options, chosen);
-  }
-
   #showAdvice() {
     const { game, play, figures } = this;
-    const s = this.#here();
-    if (s < 0) {
+    const { state, place } = this.slice;
+    if (state < 0) {
       fill(this.advice, el("p", {}, SAY.noPosition));
       return;
     }
-    const position = game.position(s);
-    fill(this.advice, el("h2", {}, SAY.position), play.position(s),
-      el("p", {}, `${figures.unit}: `, el("strong", {}, figures.level(game.value(s)))),
-      play.choiceTable(s, SAY.advice),
-      position !== s && el("details", {}, el("summary", {}, SAY.afterThrow), this.#throwTable(position)));
+    fill(this.advice, el("h2", {}, SAY.position), play.position(state),
+      el("p", {}, `${figures.unit}: `, el("strong", {}, figures.level(game.value(state)))),
+      play.choiceTable(state, SAY.advice), place.thrown && this.#afterThrows(state));
   }
 
-  #throwTable(position) {
-    const { game, figures } = this;
-    const rows = game.outcomes(position, 0).map((o) => [this.speech.throwText(o), o.chance.toFixed(4),
-      game.names(o.target)[game.best(o.target)], figures.level(game.value(o.target))]);
-    return table(SAY.afterThrow, [SAY.throw, SAY.chance, SAY.choice, figures.unit], rows, { numbers: [1, 3] });
+  // What to do after each throw, which is found once somebody looks.
+  #afterThrows(state) {
+    const rows = el("div");
+    const found = async () => {
+      if (rows.firstChild) return;
+      const told = await this.slices.afterThrows(state).catch((error) => error);
+      if (told instanceof Error) fill(rows, el("p", { class: "warning" }, told.message));
+      else fill(rows, table(SAY.afterThrow, [SAY.throw, SAY.chance, SAY.choice, this.figures.unit],
+        told.map(([name, chance, action, value]) => [name, chance.toFixed(4), action, this.figures.level(value)]), { numbers: [1, 3] }));
+    };
+    return el("details", { ontoggle: found }, el("summary", {}, SAY.afterThrow), rows);
   }
 
   // The map in words: what to do along each row, rows that are alike as one.
   #showSheet(xs, ys, rows) {
-    const { game, x, y } = this;
+    const { game, slice } = this;
+    const { x, y, place, numbers, text: valueText } = slice;
     const lines = [];
     rows.forEach((row, i) => {
       const text = this.#inWords(xs, row);
@@ -216,8 +187,9 @@ export class StrategyView {
       else lines.push({ numbers: [ys[i]], text });
     });
     const fixedFields = game.fieldNames.flatMap((name, f) =>
-      f === x || f === y || this.valuesOf[f].length < 2 || this.at[f] === game.head.no_throw ? [] : [`${name} ${game.valueText(f, this.at[f])}`]);
-    if (this.throw) fixedFields.push(`${SAY.thrown} ${this.throw.join(" ")}`);
+      f === x || f === y || numbers[f].length < 2 || place.at[f] === game.head.no_throw ? [] : [`${name} ${valueText(f, place.at[f])}`]);
+    if (place.thrown) fixedFields.push(`${SAY.thrown} ${place.thrown.join(" ")}`);
+    if (slice.lefts.length) fixedFields.push(`${SAY.rollsLeft} ${place.left}`);
     const yName = y === undefined ? "" : game.fieldNames[y];
     fill(this.sheet, el("h2", {}, SAY.sheet), el("p", {}, SAY.sheetNote(game.fieldNames[x], yName, fixedFields.join(", "))),
       table(SAY.sheet, [yName, game.fieldNames[x]], lines.slice(0, MOST_ROWS)
@@ -227,24 +199,22 @@ export class StrategyView {
 
   // A row of the map: "roll 0–20; hold 21–24".
   #inWords(xs, row) {
+    const { x } = this.slice;
+    const hasWords = this.slice.hasWords(x);
     const parts = [];
     row.forEach((name, i) => {
       if (name === undefined || name === null) return;
-      const last = this.#hasWords(this.x) ? parts.find((part) => part.name === name) : parts.at(-1);
+      const last = hasWords ? parts.find((part) => part.name === name) : parts.at(-1);
       if (last?.name === name) last.numbers.push(xs[i]);
       else parts.push({ name, numbers: [xs[i]] });
     });
-    const colon = this.#hasWords(this.x) ? ":" : "";
-    return parts.map(({ name, numbers }) => `${name}${colon} ${this.#told(this.x, numbers)}`).join("; ");
-  }
-
-  #hasWords(f) {
-    return Object.keys(this.game.head.values[f]).length > 0;
+    const colon = hasWords ? ":" : "";
+    return parts.map(({ name, numbers }) => `${name}${colon} ${this.#told(x, numbers)}`).join("; ");
   }
 
   // Numbers of a field that follow one another; each by itself, where they mean something else.
   #told(f, numbers) {
-    if (this.#hasWords(f)) return numbers.map((number) => this.game.valueText(f, number)).join(" / ");
+    if (this.slice.hasWords(f)) return numbers.map((number) => this.slice.text(f, number)).join(" / ");
     return numbers.length === 1 ? String(numbers[0]) : `${numbers[0]}–${numbers.at(-1)}`;
   }
 
@@ -274,8 +244,9 @@ export class StrategyView {
   }
 
   #goTo(column, row) {
-    this.at[this.x] = column;
-    if (this.y !== undefined) this.at[this.y] = row;
+    const { x, y } = this.slice;
+    this.place.at[x] = column;
+    if (y !== undefined) this.place.at[y] = row;
     this.#draw();
   }
 }

@@ -61,7 +61,7 @@ export const SAY = {
 
   // a server
   serverGone: "The server doesn't answer. Start it again with `rollwise serve`, then go on here.",
-  wholePage: "With the map of the strategy, which takes a while to make",
+  wholePage: "One file with the whole strategy, which takes a while to make",
   notKept: "The server hasn't kept every game. Save these games here.",
 
   // the dice
@@ -139,6 +139,8 @@ export const SAY = {
   down: "Down",
   field: (name) => name,
   throwField: "thrown",
+  rollsLeft: "rolls left",
+  mapCut: (n) => `${n.toLocaleString("en")} positions farther away are left out.`,
   mapLabel: (x, y) => `Best choices, ${x} across and ${y} down. Arrow keys move to another position.`,
   legend: "Best choice",
   severalBest: "several are best",

@@ -159,6 +159,7 @@ def make_app(
             Route("/api/solve", site.stop, methods=["DELETE"]),
             Route("/api/advise", site.advise),
             Route("/api/position", site.position),
+            Route("/api/map", site.map),
             Route("/api/history", site.keep, methods=["POST"]),
             Route("/api/table", site.table),
             Route("/page", site.page),
@@ -210,6 +211,10 @@ class _Site:
     async def position(self, request: Request) -> Response:
         question = {"ask": "position", **_place(request), "action": _query(request, "action")}
         return _json(await self._ask(request, question))
+
+    async def map(self, request: Request) -> Response:
+        axes = {name: _query(request, name) for name in ("x", "y")}
+        return _json(await self._ask(request, {"ask": "map", **_place(request), **axes}))
 
     async def keep(self, request: Request) -> Response:
         if self.history is None:

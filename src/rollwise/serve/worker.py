@@ -14,12 +14,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rollwise.errors import RollwiseError, TooManyStates, UsageError, words_of_the_command_line
 
 if TYPE_CHECKING:
     from rollwise.answer.layered import LayeredSolution
     from rollwise.answer.solution import Solution
     from rollwise.game import Game
+    from rollwise.graph import State
 
     Answer = Solution | LayeredSolution
 
@@ -171,6 +174,51 @@ def _found(answer: Any, question: Mapping[str, Any]) -> tuple[Solution, int]:
     return part, part.graph.find(state, question["throw"], question["rolls_left"])
 
 
+def _map(answer: Any, question: Mapping[str, Any]) -> str:
+    """What is best around a position: in those that differ along the fields `x` and `y`."""
+    from rollwise.answer.slices import MOST_CELLS, slice_around
+    from rollwise.builders.rules import Rules
+    from rollwise.builders.some_states import positions_at_once
+    from rollwise.documents.parts import as_json
+    from rollwise.documents.positions import map_document
+    from rollwise.words import Narrator
+
+    part, state = _found(answer, question)
+    place = _after_a_throw(part.graph.view[state]).address
+    named = place["state"]
+    axes = _axes(part.graph.title, list(named), question)
+    at = list(named.values())
+    if _is_whole(answer):
+        kept = answer.graph.positions
+        columns = [answer.graph.field_names.index(name) for name in named]
+        around = slice_around(answer.graph.states[kept][:, columns], at, axes)
+        positions = kept[around.positions]
+    else:
+        most = min(MOST_CELLS, positions_at_once(Rules(answer.game)))
+        around = slice_around(answer.states, at, axes, most)
+        part = answer.parts(around.positions)
+        positions = np.arange(len(around.positions))
+    narrator = Narrator(part.graph, part.game)
+    state = part.graph.find(named, place["throw"], place["rolls_left"])
+    return as_json(map_document(part, narrator, around, positions, state))
+
+
+def _after_a_throw(here: State) -> State:
+    """The state after the first throw that leaves a choice; itself where nothing is thrown."""
+    after = [one.next_state for one in here.throws if one.next_state is not None]
+    return next((one for one in after if one.is_choice), after[0] if after else here)
+
+
+def _axes(title: str, names: list[str], question: Mapping[str, Any]) -> list[int]:
+    asked = [question[axis] for axis in ("x", "y") if question[axis] is not None]
+    for name in asked:
+        if name not in names:
+            raise UsageError(f"{title} has no field {name!r} (its fields: {', '.join(names)})")
+    if len(set(asked)) < len(asked):
+        raise UsageError(f"x and y are both {asked[0]}; choose two different fields")
+    return [names.index(name) for name in asked]
+
+
 def _keep(answer: Any, question: Mapping[str, Any]) -> str:
     """Keep a game that was played, once it was played again here."""
     from rollwise.coach.agreed_game import agreed_form, agreed_game, title
@@ -251,6 +299,7 @@ def _is_whole(answer: Answer) -> bool:
 REPLIES = {
     "advise": _advise,
     "position": _position,
+    "map": _map,
     "keep": _keep,
     "table": _table,
     "page": _page,
