@@ -229,6 +229,7 @@ def test_a_map_has_so_many_positions():
 
 def test_axes_of_a_map_are_fields(client):
     there = f"/api/map?{PIG}{START}"
+    assert "turn" in client.get(there).json()["axes"]  # since who has no points at risk must roll
     found = client.get(f"{there}&x=turn&y=banked").json()
     assert found["axes"] == ["turn", "banked"]
     assert client.get(f"{there}&x=turn").json()["axes"] == ["turn"]

@@ -43,6 +43,7 @@ def slice_around(
     at: Sequence[int],
     axes: Sequence[int] = (),
     most: int = MOST_CELLS,
+    counts: NDArray[np.bool_] | None = None,
 ) -> Slice:
     """The positions of a table that differ from one along two fields.
 
@@ -52,10 +53,11 @@ def slice_around(
     at : sequence of int
         The fields of that position.
     axes : sequence of int
-        Two fields, or one. Without any the two are taken that give the largest map of no more than
-        `most` positions.
+        Two fields, or one. Without any the two are taken along which most positions lie.
     most : int
         How many positions are taken: those nearest along the axes.
+    counts : (n,) bool, optional
+        Which positions count where axes are looked for, as those in which there is a choice.
     """
     here = np.asarray(at, table.dtype)
     parts = []
@@ -70,7 +72,8 @@ def slice_around(
         np.unique(rows[alone & (differ[:, f] | ~differ.any(axis=1)), f]).tolist()
         for f in range(table.shape[1])
     ]
-    chosen = tuple(axes) or _axes(differ, most)
+    counted = differ if counts is None else differ[counts[near]]
+    chosen = tuple(axes) or _axes(counted if counted.any() else differ)
     others = [f for f in range(table.shape[1]) if f not in chosen]
     inside = ~differ[:, others].any(axis=1)
     near, rows = near[inside], rows[inside]
@@ -83,15 +86,12 @@ def slice_around(
     return Slice(chosen, numbers, near[kept], len(near) - len(kept))
 
 
-def _axes(differ: NDArray[np.bool_], most: int) -> tuple[int, ...]:
-    """The two fields of the largest map that isn't too large; else those of the smallest."""
+def _axes(differ: NDArray[np.bool_]) -> tuple[int, ...]:
+    """The two fields along which most positions lie."""
     varying = np.flatnonzero(differ.any(axis=0)).tolist()
     many = differ.sum(axis=1)
-    sizes = {}
-    for pair in combinations(varying, 2):
-        size = int((differ[:, list(pair)].sum(axis=1) == many).sum())
-        sizes[pair] = size if size <= most else -size
-    if not sizes:
-        return tuple(varying)
-    fitting = max(sizes.values())
-    return next(pair for pair, size in sizes.items() if size == fitting)
+    return max(
+        combinations(varying, 2),
+        key=lambda pair: int((differ[:, list(pair)].sum(axis=1) == many).sum()),
+        default=tuple(varying),
+    )

@@ -43,7 +43,7 @@ export class StrategyView {
         el("section", { "aria-label": SAY.map }, this.axisPlace,
           el("div", { class: "scroll map" }, this.canvas), this.legend, this.note),
         el("div", {},
-          el("div", { class: "controls" }, this.controls.map(({ element }) => element),
+          el("div", { class: "controls" }, this.controls.map(({ element, typed }) => [element, typed]),
             this.throwControl.element, this.leftControl.element),
           el("div", { class: "tools" },
             el("button", { type: "button", onclick: () => this.#toGame() }, SAY.fromGame),
@@ -75,19 +75,17 @@ export class StrategyView {
     const control = this.#chosen(name, set);
     const input = el("input", { type: "number", onchange: () => { set(input.value); this.#draw(); } });
     const typed = labelled(name, input);
-    typed.hidden = true;
-    return { ...control, input, typed, element: el("div", { class: "control" }, control.element, typed), inner: control };
+    return Object.assign(control, { input, typed });
   }
 
   #offerNumbers(f, { numbers, place, text }) {
-    const { inner, input, typed, element } = this.controls[f];
+    const control = this.controls[f];
     const some = numbers[f];
-    element.hidden = some.length < 2;
-    typed.hidden = some.length <= MOST_LISTED;
-    inner.element.hidden = !typed.hidden;
+    const isTyped = some.length > MOST_LISTED;
     const name = (n) => (n === this.game.head.no_throw ? SAY.beforeThrow : text(f, n));
-    if (typed.hidden) this.#offer(inner, some.map((n) => [n, name(n)]), place.at[f]);
-    else Object.assign(input, { min: some[0], max: some.at(-1), value: place.at[f] });
+    this.#offer(control, isTyped ? [] : some.map((n) => [n, name(n)]), place.at[f]);
+    control.typed.hidden = !isTyped;
+    Object.assign(control.input, { min: some[0], max: some.at(-1), value: place.at[f] });
   }
 
   #turn(k, f) {

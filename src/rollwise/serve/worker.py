@@ -181,6 +181,7 @@ def _map(answer: Any, question: Mapping[str, Any]) -> str:
     from rollwise.builders.some_states import positions_at_once
     from rollwise.documents.parts import as_json
     from rollwise.documents.positions import map_document
+    from rollwise.graph.choices import has_choice
     from rollwise.words import Narrator
 
     part, state = _found(answer, question)
@@ -191,7 +192,8 @@ def _map(answer: Any, question: Mapping[str, Any]) -> str:
     if _is_whole(answer):
         kept = answer.graph.positions
         columns = [answer.graph.field_names.index(name) for name in named]
-        around = slice_around(answer.graph.states[kept][:, columns], at, axes)
+        table = answer.graph.states[kept][:, columns]
+        around = slice_around(table, at, axes, counts=has_choice(answer.graph)[kept])
         positions = kept[around.positions]
     else:
         most = min(MOST_CELLS, positions_at_once(Rules(answer.game)))
