@@ -205,6 +205,130 @@ def test_a_notebook_shows_it(browser: Browser, tmp_path: Path) -> None:
     assert browser.errors == []
 
 
+@pytest.mark.parametrize("name", ["pig", "threes", "royal-ur"])
+def test_the_map_is_explored(browser: Browser, pages: Any, name: str) -> None:
+    """By lists and by keys; what stands beside it is what `advise` says."""
+    place, solution = pages(name)
+    figures, view = Figures(solution), solution.graph.view
+    choices = [s for s in view if s.is_choice]
+    browser.visit(place)
+    browser.click("#tab-strategy")
+    fields = solution.graph.field_names
+    for state in choices[:: max(1, len(choices) // 6)]:
+        wanted = {**state.address["state"], "thrown": " ".join(map(str, state.throw))}
+        for _ in range(2):  # which throws there are depends on the position
+            browser.js(
+                "(wanted => { for (const one of"
+                " document.querySelectorAll('#strategy select, #strategy input')) { const name = one.labels[0].textContent; if (!(name in wanted)) continue;"
+                " one.value = wanted[name]; one.dispatchEvent(new Event('change')); } })"
+                f"({json.dumps(wanted)})"
+            )
+        rows = browser.js(
+            "[...document.querySelectorAll('#strategy .panel > .scroll tbody tr')]"
+            ".map(row => [...row.children].map(cell => cell.textContent))"
+        )
+        assert rows == expected_rows(solution, figures, state), (fields, wanted)
+    before = text_of(browser, "#strategy .panel")
+    browser.js("document.querySelector('#strategy canvas').focus()")
+    for key in ("ArrowLeft", "ArrowUp", "ArrowRight", "ArrowDown"):
+        browser.press(key)
+        if text_of(browser, "#strategy .panel") != before:
+            break
+    assert text_of(browser, "#strategy .panel") != before
+    browser.js("const details = document.querySelector('#strategy .panel details');"
+               "if (details) details.open = true; 0")  # fmt: skip
+    if solution.graph.throws is not None:
+        browser.wait("document.querySelectorAll('#strategy details tbody tr').length > 1")
+    browser.click("#strategy .tools button:last-child")
+    assert not browser.js("document.querySelector('#play').hidden")
+    assert browser.errors == []
+
+
+def set_up(browser: Browser, **chosen: str) -> None:
+    """Begin a game with these choices, by the names of their controls."""
+    browser.js(
+        f"(chosen => {{ for (const one of document.querySelectorAll('.setup select, .setup input'))"
+        " { const name = one.labels[0].textContent; if (name in chosen) one.value = chosen[name]; }"
+        " document.querySelector('.setup form').requestSubmit(); })"
+        f"({json.dumps({name.replace('_', ' '): x for name, x in chosen.items()})})"
+    )
+
+
+def text_of(browser: Browser, place: str) -> str:
+    return str(browser.js(f"document.querySelector({json.dumps(place)}).textContent"))
+
+
+def buttons(browser: Browser) -> list[str]:
+    found: list[str] = browser.js(
+        "[...document.querySelectorAll('.ask button, .tools button')].map(one => one.textContent)"
+    )
+    return found
+
+
+def press_button(browser: Browser, name: str) -> None:
+    browser.js(
+        "[...document.querySelectorAll('.ask button, .tools button')]"
+        f".find(one => one.textContent === {json.dumps(name)}).click()"
+    )
+
+
+def test_two_people_throw_real_dice(browser: Browser, pages: Any) -> None:
+    """A friend beside you, and what the dice on the table show is typed."""
+    browser.visit(pages("pig")[0])
+    set_up(browser, Moves_first="person", Moves_second="person", Dice="typed")
+    assert heading(browser) == "Player 1 to move"
+    for face, said in ((4, "4 at risk"), (1, "Player 2 to move"), (6, "6 at risk")):
+        press_button(browser, "roll")
+        assert "The die shows" in text_of(browser, ".ask")
+        browser.js(f"document.querySelector('.dice select').value = {face}")
+        press_button(browser, "Take this")
+        assert said in text_of(browser, ".panel")
+    press_button(browser, "hold")
+    assert heading(browser) == "Player 1 to move"
+    assert "the other has 6" in text_of(browser, ".words")
+    press_button(browser, "Undo")  # the hold
+    assert heading(browser) == "Player 2 to move"
+    press_button(browser, "hold")
+    for face in (6, 6):
+        press_button(browser, "roll")
+        browser.js(f"document.querySelector('.dice select').value = {face}")
+        press_button(browser, "Take this")
+    if "hold" in buttons(browser):
+        press_button(browser, "hold")
+    assert text_of(browser, ".result") == "Player 1 wins"
+    assert browser.errors == []
+
+
+def test_the_coach_warns_or_is_silent(browser: Browser, pages: Any) -> None:
+    browser.visit(pages("pig")[0])
+    first = {"Moves_first": "person", "Moves_second": "policy hold-at-20", "Dice": "typed"}
+    set_up(browser, **first, Coach="mistakes")
+    assert "hold-at-20" in browser.js("document.querySelector('.setup').textContent")
+    press_button(browser, "roll")
+    browser.js("document.querySelector('.dice select').value = 2")
+    press_button(browser, "Take this")
+    press_button(browser, "hold")  # with 2 points
+    assert "choice: it costs" in text_of(browser, ".advice .warning")
+    assert {"Let it stand", "Take it back"} <= set(buttons(browser))
+    press_button(browser, "Take it back")
+    assert "2 in the bank" not in text_of(browser, ".words")
+    press_button(browser, "hold")
+    press_button(browser, "Let it stand")
+    assert heading(browser) != "Your move"  # the other one's dice are typed too
+    set_up(browser, **first, Coach="off")
+    assert "Ask the coach" not in buttons(browser)
+    browser.press("h")
+    assert text_of(browser, ".advice") == ""
+    assert "%" not in text_of(browser, ".books")
+    set_up(browser, **(first | {"Dice": "fall"}), Coach="off", Seed="4")
+    for _ in range(MOST_MOVES):
+        if heading(browser) == "The game is over":
+            break
+        press_button(browser, "roll")
+    assert "Choices of You" in text_of(browser, ".books")  # in the end it says what it thinks
+    assert browser.errors == []
+
+
 def test_games_are_added_up_and_can_be_kept(browser: Browser, pages: Any) -> None:
     browser.visit(pages("pig")[0])
     browser.js("document.querySelector('input[type=number]').value = 3")

@@ -214,7 +214,7 @@ def test_a_map_has_so_many_positions():
             found = slice_around(table, at, axes)
             assert found.positions.tolist() == alike
             few = slice_around(table, at, axes, 3)
-            assert len(few.positions) == min(3, len(alike))
+            assert 1 <= len(few.positions) <= 3
             assert few.left_out == len(alike) - len(few.positions)
             assert at in table[few.positions].tolist()
         chosen = slice_around(table, at)

@@ -55,7 +55,7 @@ def slice_around(
     axes : sequence of int
         Two fields, or one. Without any the two are taken along which most positions lie.
     most : int
-        How many positions are taken: those nearest along the axes.
+        How many positions are taken at most: those nearest along the axes, all that are as near.
     counts : (n,) bool, optional
         Which positions count where axes are looked for, as those in which there is a choice.
     """
@@ -81,7 +81,8 @@ def slice_around(
     for f in chosen:
         along, rank = np.unique(rows[:, f], return_inverse=True)
         away = np.maximum(away, np.abs(rank.reshape(-1) - np.searchsorted(along, here[f])))
-    kept = np.argsort(away, kind="stable")[:most]
+    too_far = np.sort(away)[most] if len(away) > most else np.inf
+    kept = np.flatnonzero(away < too_far)
     kept = kept[in_order(rows[kept])]
     return Slice(chosen, numbers, near[kept], len(near) - len(kept))
 
