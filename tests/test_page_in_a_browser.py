@@ -218,8 +218,9 @@ def test_the_map_is_explored(browser: Browser, pages: Any, name: str) -> None:
         wanted = {**state.address["state"], "thrown": " ".join(map(str, state.throw))}
         for _ in range(2):  # which throws there are depends on the position
             browser.js(
-                "(wanted => { for (const one of"
-                " document.querySelectorAll('#strategy select, #strategy input')) { const name = one.labels[0].textContent; if (!(name in wanted)) continue;"
+                "(wanted => { const places = '#strategy select, #strategy input';"
+                " for (const one of document.querySelectorAll(places)) {"
+                " const name = one.labels[0].textContent; if (!(name in wanted)) continue;"
                 " one.value = wanted[name]; one.dispatchEvent(new Event('change')); } })"
                 f"({json.dumps(wanted)})"
             )
