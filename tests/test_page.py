@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.cli_runner import refusal
 from tests.little_games import HostileNames
 from tests.throwing import Runners
 
@@ -327,6 +328,14 @@ def test_a_game_that_is_too_large_is_refused(monkeypatch):
     monkeypatch.setattr("rollwise.page.MOST_OUTCOMES", 3)
     with pytest.raises(UsageError, match="outcomes"):
         page(solution)
+
+
+def test_the_command_that_serves_a_large_game_is_named():
+    said = refusal("page", "yahtzee")
+    assert "too large for a page" in said
+    assert "`rollwise serve yahtzee`" in said
+    assert "has more states" not in said
+    assert "limit" in refusal("page", "pig", "--max-states", "10", "--no-cache")
 
 
 def test_python_has_the_page_too(tmp_path):

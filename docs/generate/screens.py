@@ -58,6 +58,7 @@ class ServedScreen(NamedTuple):
     size: tuple[int, int]
     dark: bool
     moves: int = 0
+    then: tuple[str, ...] = (".tools button",)
 
 
 SERVED = (
@@ -65,6 +66,14 @@ SERVED = (
     ServedScreen("serve-desktop-dark", "", DESK, True),
     ServedScreen("serve-phone-dark", "game=yahtzee&parameter=boxes=4", PHONE, True, 2),
     ServedScreen("serve-desktop", "game=royal-ur&parameter=pieces=3", DESK, False, 9),
+    ServedScreen(
+        "serve-desktop-map",
+        "game=royal-ur&parameter=pieces=3",
+        DESK,
+        True,
+        9,
+        ("#tab-strategy", "#strategy .tools button"),
+    ),
 )
 
 
@@ -146,5 +155,7 @@ def _open_page(browser: Any, url: str, screen: ServedScreen) -> None:
         time.sleep(1)  # for the server
         browser.wait(ready)
         browser.click(".ask button")
+    for place in screen.then:
+        time.sleep(1)
+        browser.click(place)
     time.sleep(1)
-    browser.click(".tools button")

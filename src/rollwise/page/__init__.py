@@ -161,14 +161,27 @@ def _hash(text: str) -> str:
 
 
 def _too_large(solution: Solution, why: str) -> TooLargeForPage:
-    play = spelled(
-        python="rollwise.coach.Session", command_line=f"rollwise play {solution.graph.title}"
-    )
+    game = solution.game
+    is_served = game is None or game.base_game is game
+    return too_large(solution.graph.title, solution.graph.game if is_served else None, why)
+
+
+def too_large(title: str, served: str | None, why: str) -> TooLargeForPage:
+    """What to do with a game that doesn't fit into one file.
+
+    Parameters
+    ----------
+    served : str, optional
+        The name by which `rollwise serve` has it; None where it doesn't.
+    why : str
+        Goes on a sentence that begins with "it".
+    """
+    play = spelled(python="rollwise.coach.Session", command_line=f"rollwise play {title}")
+    serve = f", and so does `rollwise serve {served}` in a browser" if served else ""
     return TooLargeForPage(
-        f"{solution.graph.title} is too large for a page, which has at most "
-        f"{MOST_BYTES / 1e6:g} MB: it {why}; {play} plays it, with the same coach, and so does "
-        f"`rollwise serve {solution.graph.game}` in a browser"
+        f"{title} is too large for a page, which has at most {MOST_BYTES / 1e6:g} MB: it {why}; "
+        f"{play} plays it, with the same coach{serve}"
     )
 
 
-__all__ = ["OpenFacts", "TooLargeForPage", "open_page", "page", "script", "write_page"]
+__all__ = ["OpenFacts", "TooLargeForPage", "open_page", "page", "script", "too_large", "write_page"]

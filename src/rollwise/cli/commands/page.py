@@ -27,7 +27,8 @@ from rollwise.cli.forms import (
     as_played,
 )
 from rollwise.cli.progress import Progress
-from rollwise.errors import UsageError
+from rollwise.errors import TooManyStates, UsageError
+from rollwise.graph.naming import title_of
 
 
 @app.command("page")
@@ -60,9 +61,16 @@ def page(
     if place.suffix not in (".html", ".htm"):
         raise UsageError(f"--out {place}: the name must end in .html")
     check_place(place)
-    from rollwise.page import write_page
+    from rollwise.page import too_large, write_page
 
-    solution = solve_or_load(chosen, load, max_states)
+    try:
+        solution = solve_or_load(chosen, load, max_states)
+    except TooManyStates as error:
+        if max_states is not None:
+            raise
+        served = game if chosen.base_game is chosen else None
+        title = title_of(chosen.name, chosen.parameters)
+        raise too_large(title, served, "is too large for one graph") from error
     with Progress() as progress:
         write_page(solution, place, progress, policy or ())
     typer.echo(f"wrote {place} ({place.stat().st_size / 1000:,.0f} kB)")
