@@ -315,11 +315,17 @@ class Game:
         """Points for taking an action; in a game of two the mover gains them from the other."""
         return 0.0
 
-    def progress(self, s: Any) -> int:
-        """How far the game has gone: a whole number that no outcome lowers.
+    def progress(self, s: Any) -> int | tuple[int, ...]:
+        """How far the game has gone: a whole number that no outcome lowers, or a tuple of some.
 
-        A game that says so can be solved a layer at a time (`rollwise.solve_by_layers`),
-        in memory for one layer: sticks that left the game, points in both banks.
+        A game that says so can be solved a layer at a time (`rollwise.solve_by_layers`):
+        sticks that left the game, points in both banks. States of equal progress are a layer.
+
+        Of a tuple no outcome lowers any number. A layer then waits only for those whose numbers
+        are all at least as large, so that layers are smaller, and workers solve some at the
+        same time. A PASS swaps what the mover has and what the other has. So numbers of the two
+        are given in order, as in ``return min(s.home, s.rival), max(s.home, s.rival)``: these don't
+        fall, and positions that differ in who moves are of one layer.
         """
         return 0
 

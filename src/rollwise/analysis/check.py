@@ -14,7 +14,7 @@ from rollwise.analysis.oddities import oddities
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.builders import CompileWarning, Progress, build
-from rollwise.builders.rules import Rules
+from rollwise.builders.rules import Rules, as_progress
 from rollwise.errors import (
     EndlessPlay,
     PolicyError,
@@ -200,18 +200,20 @@ def look_at_progress(
     action = outcome_action(graph)
     inside = np.flatnonzero(graph.outcome_state >= 0)
     source = graph.action_state[action[inside]]
-    falls = inside[reached[graph.outcome_state[inside]] < reached[source]]
+    lower = reached[graph.outcome_state[inside]] < reached[source]
+    falls = inside[lower.any(axis=1) if lower.ndim > 1 else lower]
     if len(falls):
         a = int(action[falls[0]])
         s, t = int(graph.action_state[a]), int(graph.outcome_state[falls[0]])
         report.add(
             "error",
             "progress",
-            f"it falls from {reached[s]} to {reached[t]} in the state {graph.state_text(s)} with "
-            f"the action {graph.view.action(a)}; no outcome may lower it",
+            f"it falls from {as_progress(reached[s])} to {as_progress(reached[t])} in the state "
+            f"{graph.state_text(s)} with the action {graph.view.action(a)}; "
+            f"{rules.no_outcome_lowers}",
         )
     else:
-        layers = len(np.unique(reached))
+        layers = len(np.unique(reached, axis=0))
         where = "" if border is None else ", where it was looked at"
         report.add("ok", "progress", f"no outcome lowers it{where} ({layers:,} layers)")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rollwise.answer.layer_folder import LayerFacts, LayerFolder, Rows
+from rollwise.builders.progress import Numbers, behind
 
 if TYPE_CHECKING:
     from rollwise.builders.by_layer import Layers
@@ -39,6 +40,7 @@ class LayerAnswers:
         self, layers: Layers, folder: LayerFolder | None = None, *, rows: Rows | None = None
     ) -> None:
         self._indptr, self.folder = layers.indptr, folder
+        self._progress = layers.progress
         self._facts: dict[int, LayerFacts] = {}
         self.names: dict[int, str] = {}
         self.known: frozenset[int] = frozenset()
@@ -57,15 +59,19 @@ class LayerAnswers:
         """What is counted of all layers so far."""
         return LayerFacts.of(self._facts.values())
 
+    def most_behind(self, layer: int) -> float:
+        """The largest payoff of the layers to which one may lead."""
+        return most_behind(self._progress, layer, self._facts)
+
     def count(self, begin: int, facts: LayerFacts, names: Mapping[int, str]) -> None:
         """Count what is in the layer of a state, or in a part of it."""
-        layer = self._layer_of(begin)
+        layer = self.layer_of(begin)
         self._facts[layer] = LayerFacts.of([self._facts.get(layer, LayerFacts()), facts])
         self.names |= names
 
     def prove(self, begin: int, end: int) -> None:
         """Note that these states, of one layer, have their proved values."""
-        layer = self._layer_of(begin)
+        layer = self.layer_of(begin)
         if self.folder is not None and end == self._indptr[layer + 1]:
             self.folder.keep(layer, self._facts[layer], self.names)
 
@@ -80,5 +86,12 @@ class LayerAnswers:
         if self.folder is not None and not self.folder.is_written:
             self.folder.write()
 
-    def _layer_of(self, state: int) -> int:
+    def layer_of(self, state: int) -> int:
+        """The layer that a state is in."""
         return int(np.searchsorted(self._indptr, state, side="right")) - 1
+
+
+def most_behind(progress: Numbers, layer: int, known: Mapping[int, LayerFacts]) -> float:
+    """The largest payoff of the layers to which one may lead, by what is counted of them."""
+    is_behind = behind(progress, layer)
+    return max((facts.largest_payoff for i, facts in known.items() if is_behind[i]), default=0.0)

@@ -83,7 +83,7 @@ class LayerFolder:
         The game, its parameters, and what else the manifest says of the whole.
     states : (n_states, n_fields) int32
     indptr : (n_layers + 1,) int64
-    progress : (n_layers,) int64
+    progress : (n_layers,) or (n_layers, n_numbers) int64
     values, error_bounds : (n_states,) float64
     actions : (n_states,) int32
     proved : dict

@@ -12,7 +12,7 @@ import hashlib
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -30,7 +30,7 @@ from rollwise.answer.turns import turn_values
 from rollwise.answer.worth import Worth
 from rollwise.builders.arrays import action_names, lotteries_of
 from rollwise.builders.by_layer import Layer
-from rollwise.errors import RollwiseError, UsageError, spelled
+from rollwise.errors import UsageError, spelled
 from rollwise.game import Game
 from rollwise.graph import (
     THROW,
@@ -63,7 +63,6 @@ if TYPE_CHECKING:
 MOST_TURNS = 16  # that are remembered
 ABOUT = ("start", "n_outcomes", "in_order", "n_roots")  # of layers, in a folder
 ANSWER_BYTES = 28  # of a state: its value, bound and action, and a bound in the making
-FEW = 20  # states whose progress isn't worth a look at compiled rules
 ROWS_AT_ONCE = 1 << 22  # of the table, where some of them are looked for
 MOST_AT_ONCE = 6  # layers that are built and not yet certified
 
@@ -77,11 +76,11 @@ class LayeredSolution(Worth):
     game : Game
     field_names : tuple of str
     states : (n_states, n_fields) int32
-        Sorted by progress, and within a layer by their fields, if these fit 64 bits.
+        Sorted by layers, and within a layer by their fields, if these fit 64 bits.
     layers : (n_layers + 1,) int64
         Layer i is ``states[layers[i]:layers[i + 1]]``.
-    progress : (n_layers,) int64
-        The progress of each.
+    progress : (n_layers,) or (n_layers, n_numbers) int64
+        The progress of each: the layers are sorted by it, or by the sum of its numbers.
     values, error_bounds : (n_states,) float64
         As in `rollwise.answer.solution.Solution`.
     actions : (n_states,) int32
@@ -171,10 +170,13 @@ class LayeredSolution(Worth):
 
     def _searched(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
         """The numbers of states, by bisection in their layers; -1 for those that aren't found."""
+        from rollwise.builders.progress import layers_with, progress_of
+        from rollwise.builders.rules import Rules
+
         if not self.in_order:
             return np.full(len(rows), -1)
-        layer = np.searchsorted(self.progress, self._progress_of(rows))
-        layer = np.minimum(layer, len(self.progress) - 1)
+        reached = progress_of(Rules(self.game), rows, self.progress[-1])
+        layer = layers_with(self.progress, reached)
         low, high = self.layers[layer], self.layers[layer + 1]
         while np.any(low < high):
             middle = (low + high) // 2
@@ -183,23 +185,6 @@ class LayeredSolution(Worth):
             low, high = np.where(after, middle + 1, low), np.where(after, high, middle)
         low = np.minimum(low, len(self.states) - 1)
         return np.where(np.all(self.states[low] == rows, axis=1), low, -1)
-
-    def _progress_of(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
-        """What `progress` says of some states; anything, of what are none."""
-        from rollwise.builders.rules import Rules
-
-        rules = Rules(self.game)
-        found = np.full(len(rows), self.progress[-1])
-        if len(rows) > FEW:
-            from rollwise.builders.compiled.questions import ask
-
-            asked, failed = ask(rules, type(self.game).progress, rows)
-            if failed < 0:
-                return asked
-        for i, row in enumerate(rows.tolist()):
-            with suppress(RollwiseError):
-                found[i] = rules.progress(rules.layout.state(row))
-        return found
 
     def part(self, state: Sequence[int] | Mapping[str, int]) -> Solution:
         """The answer in one state and its turn; play ends where it leads to.
@@ -436,7 +421,7 @@ def solve_by_layers(
     Parameters
     ----------
     game : Game
-        With a method ``progress(s)``, which no outcome lowers.
+        With a method ``progress(s)``, of which no outcome lowers a number.
     max_states : int, optional
         Stop with an error beyond this many states: 200 million by default.
     save : path, optional

@@ -1,7 +1,9 @@
 """Layers that are solved by workers, each in a process of its own, which share a folder.
 
-A layer waits for all later ones. Where its turns all lead to later layers, its positions don't
-wait for each other: they are cut into parts, and each part is a task. Any other layer is one task.
+A layer waits for those that it may lead to: whose progress is larger, or of several numbers none
+is smaller. Others are solved at the same time. Where the turns of a layer all lead to later ones,
+its positions don't wait for each other: they are cut into parts, and each part is a task. Any
+other layer is one task.
 A worker finds all states in the folder, and the answers of later layers. It writes the answers of
 its part there, and only what is counted travels back. Whoever does a part writes the same bytes.
 So it does no harm if a worker dies, or if two do the same part. The manifest is written here alone.
@@ -10,9 +12,14 @@ So it does no harm if a worker dies, or if two do the same part. The manifest is
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from rollwise.answer.layer_answers import LayerAnswers
 from rollwise.answer.layer_folder import ARRAYS, LayerFacts, map_rows, write_rows
@@ -26,6 +33,7 @@ if TYPE_CHECKING:
     from rollwise.cluster.pool import Pool
 
 PARTS = 4  # of a layer, for each worker
+LOOKED_AT = 64  # layers that wait, to find one that need not
 Progress = Callable[[str, int, "int | None"], None]
 
 
@@ -80,6 +88,17 @@ class Counted(NamedTuple):
     seconds: dict[str, float]
 
 
+@dataclass(eq=False)
+class _Work:
+    """A layer that is being solved: its parts, and what was found of each."""
+
+    parts: list[Part]
+    found: list[Counted | None] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.found = [None] * len(self.parts)
+
+
 class Apart:
     """Layers on their way to workers and back.
 
@@ -103,36 +122,76 @@ class Apart:
         self._pool, self._progress, self._is_packed = pool, progress, is_packed
         self._sheet = Sheet.of(type(layers.rules.game))
         self.seconds: dict[str, float] = {}
+        self._waiting: list[int] = []  # layers, the last one first
+        self._begun: dict[int, _Work] = {}  # by their layers
+        self._tasks = deque[tuple[_Work, int]]()  # that can be done, and nobody does yet
+        self._doing: dict[Future[Counted], tuple[_Work, int]] = {}
+        sizes = np.diff(layers.indptr)
+        self._solved = int(sizes[list(answers.known)].sum())
 
     def run(self) -> None:
-        """Have all layers solved and proved, those that end every play first."""
-        n = len(self._layers.states)
-        for layer in reversed(range(len(self._layers))):
-            if layer in self._answers.known:
-                continue
-            begin, end = self._layers.indptr[layer : layer + 2].tolist()
-            for counted in self._solved(layer, begin, end):
-                self._answers.count(begin, counted.facts, counted.names)
-                for stage, spent in counted.seconds.items():
-                    self.seconds[stage] = self.seconds.get(stage, 0.0) + spent
-            self._answers.read_again()
-            self._answers.prove(begin, end)
-            if self._progress is not None:
-                self._progress("solving layers", n - begin, n)
+        """Have all layers solved and proved, the last ones first."""
+        known = self._answers.known
+        self._waiting = [i for i in reversed(range(len(self._layers))) if i not in known]
+        while self._waiting or self._begun:
+            while len(self._doing) <= self._pool.width and (task := self._next_task()):
+                work, number = task
+                future = self._pool.submit(solve_part, work.parts[number])
+                self._doing[future] = task
+            for future in self._pool.wait(list(self._doing)):
+                work, number = self._doing.pop(future)
+                work.found[number] = future.result()
+                if None not in work.found:
+                    self._go_on(work)
 
-    def _solved(self, layer: int, begin: int, end: int) -> Iterator[Counted]:
-        """What is counted of the parts of a layer, when they are solved."""
-        block = 0 if self._is_packed else self._layers.block_of_turns(layer)
-        if block:
-            parts = [self._part(layer, *cut, block) for cut in self._cuts(begin, end, block)]
-            found = list(self._pool.in_order(solve_part, ((part,) for part in parts)))
-            for part, counted in zip(parts, found, strict=True):
-                yield counted
-                begin = counted.end
-                if counted.end < part.end:
-                    break
-        if begin < end:
-            yield self._pool.result(self._pool.submit(solve_part, self._part(layer, begin, end, 0)))
+    def _next_task(self) -> tuple[_Work, int] | None:
+        """A part that can be done now, in the work on its layer; None where all have to wait."""
+        if not self._tasks:
+            layer = self._ready()
+            if layer is None:
+                return None
+            self._waiting.remove(layer)
+            begin, end = self._layers.indptr[layer : layer + 2].tolist()
+            block = 0 if self._is_packed else self._layers.block_of_turns(layer)
+            cuts = list(self._cuts(begin, end, block)) if block else [(begin, end)]
+            self._begun[layer] = work = _Work(
+                [self._part(layer, first, last, block) for first, last in cuts]
+            )
+            self._tasks.extend((work, number) for number in range(len(work.parts)))
+        return self._tasks.popleft()
+
+    def _ready(self) -> int | None:
+        """The first layer that waits for none of those that aren't proved, if there is one."""
+        progress = self._layers.progress
+        if progress.ndim == 1:
+            return self._waiting[0] if self._waiting and not self._begun else None
+        for place, layer in enumerate(self._waiting[:LOOKED_AT]):
+            others = [*self._begun, *self._waiting[:place]]
+            if not np.any(np.all(progress[others] >= progress[layer], axis=1)):
+                return layer
+        return None
+
+    def _go_on(self, work: _Work) -> None:
+        """Count what the parts of a layer found; have the rest of it done, or note its proof."""
+        layer, found = work.parts[0].layer, [part for part in work.found if part is not None]
+        begin, end = self._layers.indptr[layer : layer + 2].tolist()
+        place = begin
+        for part, counted in zip(work.parts, found, strict=True):
+            self._answers.count(begin, counted.facts, counted.names)
+            for stage, spent in counted.seconds.items():
+                self.seconds[stage] = self.seconds.get(stage, 0.0) + spent
+            place = counted.end
+            if place < part.end:  # a turn there doesn't lead to a later layer
+                work.parts, work.found = [self._part(layer, place, end, 0)], [None]
+                self._tasks.append((work, 0))
+                return
+        del self._begun[layer]
+        self._answers.read_again()
+        self._answers.prove(begin, end)
+        if self._progress is not None:
+            n = len(self._layers.states)
+            self._solved += end - begin
+            self._progress("solving layers", self._solved, n)
 
     def _cuts(self, begin: int, end: int, block: int) -> Iterator[tuple[int, int]]:
         """Where the parts of a layer begin and end: whole blocks each."""
@@ -156,7 +215,7 @@ class Apart:
             end,
             block,
             self._is_packed,
-            self._answers.facts.largest_payoff,
+            self._answers.most_behind(layer),
         )
 
 
@@ -176,8 +235,11 @@ class PartAnswers(LayerAnswers):
     ) -> None:
         super().__init__(layers, rows=map_rows(place))
         self.known = frozenset(range(len(layers))) - {layer}
-        self._facts[-1] = LayerFacts(largest_payoff=largest_payoff)  # of the later layers
-        self._layer, self.end = layer, begin
+        self._largest_payoff, self._layer, self.end = largest_payoff, layer, begin
+
+    def most_behind(self, layer: int) -> float:
+        """The largest payoff of the layers to which the part may lead."""
+        return self._largest_payoff
 
     @property
     def found(self) -> LayerFacts:

@@ -62,7 +62,7 @@ class Packed:
     def __init__(self, layers: Layers, answers: LayerAnswers, progress: Progress | None) -> None:
         self._layers, self._answers, self._progress = layers, answers, progress
         self.seconds = {"build": 0.0, "solve": 0.0}
-        self._most = answers.facts.largest_payoff  # of the layers so far
+        self._most = 0.0  # that play can end with, from the layer on
         self._building = False
 
     def run(self) -> None:
@@ -85,7 +85,8 @@ class Packed:
     def _solve(self, layer: PackedLayer) -> None:
         began = time.perf_counter()
         facts = _facts(layer)
-        self._most = max(self._most, facts.largest_payoff)
+        later = self._answers.most_behind(self._answers.layer_of(layer.begin))
+        self._most = max(later, facts.largest_payoff)
         lists, chances = _lists(layer.arrays), _weights(layer.arrays)
         bounds = self._widest(layer)
         sweeps = _Sweeps(layer, lists, chances, bounds, self._most, lambda: not self._building)
@@ -109,7 +110,8 @@ class Packed:
         """What positions are worth at least and at most, as far as is known: (at least n, 2).
 
         Nothing is known of those of the layer. Behind them are the later ones that it leads to: of
-        each it is known what the answer says, its value and by how much that can be off.
+        each it is known what the answer says, its value and by how much that can be off. Between
+        these there may be layers to which it can't lead, which perhaps aren't solved yet.
         """
         n = layer.end - layer.begin
         last = max(int(block.next_state.max(initial=-1)) for _, block in layer.blocks)
@@ -120,6 +122,8 @@ class Packed:
         low, high = bounds[n:].T
         np.nextafter(np.subtract(values, off, out=low), -np.inf, out=low)
         np.nextafter(np.add(values, off, out=high), np.inf, out=high)
+        for aside in self._layers.not_behind(layer.begin, layer.begin + len(bounds)):
+            bounds[aside.start - layer.begin : aside.stop - layer.begin] = 0.0
         return bounds
 
     def _narrow(self, sweeps: _Sweeps) -> None:

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rollwise.answer.layer_folder import MANIFEST, LayerFolder, Rows, open_folder
+from rollwise.answer.layer_answers import most_behind
+from rollwise.answer.layer_folder import MANIFEST, LayerFacts, LayerFolder, Rows, open_folder
 from rollwise.answer.layered import ByLayer, are_packed
 from rollwise.answer.layers_apart import PartAnswers
 from rollwise.answer.packed import Packed
 from rollwise.builders.by_layer import find_layers
+from rollwise.builders.rules import as_progress
 from rollwise.errors import RefusedFile, SolutionFileError
 from rollwise.game import Game
 from rollwise.graph import title_of
@@ -44,7 +46,7 @@ class FolderVerification:
         In the folder.
     n_proved : int
         Layers that were proved again.
-    damaged : tuple of int
+    damaged : tuple
         The progress of the layers that don't match their checksums.
     error_bound : float
         The largest bound of the folder.
@@ -63,7 +65,7 @@ class FolderVerification:
     n_states: int
     n_layers: int
     n_proved: int
-    damaged: tuple[int, ...]
+    damaged: tuple[int | tuple[int, ...], ...]
     error_bound: float
     difference: float
     fault: str
@@ -160,17 +162,17 @@ class _Run:
 
     def __init__(self, folder: LayerFolder, game: Game) -> None:
         self._folder, self._game = folder, game
-        self.damaged: tuple[int, ...] = ()
+        self.damaged: tuple[int | tuple[int, ...], ...] = ()
         self.fault, self.n_proved, self.difference = "", 0, 0.0
         self.state: dict[str, int] | None = None
         self.seconds = dict.fromkeys(("checksums", "states", "proof"), 0.0)
-        self._largest_payoff = 0.0
+        self._facts: dict[int, LayerFacts] = {}
 
     def compare(self) -> None:
         """Compare the checksums of the states and of all layers."""
         began = time.perf_counter()
         folder = self._folder
-        self.damaged = tuple(folder.progress[folder.damaged()].tolist())
+        self.damaged = tuple(map(as_progress, folder.progress[folder.damaged()]))
         if not folder.has_its_states:
             self.fault = "its states don't match their checksum"
         elif self.damaged:
@@ -204,7 +206,8 @@ class _Run:
     def _prove(self, layers: Layers, layer: int) -> None:
         """Find the answers of a layer from the rules and later layers, and compare them."""
         begin, end = layers.indptr[layer : layer + 2].tolist()
-        answers = PartAnswers(layers, self._folder.place, layer, begin, self._largest_payoff)
+        later = most_behind(layers.progress, layer, self._facts)
+        answers = PartAnswers(layers, self._folder.place, layer, begin, later)
         here = slice(begin, end)
         again = answers.values[here], answers.error_bounds[here], answers.actions[here]
         # of what the folder says of this layer nothing is read
@@ -213,7 +216,7 @@ class _Run:
             Packed(layers, answers, None).run()
         else:
             ByLayer(layers, answers, None, layers.pieces(layer, begin, end)).run()
-        self._largest_payoff = answers.facts.largest_payoff
+        self._facts[layer] = answers.found
         values, bounds, actions = self._folder.rows
         self._compare(layers, begin, (values[here], bounds[here], actions[here]), again)
 

@@ -19,9 +19,9 @@ from rollwise.builders.compiled.compiling import (
     compiled_rules,
 )
 from rollwise.builders.compiled.explorer import Explorer
-from rollwise.builders.compiled.questions import ask
 from rollwise.builders.compiled.reasons import NotCompilable
 from rollwise.builders.compiled.spot_check import compare, sample
+from rollwise.builders.progress import behind, numbered
 from rollwise.builders.rules import Rules, Situation
 from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
@@ -91,14 +91,14 @@ class Turns(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Layers:
-    """The states of a game, sorted by progress.
+    """The states of a game, sorted by layers, each of which leads to itself and later ones.
 
     Attributes
     ----------
     states : (n_states, n_fields) int32
     indptr : (n_layers + 1,) int64
         Layer i is ``states[indptr[i]:indptr[i + 1]]``.
-    progress : (n_layers,) int64
+    progress : (n_layers,) or (n_layers, n_numbers) int64
     start : int
         The number of the start.
     n_outcomes : int
@@ -149,9 +149,7 @@ class Layers:
                 here = chosen[(place <= chosen) & (chosen < stop)] - place
                 compare(self.rules, arrays, self.states, here)
                 after = arrays.outcome_state
-                back = np.flatnonzero((after >= 0) & (after < begin))
-                if len(back):
-                    raise self._falls(arrays, int(back[0]))
+                self._require_later(i, arrays, after)
                 blocks.append((place - begin, packed(arrays, begin)))
                 self.explorer.forget()
                 each = len(after) / (stop - place)
@@ -202,7 +200,8 @@ class Layers:
             arrays.outcome_state, least, begin, end, self._number, border
         )
         if back >= 0:
-            raise self._falls(arrays, back)
+            raise self._falls(arrays, back, int(arrays.outcome_state[back]))
+        self._require_behind(layer, arrays, border[:n_border], end - begin)
         graph = as_graph(self.rules, arrays, n_border)
         yield Layer(graph, begin, end, border[:n_border])
 
@@ -258,11 +257,52 @@ class Layers:
             after = arrays.outcome_state[arrays.outcome_state >= 0]
             if np.any(after < later):
                 return
+            self._require_later(layer, arrays, arrays.outcome_state)
             yield (turns := Turns(arrays, begin, stop))
             block = block or _at_once(turns)
             begin = stop
 
-    def _falls(self, arrays: Arrays, outcome: int) -> RulesError:
+    def not_behind(self, begin: int, end: int) -> Iterator[slice]:
+        """The states after those of a layer, up to some number, to which it can't lead."""
+        layer = int(np.searchsorted(self.indptr, begin, side="right")) - 1
+        last = int(np.searchsorted(self.indptr, end)) - 1
+        is_behind = behind(self.progress, layer)
+        for i in range(layer + 1, last + 1):
+            if not is_behind[i]:
+                yield slice(int(self.indptr[i]), min(int(self.indptr[i + 1]), end))
+
+    def _require_later(self, layer: int, arrays: Arrays, after: NDArray[np.int32]) -> None:
+        """Make sure that outcomes lead nowhere but to a layer and those behind it.
+
+        Raises
+        ------
+        RulesError
+        """
+        begin, end = self.indptr[layer : layer + 2].tolist()
+        back = np.flatnonzero((after >= 0) & (after < begin))
+        if not len(back) and self.progress.ndim > 1:
+            leaving = np.flatnonzero(after >= end)
+            back = leaving[self._falls_to(layer, after[leaving])]
+        if len(back):
+            raise self._falls(arrays, int(back[0]), int(after[back[0]]))
+
+    def _require_behind(
+        self, layer: int, arrays: Arrays, border: NDArray[np.int32], first: int
+    ) -> None:
+        """The same of a border, which outcomes number from `first` on."""
+        if self.progress.ndim > 1:
+            falls = np.flatnonzero(self._falls_to(layer, border))
+            if len(falls):
+                outcome = int(np.argmax(arrays.outcome_state == first + falls[0]))
+                raise self._falls(arrays, outcome, int(border[falls[0]]))
+
+    def _falls_to(self, layer: int, states: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Whether a number of the progress of a layer is lower in some states: (n,) bool."""
+        may_follow = behind(self.progress, layer)
+        may_follow[layer] = True
+        return ~may_follow[np.searchsorted(self.indptr, states, side="right") - 1]
+
+    def _falls(self, arrays: Arrays, outcome: int, target: int) -> RulesError:
         a = int(np.searchsorted(arrays.outcome_indptr, outcome, side="right")) - 1
         s = int(np.searchsorted(arrays.action_indptr, a, side="right")) - 1
         of, throws, game = self.rules.layout.state, arrays.throws, self.rules.game
@@ -270,11 +310,11 @@ class Layers:
         if throws is not None:  # s is a situation
             s = int(np.searchsorted(throws.situation_indptr, s, side="right")) - 1
         state = of(arrays.states[s].tolist())
-        after = of(self.states[arrays.outcome_state[outcome]].tolist())
+        after = of(self.states[target].tolist())
         return RulesError(
             f"{game.name}: progress() falls from {game.progress(state)} to "
             f"{game.progress(after)} in the state "
-            f"{self.rules.where(Situation(state), label)}; no outcome may lower it"
+            f"{self.rules.where(Situation(state), label)}; {self.rules.no_outcome_lowers}"
         )
 
 
@@ -369,21 +409,11 @@ def find_layers(
         explorer.forget()
     n = explorer.n_states
     found = explorer.graph.states[:n]
-    reached, failed = ask(rules, type(game).progress, found)
-    if failed >= 0:
-        state = rules.layout.state(found[failed].tolist())
-        rules.progress(state)  # which says how
-        raise RulesError(f"{game.name}: progress() fails in the state {rules.state_text(state)}")
-    least, span = int(reached.min()), int(reached.max()) - int(reached.min()) + 1
-    if span > max(n, 1 << 20):  # far apart: number the layers by what there is
-        known, reached = np.unique(reached, return_inverse=True)
-    else:
-        known = np.arange(least, least + span)
-        reached -= least
+    layer, known = numbered(rules, found)
     start = found[0].copy()
-    states, indptr, in_order = _in_layers(found, reached, len(known))
+    states, indptr, in_order = _in_layers(found, layer, len(known))
     kept = np.flatnonzero(np.diff(indptr))
-    del found, reached
+    del found, layer
     explorer.renumber(states)
     large_pages.release()  # of tables and arrays that had to grow
     explorer.counts["place"] = n
@@ -440,7 +470,7 @@ def _compiled(
     if not rules.has_progress:
         raise UsageError(
             f"{game.name} doesn't say how far it has gone; give it a method progress(s), a whole "
-            "number that no outcome lowers, to solve it by layers"
+            "number that no outcome lowers, or a tuple of such numbers, to solve it by layers"
         )
     if jit_disabled():
         raise UsageError(
@@ -450,7 +480,8 @@ def _compiled(
         progress(COMPILING, 0, None)
     try:
         compiled = compiled_rules(rules)
-        compiled_question(rules, type(game).progress)  # before states are looked for
+        parts = rules.progress_size is not None
+        compiled_question(rules, type(game).progress, parts=parts)  # before states are looked for
     except NotCompilable as error:
         raise _no_layers(game, error) from None
     return rules, compiled

@@ -11,6 +11,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rollwise.builders.draws import drawn_by
 from rollwise.dice import Pool
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 
 # Columns of the strategy table, and what was thrown, which no field may be called.
+Progress = int | tuple[int, ...]
 RESERVED = ("action", "value", "win_probability", "error_bound", "throw", ROLLS_LEFT)
 
 # What each rule is given, after the game itself.
@@ -490,14 +492,44 @@ class Rules:
         by_layers = spelled(python="rollwise.solve_by_layers", command_line="solve --by-layer")
         return f"; {by_layers} needs less memory" if self.has_progress else ""
 
-    def progress(self, state: Any) -> int:
+    @cached_property
+    def progress_size(self) -> int | None:
+        """How many numbers `progress` gives in a tuple; None where it is one whole number.
+
+        Raises
+        ------
+        RulesError
+        """
+        reached = self._progress(self.start)
+        return len(reached) if isinstance(reached, tuple) else None
+
+    @property
+    def no_outcome_lowers(self) -> str:
+        """What is asked of the progress, for those whose rules lower it."""
+        if self.progress_size is None:
+            return "no outcome may lower it"
+        swapped = "; where a PASS swaps two of them, give these in order (min first)"
+        return f"no outcome may lower any of its numbers{swapped if self.game.players > 1 else ''}"
+
+    def progress(self, state: Any) -> Progress:
         """How far the game says that it has gone in a state.
 
         Raises
         ------
         RulesError
-            It fails, or gives something else than a whole number of 64 bits.
+            It fails, or gives something else than whole numbers of 64 bits, as many as at the
+            start.
         """
+        reached = self._progress(state)
+        if (len(reached) if isinstance(reached, tuple) else None) != self.progress_size:
+            raise RulesError(
+                f"{self.game.name}: progress() gives {shown(reached)} in the state "
+                f"{self.state_text(state)}, and {shown(self._progress(self.start))} at the start; "
+                "it is one number everywhere, or a tuple of the same length"
+            )
+        return reached
+
+    def _progress(self, state: Any) -> Progress:
         where = f"in the state {self.state_text(state)}"
         try:
             reached = self.game.progress(state)
@@ -508,15 +540,16 @@ class Rules:
                 f"{self.game.name}: progress() fails {where}: {fault_text(error)}"
             ) from error
         try:
-            number = index(reached)
+            given: tuple[Any, ...] = reached if isinstance(reached, tuple) else (reached,)
+            numbers = tuple(map(index, given))
         except TypeError:
-            number = 2**63
-        if not -(2**63) <= number < 2**63:
+            numbers = ()
+        if not numbers or any(not -(2**63) <= number < 2**63 for number in numbers):
             raise RulesError(
                 f"{self.game.name}: progress() gives {shown(reached)} {where}; it is a whole "
-                "number of at most 64 bits"
+                "number of at most 64 bits, or a tuple of such numbers"
             )
-        return number
+        return numbers if isinstance(reached, tuple) else numbers[0]
 
     def state_text(self, state: Any) -> str:
         fields = zip(self.state_type._fields, state, strict=True)  # type: ignore[attr-defined]
@@ -548,6 +581,11 @@ def _is_throw(throw: Any) -> bool:
     if isinstance(throw, np.ndarray):
         return throw.ndim == 1 and throw.dtype.kind in "biu"
     return all(isinstance(part, SupportsIndex) for part in parts)
+
+
+def as_progress(reached: NDArray[np.int64]) -> Progress:
+    """A progress out of an array, as rules give it."""
+    return tuple(reached.tolist()) if reached.ndim else int(reached)
 
 
 def throw_text(throw: Any) -> str:

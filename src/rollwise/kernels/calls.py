@@ -54,6 +54,7 @@ ROOTS_FIELDS = GAME | {
 # Asking a function in a state; returns a code below where it fails.
 QUESTION_FIELDS = GAME | {
     "state": "address of the fields of the state, (n_fields,) int32",
+    "part": "which number of the answer is asked for, where it is a tuple",
     "answer": "what the function answers",
 }
 

@@ -129,6 +129,21 @@ def _whole_typed(number):  # type: ignore[no-untyped-def]
     raise TypingError(f"a field of a state or an action is a {number}, not a whole number")
 
 
+def _part(numbers: Any, part: int) -> int:
+    raise NotImplementedError
+
+
+@overload(_part)
+def _part_typed(numbers, part):  # type: ignore[no-untyped-def]
+    if not isinstance(numbers, types.BaseTuple):
+        raise TypingError(f"what should be a tuple of whole numbers is a {numbers}")
+    places = range(len(numbers))
+    asked = "".join(f" if part == {k}: return as_whole(numbers[{k}])\n" for k in places)
+    scope: dict[str, Any] = {"as_whole": _whole}
+    exec(f"def as_part(numbers, part):\n{asked} raise IndexError('part')", scope)
+    return scope["as_part"]
+
+
 @overload(put)
 def _put_typed(numbers, place, number):  # type: ignore[no-untyped-def]
     return lambda numbers, place, number: tuple_setitem(numbers, place, number)
@@ -208,6 +223,7 @@ def scope_of(rules: Rules, reads: Reads) -> dict[str, Any]:
         "ROOTS": ROOTS,
         "QUESTION": QUESTION,
         "as_whole": _whole,
+        "as_part": _part,
         "prefetch": prefetch,
         "put_whole": _put_whole,
         "as_short": _short,

@@ -295,8 +295,13 @@ def walk(address):{_prologue("ROOTS", scope)}
 """
 
 
-def question_source(rules: Rules, scope: dict[str, Any], *, thrown: bool) -> str:
-    """The adapter of a function that answers with a whole number in a state, or after a throw."""
+def question_source(
+    rules: Rules, scope: dict[str, Any], *, thrown: bool = False, parts: bool = False
+) -> str:
+    """The adapter of a function that answers with a whole number in a state, or after a throw.
+
+    With `parts` it answers with a tuple of them.
+    """
     n_fields = len(rules.field_names)
     asked = f"State({rules.layout.source('int64(fields[{}])')})"
     if thrown and rules.throws is not None:
@@ -304,9 +309,10 @@ def question_source(rules: Rules, scope: dict[str, Any], *, thrown: bool) -> str
         numbers = ", ".join(f"int64(fields[{n_fields + k}])" for k in range(width))
         asked += f", {numbers}" if size is None else f", ({numbers},)"
         n_fields += width
+    part = ", call.part" if parts else ""
     return f"""
 def walk(address):{_prologue("QUESTION", scope)}
     fields = carray(pointer(call.state), ({n_fields},), int32)
-    call.answer = as_whole(question(game, {asked}))
+    call.answer = {"as_part" if parts else "as_whole"}(question(game, {asked}){part})
     return 0
 """

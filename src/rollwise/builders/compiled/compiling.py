@@ -133,7 +133,7 @@ def compiled_rules(rules: Rules) -> CompiledRules:
 
 
 def compiled_question(
-    rules: Rules, function: Callable[..., Any], *, thrown: bool = False
+    rules: Rules, function: Callable[..., Any], *, thrown: bool = False, parts: bool = False
 ) -> CompiledQuestion:
     """Compile a function of game and state, or find it compiled earlier in this process.
 
@@ -141,6 +141,8 @@ def compiled_question(
     ----------
     thrown : bool
         It is a function of game, state and throw.
+    parts : bool
+        It answers with a tuple of whole numbers.
 
     Raises
     ------
@@ -148,14 +150,15 @@ def compiled_question(
         With the reason, in a line, and what to change.
     """
     reads = what_is_read(rules, {"question": function})
-    name = "answer_thrown" if thrown else "answer"
+    name = "answer" + "_thrown" * thrown + "_parts" * parts
     key = f"{name} {reads.key.text}"
     if key not in _QUESTIONS:
         answer = kept_adapter(name, reads.key)
         if answer is None:
             with _tried_once(reads):
                 scope = scope_of(rules, reads)
-                answer = compile_adapter(scope, question_source(rules, scope, thrown=thrown), name)
+                source = question_source(rules, scope, thrown=thrown, parts=parts)
+                answer = compile_adapter(scope, source, name)
         _QUESTIONS[key] = CompiledQuestion(answer, tuple(reads.values))
     return _QUESTIONS[key]
 

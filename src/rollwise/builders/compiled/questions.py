@@ -22,7 +22,10 @@ def _answers(answering: Any, call: Any, states: Any, answers: Any, alive: Any) -
 
 
 def ask(
-    rules: Rules, function: Callable[..., Any], states: NDArray[np.int32]
+    rules: Rules,
+    function: Callable[..., Any],
+    states: NDArray[np.int32],
+    part: int | None = None,
 ) -> tuple[NDArray[np.int64], int]:
     """What a function answers in each state, in compiled code.
 
@@ -32,6 +35,8 @@ def ask(
         Of game and state, and of the throw if the states have one; gives a whole number.
     states : (n, n_fields) or (n, n_columns) int32
         Rows of a graph: all of them positions, or all of them after a throw.
+    part : int, optional
+        Which number of the answer is asked for, if that is a tuple.
 
     Returns
     -------
@@ -44,10 +49,11 @@ def ask(
     NotCompilable, RulesDiffer
     """
     thrown = states.shape[1] > len(rules.field_names)
-    question = compiled_question(rules, function, thrown=thrown)
+    question = compiled_question(rules, function, thrown=thrown, parts=part is not None)
     answers = np.empty(len(states), np.int64)
     call, alive = new_call(QUESTION, rules.game, question.attributes)
+    call["part"] = part or 0
     failed = heard(_answers, question.answer, call, states, answers, alive)
     if failed < 0:
-        compare_answers(rules, function, states, answers)
+        compare_answers(rules, function, states, answers, part)
     return answers, int(failed)

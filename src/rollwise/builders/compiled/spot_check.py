@@ -151,6 +151,7 @@ def compare_answers(
     function: Callable[..., Any],
     states: NDArray[np.int32],
     answers: NDArray[np.int64],
+    part: int | None = None,
 ) -> None:
     """Hold what a compiled function of game and state answers against the plain one.
 
@@ -158,6 +159,8 @@ def compare_answers(
     ----------
     states : (n, n_fields) int32
     answers : (n,) int64
+    part : int, optional
+        Which number of the plain answer these are, if that is a tuple.
 
     Raises
     ------
@@ -167,6 +170,7 @@ def compare_answers(
         at = rules.situation(states[i].tolist())
         try:
             plain = function(rules.game, at.state, *at.throw)
+            plain = plain if part is None else plain[part]
         except Exception as error:
             plain = fault_text(error)
         if plain != answers[i]:
