@@ -76,6 +76,10 @@ class Odd(Pig):
         return (0, 0) if s.banked + s.rival == 0 else (0, 0, 0)
 
 
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
 GAMES = [(Banks(12), Pig(12)), (Tens(24), SuperSix(24)), (Pairs(pieces=2), RoyalUr(pieces=2))]
 
 
@@ -187,9 +191,7 @@ def test_layers_that_do_not_wait_for_each_other_are_solved_together(
     pool = Together()
     found = solve_by_layers(game, save=tmp_path / "two", pool=pool)
     solve_by_layers(game, save=tmp_path / "one")
-    files = sorted(path.name for path in (tmp_path / "one").iterdir())
-    for name in files:
-        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    assert bytes_of(tmp_path / "one") == bytes_of(tmp_path / "two")
     together = [layers for layers in pool.at_once if len(layers) > 1]
     assert together
     for layers in together:

@@ -6,6 +6,10 @@ to read a few pages of them. ``manifest.json`` says what the folder is of, and h
 the rows of each layer that is proved. It is replaced, all at once, after these rows have reached
 the disk. So whatever ends a run, the manifest names whole layers only, and the same run begun
 anew goes on from there.
+
+Of a game whose entries alone are kept, the folder has all rows until every layer is proved. Then
+the rows of the entries are written into files of their own (``entered_states.npy`` and so on),
+the manifest is replaced by one that names these, and the files with all rows are removed.
 """
 
 from __future__ import annotations
@@ -35,6 +39,8 @@ MANIFEST = "manifest.json"
 ARRAYS: dict[str, Any] = {"values": np.float64, "error_bounds": np.float64, "actions": np.int32}
 SECONDS_BETWEEN = 1.0  # manifests of a run with many small layers
 AT_ONCE = 1 << 22  # rows that a checksum reads
+ENTERED = "entered.npy"  # the numbers of the entries, until all layers are proved
+ALL, ENTRIES = "all", "entries"  # what can be kept
 
 
 @dataclass(frozen=True)
@@ -153,6 +159,31 @@ class LayerFolder:
                 "`rollwise solve --by-layer --save FOLDER --resume` goes on with them"
             )
 
+    @property
+    def keep_what(self) -> str:
+        """Which states are kept at the end: ``all`` or ``entries``."""
+        return str(self.about.get("keep", ALL))
+
+    @property
+    def has_entries_only(self) -> bool:
+        """Whether it has only those rows, all of them proved."""
+        return _rows_of(self.about) == ENTRIES
+
+    def entered(self) -> NDArray[np.int64]:
+        """The numbers of the entries, of a run that isn't done.
+
+        Raises
+        ------
+        SolutionFileError
+        """
+        try:
+            found = np.load(self.place / ENTERED, allow_pickle=False)
+            if checksum_of([found]) != self.about["entered_checksum"]:
+                raise ValueError(f"{ENTERED} was changed")
+        except (OSError, ValueError, KeyError) as error:
+            raise _damaged(self.place, error) from error
+        return np.asarray(found, np.int64)
+
     def map_again(self) -> None:
         """Map the files anew: on other machines that is when one sees what was written here."""
         self.maps = _maps(self.place, "r+")
@@ -169,7 +200,8 @@ class LayerFolder:
     def write(self) -> None:
         """Bring all rows to the disk, and then the manifest that names them."""
         for array in self.maps:
-            array.flush()
+            if array.flags.writeable:
+                array.flush()
         layers = [
             {"progress": progress, "end": end, **self._entry(i)}
             for i, (progress, end) in enumerate(
@@ -240,8 +272,11 @@ def begin_folder(
     indptr: NDArray[np.int64],
     progress: NDArray[np.int64],
     about: Mapping[str, Any],
+    entered: NDArray[np.int64] | None = None,
 ) -> LayerFolder:
     """Make a folder for an answer, with its states and nothing else yet.
+
+    In the end it keeps all of them, or those whose numbers are given as `entered`.
 
     Its files have their place on the disk before anything is solved: to write to a mapped file
     on a disk that is full would end the process.
@@ -259,13 +294,17 @@ def begin_folder(
             np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
             with path.open("r+b") as file:
                 _reserve(file, path.stat().st_size)
+        if entered is not None:
+            _write_array(place / ENTERED, entered)
     except OSError as error:
         _remove(place)
         raise write_error(place, error) from error
     except OutputError:
         _remove(place)
         raise
-    facts = {**identity_of(game), **about, "states_checksum": checksum_of([states])}
+    facts = {**identity_of(game), **about, "keep": ALL, "states_checksum": checksum_of([states])}
+    if entered is not None:
+        facts |= {"keep": ENTRIES, "rows": ALL, "entered_checksum": checksum_of([entered])}
     made = _mapped(place, facts, indptr, progress, {}, {}, "r+")
     made.write()
     return made
@@ -288,10 +327,68 @@ def _reserve(file: IO[bytes], size: int) -> None:
 
 
 def _remove(place: Path) -> None:
-    """Remove the arrays of a folder that has no manifest yet."""
-    for name in ("states", *ARRAYS):
+    """Remove the arrays with all rows, of a folder whose manifest names none of them."""
+    for name in (ENTERED, *(f"{name}.npy" for name in ("states", *ARRAYS))):
         with contextlib.suppress(OSError):
-            (place / f"{name}.npy").unlink()
+            (place / name).unlink()
+
+
+def with_entries_only(folder: LayerFolder) -> LayerFolder:
+    """A folder whose layers are all proved, when it has kept nothing but its entries.
+
+    Raises
+    ------
+    OutputError
+        The entries can't be written. The folder is as it was then.
+    SolutionFileError
+        Nobody can tell any more which these are.
+    """
+    if folder.has_entries_only:
+        _remove(folder.place)  # which a run that was stopped may have left
+        return folder
+    place, entered = folder.place, folder.entered()
+    arrays = {name: getattr(folder, name)[entered] for name in ("states", *ARRAYS)}
+    for name, array in arrays.items():
+        _write_array(place / _file_name(name, ENTRIES), array)
+    facts = {name: fact for name, fact in folder.about.items() if name != "entered_checksum"}
+    facts |= {
+        "rows": ENTRIES,
+        "n_found": len(folder.states),
+        "start": int(np.searchsorted(entered, folder.about["start"])),
+        "states_checksum": checksum_of([arrays["states"]]),
+    }
+    indptr = np.searchsorted(entered, folder.indptr)
+    made = _mapped(place, facts, indptr, folder.progress, {}, folder.names, "r")
+    for layer, (_, counted) in folder.proved.items():
+        made.proved[layer] = made._checksum(layer), counted
+    made.write()
+    _remove(place)
+    return made
+
+
+def _write_array(path: Path, array: NDArray[Any]) -> None:
+    """Write an array into a file, all at once or not at all."""
+
+    def write(where: Path) -> None:
+        with where.open("wb") as file:
+            np.save(file, array, allow_pickle=False)
+
+    write_atomically(path, write)
+
+
+def _rows_of(about: Mapping[str, Any]) -> str:
+    """Which rows a folder has: all, or those of the entries."""
+    return str(about.get("rows", ALL))
+
+
+def _file_name(name: str, rows: str) -> str:
+    return f"{name}.npy" if rows == ALL else f"entered_{name}.npy"
+
+
+def _damaged(place: Path, error: Exception) -> SolutionFileError:
+    return SolutionFileError(
+        f"{place} is damaged: {error}; solve the game again into an empty folder"
+    )
 
 
 def map_rows(place: Path) -> Rows:
@@ -356,11 +453,11 @@ def open_folder(place: Path, game: Game | None = None, *, to_write: bool = False
         if any(len(getattr(made, name)) != n for name in ("states", *ARRAYS)):
             raise ValueError("a file has other rows than the manifest")
         if to_write and not made.has_its_states:
-            raise ValueError("states.npy holds other states than were found")
+            raise ValueError(
+                f"{_file_name('states', _rows_of(made.about))} holds other states than were found"
+            )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise SolutionFileError(
-            f"{place} is damaged: {error}; solve the game again into an empty folder"
-        ) from error
+        raise _damaged(place, error) from error
     return made
 
 
@@ -427,13 +524,15 @@ def _mapped(
     names: dict[int, str],
     mode: Any,
 ) -> LayerFolder:
-    maps = _maps(place, mode)
-    states = np.load(place / "states.npy", mmap_mode="r", allow_pickle=False).view(np.ndarray)
+    rows = _rows_of(about)
+    maps = _maps(place, mode, rows)
+    path = place / _file_name("states", rows)
+    states = np.load(path, mmap_mode="r", allow_pickle=False).view(np.ndarray)
     return LayerFolder(place, about, states, indptr, progress, *_plain(maps), proved, names, maps)
 
 
-def _maps(place: Path, mode: Any) -> list[np.memmap[Any, Any]]:
-    paths = [place / f"{name}.npy" for name in ARRAYS]
+def _maps(place: Path, mode: Any, rows: str = ALL) -> list[np.memmap[Any, Any]]:
+    paths = [place / _file_name(name, rows) for name in ARRAYS]
     return [np.load(path, mmap_mode=mode, allow_pickle=False) for path in paths]
 
 

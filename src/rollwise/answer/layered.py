@@ -21,16 +21,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.between import entries_of, require_small
 from rollwise.answer.layer_answers import LayerAnswers
 from rollwise.answer.layer_files import write_layers
-from rollwise.answer.layer_folder import MANIFEST, LayerFacts, begin_folder, open_folder
+from rollwise.answer.layer_folder import (
+    ALL,
+    ENTRIES,
+    MANIFEST,
+    LayerFacts,
+    LayerFolder,
+    begin_folder,
+    open_folder,
+    with_entries_only,
+)
 from rollwise.answer.packed import WORTHWHILE, Packed, can_be_packed, held_at_once
 from rollwise.answer.rows import Cells, Columns, cells_of, frame_of
 from rollwise.answer.turns import turn_values
 from rollwise.answer.worth import Worth
 from rollwise.builders.arrays import action_names, lotteries_of
 from rollwise.builders.by_layer import Layer
-from rollwise.errors import UsageError, spelled
+from rollwise.errors import UnknownState, UsageError, spelled
+from rollwise.faults import shown
 from rollwise.game import Game
 from rollwise.graph import (
     THROW,
@@ -97,6 +108,10 @@ class LayeredSolution(Worth):
         Whether the states of each layer are in the order of their fields.
     kept_from : str or None
         When it was found, if it was kept since.
+    keep : str
+        Which states it has: ``all``, or ``entries``, those that are entered from another layer.
+    n_found : int or None
+        How many states were found, if these aren't all.
     seconds : dict of float
         Time spent to find the ``states``, and to ``build``, ``solve`` and
         ``certify`` the layers; a layer is certified while the next is solved.
@@ -120,6 +135,13 @@ class LayeredSolution(Worth):
     in_order: bool
     seconds: Mapping[str, float]
     kept_from: str | None = None
+    keep: str = ALL
+    n_found: int | None = None
+
+    @property
+    def n_states(self) -> int:
+        """How many states the game has, kept or not."""
+        return len(self.states) if self.n_found is None else self.n_found
 
     @property
     def objective(self) -> str:
@@ -153,7 +175,12 @@ class LayeredSolution(Worth):
         UnknownState
         """
         row = row_of(self.field_names, state, self.title)
-        found = int(self._searched(np.array([row]))[0])
+        found = int(self.places_of(np.array([row]))[0])
+        if found < 0 and self.keep != ALL:
+            raise UnknownState(
+                f"{self.title}: this state isn't among those that are entered from another layer, "
+                "which alone were kept; advise() and part() solve it again"
+            )
         return found if found >= 0 else find_state(self.states, self.field_names, row, self.title)
 
     def numbers_of(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -163,18 +190,39 @@ class LayeredSolution(Worth):
         ------
         UnknownState
         """
-        found = self._searched(rows)
+        found = self.places_of(rows)
         for i in np.flatnonzero(found < 0).tolist():
             found[i] = self.find(rows[i].tolist())
         return found
 
-    def _searched(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
+    def require_progress(self, rows: NDArray[np.int32]) -> None:
+        """Make sure that states have a progress that some state of the game has.
+
+        Raises
+        ------
+        UnknownState
+        """
+        from rollwise.builders.progress import layers_with
+        from rollwise.builders.rules import Rules
+
+        rules = Rules(self.game)
+        for row in rows.tolist():
+            state = rules.layout.state(row)
+            reached = np.array([rules.progress(state)], np.int64)
+            if np.any(self.progress[layers_with(self.progress, reached)] != reached):
+                raise UnknownState(
+                    f"{self.title}: no play comes to the state {rules.state_text(state)}"
+                )
+
+    def places_of(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
         """The numbers of states, by bisection in their layers; -1 for those that aren't found."""
         from rollwise.builders.progress import layers_with, progress_of
         from rollwise.builders.rules import Rules
 
         if not self.in_order:
-            return np.full(len(rows), -1)
+            if self.keep == ALL:
+                return np.full(len(rows), -1)
+            return np.array([self._by_row.get(bytes(row), -1) for row in rows], np.int64)
         reached = progress_of(Rules(self.game), rows, self.progress[-1])
         layer = layers_with(self.progress, reached)
         low, high = self.layers[layer], self.layers[layer + 1]
@@ -196,23 +244,43 @@ class LayeredSolution(Worth):
         Returns
         -------
         Solution
-            Certified. Next states are ends of play that are worth their values.
+            Certified. Next states are ends of play that are worth their values. Where only entries
+        are kept, the states between these and the state are solved again, and are in it too.
 
         Raises
         ------
         UnknownState
         """
-        number = self.find(state)
-        if number not in self._turns:
+        row = tuple(row_of(self.field_names, state, self.title))
+        if row not in self._turns:
+            if self.keep == ALL:
+                found = self.parts(np.array([self.find(row)]))
+            else:
+                from rollwise.answer.between import solved_again
+
+                found = solved_again(self, row)
             if len(self._turns) >= MOST_TURNS:
                 del self._turns[next(iter(self._turns))]
-            self._turns[number] = self.parts(np.array([number]))
-        return self._turns[number]
+            self._turns[row] = found
+        return self._turns[row]
 
     @cached_property
-    def _turns(self) -> dict[int, Solution]:
+    def _turns(self) -> dict[tuple[int, ...], Solution]:
         """The turns that were asked for last, since play asks for each move by move."""
         return {}
+
+    @cached_property
+    def _by_row(self) -> dict[bytes, int]:
+        """The numbers of the states by their fields, where these aren't in order."""
+        return {bytes(row): number for number, row in enumerate(np.asarray(self.states))}
+
+    def whole(
+        self, progress: Callable[[str, int, int | None], None] | None = None
+    ) -> LayeredSolution:
+        """The answer in all states: solved again, if only the entries were kept."""
+        if self.keep == ALL:
+            return self
+        return solve_by_layers(self.game, progress=progress)
 
     def parts(self, numbers: NDArray[np.int64]) -> Solution:
         """The answer in some states and their turns, as `part` gives it in one.
@@ -262,6 +330,8 @@ class LayeredSolution(Worth):
         from rollwise.builders.rules import Rules
         from rollwise.builders.some_states import positions_at_once
 
+        if self.keep != ALL:
+            return self.whole().part_where(where)
         chosen = self.states_where(where and said_of(where, self.field_names))
         most = positions_at_once(Rules(self.game))
         if not 0 < len(chosen) <= most:
@@ -333,7 +403,7 @@ class LayeredSolution(Worth):
         """One page for people, as `Solution.report`; what takes the whole game is estimated."""
         from rollwise.report import ReportPage, report
 
-        page = ReportPage(self.title, report(self))
+        page = ReportPage(self.title, report(self.whole()))
         if path is not None:
             page.save(path)
         return page
@@ -357,9 +427,10 @@ class LayeredSolution(Worth):
 
     def __repr__(self) -> str:
         worth = (certified if self.is_score else chance)(self.value, self.error_bound)
+        kept = "" if self.keep == ALL else f", {len(self.states):,} of them kept"
         return (
             f"<LayeredSolution of {self.title}: {worth} ({self.status}), "
-            f"{len(self.states):,} states in {len(self.progress):,} layers>"
+            f"{self.n_states:,} states in {len(self.progress):,} layers{kept}>"
         )
 
 
@@ -415,6 +486,7 @@ def solve_by_layers(
     resume: bool = False,
     progress: Callable[[str, int, int | None], None] | None = None,
     pool: Pool | None = None,
+    keep: str = ALL,
 ) -> LayeredSolution:
     """Solve a game a layer at a time, and certify the answer.
 
@@ -432,12 +504,16 @@ def solve_by_layers(
         Called now and then as ``progress(stage, done, total or None)``.
     pool : Pool, optional
         Whose workers solve the layers. They all see the folder, by the same name.
+    keep : {"all", "entries"}
+        Which states the answer has in the end: all, or the start and those that are entered from
+        another layer. What lies between is solved again when `LayeredSolution.part` or `advise`
+        asks for it.
 
     Raises
     ------
     UsageError
         The game doesn't measure its progress, or its rules can't be compiled. Workers, and no
-        folder that they share.
+        folder that they share. Entries, and a layer has too much between them.
     ClusterError
         The workers are gone. What they proved is kept.
     RulesError
@@ -448,8 +524,14 @@ def solve_by_layers(
     """
     if pool is not None and save is None:
         raise UsageError("workers share a folder; say which, to `save` the layers in")
+    if keep not in (ALL, ENTRIES):
+        raise UsageError(f"what is kept is {ALL} or {ENTRIES}, not {shown(keep)}")
     began = time.perf_counter()
-    layers, answers = _begun(game, save, resume, max_states, progress)
+    place = None if save is None else Path(save)
+    folder = _opened(game, place, resume, keep)
+    if folder is not None and folder.has_entries_only:
+        return open_layers(folder.place, game)
+    layers, answers = _begun(game, place, folder, max_states, progress, keep)
     seconds = {"states": time.perf_counter() - began}
     is_packed = are_packed(layers)
     memory_limits.require(
@@ -467,7 +549,14 @@ def solve_by_layers(
         work.run()
     finally:
         answers.close()
-    return _answer(game, layers, answers, seconds | work.seconds)
+    found = _answer(game, layers, answers, seconds | work.seconds)
+    if keep == ALL:
+        return found
+    if answers.folder is None:
+        assert layers.entered is not None
+        return entries_of(found, layers.entered)
+    with_entries_only(answers.folder)
+    return replace(open_layers(answers.folder.place, game), seconds=found.seconds)
 
 
 def are_packed(layers: Layers) -> bool:
@@ -475,42 +564,68 @@ def are_packed(layers: Layers) -> bool:
     return can_be_packed(layers.rules) and layers.n_outcomes > WORTHWHILE
 
 
+def _opened(game: Game, place: Path | None, resume: bool, keep: str) -> LayerFolder | None:
+    """The folder of a run that was stopped; None where there is nothing to go on with.
+
+    Raises
+    ------
+    UsageError
+        There is an answer in the folder, or a part of one, and nobody said to go on with it, or
+        it keeps something else.
+    """
+    if place is None or not (place / MANIFEST).exists():
+        return None
+    folder = open_folder(place, game, to_write=True)
+    if not resume:
+        more = spelled(python="resume=True", command_line="--resume")
+        raise UsageError(
+            f"{place} holds {len(folder.proved):,} of {len(folder.progress):,} layers of "
+            f"{title_of(game.name, game.parameters)} already; {more} goes on with them, or "
+            "choose another folder"
+        )
+    if folder.keep_what != keep:
+        said = spelled(
+            python=f'keep="{folder.keep_what}"', command_line=f"--keep {folder.keep_what}"
+        )
+        raise UsageError(f"{place} was begun with {said}; go on so, or choose another folder")
+    damaged = folder.drop_damaged()
+    if folder.has_entries_only:  # what lies between isn't there to solve a layer anew
+        return None if damaged else with_entries_only(folder)
+    if keep == ENTRIES:
+        folder.entered()  # which are needed in the end
+    return folder
+
+
 def _begun(
     game: Game,
-    save: str | Path | None,
-    resume: bool,
+    place: Path | None,
+    folder: LayerFolder | None,
     max_states: int | None,
     progress: Callable[[str, int, int | None], None] | None,
+    keep: str,
 ) -> tuple[Layers, LayerAnswers]:
     """The layers of a game, and what is known of them: of a run that was stopped, what it proved.
 
     Raises
     ------
     UsageError
-        There is an answer in the folder, or a part of one, and nobody said to go on with it.
     """
     from rollwise.builders.by_layer import find_layers, known_layers
 
-    place = None if save is None else Path(save)
-    if place is not None and (place / MANIFEST).exists():
-        folder = open_folder(place, game, to_write=True)
-        if not resume:
-            more = spelled(python="resume=True", command_line="--resume")
-            raise UsageError(
-                f"{place} holds {len(folder.proved):,} of {len(folder.progress):,} layers of "
-                f"{title_of(game.name, game.parameters)} already; {more} goes on with them, or "
-                "choose another folder"
-            )
-        folder.drop_damaged()
+    if folder is not None:
         about = {name: folder.about[name] for name in ABOUT}
         layers = known_layers(game, folder.states, folder.indptr, folder.progress, **about)
         return layers, LayerAnswers(layers, folder)
-    layers = find_layers(game, max_states=max_states, progress=progress)
+    only = keep == ENTRIES
+    layers = find_layers(game, max_states=max_states, progress=progress, entered=only)
+    if only:
+        require_small(layers)
     if place is None:
         return layers, LayerAnswers(layers)
     about = {name: getattr(layers, name) for name in ABOUT}
     arrays = layers.states, layers.indptr, layers.progress
-    return layers, LayerAnswers(layers, begin_folder(place, game, *arrays, about))
+    made = begin_folder(place, game, *arrays, about, layers.entered)
+    return layers, LayerAnswers(layers, made)
 
 
 def _bytes_to_solve(layers: Layers, is_packed: bool) -> int:
@@ -580,6 +695,8 @@ def open_layers(folder: str | Path, game: Game) -> LayeredSolution:
         actions=found.actions,
         start=found.about["start"],
         in_order=found.about["in_order"],
+        keep=found.keep_what,
+        n_found=found.about.get("n_found"),
         seconds={"read": time.perf_counter() - began},
         **_of_facts(found.facts),
     )

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rollwise.answer.layer_answers import LayerAnswers
-from rollwise.answer.layer_folder import ARRAYS, LayerFacts, map_rows, write_rows
+from rollwise.answer.layer_folder import ARRAYS, LayerFacts, Rows, map_rows, write_rows
 from rollwise.answer.layered import ABOUT, ByLayer
 from rollwise.answer.packed import Packed
 from rollwise.builders import by_layer
@@ -231,9 +231,9 @@ class PartAnswers(LayerAnswers):
     """
 
     def __init__(
-        self, layers: Layers, place: Path, layer: int, begin: int, largest_payoff: float
+        self, layers: Layers, rows: Rows, layer: int, begin: int, largest_payoff: float
     ) -> None:
-        super().__init__(layers, rows=map_rows(place))
+        super().__init__(layers, rows=rows)
         self.known = frozenset(range(len(layers))) - {layer}
         self._largest_payoff, self._layer, self.end = largest_payoff, layer, begin
 
@@ -258,7 +258,8 @@ def solve_part(part: Part) -> Counted:
     """Find the answers of a part, and write them into the folder."""
     with _busy:
         layers = _layers_of(part)
-        answers = PartAnswers(layers, part.place, part.layer, part.begin, part.largest_payoff)
+        rows = map_rows(part.place)
+        answers = PartAnswers(layers, rows, part.layer, part.begin, part.largest_payoff)
         if part.is_packed:
             work: Packed | ByLayer = Packed(layers, answers, None)
         else:

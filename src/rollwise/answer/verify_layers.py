@@ -15,9 +15,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rollwise.answer.layer_answers import most_behind
-from rollwise.answer.layer_folder import MANIFEST, LayerFacts, LayerFolder, Rows, open_folder
+from rollwise.answer.layer_folder import (
+    MANIFEST,
+    LayerFacts,
+    LayerFolder,
+    Rows,
+    map_rows,
+    open_folder,
+)
 from rollwise.answer.layered import ByLayer, are_packed
 from rollwise.answer.layers_apart import PartAnswers
 from rollwise.answer.packed import Packed
@@ -167,6 +175,7 @@ class _Run:
         self.state: dict[str, int] | None = None
         self.seconds = dict.fromkeys(("checksums", "states", "proof"), 0.0)
         self._facts: dict[int, LayerFacts] = {}
+        self._spread: Rows | None = None
 
     def compare(self) -> None:
         """Compare the checksums of the states and of all layers."""
@@ -183,14 +192,11 @@ class _Run:
     def prove(self, max_states: int | None, progress: Progress | None) -> None:
         """Find the states anew, and prove the layers again until one is at fault."""
         began = time.perf_counter()
-        folder, n = self._folder, len(self._folder.states)
-        layers = find_layers(self._game, max_states=max_states, progress=progress)
+        folder = self._folder
+        only = folder.has_entries_only
+        layers = find_layers(self._game, max_states=max_states, progress=progress, entered=only)
         self.seconds["states"] = time.perf_counter() - began
-        same = layers.start == folder.about["start"] and all(
-            np.array_equal(getattr(layers, name), getattr(folder, name))
-            for name in ("states", "indptr", "progress")
-        )
-        if not same:
+        if not self._has_states_of(layers):
             self.fault = "its states aren't those of the game"
             return
         began = time.perf_counter()
@@ -200,6 +206,7 @@ class _Run:
                 break
             self.n_proved += 1
             if progress is not None:
+                n = len(layers.states)
                 progress("proving layers", n - int(layers.indptr[layer]), n)
         self.seconds["proof"] = time.perf_counter() - began
 
@@ -207,7 +214,7 @@ class _Run:
         """Find the answers of a layer from the rules and later layers, and compare them."""
         begin, end = layers.indptr[layer : layer + 2].tolist()
         later = most_behind(layers.progress, layer, self._facts)
-        answers = PartAnswers(layers, self._folder.place, layer, begin, later)
+        answers = PartAnswers(layers, self._rows(layers), layer, begin, later)
         here = slice(begin, end)
         again = answers.values[here], answers.error_bounds[here], answers.actions[here]
         # of what the folder says of this layer nothing is read
@@ -217,11 +224,47 @@ class _Run:
         else:
             ByLayer(layers, answers, None, layers.pieces(layer, begin, end)).run()
         self._facts[layer] = answers.found
+        if layers.entered is not None:
+            first, last = self._folder.indptr[layer : layer + 2].tolist()
+            kept, here = layers.entered[first:last], slice(first, last)
+            again = again[0][kept - begin], again[1][kept - begin], again[2][kept - begin]
+        else:
+            kept = np.arange(begin, end)
         values, bounds, actions = self._folder.rows
-        self._compare(layers, begin, (values[here], bounds[here], actions[here]), again)
+        known = values[here], bounds[here], actions[here]
+        self._compare(layers, kept, known, again)
+        if self._spread is not None:  # earlier layers read what the folder says
+            for which in range(3):
+                self._spread[which][kept] = known[which]
 
-    def _compare(self, layers: Layers, begin: int, known: Rows, again: Rows) -> None:
-        """Compare the answers of a layer with those that were found again."""
+    def _has_states_of(self, layers: Layers) -> bool:
+        """Whether the folder has the states of the game, or those of them that are entered."""
+        folder, start, indptr, states = self._folder, layers.start, layers.indptr, layers.states
+        if layers.entered is not None:
+            start = int(np.searchsorted(layers.entered, start))
+            indptr, states = np.searchsorted(layers.entered, indptr), states[layers.entered]
+        return (
+            start == folder.about["start"]
+            and np.array_equal(states, folder.states)
+            and np.array_equal(indptr, folder.indptr)
+            and np.array_equal(layers.progress, folder.progress)
+        )
+
+    def _rows(self, layers: Layers) -> Rows:
+        """What the folder says of all states; nothing yet, of those that it doesn't keep."""
+        if layers.entered is None:
+            return map_rows(self._folder.place)
+        if self._spread is None:
+            n = len(layers.states)
+            self._spread = np.full(n, np.nan), np.full(n, np.nan), np.zeros(n, np.int32)
+            for which in range(3):
+                self._spread[which][layers.entered] = self._folder.rows[which]
+        return self._spread
+
+    def _compare(self, layers: Layers, states: NDArray[np.int64], known: Rows, again: Rows) -> None:
+        """Compare the answers of some states with those that were found again."""
+        if not len(states):
+            return
         (values, bounds, actions), (values_again, bounds_again, actions_again) = known, again
         apart = np.abs(values - values_again)
         rounded = np.nextafter(np.nextafter(apart, np.inf) + bounds_again, np.inf)
@@ -231,10 +274,10 @@ class _Run:
         if len(wrong):
             i = int(wrong[np.argmax(np.where(np.isnan(apart[wrong]), np.inf, apart[wrong]))])
             said = f"{values[i]!s} ± {bounds[i]:.1e}, which can't be proved"
-            self._blame(layers, begin + i, f"the value of {{}} is {said}")
+            self._blame(layers, int(states[i]), f"the value of {{}} is {said}")
         elif len(other := np.flatnonzero(actions != actions_again)):
             said = "the action of {} isn't the first of the best ones"
-            self._blame(layers, begin + int(other[0]), said)
+            self._blame(layers, int(states[other[0]]), said)
 
     def _blame(self, layers: Layers, state: int, fault: str) -> None:
         row = layers.states[state].tolist()

@@ -21,6 +21,7 @@ from rollwise.builders.compiled.compiling import (
 from rollwise.builders.compiled.explorer import Explorer
 from rollwise.builders.compiled.reasons import NotCompilable
 from rollwise.builders.compiled.spot_check import compare, sample
+from rollwise.builders.entries import Entries
 from rollwise.builders.progress import behind, numbered
 from rollwise.builders.rules import Rules, Situation
 from rollwise.errors import RulesError, UsageError
@@ -105,6 +106,8 @@ class Layers:
         Of all states together.
     in_order : bool
         Whether the states of each layer are in the order of their fields.
+    entered : (n_entered,) int64, optional
+        The start, and the states to which other layers lead, if these were asked for.
     """
 
     rules: Rules
@@ -115,6 +118,7 @@ class Layers:
     n_outcomes: int
     in_order: bool
     explorer: Explorer
+    entered: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.progress)
@@ -325,13 +329,16 @@ def _at_once(turns: Turns) -> int:
 
 
 def _in_layers(
-    found: NDArray[np.int32], layer: NDArray[np.int64], n_layers: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64], bool]:
+    found: NDArray[np.int32],
+    layer: NDArray[np.int64],
+    n_layers: int,
+    marked: NDArray[np.int64] | None = None,
+) -> tuple[NDArray[np.int32], NDArray[np.int64], bool, NDArray[np.int64] | None]:
     """States in the order of their layers, with room for more, and where each layer begins.
 
     Within a layer they are in the order of their fields, if these fit one number: so states that
     are alike are near each other in memory, and so are those that they lead to. Whether they do
-    is the third thing that is given.
+    is the third thing that is given. The fourth are the new numbers of those that are marked.
     """
     n, n_fields = found.shape
     indptr = np.empty(n_layers + 1, np.int64)
@@ -340,15 +347,20 @@ def _in_layers(
     bits = [int(span).bit_length() for span in (*(box[1] - box[0]), n_layers - 1)]
     if sum(bits) > 64:
         sort_by_layer(found, layer, indptr, states)
-        return states, indptr, False
+        if marked is None:
+            return states, indptr, False, None
+        is_marked = np.zeros(n, np.bool_)
+        is_marked[marked] = True
+        return states, indptr, False, np.flatnonzero(is_marked[np.argsort(layer, kind="stable")])
     behind = np.array([sum(bits[k + 1 : -1]) for k in range(n_fields)], np.uint64)
     shift = np.append(behind, np.uint64(sum(bits[:-1])))
     mask = np.array([(1 << width) - 1 for width in bits[:-1]], np.uint64)
     keys = large_pages.empty(n, np.uint64)
     pack_rows(found, layer, box[0], shift, keys)
+    wanted = None if marked is None else np.sort(keys[marked])
     keys.sort()
     unpack_rows(keys, box[0], shift, mask, indptr, states)
-    return states, indptr, True
+    return states, indptr, True, None if wanted is None else np.searchsorted(keys, wanted)
 
 
 def packed(arrays: Arrays, origin: int) -> Block:
@@ -381,8 +393,14 @@ def find_layers(
     *,
     max_states: int | None = None,
     progress: Callable[[str, int, int | None], None] | None = None,
+    entered: bool = False,
 ) -> Layers:
     """Find the states of a game, and sort them by progress.
+
+    Parameters
+    ----------
+    entered : bool
+        Find out as well which states are entered from another layer.
 
     Raises
     ------
@@ -401,19 +419,23 @@ def find_layers(
     explorer = Explorer(rules, compiled, rules.roots(most) if roots is None else roots, most)
     del roots
     more, n_outcomes = True, 0
+    entries = Entries(rules, explorer.n_roots) if entered else None
     while more:
         if progress is not None:
             progress("finding states", explorer.place, explorer.n_states)
         more = explorer.run()
         n_outcomes += explorer.n_outcomes
+        if entries is not None:
+            entries.look(explorer)
         explorer.forget()
     n = explorer.n_states
     found = explorer.graph.states[:n]
     layer, known = numbered(rules, found)
     start = found[0].copy()
-    states, indptr, in_order = _in_layers(found, layer, len(known))
+    marked = None if entries is None else np.flatnonzero(entries.marks[:n])
+    states, indptr, in_order, numbers = _in_layers(found, layer, len(known), marked)
     kept = np.flatnonzero(np.diff(indptr))
-    del found, layer
+    del found, layer, entries
     explorer.renumber(states)
     large_pages.release()  # of tables and arrays that had to grow
     explorer.counts["place"] = n
@@ -429,6 +451,7 @@ def find_layers(
         n_outcomes,
         in_order,
         explorer,
+        numbers,
     )
 
 

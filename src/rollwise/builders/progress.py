@@ -39,11 +39,11 @@ def numbered(rules: Rules, states: NDArray[np.int32]) -> tuple[Numbers, Numbers]
     """
     size, most = rules.progress_size, max(len(states), WIDE)
     if size is None:
-        return _from_zero(_asked(rules, states, None), most)
-    layer, found = _from_zero(_asked(rules, states, 0), most)
+        return _from_zero(asked(rules, states, None), most)
+    layer, found = _from_zero(asked(rules, states, 0), most)
     known = found[:, None]
     for part in range(1, size):
-        number, found = _from_zero(_asked(rules, states, part), most)
+        number, found = _from_zero(asked(rules, states, part), most)
         layer *= len(found)
         layer += number
         there, layer = _that_are_there(layer, len(known) * len(found), most)
@@ -55,7 +55,7 @@ def numbered(rules: Rules, states: NDArray[np.int32]) -> tuple[Numbers, Numbers]
     return place[layer], known[order]
 
 
-def _asked(rules: Rules, states: NDArray[np.int32], part: int | None) -> Numbers:
+def asked(rules: Rules, states: NDArray[np.int32], part: int | None) -> Numbers:
     """What `progress` says of states, or one of its numbers."""
     game = rules.game
     reached, failed = ask(rules, type(game).progress, states, part)
@@ -103,9 +103,10 @@ def progress_of(rules: Rules, rows: NDArray[np.int32], otherwise: Numbers) -> Nu
     if len(rows) > FEW:
         size = rules.progress_size
         parts = (None,) if size is None else range(size)
-        asked = [ask(rules, type(rules.game).progress, rows, part) for part in parts]
-        if all(failed < 0 for _, failed in asked):
-            return asked[0][0] if size is None else np.column_stack([said for said, _ in asked])
+        found_each = [ask(rules, type(rules.game).progress, rows, part) for part in parts]
+        if all(failed < 0 for _, failed in found_each):
+            said = [reached for reached, _ in found_each]
+            return said[0] if size is None else np.column_stack(said)
     for i, row in enumerate(rows.tolist()):
         with suppress(RollwiseError):
             found[i] = rules.progress(rules.layout.state(row))

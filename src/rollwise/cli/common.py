@@ -386,6 +386,16 @@ def solve_or_open(
         return solve_by_layers(game, progress=progress)
 
 
+def in_all_states(found: Solution | LayeredSolution) -> Solution | LayeredSolution:
+    """An answer with all its states, solved again where a folder has only the entries of layers."""
+    from rollwise.answer.solution import Solution
+
+    if isinstance(found, Solution):
+        return found
+    with Progress() as progress:
+        return found.whole(progress)
+
+
 def print_json(document: Any) -> None:
     """One JSON document on stdout."""
     write_json(as_json(document) + "\n")

@@ -21,12 +21,14 @@ def print_layers(
     save: Path | None,
     *,
     resume: bool = False,
+    keep: str | None = None,
     workers: int | None = None,
     cluster: str | None = None,
     json: bool = False,
 ) -> None:
     """Solve a game by layers; print what it is worth, and keep the answer if asked to."""
     from rollwise.answer import kept, layered
+    from rollwise.answer.layer_folder import ALL
 
     if save is not None:  # before the work, so that it isn't lost
         try:
@@ -48,6 +50,7 @@ def print_layers(
                     resume=resume,
                     progress=progress,
                     pool=pool,
+                    keep=keep or ALL,
                 )
             progress("writing tables", 0, None)
             solution.write_table(save)
@@ -69,6 +72,11 @@ def print_layers(
             f"{document['outcomes']:,} outcomes in {document['layers']:,} layers, the largest "
             f"graph of {in_bytes(solution.most_bytes)}"
         )
+        if solution.keep != ALL:
+            typer.echo(
+                f"  kept: {document['kept_states']:,} states, those that are entered from another "
+                "layer; what lies between is solved again when it is asked for"
+            )
         spent = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in solution.seconds.items())
         told = f"kept from {solution.kept_from}, " if solution.kept_from else ""
         typer.echo(f"  strategy-iteration by layers: {told}{spent}")

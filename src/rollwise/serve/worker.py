@@ -117,7 +117,7 @@ def _answer(game: Game, saved: str | None, progress: Any) -> Answer:
     from rollwise.builders.rules import Rules
 
     if saved is not None and Path(saved).is_dir():
-        return open_layers(saved, game)
+        return open_layers(saved, game).whole(progress)
     if saved is not None:
         return load(saved, game, progress=progress)
     if (known := large(game)) is not None:

@@ -14,6 +14,7 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
+    in_all_states,
     read_game,
     read_state,
     refuse,
@@ -161,7 +162,7 @@ def _solved(
     """The answer; of a game that is too large for one graph, in the positions that are drawn."""
     from rollwise.answer.solution import Solution
 
-    found = solve_or_open(game, load, max_states)
+    found = in_all_states(solve_or_open(game, load, max_states))
     if isinstance(found, Solution):
         return found
     if kind not in OF_POSITIONS:

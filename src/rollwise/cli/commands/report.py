@@ -14,6 +14,7 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
+    in_all_states,
     read_game,
     solve_or_open,
 )
@@ -67,7 +68,7 @@ def report(
     require_plotly()
     from rollwise.report import write_report
 
-    solution = solve_or_open(chosen, load, max_states)
+    solution = in_all_states(solve_or_open(chosen, load, max_states))
     with Progress() as progress:
         write_report(solution, place, progress, rules=rules)
     typer.echo(f"wrote {place}")

@@ -99,6 +99,17 @@ ResumeOption = Annotated[
 ]
 
 
+KeepOption = Annotated[
+    str | None,
+    typer.Option(
+        "--keep",
+        metavar="WHAT",
+        help="With --by-layer --save: all states (as without it), or entries: those that are "
+        "entered from another layer. What lies between is solved again when it is asked for.",
+    ),
+]
+
+
 def _limit_memory(text: str | None) -> str | None:
     """Take no more memory than --memory says."""
     if text is not None:
@@ -121,8 +132,8 @@ MemoryOption = Annotated[
 QUICKLY_SEEN = 500_000
 LEAST_MEMORY = 500_000_000  # bytes, of which Numba takes a half
 ONLY_BY_LAYER = (
-    "doesn't go with --by-layer, which goes with --save, --resume, --workers, --cluster, "
-    "--max-states and --json only"
+    "doesn't go with --by-layer, which goes with --save, --resume, --keep, --workers, "
+    "--cluster, --max-states and --json only"
 )
 
 
@@ -159,13 +170,15 @@ def solve(
     ties: TiesOption = None,
     by_layer: ByLayerOption = False,
     resume: ResumeOption = False,
+    keep: KeepOption = None,
     memory: MemoryOption = None,
     workers: ProcessesOption = None,
     cluster: ClusterOption = None,
     json: JsonOption = False,
 ) -> None:
     """Solve a game: who has the edge, and how sure that is."""
-    _check_places(history, save, by_layer, resume=resume, workers=workers, cluster=cluster)
+    apart: dict[str, Any] = {"resume": resume, "workers": workers, "cluster": cluster}
+    _check_places(history, save, by_layer, keep=keep, **apart)
     options = method_options(
         method,
         epsilon=epsilon,
@@ -194,8 +207,7 @@ def solve(
     chosen = as_played(chosen, Form(chase, target, False, ties), need_target=True)
     if by_layer:
         refuse(ONLY_BY_LAYER, **elsewhere)
-        apart = {"resume": resume, "workers": workers, "cluster": cluster}
-        return _print_layers(chosen, max_states, save, json=json, **apart)
+        return _print_layers(chosen, max_states, save, keep=keep, json=json, **apart)
     how = {"method": method, "options": options, "max_states": max_states}
     try:
         solution = _solved(chosen, tolerance, mode=read_mode(mode), **how)
@@ -240,6 +252,7 @@ def _check_places(
     by_layer: bool,
     *,
     resume: bool,
+    keep: str | None,
     workers: int | None,
     cluster: str | None,
 ) -> None:
@@ -250,8 +263,13 @@ def _check_places(
             raise UsageError(
                 "--resume goes on with a folder: it goes with --by-layer --save FOLDER"
             )
+        refuse(
+            "says what a folder of layers holds: it goes with --by-layer --save FOLDER", keep=keep
+        )
         because = "solves layers in a folder that is shared: it goes with --by-layer --save FOLDER"
         refuse(because, workers=workers, cluster=cluster)
+    if keep not in (None, "all", "entries"):
+        raise UsageError(f"--keep is all or entries, not {keep}")
     check_history_path(history)
     check_place(None if by_layer else save)
 

@@ -17,6 +17,7 @@ from rollwise.cli.common import (
     NoCacheOption,
     ParametersArgument,
     also_for_many,
+    in_all_states,
     print_table,
     read_game,
     solve_or_open,
@@ -123,7 +124,7 @@ def table(
     chosen = as_played(read_game(game, parameters), Form(chase, target, contest, ties))
     if limit is None and out is None and form is None:
         limit = SHOWN
-    found = solve_or_open(chosen, load, max_states, method=method, options=options)
+    found = in_all_states(solve_or_open(chosen, load, max_states, method=method, options=options))
     solution, states, how = _found(found, where, throws)
     shown = states[:limit]
     if out is not None:
