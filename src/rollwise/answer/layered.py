@@ -695,7 +695,7 @@ def open_layers(folder: str | Path, game: Game) -> LayeredSolution:
         actions=found.actions,
         start=found.about["start"],
         in_order=found.about["in_order"],
-        keep=found.keep_what,
+        keep=ENTRIES if found.has_entries_only else ALL,
         n_found=found.about.get("n_found"),
         seconds={"read": time.perf_counter() - began},
         **_of_facts(found.facts),
