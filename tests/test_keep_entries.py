@@ -78,7 +78,7 @@ def test_states_that_are_not_kept() -> None:
 def test_what_would_take_too_long_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(between, "WORTHWHILE", 100)
+    monkeypatch.setattr(between, "MOST_AGAIN", 100)
     with pytest.raises(UsageError, match=r"a layer has \d+ states .* keep=.all. keeps them"):
         solve_by_layers(Pig(12), keep="entries", save=tmp_path)
     assert not list(tmp_path.iterdir())

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.packed import WORTHWHILE
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import region, some_states
 from rollwise.derive.ended import ROUNDED, with_ends
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
     from rollwise.answer.layered import LayeredSolution
     from rollwise.answer.solution import Solution
     from rollwise.builders.by_layer import Layers
+
+MOST_AGAIN = 3_000_000  # outcomes of a graph, which are solved in a second or two
 
 
 def require_small(layers: Layers) -> None:
@@ -37,7 +38,7 @@ def require_small(layers: Layers) -> None:
     assert layers.entered is not None
     inside = np.diff(layers.indptr) - np.diff(np.searchsorted(layers.entered, layers.indptr))
     most = int(inside.max())
-    if most * layers.n_outcomes > WORTHWHILE * len(layers.states):
+    if most * layers.n_outcomes > MOST_AGAIN * len(layers.states):
         game = layers.rules.game
         every = spelled(python='keep="all"', command_line="--keep all")
         raise UsageError(
