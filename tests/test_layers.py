@@ -15,7 +15,7 @@ from cli_runner import run
 import rollwise
 from rollwise import AGAIN, END, PASS, WIN, Game, parameter, payoff, solve, solve_by_layers
 from rollwise.analysis.check import check
-from rollwise.answer.packed import _Sweeps
+from rollwise.answer.packed import BoundSweeps
 from rollwise.answer.packed_values import PackedValues
 from rollwise.builders.by_layer import find_layers
 from rollwise.errors import (
@@ -357,7 +357,7 @@ def packed_and_graphs(game, monkeypatch):
 
 def test_two_halves_give_the_same_bytes_on_one_core_and_on_two(monkeypatch):
     monkeypatch.setattr("rollwise.answer.layered.WORTHWHILE", 0)
-    monkeypatch.setattr("rollwise.answer.packed_values.WORTH_HALVING", 0)
+    monkeypatch.setattr("rollwise.answer.packed_sweeps.WORTH_HALVING", 0)
     others = []
     for second_core in (False, True, True):
         monkeypatch.setattr(
@@ -401,8 +401,8 @@ def test_what_nobody_would_do_need_not_end(monkeypatch):
         asked.append(ends(self))
         return asked[-1]
 
-    ends = _Sweeps.every_play_ends
-    monkeypatch.setattr(_Sweeps, "every_play_ends", every_play_ends)
+    ends = BoundSweeps.every_play_ends
+    monkeypatch.setattr(BoundSweeps, "every_play_ends", every_play_ends)
     monkeypatch.setattr("rollwise.answer.packed.ELIMINATING", 1)
     packed, graphs = packed_and_graphs(Dawdling(), monkeypatch)
     assert not asked[0]

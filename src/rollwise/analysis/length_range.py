@@ -21,27 +21,20 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rollwise.answer.certified import CertifiedResult, solve_and_certify
+from rollwise.answer.lasting import counted, first_chosen, together
+from rollwise.answer.packed_lengths import PackedLengths, require_throws
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.derive.seats import take_seats
 from rollwise.errors import EndlessPlay
+from rollwise.game import Game
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import (
-    are_best,
-    chances,
-    costs,
-    first_best,
-    fold_outcomes,
-    is_throw,
-)
+from rollwise.graph.choices import chances, fold_outcomes
 from rollwise.graph.endings import describe, end_components
-from rollwise.graph.lookahead import action_gaps
-from rollwise.graph.policies import Policy
 from rollwise.simulate.lengths import Certified
 
 ROUNDING = 2.0**-48  # of a sum over the outcomes of an action, against its largest part
@@ -102,6 +95,7 @@ class LengthRange:
     Attributes
     ----------
     policy : str
+        Empty where none was followed.
     players : int
     lengths : tuple of Length
         By their aims; those of one player against the other only in a game for two.
@@ -161,9 +155,9 @@ def length_range(
     free = take_seats(graph, [None], [0]).graph
     chain = take_seats(graph, [played], [0]).graph
     found = {
-        "shortest": _length("shortest", free, lambda: _together(free, "minimize", progress)),
-        "policy": _length("policy", chain, lambda: _together(chain, "maximize", progress)),
-        "longest": _length("longest", free, lambda: _together(free, "maximize", progress)),
+        "shortest": _length("shortest", free, lambda: _together(free, "shortest", progress)),
+        "policy": _length("policy", chain, lambda: _together(chain, "longest", progress)),
+        "longest": _length("longest", free, lambda: _together(free, "longest", progress)),
     }
     if graph.players == 2:
         seats = take_seats(graph, [None, None], [0]).graph
@@ -173,6 +167,56 @@ def length_range(
     lengths = tuple(found[aim] for aim in AIMS if aim in found)
     score = _score(chain, progress) if graph.objective != "win" else None
     return LengthRange(played.name, graph.players, lengths, score)
+
+
+def length_range_by_layer(
+    game: Game,
+    *,
+    max_states: int | None = None,
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> LengthRange:
+    """How short and how long a large game can be, one layer at a time.
+
+    Parameters
+    ----------
+    game : Game
+        With throws, and a method ``progress(s)``, which no outcome lowers.
+    max_states : int, optional
+        Stop with an error beyond this many states: 200 million by default.
+    progress : callable, optional
+        Called now and then as ``progress(stage, done, total or None)``.
+
+    Returns
+    -------
+    LengthRange
+        Certified, of players who all want the same.
+
+    Raises
+    ------
+    UsageError
+        The rules have no throws, or no progress.
+    TooManyStates, TooLittleMemory
+    """
+    from rollwise.builders.by_layer import find_layers
+    from rollwise.builders.rules import Rules, require_two
+
+    require_two(game)
+    require_throws(Rules(game))
+    layers = find_layers(game, max_states=max_states, progress=progress)
+    lengths = []
+    for aim in ("shortest", "longest"):
+        found = PackedLengths(layers, aim == "longest", progress)
+        try:
+            found.run()
+        except EndlessPlay as error:
+            lengths.append(Length(aim, None, str(error)))
+            continue
+        mean, variance = found.spread(layers.start)
+        if math.isfinite(mean[1]):
+            lengths.append(Length(aim, Spread(Certified(*mean), Certified(*variance))))
+        else:
+            lengths.append(Length(aim, None, "no bound could be proved"))
+    return LengthRange("", game.players, tuple(lengths), None)
 
 
 def _length(aim: str, graph: StateGraph, find: Callable[[], Spread]) -> Length:
@@ -188,28 +232,12 @@ def _length(aim: str, graph: StateGraph, find: Callable[[], Spread]) -> Length:
     return Length(aim, None, f"{opposed} play up for ever: {places}")
 
 
-def _counted(graph: StateGraph, **changes: Any) -> StateGraph:
-    """The graph of a game in which each move is worth a point, and nothing else is."""
-    return graph.with_arrays(
-        action_reward=(~is_throw(graph)).astype(np.float64),
-        outcome_payoff=np.zeros(graph.n_outcomes),
-        **changes,
-    )
-
-
-def _alone(graph: StateGraph, objective: str, **changes: Any) -> StateGraph:
-    """The same game, in which all players are one."""
-    passes = np.zeros(graph.n_outcomes, np.bool_)
-    changes |= {"players": 1, "objective": objective, "endless": "forbidden"}
-    return graph.with_arrays(outcome_passes=passes, **changes)
-
-
 def _together(
-    graph: StateGraph, objective: str, progress: Callable[[str, int, int], None] | None
+    graph: StateGraph, aim: str, progress: Callable[[str, int, int], None] | None
 ) -> Spread:
     """The moves of a play in which all have one aim."""
-    counted = _alone(_counted(graph), objective)
-    return _spread(counted, solve_and_certify(counted, progress=progress), progress)
+    one = together(graph, aim)
+    return _spread(one, solve_and_certify(one, progress=progress), progress)
 
 
 def _score(graph: StateGraph, progress: Callable[[str, int, int], None] | None) -> Spread:
@@ -226,7 +254,7 @@ class _Opposed:
     def __init__(self, seats: StateGraph, progress: Callable[[str, int, int], None] | None) -> None:
         self._progress = progress
         seat = seats.states[:, -1][seats.action_state]
-        moves = _counted(seats)
+        moves = counted(seats)
         sign = np.where(seat == 0, 1.0, -1.0)
         self._graph = moves.with_arrays(action_reward=sign * moves.action_reward)
         self._found: CertifiedResult | None = None
@@ -238,17 +266,9 @@ class _Opposed:
         graph, (found, certificate, _) = self._graph, self._found
         sign = 1.0 if root == 0 else -1.0
         mean = Certified(sign * float(found.values[root]), float(certificate.bounds[root]))
-        best = _chosen(graph, found.values, certificate.bound)
-        chain = _alone(_counted(take_seats(graph, [best]).graph), "maximize")
+        best = first_chosen(graph, found.values, certificate.bound)
+        chain = together(take_seats(graph, [best]).graph, "longest")
         return Spread(mean, _variance(chain, root, self._progress))
-
-
-def _chosen(graph: StateGraph, values: NDArray[np.float64], bound: float) -> Policy:
-    """The first of the best actions in each state."""
-    cost = costs(graph, action_gaps(graph, values, np.empty(0)))
-    probability = np.zeros(graph.n_actions)
-    probability[first_best(graph, are_best(cost, bound))] = 1.0
-    return Policy("", probability)
 
 
 def _spread(
@@ -259,7 +279,7 @@ def _spread(
     """The mean of a score from the start, and its variance with the best actions."""
     values, bounds = answer.found.values, answer.certificate.bounds
     if np.any(np.diff(graph.action_indptr) > 1):
-        best = _chosen(graph, values, answer.certificate.bound)
+        best = first_chosen(graph, values, answer.certificate.bound)
         graph = take_seats(graph, [best]).graph
     return Spread(Certified(float(values[0]), float(bounds[0])), _variance(graph, 0, progress))
 

@@ -87,9 +87,9 @@ class Packed:
         facts = _facts(layer)
         later = self._answers.most_behind(self._answers.layer_of(layer.begin))
         self._most = max(later, facts.largest_payoff)
-        lists, chances = _lists(layer.arrays), _weights(layer.arrays)
+        lists, chances = lists_of(layer.arrays), weights_of(layer.arrays)
         bounds = self._widest(layer)
-        sweeps = _Sweeps(layer, lists, chances, bounds, self._most, lambda: not self._building)
+        sweeps = BoundSweeps(layer, lists, chances, bounds, self._most, lambda: not self._building)
         self._narrow(sweeps)
         begin, end = layer.begin, layer.end
         low, high = bounds[: end - begin].T
@@ -126,7 +126,7 @@ class Packed:
             bounds[aside.start - layer.begin : aside.stop - layer.begin] = 0.0
         return bounds
 
-    def _narrow(self, sweeps: _Sweeps) -> None:
+    def _narrow(self, sweeps: BoundSweeps) -> None:
         """Find close bounds of a layer: from estimates, or by sweeps from the widest ones.
 
         Estimates can be proved as soon as every play ends with the actions that are left.
@@ -145,7 +145,7 @@ class Packed:
         if widest > FAR_APART * goal:
             raise self._endless(sweeps, widest)
 
-    def _endless(self, sweeps: _Sweeps, widest: float) -> EndlessPlay:
+    def _endless(self, sweeps: BoundSweeps, widest: float) -> EndlessPlay:
         """The error for bounds that come no closer."""
         layer = sweeps.layer
         apart = np.diff(sweeps.bounds[: layer.end - layer.begin], axis=1)[:, 0]
@@ -172,8 +172,22 @@ def _facts(layer: PackedLayer) -> LayerFacts:
     )
 
 
-class _Sweeps:
-    """What is done with all blocks of a layer, the last one first."""
+class BoundSweeps:
+    """Sweeps of the bounds of a layer, the last block first.
+
+    Parameters
+    ----------
+    layer : PackedLayer
+    lists, lotteries : Weights
+    bounds : (at least n, 2) float64
+        See `rollwise.kernels.intervals.sweep_intervals`.
+    most : float
+        No value is further from 0.
+    on_two_cores : callable
+        Whether a core is free, besides this one.
+    more : float
+        What a turn brings, besides what it leads to.
+    """
 
     def __init__(
         self,
@@ -182,9 +196,10 @@ class _Sweeps:
         lotteries: Weights,
         bounds: NDArray[np.float64],
         most: float,
-        on_two_cores: Callable[[], bool],
+        on_two_cores: Callable[[], bool] = lambda: True,
+        more: float = 0.0,
     ) -> None:
-        self.layer, self.bounds, self._most = layer, bounds, most
+        self.layer, self.bounds, self._most, self._more = layer, bounds, most, more
         self._on_two_cores = on_two_cores
         self._lists, self._lotteries = lists, lotteries
         actions = max(int(block.count.max()) for _, block in layer.blocks)
@@ -192,7 +207,7 @@ class _Sweeps:
 
     def narrow(self, goal: float, eliminate: bool) -> float:
         """One sweep of bounds that enclose the values; how far they are apart at most."""
-        return self._sweep(goal, eliminate, -1.0)[0]
+        return self.sweep(goal, eliminate, -1.0)[0]
 
     def claim(self) -> float:
         """Find values, claim bounds around them and prove these; how far they are then apart."""
@@ -207,10 +222,10 @@ class _Sweeps:
         )
         if not found.can_be_found or not found.find():
             return np.inf
-        rounding = self._rounding()
+        rounding = self.rounding()
         found.bounds(rounding, self.bounds[:n])
         for _ in range(MOST_CLAIMS):
-            apart, n_broken = self._sweep(-1.0, False, 0.25 * rounding)
+            apart, n_broken = self.sweep(-1.0, False, 0.25 * rounding)
             if not n_broken:
                 return apart
         self.bounds[:n] = -self._most, self._most
@@ -218,6 +233,10 @@ class _Sweeps:
 
     def every_play_ends(self) -> bool:
         """Whether every play leaves the layer, with the actions that are left."""
+        return not len(self.staying())
+
+    def staying(self) -> NDArray[np.int64]:
+        """The positions of the layer from which players can stay in it for ever."""
         begin, end, blocks, _ = self.layer
         ending = np.zeros(end - begin, np.bool_)
         lists, lotteries = self._lists.indptr, self._lotteries.indptr
@@ -228,16 +247,17 @@ class _Sweeps:
                 for place, block in reversed(blocks)
             )
             left -= marked
-        return not left
+        return np.flatnonzero(~ending)
 
-    def _rounding(self) -> float:
+    def rounding(self) -> float:
         """By how much a bound is moved outward in a sweep, at most."""
         longest = sum(
             int(np.diff(weights.indptr).max()) + 4 for weights in (self._lists, self._lotteries)
         )
         return longest * ROUNDING * self._most
 
-    def _sweep(self, goal: float, eliminate: bool, extra: float) -> tuple[float, int]:
+    def sweep(self, goal: float, eliminate: bool, extra: float) -> tuple[float, int]:
+        """One sweep: how far bounds are apart at most, and how many are broken."""
         widest, n_broken = 0.0, 0
         for begin, block in reversed(self.layer.blocks):
             apart, broken = sweep_intervals(
@@ -245,6 +265,7 @@ class _Sweeps:
                 block,
                 self._lists,
                 self._lotteries,
+                self._more,
                 goal,
                 self._most,
                 eliminate,
@@ -256,14 +277,16 @@ class _Sweeps:
         return widest, n_broken
 
 
-def _lists(arrays: Arrays) -> Weights:
+def lists_of(arrays: Arrays) -> Weights:
+    """The lists of throws of a layer."""
     throws = arrays.throws
     assert throws is not None
     nothing = np.zeros(len(throws.weight))
     return _of(throws.indptr, throws.weight, nothing, nothing.astype(np.bool_))
 
 
-def _weights(arrays: Arrays) -> Weights:
+def weights_of(arrays: Arrays) -> Weights:
+    """The lotteries of a layer."""
     lotteries = lotteries_of(arrays)
     return _of(lotteries.indptr, lotteries.weight, lotteries.payoff, lotteries.passes)
 

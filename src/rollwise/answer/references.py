@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from rollwise.answer.lasting import LASTING, lasting_policy
 from rollwise.answer.solution import Solution
 from rollwise.builders import build
 from rollwise.builders.rules import Rules
@@ -99,6 +100,8 @@ class Policies:
             - a policy written beside the rules, by its name;
             - ``optimal``, unless the rules have a policy of that name: what the solution does;
             - ``random``: all actions equally likely;
+            - ``longest`` and ``shortest``, likewise: what all do who want the game to last as long
+              as it can, or to end as soon as it can (`rollwise.analysis.length_range`);
             - a path ending in ``.csv`` or ``.parquet``: a table with one row a state, the
               fields and ``action`` (by name or number), and ``probability`` where it mixes (a
               saved solution is such a table);
@@ -147,6 +150,8 @@ class Policies:
             return Policy.uniform(self.graph)
         if reference == "optimal" and (self.game is None or "optimal" not in self.game.policies()):
             return self.solution.policy
+        if reference in LASTING and (self.game is None or reference not in self.game.policies()):
+            return lasting_policy(self.graph, reference)
         return _of_rules(self.graph, self._rules(reference), reference)
 
     def _rules(self, name: str) -> Game:

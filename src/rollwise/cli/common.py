@@ -75,8 +75,9 @@ ModeOption = Annotated[
 Command = TypeVar("Command", bound=Callable[..., None])
 _ASSIGNMENT = re.compile(r"[^\W\d]\w*=")
 POLICIES = (
-    "optimal, random, a policy of the game, a .csv or .parquet table, what `learn --save` kept "
-    "(.npz), a rule of thumb (.json), or a mixture: 0.9*optimal+0.1*random."
+    "optimal, random, longest, shortest (what makes the game so), a policy of the game, a .csv or "
+    ".parquet table, what `learn --save` kept (.npz), a rule of thumb (.json), or a mixture: "
+    "0.9*optimal+0.1*random."
 )
 PolicyOption = Annotated[str, typer.Option(metavar="P", help=POLICIES)]
 PositionOption = Annotated[

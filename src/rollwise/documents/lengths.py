@@ -9,14 +9,14 @@ from rollwise.documents.parts import Document, game_head
 
 if TYPE_CHECKING:
     from rollwise.analysis.length_range import LengthRange, Spread
-    from rollwise.graph import StateGraph
+    from rollwise.game import Game
 
 
-def length_document(graph: StateGraph, found: LengthRange) -> Document:
+def length_document(game: Game, found: LengthRange) -> Document:
     """The expected moves of a play for each aim of its players, and their spread."""
     return {
-        **game_head(graph),
-        "policy": found.policy,
+        **game_head(game),
+        "policy": found.policy or None,
         "unit": "moves",
         "lengths": [
             {

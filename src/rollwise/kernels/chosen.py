@@ -64,7 +64,7 @@ def room_for_rows(block, list_indptr, lottery_indptr):
 
 
 @kernel
-def choose(first_place, n_known, block, chances, rows, values):
+def choose(first_place, n_known, block, chances, rows, more, values):
     """Choose the best action after each throw, write the rows, and take up the new values.
 
     Parameters
@@ -76,6 +76,8 @@ def choose(first_place, n_known, block, chances, rows, values):
     block : `rollwise.kernels.intervals.Block`
     chances : Chances
     rows : Rows, filled
+    more : float
+        What a turn brings, besides what it leads to.
     values : float64, changed
         Of the layer, of later positions, and payoffs.
 
@@ -96,7 +98,7 @@ def choose(first_place, n_known, block, chances, rows, values):
         s, a, o = index(first[0, i]), index(first[1, i]), index(first[2, i])
         k, row_end = index(row_indptr[i]), index(row_indptr[i + ONE])
         throws = of_state[i]
-        value = 0.0
+        value = more
         for t in range(index(list_indptr[throws]), index(list_indptr[throws + 1])):
             best = -np.inf
             best_begin, best_end, best_o, best_where = index(0), index(0), o, np.int64(0)
@@ -149,7 +151,8 @@ def evaluate(first_place, rows, coefficient, more, values):
     rows : Rows
     coefficient : float64
         By codes.
-    more : float
+    more : float64
+        What a turn brings besides, by the places of positions.
     values : float64, changed
 
     Returns
@@ -162,9 +165,24 @@ def evaluate(first_place, rows, coefficient, more, values):
     for down in range(indptr.shape[0] - 1):
         i = index(indptr.shape[0] - 2 - down)
         p = index(first_place) + i
-        value = more
+        value = more[p]
         for k in range(index(indptr[i]), index(indptr[i + ONE])):
             value += coefficient[index(code[k])] * values[index(place[k])]
         most = max(most, abs(value - values[p]))
         values[p] = value
+    return most
+
+
+@kernel
+def largest_change(first_place, rows, coefficient, more, values):
+    """By how much a sweep of what is chosen changes a value at most, where none is taken up."""
+    indptr, code, place = rows
+    most = 0.0
+    for i_ in range(indptr.shape[0] - 1):
+        i = index(i_)
+        p = index(first_place) + i
+        value = more[p]
+        for k in range(index(indptr[i]), index(indptr[i + ONE])):
+            value += coefficient[index(code[k])] * values[index(place[k])]
+        most = max(most, abs(value - values[p]))
     return most

@@ -51,7 +51,9 @@ class Weights(NamedTuple):
 
 
 @kernel
-def sweep_intervals(place, block, lists, lotteries, goal, most, eliminate, extra, bounds, scratch):
+def sweep_intervals(
+    place, block, lists, lotteries, more, goal, most, eliminate, extra, bounds, scratch
+):
     """Narrow the bounds of the positions of a block, or widen claimed ones, from the last on.
 
     Parameters
@@ -61,6 +63,8 @@ def sweep_intervals(place, block, lists, lotteries, goal, most, eliminate, extra
     block : Block
         Changed where actions are left out.
     lists, lotteries : Weights
+    more : float
+        What a turn brings, besides what it leads to.
     goal : float
         Bounds that are no further apart are left alone, unless actions may be left out.
     most : float
@@ -158,8 +162,8 @@ def sweep_intervals(place, block, lists, lotteries, goal, most, eliminate, extra
             t += ONE
         slack *= most
         least, greatest = (
-            sum_low / list_total[throws] - slack,
-            sum_high / list_total[throws] + slack,
+            sum_low / list_total[throws] + more - slack,
+            sum_high / list_total[throws] + more + slack,
         )
         if extra < 0.0:
             low, high = max(low, least), min(high, greatest)

@@ -14,15 +14,20 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
+    goes_by_layers,
     print_json,
     print_table,
     read_game,
 )
+from rollwise.cli.memory_option import MemoryOption
 from rollwise.cli.progress import Progress
 from rollwise.documents.lengths import length_document
+from rollwise.errors import TooManyStates, UsageError
+from rollwise.graph import title_of
 
 if TYPE_CHECKING:
     from rollwise.analysis.length_range import LengthRange
+    from rollwise.game import Game
 
 
 @app.command("length")
@@ -33,6 +38,15 @@ def length(
         str, typer.Option(metavar="P", help=f"What all play, between the extremes. {POLICIES}")
     ] = "optimal",
     max_states: MaxStatesOption = None,
+    by_layer: Annotated[
+        bool,
+        typer.Option(
+            "--by-layer",
+            help="One layer at a time, where the rules have throws and a progress(s): how short "
+            "and how long the game can be, if all want the same.",
+        ),
+    ] = False,
+    memory: MemoryOption = None,
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -40,18 +54,34 @@ def length(
 
     A length is an expected number of moves from the start; a throw before a choice is no move.
     """
-    from rollwise.analysis.length_range import length_range
+    chosen = read_game(game, parameters)
+    if by_layer and policy != "optimal":
+        raise UsageError("--policy goes without --by-layer, which follows no policy")
+    with Progress() as progress:
+        found = _found(chosen, policy, max_states, progress, by_layer=by_layer)
+    if json:
+        print_json(length_document(chosen, found))
+        return
+    title = title_of(chosen.name, chosen.parameters)
+    typer.echo(f"{title}: expected moves of a game from the start")
+    _print(found)
+
+
+def _found(
+    game: Game, policy: str, max_states: int | None, progress: Progress, *, by_layer: bool
+) -> LengthRange:
+    """How long a game can last: one that is too large for one graph by layers."""
+    from rollwise.analysis.length_range import length_range, length_range_by_layer
     from rollwise.answer import kept
 
-    chosen = read_game(game, parameters)
-    with Progress() as progress:
-        policies = kept.policies(chosen, max_states=max_states, progress=progress)
-        found = length_range(policies, policy, progress=progress)
-    if json:
-        print_json(length_document(policies.graph, found))
-        return
-    typer.echo(f"{policies.graph.title}: expected moves of a game from the start")
-    _print(found)
+    if not by_layer:
+        try:
+            policies = kept.policies(game, max_states=max_states, progress=progress)
+            return length_range(policies, policy, progress=progress)
+        except TooManyStates:
+            if policy != "optimal" or not goes_by_layers(game, max_states):
+                raise
+    return length_range_by_layer(game, max_states=max_states, progress=progress)
 
 
 def _print(found: LengthRange) -> None:

@@ -24,6 +24,7 @@ from rollwise.cli.common import (
     refuse,
 )
 from rollwise.cli.forms import ChaseOption, Form, TargetOption, TiesOption, as_played
+from rollwise.cli.memory_option import MemoryOption
 from rollwise.cli.method_options import (
     DEFAULT,
     EpsilonOption,
@@ -53,11 +54,9 @@ from rollwise.cli.progress import Progress
 from rollwise.cli.streams import say
 from rollwise.documents.answers import solution_document
 from rollwise.errors import TooManyStates, UsageError
-from rollwise.machine import memory_limits
 from rollwise.machine.atomic_files import check_place
 from rollwise.methods import find_method
 from rollwise.numbers.printed import rounded_up
-from rollwise.numbers.sizes import bytes_of
 
 if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
@@ -108,29 +107,8 @@ KeepOption = Annotated[
         "entered from another layer. What lies between is solved again when it is asked for.",
     ),
 ]
-
-
-def _limit_memory(text: str | None) -> str | None:
-    """Take no more memory than --memory says."""
-    if text is not None:
-        size = bytes_of(text)
-        if size is None or size < LEAST_MEMORY:
-            raise UsageError(f"--memory is {text}; it is an amount such as 8GB, at least 500MB")
-        memory_limits.limit(size)
-    return text
-
-
-MemoryOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SIZE",
-        callback=_limit_memory,
-        help="Take no more memory, as in 8GB; what doesn't fit is refused.",
-    ),
-]
 # Outcomes that are looked at within some milliseconds.
 QUICKLY_SEEN = 500_000
-LEAST_MEMORY = 500_000_000  # bytes, of which Numba takes a half
 ONLY_BY_LAYER = (
     "doesn't go with --by-layer, which goes with --save, --resume, --keep, --workers, "
     "--cluster, --max-states and --json only"

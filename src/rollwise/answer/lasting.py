@@ -1,0 +1,86 @@
+"""The policies by which a game lasts as long as it can, or ends as soon as it can.
+
+If all players want the same, they are one player, and each move is worth a point; the throw
+before a choice is no move. So what they do is found like any other policy.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.answer.certified import solve_and_certify
+from rollwise.errors import EndlessPlay
+from rollwise.graph import StateGraph
+from rollwise.graph.choices import are_best, costs, first_best, is_throw
+from rollwise.graph.endings import describe, end_components
+from rollwise.graph.lookahead import action_gaps
+from rollwise.graph.policies import Policy
+
+LASTING = {"shortest": "minimize", "longest": "maximize"}
+
+
+def counted(graph: StateGraph, **changes: Any) -> StateGraph:
+    """The graph of a game in which each move is worth a point, and nothing else is."""
+    return graph.with_arrays(
+        action_reward=(~is_throw(graph)).astype(np.float64),
+        outcome_payoff=np.zeros(graph.n_outcomes),
+        **changes,
+    )
+
+
+def together(graph: StateGraph, aim: str) -> StateGraph:
+    """The game in which all players are one, who counts moves.
+
+    Parameters
+    ----------
+    graph : StateGraph
+    aim : str
+        A key of `LASTING`.
+    """
+    return counted(
+        graph,
+        outcome_passes=np.zeros(graph.n_outcomes, np.bool_),
+        players=1,
+        objective=LASTING[aim],
+        endless="forbidden",
+    )
+
+
+def first_chosen(
+    graph: StateGraph, values: NDArray[np.float64], bound: float, name: str = ""
+) -> Policy:
+    """The first of the best actions in each state."""
+    cost = costs(graph, action_gaps(graph, values, np.empty(0)))
+    probability = np.zeros(graph.n_actions)
+    probability[first_best(graph, are_best(cost, bound))] = 1.0
+    return Policy(name, probability)
+
+
+def lasting_policy(graph: StateGraph, aim: str) -> Policy:
+    """What all do who want a game to be short, or to be long.
+
+    Parameters
+    ----------
+    graph : StateGraph
+    aim : str
+        A key of `LASTING`, and the name of the policy.
+
+    Raises
+    ------
+    EndlessPlay
+        Play can be kept up for ever, so there is no longest game.
+    """
+    of_moves = together(graph, aim)
+    with suppress(EndlessPlay):
+        found, certificate, _ = solve_and_certify(of_moves)
+        if np.isfinite(certificate.bound):
+            return first_chosen(of_moves, found.values, certificate.bound, aim)
+    endless = end_components(of_moves)
+    places = describe(of_moves, endless.states, endless.stays)
+    raise EndlessPlay(
+        f"{graph.title} has no policy {aim!r}: the players can go round for ever: {places}"
+    )
