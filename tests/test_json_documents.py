@@ -73,6 +73,7 @@ COMMANDS = [
     "games",
     "handicap pig target=10 --points banked=0..4",
     "length pig target=6",
+    "length royal-ur pieces=1 --by-layer --games 10 --seed 1",
     "length threes dice=2",
     "judge threes one.csv dice=2",
     "learn pig target=6 --games 50 --seed 3",

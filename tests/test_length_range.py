@@ -324,6 +324,17 @@ def test_games_by_the_policies_that_were_found_are_as_long(game, name):
     assert abs(played.estimate.mean - moves.mean.value) <= 4 * error + 1e-12
 
 
+@pytest.mark.parametrize("game", [RoyalUr(pieces=2), RandomThrows(1)], ids=str)
+def test_games_by_layers_are_as_long(game):
+    found = length_range_by_layer(game, games=4_000, seed=5)
+    for length in found.lengths:
+        moves, played = length.moves, length.played
+        assert played.games == 4_000
+        error = moves.deviation.value / math.sqrt(played.games)
+        assert abs(played.mean - moves.mean.value) <= 4 * error
+        assert played.standard_error == pytest.approx(error, rel=0.2)
+
+
 def test_a_name_of_the_rules_comes_first():
     class Owned(Piglet):
         @rollwise.policy
@@ -402,6 +413,8 @@ def test_players_who_can_sit_for_ever_in_a_layer():
 def test_the_command_by_layers():
     said = output("length", "royal-ur", "pieces=2", "--by-layer")
     assert "both want it long   70.165705808800 ±" in said
+    drawn = output("length", "royal-ur", "pieces=1", "--by-layer", "--games", "100", "--seed", "2")
+    assert "played: 100 games of each, seed 2" in drawn
     document = json.loads(output("length", "royal-ur", "pieces=1", "--by-layer", "--json"))
     assert document["policy"] is None
     assert [length["aim"] for length in document["lengths"]] == ["shortest", "longest"]
@@ -426,3 +439,6 @@ def test_what_is_refused():
     assert "throws(s)" in refusal("length", "super-six", "sticks=4", "--by-layer")
     follows = refusal("length", "royal-ur", "--by-layer", "--policy", "random")
     assert "--policy goes without --by-layer" in follows
+    assert "--games goes with --by-layer" in refusal("length", "piglet", "--games", "5")
+    seeds = refusal("length", "royal-ur", "pieces=1", "--by-layer", "--seed", "5")
+    assert "--seed goes with --games" in seeds

@@ -35,7 +35,9 @@ from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import chances, fold_outcomes
 from rollwise.graph.endings import describe, end_components
+from rollwise.numbers.randomness import check_seed
 from rollwise.simulate.lengths import Certified
+from rollwise.simulate.results import Estimate
 
 ROUNDING = 2.0**-48  # of a sum over the outcomes of an action, against its largest part
 AIMS = {  # with two players, and alone
@@ -81,11 +83,14 @@ class Length:
         keep it up, and nothing could be proved.)
     endless : str
         Why there is none: where the players can keep play up for ever; else empty.
+    played : Estimate or None
+        The mean over games that were played so, if any were.
     """
 
     aim: str
     moves: Spread | None
     endless: str = ""
+    played: Estimate | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +178,8 @@ def length_range_by_layer(
     game: Game,
     *,
     max_states: int | None = None,
+    games: int = 0,
+    seed: int = 0,
     progress: Callable[[str, int, int | None], None] | None = None,
 ) -> LengthRange:
     """How short and how long a large game can be, one layer at a time.
@@ -183,6 +190,8 @@ def length_range_by_layer(
         With throws, and a method ``progress(s)``, which no outcome lowers.
     max_states : int, optional
         Stop with an error beyond this many states: 200 million by default.
+    games, seed : int
+        How many games are played with each of the policies that are found.
     progress : callable, optional
         Called now and then as ``progress(stage, done, total or None)``.
 
@@ -200,22 +209,29 @@ def length_range_by_layer(
     from rollwise.builders.by_layer import find_layers
     from rollwise.builders.rules import Rules, require_two
 
+    check_seed(seed)
     require_two(game)
     require_throws(Rules(game))
     layers = find_layers(game, max_states=max_states, progress=progress)
     lengths = []
     for aim in ("shortest", "longest"):
-        found = PackedLengths(layers, aim == "longest", progress)
+        found = PackedLengths(layers, aim == "longest", progress, keep_policy=games > 0)
         try:
             found.run()
         except EndlessPlay as error:
             lengths.append(Length(aim, None, str(error)))
             continue
         mean, variance = found.spread(layers.start)
-        if math.isfinite(mean[1]):
-            lengths.append(Length(aim, Spread(Certified(*mean), Certified(*variance))))
-        else:
+        if not math.isfinite(mean[1]):
             lengths.append(Length(aim, None, "no bound could be proved"))
+            continue
+        moves = Spread(Certified(*mean), Certified(*variance))
+        played = None
+        if games > 0:
+            times = found.played(games, seed)
+            wide = float(times.std(ddof=1)) / math.sqrt(games) if games > 1 else math.inf
+            played = Estimate(float(times.mean()), wide, games, *mean)
+        lengths.append(Length(aim, moves, played=played))
     return LengthRange("", game.players, tuple(lengths), None)
 
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +33,11 @@ from numpy.typing import NDArray
 from rollwise.answer.packed import BoundSweeps, held_at_once, lists_of, weights_of
 from rollwise.answer.packed_sweeps import PackedSweeps
 from rollwise.errors import EndlessPlay, UsageError
+from rollwise.kernels.chosen import Rows, walk
 from rollwise.kernels.intervals import ROUNDING, Weights
 from rollwise.machine import large_pages, memory_limits
 from rollwise.machine.pipeline import Source, Stage, pipeline
+from rollwise.numbers.randomness import stream
 
 if TYPE_CHECKING:
     from rollwise.builders.by_layer import Layers, PackedLayer
@@ -68,6 +70,14 @@ def require_throws(rules: Rules) -> None:
         )
 
 
+class _Chosen(NamedTuple):
+    """What was chosen in a layer."""
+
+    rows: Rows
+    coefficient: Floats
+    n_known: int
+
+
 class PackedLengths:
     """The expected moves of plays that all want short, or all want long.
 
@@ -77,6 +87,8 @@ class PackedLengths:
         Of a game with throws.
     longest : bool
     progress : callable, optional
+    keep_policy : bool
+        Whether games are to be played: this takes some 30 bytes a position with five throws.
 
     Attributes
     ----------
@@ -94,7 +106,14 @@ class PackedLengths:
     TooLittleMemory
     """
 
-    def __init__(self, layers: Layers, longest: bool, progress: Progress | None = None) -> None:
+    def __init__(
+        self,
+        layers: Layers,
+        longest: bool,
+        progress: Progress | None = None,
+        *,
+        keep_policy: bool = False,
+    ) -> None:
         n = len(layers.states)
         each = OUTCOME_BYTES * layers.n_outcomes / n + STATE_BYTES
         held = int(np.sort(np.diff(layers.indptr))[-held_at_once(layers) :].sum())
@@ -106,6 +125,7 @@ class PackedLengths:
         self.lengths, self.off = np.empty(n), 0.0
         self.moments, self.moment_off, self.apart = np.empty(n), 0.0, 0.0
         self._building = False
+        self._kept: dict[int, _Chosen] | None = {} if keep_policy else None
 
     def run(self) -> None:
         """Find the lengths, and prove them.
@@ -128,6 +148,19 @@ class PackedLengths:
         far = self.moment_off * mean * (1.0 + share) + share * (2.0 + share) * mean**2
         far += 8.0 * ROUNDING * (moment + mean**2)
         return (mean, off), (max(moment - mean**2, 0.0), far)
+
+    def played(self, games: int, seed: int) -> NDArray[np.int64]:
+        """How many moves so many games from the start took, by the policy that was kept."""
+        assert self._kept is not None
+        words, moves = stream(seed, 0), np.zeros(games, np.int64)
+        places = np.full(games, self._layers.start)
+        for begin in sorted(self._kept):  # play comes by layers in this order
+            rows, coefficient, n_known = self._kept[begin]
+            here = np.flatnonzero((places >= begin) & (places < begin + len(rows.indptr) - 1))
+            at, made = places[here] - begin, moves[here]
+            walk(rows, coefficient, n_known, words, at, made)
+            places[here], moves[here] = np.where(at < 0, -1, at + begin), made
+        return moves
 
     def _built(self) -> Iterator[PackedLayer]:
         last_first = self._layers.packed_last_first()
@@ -163,6 +196,9 @@ class PackedLengths:
         found = sweeps.values[0][: sweeps.n_known].copy()
         self.lengths[begin:end] = self._sign * found[: end - begin]
         self._find_moments(sweeps, begin, later)
+        if self._kept is not None:
+            coefficient = sweeps.chances.coefficient
+            self._kept[begin] = _Chosen(sweeps.all_rows(), coefficient, sweeps.n_known)
         del sweeps
         self._prove(layer, lists, lotteries, found, change)
         large_pages.release()

@@ -138,6 +138,19 @@ class PackedSweeps:
         changes = [largest_change(p.first, p.rows, table, each, values) for p in self.pieces]
         return float(max(changes)) + self.rounding(values, each)
 
+    def all_rows(self) -> Rows:
+        """What the chosen actions of all positions lead to, as one piece."""
+        sizes = np.cumsum([0, *(len(piece.rows.place) for piece in self.pieces)])
+        begins = [
+            piece.rows.indptr[:-1] + size
+            for piece, size in zip(self.pieces, sizes[:-1], strict=True)
+        ]
+        return Rows(
+            np.concatenate([*begins, sizes[-1:]]),
+            np.concatenate([piece.rows.code for piece in self.pieces]),
+            np.concatenate([piece.rows.place for piece in self.pieces]),
+        )
+
     def rounding(self, values: NDArray[np.float64], more: NDArray[np.float64]) -> float:
         """By how much the roundings of a sweep can change a value at most."""
         longest = max(int(np.diff(piece.rows.indptr).max()) for piece in self.pieces)

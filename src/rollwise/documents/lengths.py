@@ -6,24 +6,27 @@ from typing import TYPE_CHECKING
 
 from rollwise.documents.design import certified_document
 from rollwise.documents.parts import Document, game_head
+from rollwise.documents.simulated import estimate_document
 
 if TYPE_CHECKING:
     from rollwise.analysis.length_range import LengthRange, Spread
     from rollwise.game import Game
 
 
-def length_document(game: Game, found: LengthRange) -> Document:
+def length_document(game: Game, found: LengthRange, seed: int | None = None) -> Document:
     """The expected moves of a play for each aim of its players, and their spread."""
     return {
         **game_head(game),
         "policy": found.policy or None,
         "unit": "moves",
+        "seed": seed,
         "lengths": [
             {
                 "aim": length.aim,
                 "words": found.words(length),
                 **_spread(length.moves),
                 "endless": length.endless,
+                "played": estimate_document(length.played),
             }
             for length in found.lengths
         ],

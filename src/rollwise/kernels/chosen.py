@@ -15,6 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rollwise.kernels.jit import ONE, index, kernel
+from rollwise.kernels.random import draw
+
+TO_UNIT = 2.0**-53
+DROPPED = np.uint64(11)  # of 64 random bits
 
 
 class Chances(NamedTuple):
@@ -186,3 +190,45 @@ def largest_change(first_place, rows, coefficient, more, values):
             value += coefficient[index(code[k])] * values[index(place[k])]
         most = max(most, abs(value - values[p]))
     return most
+
+
+@kernel
+def walk(rows, coefficient, n_known, words, places, moves):
+    """Play games on by what was chosen in a layer, until they leave it.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of the whole layer.
+    coefficient : float64
+        By codes; none is negative.
+    n_known : int
+        Places from here on are ends of the game.
+    words : (4,) uint64, changed
+        The state of the random numbers.
+    places : (n_games,) int64, changed
+        Where each game is; -1 where it has ended.
+    moves : (n_games,) int64, changed
+        How many moves each game has had.
+    """
+    indptr, code, place = rows
+    n = indptr.shape[0] - 1
+    s0, s1, s2, s3 = words[0], words[1], words[2], words[3]
+    for g in range(places.shape[0]):
+        p, made = places[g], 0
+        while 0 <= p < n:
+            bits, s0, s1, s2, s3 = draw(s0, s1, s2, s3)
+            left = np.float64(bits >> DROPPED) * TO_UNIT
+            after = p
+            for k in range(index(indptr[p]), index(indptr[p + 1])):
+                chance = coefficient[index(code[k])]
+                if chance > 0.0:
+                    after = np.int64(place[k])
+                    left -= chance
+                    if left < 0.0:
+                        break
+            p = after
+            made += 1
+        places[g] = p if p < n_known else -1
+        moves[g] += made
+    words[0], words[1], words[2], words[3] = s0, s1, s2, s3

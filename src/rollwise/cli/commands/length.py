@@ -24,9 +24,10 @@ from rollwise.cli.progress import Progress
 from rollwise.documents.lengths import length_document
 from rollwise.errors import TooManyStates, UsageError
 from rollwise.graph import title_of
+from rollwise.numbers.randomness import fresh_seed
 
 if TYPE_CHECKING:
-    from rollwise.analysis.length_range import LengthRange
+    from rollwise.analysis.length_range import Length, LengthRange
     from rollwise.game import Game
 
 
@@ -46,6 +47,15 @@ def length(
             "and how long the game can be, if all want the same.",
         ),
     ] = False,
+    games: Annotated[
+        int,
+        typer.Option(
+            min=0, help="With --by-layer: play so many games with each policy that is found."
+        ),
+    ] = 0,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Of these games; a new one unless given.")
+    ] = None,
     memory: MemoryOption = None,
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
@@ -57,18 +67,32 @@ def length(
     chosen = read_game(game, parameters)
     if by_layer and policy != "optimal":
         raise UsageError("--policy goes without --by-layer, which follows no policy")
+    if games and not by_layer:
+        raise UsageError(
+            "--games goes with --by-layer; else `rollwise simulate GAME --policy longest "
+            "--against longest` plays games"
+        )
+    if seed is not None and not games:
+        raise UsageError("--seed goes with --games")
+    chance = {"games": games, "seed": fresh_seed() if seed is None else seed}
     with Progress() as progress:
-        found = _found(chosen, policy, max_states, progress, by_layer=by_layer)
+        found = _found(chosen, policy, max_states, progress, by_layer=by_layer, **chance)
     if json:
-        print_json(length_document(chosen, found))
+        print_json(length_document(chosen, found, chance["seed"] if games else None))
         return
     title = title_of(chosen.name, chosen.parameters)
     typer.echo(f"{title}: expected moves of a game from the start")
-    _print(found)
+    _print(found, chance["seed"])
 
 
 def _found(
-    game: Game, policy: str, max_states: int | None, progress: Progress, *, by_layer: bool
+    game: Game,
+    policy: str,
+    max_states: int | None,
+    progress: Progress,
+    *,
+    by_layer: bool,
+    **chance: int,
 ) -> LengthRange:
     """How long a game can last: one that is too large for one graph by layers."""
     from rollwise.analysis.length_range import length_range, length_range_by_layer
@@ -81,10 +105,10 @@ def _found(
         except TooManyStates:
             if policy != "optimal" or not goes_by_layers(game, max_states):
                 raise
-    return length_range_by_layer(game, max_states=max_states, progress=progress)
+    return length_range_by_layer(game, max_states=max_states, progress=progress, **chance)
 
 
-def _print(found: LengthRange) -> None:
+def _print(found: LengthRange, seed: int) -> None:
     from rich.table import Table
 
     from rollwise.analysis.length_range import OPPOSED
@@ -94,6 +118,8 @@ def _print(found: LengthRange) -> None:
     table.add_column("")
     table.add_column("moves", justify="right")
     table.add_column("standard deviation", justify="right")
+    if any(length.played for length in found.lengths):
+        table.add_column("played", justify="right")
     for length in found.lengths:
         if length.moves is None:
             table.add_row(found.words(length), "-" if length.aim in OPPOSED else "no end", "")
@@ -102,12 +128,25 @@ def _print(found: LengthRange) -> None:
                 found.words(length),
                 str(certified(*length.moves.mean)),
                 str(certified(*length.moves.deviation)),
+                *_played(length),
             )
     if found.score is not None:
         mean, spread = certified(*found.score.mean), certified(*found.score.deviation)
         table.add_row(f"points of {found.policy}", str(mean), str(spread))
     print_table(table)
-    typer.echo("all figures are certified")
+    played = [length.played for length in found.lengths if length.played is not None]
+    if played:
+        typer.echo(f"played: {played[0].games:,} games of each, seed {seed}; the rest is certified")
+    else:
+        typer.echo("all figures are certified")
     for length in found.lengths:
         if length.endless:
             typer.echo(f"{found.words(length)}: {length.endless}")
+
+
+def _played(length: Length) -> list[str]:
+    from rollwise.numbers.printed import estimated
+
+    if length.played is None:
+        return []
+    return [str(estimated(length.played.mean, length.played.standard_error))]
