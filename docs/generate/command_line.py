@@ -28,7 +28,8 @@ is out of the game's range is refused, and the range told. `rollwise games` list
 (`hold-at-20`), or a table in a `.csv` or `.parquet` file: a column for each field of the state,
 one named `action`, and `probability` where it mixes. What `rollwise table GAME --out mine.csv`
 writes is such a table. Where the help says so, also `optimal`, `longest` and `shortest` (what all
-do who want the game to last, or to end), a learner that `learn --save` kept (`.npz`), a rule of thumb that `thumb --save` kept or you wrote (`.json`), and mixtures such as
+do who want the game to last, or to end), a learner that `learn --save` kept (`.npz`), a rule of
+thumb that `thumb --save` kept or you wrote (`.json`), and mixtures such as
 `0.9*optimal+0.1*random`.
 
 **Output.** What was asked for goes to stdout, and nothing else does. With `--json` that is one JSON
