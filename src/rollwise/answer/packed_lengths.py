@@ -122,8 +122,8 @@ class PackedLengths:
         )
         self._layers, self._progress = layers, progress
         self._sign = 1.0 if longest else -1.0
-        self.lengths, self.off = np.empty(n), 0.0
-        self.moments, self.moment_off, self.apart = np.empty(n), 0.0, 0.0
+        self.lengths, self.off = np.zeros(n), 0.0
+        self.moments, self.moment_off, self.apart = np.zeros(n), 0.0, 0.0
         self._building = False
         self._kept: dict[int, _Chosen] | None = {} if keep_policy else None
 
