@@ -3,7 +3,8 @@
     python -m benchmarks [--quick] [--only pig-100,stages] [--peers rollwise_itself,storm]
                          [--limit SECONDS]
 
-`make bench` runs all of it. A run of everything adds a line to history.jsonl.
+`make bench` runs all of it. A run of everything adds a line to history.jsonl. With `--merge` the
+sections that were measured take the place of those in RESULTS.md, which keeps the others.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from benchmarks import commands, gallery, growth, history, rates, stages, trace,
 from benchmarks.measure import ROOT, Settings, measure, prepared, require_agreement
 from benchmarks.memory import bandwidth, physical_memory
 from benchmarks.peers import PEERS, peer
-from benchmarks.report import PICTURE, markdown
+from benchmarks.report import PICTURE, markdown, merged
 from benchmarks.results import Results
 from benchmarks.work import WORK
 
@@ -86,6 +87,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--limit", type=float, help="seconds that a run of a tool may take")
     parser.add_argument("--memory", type=float, help="gibibytes that a process may have")
     parser.add_argument("--out", type=Path, default=HERE / "RESULTS.md")
+    parser.add_argument("--merge", action="store_true", help="leave the other sections of --out")
     parser.add_argument("--history", type=Path, default=history.FILE)
     given = parser.parse_args()
     given.wanted = given.only.split(",") if given.only else known
@@ -161,9 +163,15 @@ def main() -> None:
     if whole:
         history.append(results.history_line, given.history)
         lines = history.read(given.history)
+    elif given.merge:
+        history.amend(results.history_line, given.history)
+        lines = history.read(given.history)
     elif results.ratios:
         lines = [*lines, results.history_line]  # shown, but not kept
-    given.out.write_text(markdown(results, lines), encoding="utf-8")
+    page = markdown(results, lines)
+    if given.merge:
+        page = merged(given.out.read_text(encoding="utf-8"), page, results.about)
+    given.out.write_text(page, encoding="utf-8")
     tell(f"{given.out.name} written after {time.monotonic() - started:.0f} s")
     tell(history.verdict(lines))
 

@@ -160,13 +160,16 @@ def _grown(row: dict[str, Any]) -> int:
     return grown if grown > LEAST_GROWN else 0
 
 
-def draw(rows: Sequence[dict[str, Any]], path: Path) -> str:
+MEDIANS = "Rules to a certified answer, by a process that has found it before; medians."
+
+
+def draw(rows: Sequence[dict[str, Any]], path: Path, note: str = MEDIANS) -> str:
     """Write the picture; an empty text, or why there is none."""
     try:
         from rollwise.errors import RollwiseError
         from rollwise.plot.pages import write_figure
 
-        figure = picture(rows)
+        figure = picture(rows, note)
     except ImportError:
         return "Plotly isn't installed"
     try:
@@ -176,7 +179,7 @@ def draw(rows: Sequence[dict[str, Any]], path: Path) -> str:
     return ""
 
 
-def picture(rows: Sequence[dict[str, Any]]) -> Any:
+def picture(rows: Sequence[dict[str, Any]], note: str = MEDIANS) -> Any:
     """Two panels, time and memory against states, a line a family, all on logarithms."""
     import plotly.graph_objects as go
 
@@ -215,7 +218,7 @@ def picture(rows: Sequence[dict[str, Any]]) -> Any:
     sheet = Sheet(
         figure,
         "Time and memory against the number of states",
-        ["Rules to a certified answer, by a process that has found it before; medians."],
+        [note],
         heights=(380, 640),
         key=key,
     )

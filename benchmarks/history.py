@@ -4,7 +4,8 @@
 
 Each whole run adds a line to history.jsonl: the date, the commit, the versions, the
 machine, and how many times as long rollwise took as the kernels written by hand, in
-the same run. Machines differ in speed, ratios much less. The newest line is held
+the same run. What a run with ``--merge`` measures again takes the place of what the newest line
+says of it. Machines differ in speed, ratios much less. The newest line is held
 against the median of those before it; beyond `NOISE` times that, it is a regression.
 Values are kept too, since a benchmark that changes its answer measures something else.
 """
@@ -38,6 +39,15 @@ def append(line: Line, path: Path = FILE) -> None:
     """Add a line."""
     with path.open("a", encoding="utf-8") as out:
         out.write(json.dumps(line, sort_keys=True) + "\n")
+
+
+def amend(line: Line, path: Path = FILE) -> None:
+    """Have the newest line say what was measured again."""
+    *earlier, newest = read(path)
+    for name in ("ratios", "values"):
+        newest[name] = {**newest.get(name, {}), **line.get(name, {})}
+    texts = [json.dumps(one, sort_keys=True) + "\n" for one in (*earlier, newest)]
+    path.write_text("".join(texts), encoding="utf-8")
 
 
 def usual(lines: Sequence[Line], name: str) -> float | None:

@@ -67,6 +67,62 @@ def markdown(results: Results, lines: Sequence[history.Line]) -> str:
     return "\n".join(text)
 
 
+def merged(page: str, part: str, about: str) -> str:
+    """A page of results with what a later run measured in its place.
+
+    Parameters
+    ----------
+    page : str
+        Of a run of everything.
+    part : str
+        Of a run of some problems or sections. Rows of the goals take the place of those with the
+        same name.
+    about : str
+        When that was, for a line under the heading of each part that is replaced.
+    """
+    old, new = _parts(page, "\n## "), _parts(part, "\n## ")
+    for heading, text in new.items():
+        if not heading or heading not in old:
+            continue
+        if heading == "The same work":
+            problems, later = _parts(old[heading], "\n### "), _parts(text, "\n### ")
+            again = {
+                name: _dated(about, later[name]) for name in later if name and name in problems
+            }
+            old[heading] = _whole(problems | again, "\n### ")
+        elif heading == "Goals":
+            rows = {_label(line): line for line in text.splitlines() if line.startswith("|")}
+            lines = old[heading].split("\n")
+            old[heading] = "\n".join(rows.get(_label(line), line) for line in lines)
+        else:
+            is_dated = f"## {heading}" in (large.HEADING, "## History")
+            old[heading] = text if is_dated else _dated(about, text)
+    return _whole(old, "\n## ")
+
+
+def _parts(page: str, mark: str) -> dict[str, str]:
+    """The text below each heading; what comes before the first one has none."""
+    first, *others = page.split(mark)
+    found = {"": first}
+    for other in others:
+        heading, end, text = other.partition("\n")
+        found[heading] = end + text
+    return found
+
+
+def _whole(parts: Mapping[str, str], mark: str) -> str:
+    """What `_parts` took apart."""
+    return "".join(f"{mark}{heading}{text}" if heading else text for heading, text in parts.items())
+
+
+def _dated(about: str, text: str) -> str:
+    return f"\n\n{about}{text.rstrip()}\n"
+
+
+def _label(row: str) -> str:
+    return row.split("|")[1] if row.startswith("|") else row
+
+
 COLUMNS = (
     "tool",
     "way",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchmarks.commands import YARDSTICK
 from benchmarks.measure import Row, Settings
 
 LEAST_YARDSTICK = 1e-3  # seconds: against a shorter one, a ratio shows what a call costs
@@ -56,6 +57,15 @@ class Results:
         return min((row.median() for row in self.of(work, peer)), default=None)
 
     @property
+    def about(self) -> str:
+        """When and where a part of the page was measured, a sentence."""
+        facts = self.facts
+        return (
+            f"Measured by `{facts['command']}` on {facts['date']}, commit {facts['commit']}; "
+            f"{facts['machine']}; load at the start {facts['load']:.1f}."
+        )
+
+    @property
     def ratios(self) -> dict[str, float]:
         """How many times as long rollwise took as the yardstick in the same run."""
         found = {}
@@ -70,7 +80,7 @@ class Results:
             if by_hand and own:
                 found[what] = by_hand / own[0]
         again = {row["command"]: row["again"] for row in self.commands}
-        yardstick = next(iter(again.values()), None)
+        yardstick = again.get(YARDSTICK)
         if yardstick and again.get("rollwise solve pig"):
             found["solve pig / import numba"] = again["rollwise solve pig"] / yardstick
         return found

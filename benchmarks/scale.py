@@ -1,12 +1,13 @@
 """How large games grow, and what more workers bring: the figures of docs/scale.md.
 
-    python -m benchmarks.scale [--only sizes,workers]
+    python -m benchmarks.scale [--only sizes,workers,growth]
 
 measures on this machine, keeps what it found in scale.json, and writes the tables of the page.
+`growth` takes an hour; `--only pig:595` measures one size of it.
 
-    python -m benchmarks.scale --solve PATH PIECES MEMORY
+    python -m benchmarks.scale --solve "GAME NAME=VALUE" MEMORY
 
-solves one size of the Royal Game of Ur by packed layers, in a process of its own.
+solves one size of a game by layers, in a process of its own.
 """
 
 from __future__ import annotations
@@ -16,14 +17,16 @@ import json
 import re
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks import growth
 from benchmarks.commands import ROLLWISE, measure
 from benchmarks.large import read
 from benchmarks.measure import ROOT, Settings, ask
@@ -43,7 +46,16 @@ SIZES = [
     ("masters", 4),
 ]
 FEW_STATES = 10_000  # below, fixed costs hide how time grows
-READY = 3  # pieces of a game that is solved first, so that kernels are read
+MANY_STATES = 500_000  # below, what a process takes anyhow hides how memory grows
+# Games by layers, from 10^4 positions to 10^8: the parameter that grows, and a size that is solved
+# first, so that kernels are read.
+GROWN = {
+    "royal-ur": ("pieces", 3, (2, 3, 4, 5, 7)),
+    "super-six": ("sticks", 60, (43, 130, 410, 1300, 4100)),
+    "pig": ("target", 45, (28, 60, 128, 275, 595)),
+}
+HOURS = 2.0  # that one size may take
+PICTURE = ROOT / "docs" / "images" / "growth-by-layer.svg"
 MASTERS = 500_981_472  # positions, with seven pieces
 LIMIT = 300.0
 # Work, and whether it is solved by layers into a folder.
@@ -62,37 +74,78 @@ WAYS = {
 Row = Mapping[str, Any]
 
 
-def solved(path: str, pieces: int) -> dict[str, Any]:
+def solved(words: str) -> dict[str, Any]:
     """Solve a size with its rules compiled before; seconds, positions and peak memory."""
     from rollwise.answer import layered
     from rollwise.builders import by_layer
-    from rollwise.games.royal_ur import RoyalUr
+    from rollwise.cli.common import read_game
 
     layered.WORTHWHILE = 0  # small sizes by the method of the large ones
-    game = RoyalUr(pieces=pieces, path=path)
+    name, *assignments = words.split()
+    game = read_game(name, assignments)
     by_layer._compiled(game, None)
-    layered.solve_by_layers(RoyalUr(pieces=min(pieces, READY), path=path))
-    started = time.perf_counter()
-    solution = layered.solve_by_layers(game)
+    parameter, ready, _ = GROWN[game.name]
+    size = min(getattr(game, parameter), ready)
+    layered.solve_by_layers(replace(game, **{parameter: size}))
+    before = peak_bytes()
+    started, busy = time.perf_counter(), time.process_time()
+    solution = layered.solve_by_layers(game, max_states=growth.MOST_STATES)
     return {
         "seconds": time.perf_counter() - started,
+        "cpu": time.process_time() - busy,
         "states": len(solution.states),
         "stages": dict(solution.seconds),
+        "value": solution.value,
         "bound": solution.error_bound,
+        "peak_before": before,
         "peak": peak_bytes(),
     }
 
 
 def sizes() -> list[dict[str, Any]]:
-    """What each size takes."""
+    """What each size of the model takes."""
     found = []
     for path, pieces in SIZES:
-        given = ["--solve", path, str(pieces), str(Settings().memory)]
-        twice = [ask(["benchmarks.scale", *given], LIMIT) for _ in range(2)]
+        words = f"royal-ur path={path} pieces={pieces}"
+        twice = [_asked(words, LIMIT) for _ in range(2)]
         said = min(twice, key=lambda run: run.get("seconds", np.inf))
         found.append({"path": path, "pieces": pieces, **said})
-        print(f"{path} {pieces}: {said}", flush=True)
+        print(f"{words}: {said}", flush=True)
     return found
+
+
+def sizes_in_turn() -> Iterator[tuple[str, int]]:
+    """The games of the growth figure and their sizes, small ones first."""
+    for place in range(max(len(sizes) for _, _, sizes in GROWN.values())):
+        for name, (_, _, sizes) in GROWN.items():
+            if place < len(sizes):
+                yield name, sizes[place]
+
+
+def grown(wanted: Collection[str], known: Sequence[Row]) -> Iterator[list[dict[str, Any]]]:
+    """What each size of three games takes: all that is known, after each that was measured.
+
+    Parameters
+    ----------
+    wanted : collection of str
+        Sizes to measure, as in ``pig:595``; ``growth`` are all.
+    """
+    from benchmarks.__main__ import commit
+
+    found = {(row["family"], row["size"]): dict(row) for row in known}
+    for name, size in sizes_in_turn():
+        if not ({"growth", f"{name}:{size}"} & set(wanted)):
+            continue
+        parameter = GROWN[name][0]
+        said = _asked(f"{name} {parameter}={size}", HOURS * 3600)
+        about = {"family": name, "parameter": parameter, "size": size, "commit": commit()}
+        found[name, size] = {**about, **said}
+        print(found[name, size], flush=True)
+        yield [found[key] for key in sizes_in_turn() if key in found]
+
+
+def _asked(words: str, limit: float) -> dict[str, Any]:
+    return ask(["benchmarks.scale", "--solve", words, str(Settings().memory)], limit)
 
 
 @contextmanager
@@ -152,7 +205,7 @@ def predicted(model: Mapping[str, float], n: float) -> tuple[float, float]:
     return model["t"] + model["c"] * n ** model["p"], model["m"] + model["b"] * n
 
 
-def growth(rows: Sequence[Row], known: Mapping[str, Row]) -> list[str]:
+def modelled(rows: Sequence[Row], known: Mapping[str, Row]) -> list[str]:
     """The table of sizes, and what the model says of larger ones."""
     good = sorted((row for row in rows if "fault" not in row), key=lambda row: row["states"])
     large = [row for row in good if row["states"] >= FEW_STATES]
@@ -205,6 +258,43 @@ def growth(rows: Sequence[Row], known: Mapping[str, Row]) -> list[str]:
     ]
 
 
+def of_three_games(rows: Sequence[Row]) -> list[str]:
+    """The table of the growth figure: processor time and bytes a position."""
+    table = []
+    for name in GROWN:
+        for row in rows:
+            if row["family"] != name:
+                continue
+            game = f"`{name} {row['parameter']}={row['size']}`"
+            if "fault" in row:
+                table.append([game, row["fault"], *[""] * 6])
+                continue
+            n = row["states"]
+            table.append(
+                [
+                    game,
+                    f"{n:,}",
+                    seconds(row["seconds"]),
+                    seconds(row["cpu"]),
+                    f"{row['cpu'] / n * 1e6:.2f} µs",
+                    f"{row['peak'] / 1e9:.2f} GB",
+                    f"{(row['peak'] - row['peak_before']) / n:.0f}" if n >= MANY_STATES else "",
+                    f"{row['bound']:.1e}",
+                ]
+            )
+    columns = ["", "positions", "time", "processor time", "a position"]
+    columns += ["memory", "bytes a position", "certified ±"]
+    return [*markdown_table(columns, table), ""]
+
+
+def draw(rows: Sequence[Row]) -> str:
+    """The growth figure; an empty text, or why there is none."""
+    good = [row for row in rows if "fault" not in row]
+    named = [{**row, "n_states": row["states"], "seconds": row["cpu"]} for row in good]
+    note = "Rules to a certified answer, once; seconds of processor time, of both cores together."
+    return growth.draw(named, PICTURE, note)
+
+
 def gains(rows: Sequence[Row]) -> list[str]:
     """The table of workers."""
     table = []
@@ -219,10 +309,12 @@ def refreshed(page: str, found: Mapping[str, Any], known: Mapping[str, Row]) -> 
     """The page with the tables that the measurements give."""
     about = f"Measured on {found['date']} ({found['machine']}), at {found['commit']}."
     for name, lines in (
-        ("sizes", growth(found["sizes"], known)),
+        ("sizes", modelled(found["sizes"], known)),
         ("workers", gains(found["workers"])),
+        ("growth", of_three_games(found["growth"])),
     ):
-        text = "\n".join([about, "", *lines, ""])
+        said = [] if name == "growth" else [about, ""]
+        text = "\n".join([*said, *lines, ""])
         page = re.sub(PLACE.format(name), lambda _, text=text: text, page, count=1, flags=re.S)
     return page
 
@@ -238,25 +330,33 @@ def known_sizes() -> dict[str, Row]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__)
-    parser.add_argument("--only", default="sizes,workers")
-    parser.add_argument("--solve", nargs=3, metavar=("PATH", "PIECES", "MEMORY"))
+    parser.add_argument("--only", default="sizes,workers,growth")
+    parser.add_argument("--solve", nargs=2, metavar=("GAME", "MEMORY"))
     given = parser.parse_args()
     if given.solve is not None:
-        path, pieces, memory = given.solve
-        say_once(memory, lambda: solved(path, int(pieces)))
+        words, memory = given.solve
+        say_once(memory, lambda: solved(words))
         return
     from benchmarks.__main__ import commit, machine
 
     found = json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {}
+    wanted = given.only.split(",")
     measures: dict[str, Callable[[], list[dict[str, Any]]]] = {"sizes": sizes, "workers": workers}
-    for name in given.only.split(","):
+    for name in measures.keys() & set(wanted):
         found[name] = measures[name]()
-    found |= {"date": date.today().isoformat(), "commit": commit(), "machine": machine()}
+        found |= {"date": date.today().isoformat(), "commit": commit(), "machine": machine()}
+    for rows in grown(wanted, found.get("growth", [])):
+        found["growth"] = rows
+        _keep(found)
     found["known"] = known_sizes()
+    _keep(found)
+    draw(found["growth"])
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(refreshed(page, found, found["known"]), encoding="utf-8")
+
+
+def _keep(found: Mapping[str, Any]) -> None:
     MEASURED.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    if {"sizes", "workers"} <= set(found):
-        page = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(refreshed(page, found, found["known"]), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -306,6 +306,30 @@ def test_goals_are_held_against_what_was_measured():
     assert list(goals(Results({}, Settings()))) == []
 
 
+def test_a_part_measured_again_takes_its_place():
+    page = (
+        "# Results\n\nall\n\n## Goals\n\n| a | 1 |\n| b | 2 |\n\n## The same work\n\nerrors\n"
+        "\n### pig\n\n2 s\n\n### threes\n\n3 s\n\n## Whole commands\n\nslow\n"
+        "\n## History\n\nlong\n"
+    )
+    part = (
+        "# Results\n\n## Goals\n\n| b | 3 |\n\n## The same work\n\nerrors\n\n### pig\n\n1 s\n"
+        "\n## Whole commands\n\nquick\n\n## History\n\nlonger\n"
+    )
+    said = report.merged(page, part, "Later.")
+    wanted = page.replace("| b | 2 |", "| b | 3 |").replace("2 s", "Later.\n\n1 s")
+    assert said == wanted.replace("slow", "Later.\n\nquick").replace("long", "longer")
+
+
+def test_the_newest_line_of_history_has_what_was_measured_again(tmp_path):
+    path = tmp_path / "history.jsonl"
+    history.append(line(1, 8.0), path)
+    history.append(line(2, 20.0), path)
+    history.amend(line(3, 9.0), path)
+    assert [one["ratios"]["pig"] for one in history.read(path)] == [8.0, 9.0]
+    assert [one["date"] for one in history.read(path)] == ["2026-01-01", "2026-01-02"]
+
+
 def line(day, pig=8.0, **more):
     return {"date": f"2026-01-{day:02}", "commit": "abc", "machine": "m", "ratios": {"pig": pig},
             "values": {"pig": 0.5}, **more}  # fmt: skip

@@ -293,6 +293,21 @@ def test_a_kernel_is_interpreted_while_it_is_short(monkeypatch):
     assert len(runs) == 4
 
 
+@pytest.mark.needs_jit
+def test_kernels_that_were_compiled_before_are_read_once_all_have_taken_long(monkeypatch):
+    monkeypatch.setattr(jit, "_interprets", True)
+    monkeypatch.setattr(jit, "_spent_together", 0.0)
+    compiled = property(lambda self: lambda number: "compiled")
+    monkeypatch.setattr(jit.Kernel, "compiled", compiled)
+
+    new, kept = kernel(lambda number: "new"), kernel(lambda number: "interpreted")
+    new._was_compiled, kept._was_compiled = False, True
+    assert kept(1) == "interpreted"
+    monkeypatch.setattr(jit, "_spent_together", jit.TOGETHER + 1)
+    assert kept(1) == "compiled"
+    assert new(1) == "new"
+
+
 KERNEL_FILE = """
 import numpy as np
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel

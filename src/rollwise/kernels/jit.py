@@ -2,7 +2,8 @@
 
 Importing Numba takes longer than Python needs to run the kernels of a small game, and compiling
 them takes a hundred times as long. So a kernel is interpreted as long as its arrays are small
-and it has not taken long. Then it is compiled (`rollwise.kernels.compiling`). Both give the same
+and it has not taken long. Then it is compiled (`rollwise.kernels.compiling`). One whose compiled
+code lies on disk is read once all kernels together have taken long. Both give the same
 bits: neither reorders sums or fuses operations, and both round as IEEE 754 prescribes.
 Division by zero gives an infinity or a NaN, as in NumPy; kernels that could meet one check first.
 """
@@ -28,11 +29,14 @@ __all__ = ["ONE", "Kernel", "compile_all", "index", "inner_kernel", "kernel"]
 SMALL = 100_000  # numbers in the arrays of a kernel that may be interpreted
 PATIENCE = 1.0  # seconds of processor time of interpreting after which a kernel is compiled
 
+TOGETHER = 1.0  # seconds of all kernels, after which those are read that were compiled before
+
 INNER: list[Any] = []  # inner kernels that Numba doesn't know yet
 
 _compiling = threading.Lock()  # else one thread could use what another is about to tell Numba
 _thread = threading.local()
 _interprets = switches.is_on("plain-kernels")
+_spent_together = 0.0  # seconds of interpreting
 
 
 def compile_all() -> None:
@@ -81,25 +85,44 @@ class Kernel:
                 return self.function(*arguments)
         finally:
             _thread.interprets = False
-            self._spent += time.thread_time() - started
+            self._took(time.thread_time() - started)
+
+    def _took(self, seconds: float) -> None:
+        global _spent_together
+        self._spent += seconds
+        _spent_together += seconds
 
     def _may_be_interpreted(self, arguments: tuple[Any, ...]) -> bool:
         if jit_disabled():
             return True
         if self.never_interpreted or not _interprets or self._spent > PATIENCE:
             return False
+        if _spent_together > TOGETHER and self._was_compiled:
+            return False
         return size_of(arguments) <= SMALL
+
+    @functools.cached_property
+    def _was_compiled(self) -> bool:
+        """Whether its compiled code lies on disk."""
+        from rollwise.machine.kernel_cache import is_compiled
+
+        return is_compiled(self._dispatcher)
 
     @property
     def compiled(self) -> Any:
         """The loop as Numba compiles it."""
         if self._compiled is None:
-            from rollwise.kernels.compiling import compile_inner, compiled_kernel
-
-            with _compiling:
-                compile_inner(INNER)
-                self._compiled = compiled_kernel(self.function)
+            self._compiled = self._dispatcher
         return self._compiled
+
+    @functools.cached_property
+    def _dispatcher(self) -> Any:
+        """The compiled loop, which reads or compiles when it is called first."""
+        from rollwise.kernels.compiling import compile_inner, compiled_kernel
+
+        with _compiling:
+            compile_inner(INNER)
+            return compiled_kernel(self.function)
 
     @property
     def _numba_type_(self) -> Any:
