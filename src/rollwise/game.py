@@ -35,6 +35,11 @@ THEN_NAMES = ("AGAIN", "PASS", "WIN", "LOSE", "DRAW", "END")
 LEAST_PAYOFF, MOST_PAYOFF = 1e-300, 1e300
 _PLAIN_PAYOFFS = {1.0: WIN, -1.0: LOSE, 0.0: DRAW}
 
+# Where the game goes on a `then` has no other bits than these: that of PASS, or the 16 of a number
+# of seats (see `skip`). No payoff is so small, as a whole number.
+GOES_ON, SKIPS = 0xFFFF01, 0xFFFF00
+MOST_SKIPPED = 32_767
+
 SMALL_WORDS = ("a", "and", "for", "in", "of", "on", "the", "to")  # in headings
 MOST_PLAYERS = 16
 MANY_FIELDS = 8  # of which `Game.describe` leaves out those that are 0
@@ -65,6 +70,29 @@ def interpreted_as(function: Callable[..., Any], other: Function) -> Function:
 def marked_rules() -> dict[Callable[..., Any], Callable[..., Any]]:
     """All functions marked with `rule` so far, each with what is compiled in its place."""
     return dict(_RULES)
+
+
+@rule
+def skip(seats: int) -> int:
+    """What follows an outcome after which the die moves on by so many seats.
+
+    ``skip(2)`` leaves out the next player, ``skip(-1)`` is `PASS_BACK`, ``skip(1)`` is `PASS` and
+    ``skip(0)`` `AGAIN`. It goes round the table: of three players ``skip(4)`` is the next. The next
+    state is written as the player sees it who has the die then. Compiled rules may call it.
+
+    Raises
+    ------
+    ValueError
+        It isn't a whole number from -32,767 to 32,767.
+    """
+    if not -MOST_SKIPPED <= seats <= MOST_SKIPPED:
+        raise ValueError("skip takes a whole number of seats from -32,767 to 32,767")
+    if seats == 1:
+        return PASS
+    return (seats & 0xFFFF) << 8
+
+
+PASS_BACK = skip(-1)
 
 
 def payoff(points: float) -> int:
@@ -175,7 +203,22 @@ def seat_more(game: Game, two: type[Game], more: type[Game]) -> None:
 
 def is_over(then: int) -> bool:
     """Whether the game is over after an outcome."""
-    return not AGAIN <= then <= PASS
+    return bool(then & ~GOES_ON)
+
+
+def is_skip(then: int) -> bool:
+    """Whether a `then` is what `skip` gives for another number of seats than 0 and 1."""
+    return then != 0 and not then & ~SKIPS
+
+
+def seats_on(then: int, players: int) -> int:
+    """By how many seats the die moves on, from 0, where the game goes on."""
+    return ((then >> 8) - (then >> 7 & 0x10000) + (then & 1)) % players
+
+
+def round_the_table(then: int, players: int) -> int:
+    """A `then` as it is written with the fewest seats: ``skip(4)`` of three players is PASS."""
+    return then if is_over(then) else skip(seats_on(then, players))
 
 
 def is_payoff(then: int) -> bool:
@@ -196,6 +239,9 @@ def then_text(then: int) -> str:
     """What follows an outcome, as rules write it: ``WIN`` or ``payoff(2)``."""
     if 0 <= then < len(THEN_NAMES):
         return THEN_NAMES[then]
+    if is_skip(then):
+        seats = seats_on(then, 1 << 16)
+        return "PASS_BACK" if then == PASS_BACK else f"skip({(seats + 32768) % 65536 - 32768})"
     amount = payoff_of(then)
     return f"payoff({int(amount) if amount.is_integer() else amount})"
 
@@ -238,7 +284,7 @@ class Game:
     players : int
         2, or 1 for a solitaire game, or up to 16. It may be a parameter. With three or more a
         state is still written as the mover sees it, the others in the order of their moves; PASS
-        hands the die to the next; WIN, LOSE, DRAW and `won_by` say who wins (see
+        hands the die to the next, and `skip` to another one; WIN, LOSE, DRAW and `won_by` say who wins (see
         `rollwise.equilibrium`).
     objective : {"win", "maximize", "minimize"}
         Win a game of wins and losses (or get the most of a game for stakes, with any

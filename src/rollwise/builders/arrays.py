@@ -8,7 +8,7 @@ import numpy as np
 
 from rollwise.builders.pools import keep_names, rules_only, with_turns
 from rollwise.builders.rules import Rules
-from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN
+from rollwise.game import AGAIN, DRAW, END, GOES_ON, LOSE, PASS, WIN, seats_on, skip
 from rollwise.graph import THROW, Lotteries, StateGraph
 
 # The payoff of each `then` that has a name, in its order.
@@ -80,7 +80,7 @@ def _is_array(part: Any) -> bool:
 
 def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
     """The arrays that a builder found, as a graph."""
-    lotteries = lotteries_of(arrays)
+    lotteries = lotteries_of(arrays, rules.game.players)
     parts: dict[str, Any] = {
         "action_indptr": arrays.action_indptr,
         "action_label": arrays.action_label,
@@ -108,17 +108,19 @@ def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
     )
 
 
-def lotteries_of(arrays: Arrays) -> Lotteries:
+def lotteries_of(arrays: Arrays, players: int = 2) -> Lotteries:
     """The lotteries that a builder found."""
     then = arrays.lottery_then
-    named = then.view(np.uint64) <= END  # the others are the bits of payoffs
+    over = (then & ~GOES_ON) != 0
+    named = ~over | (then.view(np.uint64) <= END)  # the others are the bits of payoffs
+    seats = seats_on(np.where(over, AGAIN, then), max(players, 2))
     return Lotteries(
         arrays.lottery_indptr,
         arrays.lottery_reward,
         _whole(arrays.lottery_weight),
-        ~named | (then > PASS),
-        then == PASS,
-        np.where(named, PAYOFF[np.where(named, then, AGAIN)], then.view(np.float64)),
+        over,
+        seats.astype(np.uint8 if players > 2 else np.bool_),
+        np.where(named, PAYOFF[np.where(named & over, then, AGAIN)], then.view(np.float64)),
     )
 
 
@@ -215,8 +217,10 @@ def as_arrays(graph: StateGraph) -> Arrays:
             np.array([codes_of(row[:-1]) for row in first[:n_throws].tolist()], np.int64),
         )
     lotteries = graph.lotteries
-    then = np.where(lotteries.over, lotteries.payoff.view(np.int64), AGAIN)
-    then[lotteries.passes] = PASS
+    codes = np.array([skip(seats) for seats in range(graph.players + 1)])
+    then = np.where(
+        lotteries.over, lotteries.payoff.view(np.int64), codes[lotteries.passes.astype(np.intp)]
+    )
     ends = (WIN, LOSE, DRAW) if graph.objective == "win" else (END,)
     for code in ends:
         then[lotteries.over & (lotteries.payoff == PAYOFF[code])] = code

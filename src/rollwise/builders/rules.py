@@ -28,6 +28,8 @@ from rollwise.game import (
     WIN,
     Game,
     is_payoff,
+    is_skip,
+    skip,
     then_text,
 )
 from rollwise.graph import NO_THROW, ROLLS_LEFT
@@ -377,17 +379,23 @@ class Rules:
 
     def allows(self, then: int) -> bool:
         """Whether this may follow an outcome in a game of this kind."""
-        return then in self.allowed_thens or (self.payoffs_allowed and is_payoff(then))
+        return (
+            then in self.allowed_thens
+            or (self.payoffs_allowed and is_payoff(then))
+            or (PASS in self.allowed_thens and is_skip(then))
+        )
 
     @cached_property
     def going_on(self) -> frozenset[int]:
-        """What may follow an outcome that leads to a state."""
-        return frozenset(self.allowed_thens) & {AGAIN, PASS}
+        """What may follow an outcome that leads to a state, but for jumps round the table."""
+        if PASS not in self.allowed_thens:
+            return frozenset({AGAIN})
+        return frozenset(map(skip, range(-self.game.players, self.game.players + 1)))
 
     def then_error(self, then: Any) -> str:
         """What is wrong with a `then` that isn't allowed."""
         code = int(then) if isinstance(then, int | np.integer) else -1
-        if 0 <= code < len(THEN_NAMES) or is_payoff(code):
+        if 0 <= code < len(THEN_NAMES) or is_payoff(code) or is_skip(code):
             kinds = {1: "solitaire game", 2: "two-player game"}
             kind = kinds.get(self.game.players, f"game for {self.game.players}")
             allowed = ", ".join(THEN_NAMES[code] for code in self.allowed_thens)

@@ -190,7 +190,7 @@ class Session:
         if fallen.is_over:
             self.is_over = True
         else:
-            self.seat = (self.seat + int(fallen.passes)) % self.table.graph.players
+            self.seat = (self.seat + fallen.seats_on) % self.table.graph.players
             self.state = self.table.entered(fallen.target)
         return entry
 

@@ -158,7 +158,7 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
             if other != mover:
                 self.rewards[other] = -taken.reward
         seat = self.possible_agents.index(mover)
-        following = (seat + int(outcome.passes)) % len(self.possible_agents)
+        following = (seat + outcome.seats_on) % len(self.possible_agents)
         if outcome.is_over:
             for agent, payoff in zip(self._from(mover), self._payoffs(outcome), strict=True):
                 self.rewards[agent] += payoff

@@ -27,6 +27,7 @@ class Lotteries(NamedTuple):
     over : (n_lottery_outcomes,) bool
         The game ends.
     passes : (n_lottery_outcomes,) bool
+        With three or more players uint8: by how many seats the die moves on.
     payoff : (n_lottery_outcomes,) float64
         As the arrays of `rollwise.graph.StateGraph`.
     """
@@ -35,7 +36,7 @@ class Lotteries(NamedTuple):
     reward: NDArray[np.float64]
     weight: NDArray[Any]
     over: NDArray[np.bool_]
-    passes: NDArray[np.bool_]
+    passes: NDArray[Any]
     payoff: NDArray[np.float64]
 
     def has_draws(self) -> bool:
@@ -67,7 +68,7 @@ def share(
     outcome_indptr: NDArray[np.int64],
     outcome_state: NDArray[np.int32],
     outcome_weight: NDArray[Any],
-    outcome_passes: NDArray[np.bool_],
+    outcome_passes: NDArray[Any],
     outcome_payoff: NDArray[np.float64],
 ) -> tuple[NDArray[np.int32], Lotteries]:
     """Find the lotteries of actions that are spelled out.

@@ -125,7 +125,8 @@ class StateGraph(OldNames):
         How many equally likely ways lead there (float64 only where the rules
         gave weights that aren't whole numbers). Always positive.
     outcome_passes : (n_outcomes,) bool
-        The turn passes, and the next state is seen by the other player.
+        The turn passes, and the next state is seen by the other player. With three or more
+        players uint8: by how many seats the die moves on.
     outcome_payoff : (n_outcomes,) float64
         1 for a win, -1 for a loss, 0 for a draw or where the game goes on; and what else the
         rules gave, in a game for stakes.
@@ -185,7 +186,7 @@ class StateGraph(OldNames):
         return self.lotteries.weight[self.outcome_lottery]
 
     @cached_property
-    def outcome_passes(self) -> NDArray[np.bool_]:
+    def outcome_passes(self) -> NDArray[Any]:
         return self.lotteries.passes[self.outcome_lottery]
 
     @cached_property

@@ -452,6 +452,11 @@ class Outcome(_Element):
         return bool(self.graph.lotteries.passes[self._place])
 
     @property
+    def seats_on(self) -> int:
+        """By how many seats the die moves on: 0 or 1, or more with three players and more."""
+        return int(self.graph.lotteries.passes[self._place])
+
+    @property
     def payoff(self) -> float:
         """What the mover gets where the game ends: 1 for a win, -1 for a loss, 0 for a draw."""
         return float(self.graph.lotteries.payoff[self._place])

@@ -43,7 +43,7 @@ def look(a, tables, outcome_indptr, outcome_state, values, gains, errors, found)
                 found[0, k] += p * payoff[j, k]
         else:
             t = index(outcome_state[begin + j - first])
-            shift = n_seats - 1 if passes[j] else 0
+            shift = n_seats - np.int64(passes[j])
             for k in range(n_seats):
                 there = k + shift
                 if there >= n_seats:

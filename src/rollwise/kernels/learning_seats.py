@@ -80,6 +80,5 @@ def learn_games(
                 going = False
             else:
                 s = index(outcome_state[index(outcome_indptr[taken]) + j - lottery_indptr[i]])
-                if passes[j]:
-                    mover = (mover + 1) % n_seats
+                mover = (mover + np.int64(passes[j])) % n_seats
     words[0], words[1], words[2], words[3] = s0, s1, s2, s3

@@ -25,7 +25,7 @@ def share_lotteries(
     outcome_state : (n_outcomes,) int32
     weight, payoff : (n_outcomes,) int64
         Their bits, if they are doubles.
-    passes : (n_outcomes,) bool
+    passes : (n_outcomes,) bool or uint8
     action_lottery : (n_actions,) int32, filled
     first_action : (n_actions,) int64, filled as far as there are lotteries
         The first action that has each lottery.

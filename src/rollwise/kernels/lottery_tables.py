@@ -10,6 +10,7 @@ from rollwise.kernels.calls import HASH_FACTOR, HASH_START
 from rollwise.kernels.jit import inner_kernel, kernel
 
 MAX_TOTAL_WEIGHT = 1 << 62
+SKIPS = 0xFFFF00  # the bits of a `then` that is a number of seats
 LEAST_PAYOFF, MOST_PAYOFF = 1e-300, 1e300  # whose bits may be a `then`
 
 
@@ -106,6 +107,9 @@ def is_odd(reward, buffers, begin, end, real, contract):
     for k in range(begin, end):
         if then[k] >= 0 and then[k] <= 5:
             if not contract.allowed[then[k]]:
+                return True
+        elif (then[k] & ~SKIPS) == 0:
+            if not contract.allowed[1]:  # PASS
                 return True
         elif not contract.payoffs_allowed or not LEAST_PAYOFF <= abs(payoff[k]) <= MOST_PAYOFF:
             return True

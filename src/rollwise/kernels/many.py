@@ -1,7 +1,7 @@
 """Best choices of three or more players, swept over and over: a vector of payoffs a state.
 
-``values[s, k]`` is what the seat k places after the mover gets on average. Where the turn
-passes, the mover of state s is the last seat of the next state.
+``values[s, k]`` is what the seat k places after the mover gets on average. Where the die moves on
+by i seats, the mover of state s is the seat n - i of the next state.
 """
 
 from __future__ import annotations
@@ -33,13 +33,11 @@ def look_at(a, tables, outcome_indptr, outcome_state, values, found):
                 found[k] += p * payoff[j, k]
         else:
             t = index(outcome_state[begin + j - first])
-            if passes[j]:
-                found[0] += p * values[t, n_seats - 1]
-                for k in range(1, n_seats):
-                    found[k] += p * values[t, k - 1]
-            else:
-                for k in range(n_seats):
-                    found[k] += p * values[t, k]
+            on, seats = index(passes[j]), index(n_seats)
+            for k in range(on):
+                found[k] += p * values[t, seats - on + k]
+            for k in range(on, seats):
+                found[k] += p * values[t, k - on]
 
 
 @kernel

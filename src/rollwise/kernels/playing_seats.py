@@ -77,6 +77,5 @@ def play_games(
                 going = False
             else:
                 s = index(outcome_state[index(outcome_indptr[taken]) + j - lottery_indptr[i]])
-                if passes[j]:
-                    mover = (mover + 1) % n_seats
+                mover = (mover + np.int64(passes[j])) % n_seats
     return moves

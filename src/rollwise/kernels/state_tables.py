@@ -11,6 +11,7 @@ from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.kernels.prefetch import prefetch
 
 BLOCK = 256  # rows that are entered at once
+GOES_ON = 0xFFFF01  # the bits of a `then` after which the game goes on
 MOST_TAKEN = 5  # of 8 slots of a hash table
 FREE = np.uint64(2**64 - 1)  # a slot; no state has the number of the last one
 
@@ -103,7 +104,7 @@ def add_rows(rows, states, table, slots, frame, mask, exact):
 def widen_box(then, next_state, n, box):
     """Let a box hold the next states; False where a field of one doesn't fit 32 bits."""
     for k in range(n):
-        if then[k] == 0 or then[k] == 1:
+        if (then[k] & ~GOES_ON) == 0:
             for j in range(box.shape[1]):
                 field = next_state[k, j]
                 if field < -2147483648 or field > 2147483647:

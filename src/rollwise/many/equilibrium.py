@@ -149,7 +149,7 @@ class Equilibrium:
         """What an outcome brings each seat, seen from the mover: (players,) float64."""
         if outcome.is_over:
             return np.array(outcome.shares)
-        rolled: Floats = np.roll(self.values[outcome.target], int(outcome.passes))
+        rolled: Floats = np.roll(self.values[outcome.target], outcome.seats_on)
         return rolled
 
     def rows(self, where: str | None = None, *, throws: bool = False) -> pl.DataFrame:

@@ -72,8 +72,8 @@ class Component:
         Returns
         -------
         columns, chances : list
-            Unknowns of the mover (seat 0); those of seat k stand k places on, round the table
-            where the turn passes: see `system`.
+            ``players`` times the number of a state, plus by how many seats the die moves on:
+            see `system`.
         known : (players,) float64
         """
         graph, n = self.graph, self.graph.players
@@ -88,7 +88,7 @@ class Component:
                 continue
             t, passed = int(graph.outcome_state[begin + j - indptr[i]]), int(passes[j])
             if t in self.place:
-                columns.append(2 * self.place[t] + passed)
+                columns.append(n * self.place[t] + passed)
                 chances.append(p)
             else:
                 known += p * np.roll(self.values[t], passed)
@@ -106,7 +106,7 @@ class Component:
             right[i] += known
             for code, p in zip(targets, chances, strict=True):
                 rows.append(i * n + seats)
-                columns.append(code // 2 * n + (seats - code % 2) % n)
+                columns.append(code // n * n + (seats - code % n) % n)
                 entries.append(np.full(n, -p))
         size = len(self.states) * n
         diagonal = np.arange(size)
@@ -232,5 +232,5 @@ def _slopes(component: Component, solver: Any, a: NDArray[Any], b: NDArray[Any])
         for d, one in enumerate(action.tolist()):
             targets, chances, _ = component.rows(one, sign)
             for code, p in zip(targets, chances, strict=True):
-                slopes[d] += p * moved[code // 2 * n + (n - code % 2) % n]
+                slopes[d] += p * moved[code // n * n + (n - code % n) % n]
     return slopes

@@ -111,7 +111,7 @@ def seen_from(graph: StateGraph, seat: int, profile: Sequence[Floats | None]) ->
             shares = np.ones(len(taken)) if chance is None else chance[taken]
             weight = np.repeat(shares / total[graph.action_lottery[taken]], sizes) * weight
         target = graph.outcome_state[outcome].astype(np.int64)
-        after = np.where(graph.lotteries.passes[place], (mover + 1) % n, mover)
+        after = (mover + graph.lotteries.passes[place].astype(np.int64)) % n
         target = np.where(target < 0, -1, target + size * after)
         state = graph.action_state[taken]
         first = np.ones(len(taken), np.bool_)

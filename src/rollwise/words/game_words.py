@@ -18,7 +18,7 @@ import numpy as np
 from rollwise.boards import Board, Cell
 from rollwise.errors import RollwiseError, RulesError
 from rollwise.faults import PASSED_ON, fault_text, shown
-from rollwise.game import AGAIN, PASS, Game
+from rollwise.game import Game, is_over
 from rollwise.graph import THROW, StateGraph
 from rollwise.graph.layout import StateLayout
 
@@ -239,7 +239,7 @@ def _unfair(words: Words, outcomes: Outcomes, at: tuple[Any, ...], action: int) 
     """Whether the dice bring something more or less often than its weight says; empty if not."""
 
     def key(then: int, after: Any) -> tuple[int, Any]:
-        return then, tuple(after) if then in (AGAIN, PASS) else None
+        return then, None if is_over(then) else tuple(after)
 
     sides = words.throw(at, action)
     throws = prod(sides)

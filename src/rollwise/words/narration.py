@@ -20,7 +20,7 @@ from rollwise import dice
 from rollwise.boards import Board
 from rollwise.derive.derived_game import base_actions
 from rollwise.errors import UsageError
-from rollwise.game import AGAIN, END, PASS, Game, payoff
+from rollwise.game import END, Game, payoff, round_the_table, skip
 from rollwise.graph import Outcome, State, StateGraph
 from rollwise.graph.layout import StateLayout
 from rollwise.graph.naming import spread
@@ -399,10 +399,11 @@ def _winners(outcome: Outcome, names: Sequence[str]) -> str:
 def _is(outcome: Outcome, then: int, after: Any) -> bool:
     """Whether an outcome is what the rules say."""
     follows = outcome.next_state
-    return _then(outcome) == then and (follows is None or list(follows.fields) == spread(after))
+    meant = round_the_table(then, max(outcome.graph.players, 2))
+    return _then(outcome) == meant and (follows is None or list(follows.fields) == spread(after))
 
 
 def _then(outcome: Outcome) -> int:
     if outcome.ending is None:
-        return PASS if outcome.passes else AGAIN
+        return skip(outcome.seats_on)
     return END if outcome.ending == "end" else payoff(outcome.payoff)

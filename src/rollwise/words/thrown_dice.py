@@ -37,7 +37,7 @@ def thrown_dice(narrator: Narrator, action: int) -> dict[str, Any] | None:
     weights = np.zeros(len(taken.weights))  # equal outcomes count as the first, as faces bring it
     first: dict[Any, int] = {}
     for outcome in taken.outcomes:
-        same = (outcome.target, outcome.passes, outcome.payoff)
+        same = (outcome.target, outcome.seats_on, outcome.payoff)
         weights[first.setdefault(same, outcome.number)] += outcome.weight
     ways = np.bincount(brings, minlength=len(weights))
     if (ways * taken.total != weights * len(brings)).any():

@@ -15,7 +15,10 @@ import numpy as np
 
 from rollwise.builders.compiled.listers import Writing
 from rollwise.builders.rules import Rules
+from rollwise.game import GOES_ON
 from rollwise.kernels.calls import BUFFERS_FULL, HASH_FACTOR, HASH_START
+
+ENDS = 2**64 - 1 - GOES_ON  # the bits of a `then` of which one is set where the game is over
 
 
 def _prologue(kind: str, scope: dict[str, Any]) -> str:
@@ -47,7 +50,7 @@ if weight_ != 0:
         return count_ + one_
     put_weight(sink_[1], count_, weight_, sink_[4])
     put_whole(sink_[2], count_, then_)
-    if as_unsigned_(then_) <= one_:
+    if as_unsigned_(then_) & ends_ == zero_:
         {fields}
     count_ += one_
 """
@@ -61,7 +64,9 @@ if weight_ != 0:
 """
     scope = {
         **{name: scope[name] for name in PUTS if name in scope},
+        "zero_": np.uint64(0),
         "one_": np.uint64(1),
+        "ends_": np.uint64(ENDS),
         "as_unsigned_": np.uint64,
         "n_fields_": np.uint64(n_fields),
         **{f"field{k}_": np.uint64(k) for k in range(n_fields)},
@@ -167,7 +172,7 @@ def walk(address):{_prologue("EXPAND", scope)}
         begin = n{_situations(rules)}
         outside = False
         for k in range(begin, n):
-            if uint64(thens[k]) > uint64(1):
+            if uint64(thens[k]) & uint64({ENDS}) != uint64(0):
                 places[k] = -1
                 continue
             {slot.overs}

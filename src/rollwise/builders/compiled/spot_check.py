@@ -21,7 +21,7 @@ from rollwise.builders.expand import Action, expand, merged, throws_in
 from rollwise.builders.rules import Rules, Situation, throw_text
 from rollwise.errors import RulesDiffer
 from rollwise.faults import fault_text
-from rollwise.game import is_over, then_text
+from rollwise.game import is_over, round_the_table, then_text
 from rollwise.graph.layout import LEAST
 
 # One of so many states is compared, but at least and at most as many, and about so many of
@@ -140,7 +140,7 @@ def _compare_situation(
 ) -> int:
     """Compare what both say of a situation; how many outcomes it has."""
     compiled, plain = list(_of_arrays(rules, arrays, known, number)), list(expand(rules, at))
-    if [_told(action) for action in plain] != compiled:
+    if [_told(rules, action) for action in plain] != compiled:
         plain = _as_many(plain, compiled)
         _compare_actions(rules, at, plain, compiled)
     return sum(len(action.weights) for action in plain)
@@ -179,14 +179,14 @@ def compare_answers(
             )
 
 
-def _told(action: Action) -> tuple[Any, ...]:
+def _told(rules: Rules, action: Action) -> tuple[Any, ...]:
     """An action as `_of_arrays` tells it."""
     after = zip(action.thens, action.next_states, strict=True)
     return (
         action.label,
         action.reward,
         list(action.weights),
-        list(action.thens),
+        [round_the_table(then, rules.game.players) for then in action.thens],
         [None if is_over(then) else s for then, s in after],
     )
 
@@ -195,6 +195,7 @@ def _of_arrays(
     rules: Rules, arrays: Arrays, known: NDArray[np.int32], s: int
 ) -> Iterator[tuple[int, float, list[Any], list[int], list[Any]]]:
     """Label, reward, weights, thens and next states of the actions of a situation."""
+    players = rules.game.players
     first, last = arrays.action_indptr[s : s + 2].tolist()
     begins = arrays.outcome_indptr[first : last + 1].tolist()
     labels = arrays.action_label[first:last].tolist()
@@ -209,7 +210,7 @@ def _of_arrays(
             label,
             float(arrays.lottery_reward[lottery]),
             arrays.lottery_weight[part].tolist(),
-            arrays.lottery_then[part].tolist(),
+            [round_the_table(then, players) for then in arrays.lottery_then[part].tolist()],
             next_states[begins[k] - begins[0] : begins[k + 1] - begins[0]],
         )
 
@@ -232,7 +233,7 @@ def _compare_actions(rules: Rules, at: Situation, plain: list[Action], compiled:
         raise _differ(rules, rules.where(at), f"the actions are {names[0]}", names[1], at)
     for action, other in zip(plain, compiled, strict=True):
         where = rules.where(at, action.label)
-        _, reward, weights, thens, next_states = _told(action)
+        _, reward, weights, thens, next_states = _told(rules, action)
         if not _near(reward, other[1]):
             raise _differ(rules, where, f"the reward is {other[1]!r}", repr(reward), at)
         one = list(zip(weights, thens, next_states, strict=True))
@@ -279,5 +280,5 @@ def _changes(rules: Rules, at: Situation) -> bool:
     if rules.has_throws and not at.throw:
         throws = throws_in(rules, at.state)
         return any(throws_in(rules, at.state) != throws for _ in range(9))
-    first = [_told(action) for action in expand(rules, at)]
-    return any([_told(action) for action in expand(rules, at)] != first for _ in range(9))
+    first = [_told(rules, action) for action in expand(rules, at)]
+    return any([_told(rules, action) for action in expand(rules, at)] != first for _ in range(9))
