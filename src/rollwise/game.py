@@ -14,12 +14,23 @@ import re
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from operator import index
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, TypeVar
 
 from rollwise.boards import Board, text_board
 from rollwise.errors import ParameterError
 from rollwise.faults import one_line, shown
-from rollwise.numbers.shares import code_of_parts, code_of_winners, digit_bits
+from rollwise.numbers.shares import (
+    SMALL,
+    SMALLEST,
+    brought,
+    code_of_parts,
+    code_of_payoffs,
+    code_of_winners,
+    digit_bits,
+    is_payoffs,
+    most_payoff,
+)
 from rollwise.parameters import ParameterSpec, Value, parameter_specs, word_of
 from rollwise.parameters import parameter as parameter
 
@@ -32,7 +43,8 @@ THEN_NAMES = ("AGAIN", "PASS", "WIN", "LOSE", "DRAW", "END")
 
 # Any other payoff is a `then` too: the bits of a double, read as a whole number of 64 bits. Those
 # of so small doubles are left out, for they would be the codes above, or typing errors for them.
-LEAST_PAYOFF, MOST_PAYOFF = 1e-300, 1e300
+# Payoffs of several seats are doubles between the smallest that count and the least of a single one.
+LEAST_PAYOFF, MOST_PAYOFF = SMALL, 1e300
 _PLAIN_PAYOFFS = {1.0: WIN, -1.0: LOSE, 0.0: DRAW}
 
 # Where the game goes on a `then` has no other bits than these: that of PASS, or the 16 of a number
@@ -100,7 +112,7 @@ def payoff(points: float) -> int:
 
     ``yield 1, payoff(2), s`` is a gammon, ``payoff(-2)`` a lost one, and ``payoff(1)``,
     ``payoff(-1)`` and ``payoff(0)`` are `WIN`, `LOSE` and `DRAW`. The other player gets the
-    opposite. With three or more players see `won_by` and `shared`.
+    opposite. With three or more players see `won_by`, `shared` and `payoffs`.
 
     Raises
     ------
@@ -117,6 +129,11 @@ def payoff(points: float) -> int:
         raise ValueError(
             f"payoff({shown(points)}) is none; a payoff is a finite number, such as payoff(2)"
         )
+    return bits_of(amount)
+
+
+def bits_of(amount: float) -> int:
+    """The bits of a double, read as a whole number."""
     code: int = struct.unpack("<q", struct.pack("<d", amount))[0]
     return code
 
@@ -163,6 +180,31 @@ def shared(*parts: int) -> int:
             "seat, not all of them 0"
         )
     return payoff(code_of_parts(parts))
+
+
+def payoffs(*numbers: int) -> int:
+    """What follows an outcome that ends a game of several players: what each of them gets.
+
+    A whole number for each seat, in the order of the moves from the mover on. They need not add up
+    to the same in all ends: with ``payoffs(3, -1, 0)`` the mover gets 3 and the next player pays 1,
+    who knows to whom. What a game is worth to a seat is then its expected payoff. In a game with
+    `payoffs` a `WIN` counts 1 to the mover, and a shared win its parts. With three players numbers
+    go to 32,767, with four to 2,047, with six to 127. Compiled rules may call it.
+
+    Raises
+    ------
+    ValueError
+        The numbers aren't whole ones of some size, at least two.
+    """
+    most = most_payoff(min(max(len(numbers), 2), MOST_PLAYERS))
+    if not 2 <= len(numbers) <= MOST_PLAYERS or not all(
+        isinstance(number, SupportsIndex) and -most <= index(number) <= most for number in numbers
+    ):
+        raise ValueError(
+            f"payoffs{shown(numbers)} are none; give a whole number from -{most:,} to {most:,} for "
+            "each seat"
+        )
+    return bits_of(code_of_payoffs(list(map(index, numbers))))
 
 
 def replaced(numbers: tuple[int, ...], place: int, number: int) -> tuple[int, ...]:
@@ -229,6 +271,11 @@ def is_payoff(then: int) -> bool:
     return LEAST_PAYOFF <= abs(amount) <= MOST_PAYOFF and amount not in _PLAIN_PAYOFFS
 
 
+def is_seat_payoffs(then: int) -> bool:
+    """Whether a `then` is what `payoffs` gives."""
+    return 0 <= then < 2**63 and is_payoffs(payoff_of(then))
+
+
 def payoff_of(then: int) -> float:
     """The bits of a `then` that isn't one of those with a name, as the number that they are."""
     amount: float = struct.unpack("<d", struct.pack("<q", then))[0]
@@ -243,6 +290,10 @@ def then_text(then: int) -> str:
         seats = seats_on(then, 1 << 16)
         return "PASS_BACK" if then == PASS_BACK else f"skip({(seats + 32768) % 65536 - 32768})"
     amount = payoff_of(then)
+    if is_payoffs(amount):
+        for players in range(2, MOST_PLAYERS + 1):
+            if numbers := brought(amount, players):
+                return f"payoffs({', '.join(map(str, numbers))})"
     return f"payoff({int(amount) if amount.is_integer() else amount})"
 
 
@@ -284,8 +335,8 @@ class Game:
     players : int
         2, or 1 for a solitaire game, or up to 16. It may be a parameter. With three or more a
         state is still written as the mover sees it, the others in the order of their moves; PASS
-        hands the die to the next, and `skip` to another one; WIN, LOSE, DRAW and `won_by` say who wins (see
-        `rollwise.equilibrium`).
+        hands the die to the next, and `skip` to another one; WIN, LOSE, DRAW, `won_by` and `shared` say who wins,
+        and `payoffs` what each gets (see `rollwise.equilibrium`).
     objective : {"win", "maximize", "minimize"}
         Win a game of wins and losses (or get the most of a game for stakes, with any
         `payoff`), or get the largest or smallest expected total of the rewards of a

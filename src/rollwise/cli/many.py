@@ -24,12 +24,14 @@ from rollwise.documents.many import (
 from rollwise.documents.parts import game_head
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import check_place, write_atomically
+from rollwise.many.seats import has_payoffs
 from rollwise.numbers.printed import column, estimated, in_common, rounded_up
 
 if TYPE_CHECKING:
     import polars as pl
 
     from rollwise.game import Game
+    from rollwise.graph import StateGraph
     from rollwise.many.equilibrium import Equilibrium
 
 SHOWN, GAMES = 40, 100_000
@@ -65,8 +67,9 @@ def solve(game: Game, *, save: Path | None, max_states: int | None, json: bool) 
         return
     start = found.graph.state_text(0)
     typer.echo(found.graph.title)
-    typer.echo(f"  an equilibrium; each seat wins with this probability from the start ({start}):")
-    _print_seats(document["win_probabilities"], document["error_bound"])
+    what = "gets this payoff on average" if found.payoffs else "wins with this probability"
+    typer.echo(f"  an equilibrium; each seat {what} from the start ({start}):")
+    _print_seats(found.worth, document["error_bound"])
     gain = document["deviation_gain"]
     typer.echo(
         "  nobody, in any position, gains more than "
@@ -117,7 +120,8 @@ def advise(
     position, thrown = read_state(state), read_throw(throw)
     found = found_or_loaded(game, load, max_states)
     s = found.find(position, thrown, rolls_left)
-    document = advice_of_many_document(found, s, found.advise(s))
+    actions = found.advise(s)
+    document = advice_of_many_document(found, s, actions)
     if json:
         print_json(document)
         return
@@ -125,13 +129,12 @@ def advise(
     shown.add_column("action")
     for name in ("taken", *seat_names(found.players)):
         shown.add_column(name, justify="right")
-    bound = float(found.error_bounds.max()) + 2.0**-50  # of the average of the next states
-    for worth in document["actions"]:
-        chances = [
-            cell.number for cell in column(worth["win_probabilities"], [bound] * found.players)
-        ]
-        taken = worth["probability"]
-        shown.add_row(worth["action"], f"{100 * taken:.7g} %" if taken else "", *chances)
+    most = max(1.0, float(abs(found.values).max()))
+    bound = float(found.error_bounds.max()) + 2.0**-50 * most  # of the average of the next states
+    for worth in actions:
+        cells = [cell.number for cell in column(worth.values, [bound] * found.players)]
+        taken = f"{100 * worth.chance:.7g} %" if worth.chance else ""
+        shown.add_row(worth.action, taken, *cells)
     print_table(shown)
     typer.echo(
         f"certified ± {rounded_up(bound * 1.2)}, if all go on by the equilibrium; nobody gains "
@@ -171,6 +174,11 @@ def table(
         _show(shown, len(rows))
 
 
+def _gets(graph: StateGraph) -> str:
+    """The words before what a seat gets."""
+    return "gets on average" if has_payoffs(graph) else "wins with probability"
+
+
 def _text(found: Equilibrium, rows: pl.DataFrame, form: str | None) -> str:
     if form == "csv":
         return rows.write_csv()
@@ -192,7 +200,7 @@ def _show(rows: pl.DataFrame, total: int) -> None:
 
 
 def _cell(name: str, cell: Any, bound: float) -> str:
-    if name.startswith("win_probability."):
+    if name.startswith(("win_probability.", "payoff.")):
         return column([cell], [bound])[0].number
     if name in ("error_bound", "deviation_gain"):
         return rounded_up(cell)
@@ -216,7 +224,7 @@ def evaluate(game: Game, *, policy: str, max_states: int | None, json: bool) -> 
         column(shares.win_probabilities, [shares.error_bound] * found.players)
     )
     for seat, (name, number) in enumerate(zip(shares.policies, numbers, strict=True), 1):
-        typer.echo(f"  seat {seat}, {name}, wins with probability {number}")
+        typer.echo(f"  seat {seat}, {name}, {_gets(found.graph)} {number}")
     typer.echo(f"  (certified ± {sure})")
 
 
@@ -242,7 +250,7 @@ def respond(game: Game, *, to: str, max_states: int | None, json: bool) -> None:
     plain = [f" instead of {x.number}" for x in column(known, bounds[: len(known)])]
     for seat, number in enumerate(best):
         instead = plain[seat] if plain else ""
-        typer.echo(f"  seat {seat + 1} wins with probability {number}{instead}")
+        typer.echo(f"  seat {seat + 1} {_gets(found.graph)} {number}{instead}")
     typer.echo(f"  (certified ± {sure})")
 
 
@@ -272,6 +280,8 @@ def simulate(
     for seat, name in enumerate(played.policies):
         rate = estimated(played.win_rates[seat], played.standard_errors[seat])
         line = f"  seat {seat + 1}, {name}, wins {rate} of the games (estimated)"
+        if has_payoffs(found.graph):
+            line = f"  seat {seat + 1}, {name}, gets {rate} on average (estimated)"
         if shares is not None:
             sure = column([shares.win_probabilities[seat]], [shares.error_bound])[0]
             line += f"; exactly {sure.number}"
@@ -304,8 +314,9 @@ def tournament(game: Game, *, policies: str, max_states: int | None, json: bool)
         cells = [f"{share:.6f}" for share in found.among[i].tolist()]
         shown.add_row(found.policies[i], numbers[i], *cells)
     print_table(shown)
+    what = "expected payoff" if has_payoffs(known.graph) else "win probability"
     typer.echo(
-        f"win probability of a seat (certified ± {sure}), over all seatings but those in which "
+        f"{what} of a seat (certified ± {sure}), over all seatings but those in which "
         "all play alike; and of one among others who all play alike, to six decimals"
     )
 
@@ -341,10 +352,11 @@ def learn(
         f"seed {found.seed}; {found.seen:,} states with a choice were seen"
     )
     bounds = [found.response.error_bound] * graph.players
-    has, sure = in_common(column(document["win_probabilities"], bounds))
-    could, _ = in_common(column(document["best_responses"], bounds))
+    has, sure = in_common(column(found.response.win_probabilities, bounds))
+    could, _ = in_common(column(found.response.best, bounds))
     for seat, (number, best) in enumerate(zip(has, could, strict=True), 1):
-        typer.echo(f"  seat {seat} wins with probability {number}, and could with {best}")
+        could_have = f"and could {'get' if has_payoffs(graph) else 'with'} {best}"
+        typer.echo(f"  seat {seat} {_gets(graph)} {number}, {could_have}")
     typer.echo(
         f"  (certified ± {sure}) of what was learned, played by all; the best response of a seat "
         f"gains at most {max(found.gains):.6f} from the start, and in an equilibrium nothing"

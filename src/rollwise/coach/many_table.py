@@ -15,28 +15,37 @@ from rollwise.coach.table import Table
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import are_best
+from rollwise.graph.view import worth_name
 from rollwise.many.equilibrium import Equilibrium
 from rollwise.many.players import Players
 
 Floats = NDArray[np.float64]
 
 
-def as_values(shares: Any) -> Any:
-    """Chances to win as values, from -1 to 1."""
-    return 2.0 * shares - 1.0
-
-
 @dataclass(frozen=True, eq=False)
 class MoversView:
     """As much of a `rollwise.Solution` as play asks for, of an equilibrium.
 
-    Values are the mover's, from -1 to 1, if all go on by the equilibrium.
+    Values are the mover's, if all go on by the equilibrium: from -1 to 1, or expected payoffs.
     """
 
     found: Equilibrium
-    is_score = False
-    has_stakes = False
-    worth_name = "win probability"
+
+    @property
+    def has_stakes(self) -> bool:
+        return bool(self.found.payoffs)
+
+    @property
+    def is_score(self) -> bool:
+        return self.has_stakes
+
+    @property
+    def worth_name(self) -> str:
+        return worth_name("win", self.has_stakes)
+
+    def as_values(self, worth: Any) -> Any:
+        """Chances to win as values, from -1 to 1; payoffs as they are."""
+        return worth if self.has_stakes else 2.0 * worth - 1.0
 
     @property
     def graph(self) -> StateGraph:
@@ -44,23 +53,23 @@ class MoversView:
 
     @property
     def error_bound(self) -> float:
-        return 2.0 * self.found.error_bound
+        return self.found.error_bound * (1.0 if self.has_stakes else 2.0)
 
     @property
     def values(self) -> Floats:
-        found: Floats = as_values(self.found.values[:, 0])
+        found: Floats = self.as_values(self.found.values[:, 0])
         return found
 
     @property
     def value(self) -> float:
-        return float(as_values(self.found.values[0, 0]))
+        return float(self.as_values(self.found.values[0, 0]))
 
     def choices_in(self, states: NDArray[np.int64]) -> Choices:
         """See `rollwise.Solution.choices_in`."""
         view = self.graph.view
         actions, values, regret = [], [], []
         for s in states.tolist():
-            worth = as_values(np.array([one.values[0] for one in self.found.advise(s)]))
+            worth = self.as_values(np.array([one.values[0] for one in self.found.advise(s)]))
             actions.append(np.array(view[s].action_range))
             values.append(worth)
             regret.append(worth.max() - worth)
@@ -110,7 +119,7 @@ class ManyTable(Table):
         return self.solution.found.table
 
     def worth_at_start(self, seat: int) -> float:
-        return float(as_values(self.solution.found.values[0, seat]))
+        return float(self.solution.as_values(self.solution.found.values[0, seat]))
 
     def account(self, number: int, seat: int, *move: int, **about: Any) -> SeatsAccount:
         state, action, outcome = move
@@ -123,7 +132,7 @@ class ManyTable(Table):
             np.array(found.advise(state)[place].values),
             found.after(graph.view.action(action).outcome(outcome)),
         )
-        seen = np.array([np.roll(as_values(shares), seat) for shares in worth]).T.tolist()
+        seen = np.array([np.roll(self.solution.as_values(shares), seat) for shares in worth]).T.tolist()
         before, chosen, after = seen[0]
         return SeatsAccount(
             number,

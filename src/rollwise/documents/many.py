@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from rollwise.many.tournament import SeatsTournament
 
 
+def _worth(graph: StateGraph) -> str:
+    """The key of what each seat gets."""
+    return "payoffs" if graph.lotteries.has_seat_payoffs() else "win_probabilities"
+
+
 def equilibrium_document(found: Equilibrium) -> Document:
     """An equilibrium: what each seat gets, and what nobody can gain more than."""
     graph = found.graph
@@ -23,7 +28,7 @@ def equilibrium_document(found: Equilibrium) -> Document:
         **game_head(graph),
         "players": graph.players,
         "start": state_fields(graph, 0),
-        "win_probabilities": list(found.win_probabilities),
+        _worth(graph): list(found.worth),
         "error_bound": number_or_none(found.error_bound),
         "deviation_gain": number_or_none(found.deviation_gain),
         "states": graph.n_states,
@@ -47,14 +52,14 @@ def advice_of_many_document(found: Equilibrium, state: int, actions: Sequence[Wo
         **game_head(found.graph),
         "players": found.players,
         "state": state_fields(found.graph, state),
-        "win_probabilities": found.values[state].tolist(),
+        _worth(found.graph): found.values[state].tolist(),
         "error_bound": number_or_none(float(found.error_bounds[state].max())),
         "deviation_gain": number_or_none(float(found.deviation_gains[state].max())),
         "actions": [
             {
                 "action": worth.action,
                 "probability": worth.chance,
-                "win_probabilities": list(worth.values),
+                _worth(found.graph): list(worth.values),
             }
             for worth in actions
         ],
@@ -67,7 +72,7 @@ def shares_document(graph: StateGraph, found: Shares) -> Document:
         **game_head(graph),
         "players": graph.players,
         "policies": list(found.policies),
-        "win_probabilities": list(found.win_probabilities),
+        _worth(graph): list(found.win_probabilities),
         "error_bound": number_or_none(found.error_bound),
     }
 
@@ -81,10 +86,10 @@ def played_document(graph: StateGraph, found: Played, exact: Shares | None) -> D
         "policies": list(found.policies),
         "games": found.games,
         "seed": found.seed,
-        "win_rates": list(found.win_rates),
+        "payoff_means" if graph.lotteries.has_seat_payoffs() else "win_rates": list(found.win_rates),
         "standard_errors": list(found.standard_errors),
         "moves": found.moves,
-        "win_probabilities": None if exact is None else list(exact.win_probabilities),
+        _worth(graph): None if exact is None else list(exact.win_probabilities),
         "error_bound": None if exact is None else number_or_none(exact.error_bound),
     }
 
@@ -110,7 +115,7 @@ def learned_seats_document(graph: StateGraph, found: LearnedSeats) -> Document:
         "seed": found.seed,
         "explore": found.explore,
         "states_seen": found.seen,
-        "win_probabilities": list(found.response.win_probabilities),
+        _worth(graph): list(found.response.win_probabilities),
         "best_responses": list(found.response.best),
         "gains": list(found.gains),
         "error_bound": number_or_none(found.response.error_bound),
@@ -123,7 +128,7 @@ def response_of_many_document(graph: StateGraph, found: Response) -> Document:
         **game_head(graph),
         "players": graph.players,
         "to": found.policy,
-        "win_probabilities": list(found.win_probabilities),
+        _worth(graph): list(found.win_probabilities),
         "best_responses": list(found.best),
         "error_bound": number_or_none(found.error_bound),
     }

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.numbers.shares import SMALL, SMALLEST
+
 
 class Lotteries(NamedTuple):
     """The lotteries of a graph.
@@ -47,6 +49,10 @@ class Lotteries(NamedTuple):
         """Whether there are points, or payoffs besides a win, a draw and a loss."""
         plain = np.isin(self.payoff, (1.0, 0.0, -1.0))
         return bool(np.any(self.reward)) or not bool(np.all(plain))
+
+    def has_seat_payoffs(self) -> bool:
+        """Whether the game may end with payoffs of several seats, and not only with shares."""
+        return bool(np.any(self.over & (self.payoff >= SMALLEST) & (self.payoff < SMALL)))
 
     def chances(self) -> NDArray[np.float64]:
         """How likely each outcome is: (n_lottery_outcomes,) float64, each within 4 roundings."""

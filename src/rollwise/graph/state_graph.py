@@ -336,9 +336,11 @@ class StateGraph(OldNames):
         """Whether a game of wins and losses is played for more than these: for payoffs or points.
 
         Its values are expected payoffs then, and not chances to win. With three or more players
-        payoffs say who wins (`rollwise.numbers.shares`).
+        payoffs say who wins, or what each seat gets (`rollwise.numbers.shares`).
         """
-        return self.objective == "win" and self.players < 3 and self.lotteries.has_stakes()
+        if self.players > 2:
+            return self.lotteries.has_seat_payoffs()
+        return self.objective == "win" and self.lotteries.has_stakes()
 
     @property
     def is_score(self) -> bool:

@@ -474,6 +474,8 @@ class Outcome(_Element):
             return "end"
         if self.graph.players > 2:
             share = self.shares[0]
+            if self.graph.has_stakes:
+                return "win" if share > 0.0 else "lose" if share else "draw"
             return "win" if share == 1.0 else "draw" if share else "lose"
         return "win" if self.payoff > 0 else "lose" if self.payoff < 0 else "draw"
 
@@ -482,6 +484,8 @@ class Outcome(_Element):
         """The same, with the payoff in a game for stakes: "win 2"; empty where it goes on."""
         ending = self.ending or ""
         if self.graph.players > 2 and ending:
+            if self.graph.has_stakes:
+                return f"payoffs {' '.join(f'{x:g}' for x in self.shares)}"
             return "shared by all" if len(set(self.shares)) == 1 else self._winners
         if ending in ("win", "lose") and self.graph.has_stakes:
             return f"{ending} {abs(self.payoff):g}"
@@ -491,7 +495,7 @@ class Outcome(_Element):
     def shares(self) -> tuple[float, ...]:
         """Of one win, where the game is over: each seat's, the mover's first.
 
-        For three or more players.
+        For three or more players. In a game for payoffs it is what each seat gets.
         """
         return shares_of(self.payoff, self.graph.players)
 

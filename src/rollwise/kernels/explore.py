@@ -103,6 +103,7 @@ class Contract(NamedTuple):
 
     allowed: Any  # (6,) bool: the `then` codes that it may use
     payoffs_allowed: Any  # bool: the bits of a double may be a `then` too
+    least_payoff: Any  # float: the least size of such a payoff
     rewards_allowed: Any  # bool
     max_states: Any  # int
     max_thrown: Any  # int: states after a throw, those before it counted too

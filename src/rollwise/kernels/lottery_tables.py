@@ -11,7 +11,7 @@ from rollwise.kernels.jit import inner_kernel, kernel
 
 MAX_TOTAL_WEIGHT = 1 << 62
 SKIPS = 0xFFFF00  # the bits of a `then` that is a number of seats
-LEAST_PAYOFF, MOST_PAYOFF = 1e-300, 1e300  # whose bits may be a `then`
+MOST_PAYOFF = 1e300  # whose bits may be a `then`
 
 
 class LotteryTable(NamedTuple):
@@ -111,9 +111,15 @@ def is_odd(reward, buffers, begin, end, real, contract):
         elif (then[k] & ~SKIPS) == 0:
             if not contract.allowed[1]:  # PASS
                 return True
-        elif not contract.payoffs_allowed or not LEAST_PAYOFF <= abs(payoff[k]) <= MOST_PAYOFF:
+        elif not contract.payoffs_allowed or is_no_payoff(payoff[k], contract):
             return True
     return has_odd_weights(buffers.weight, buffers.real_weight, begin, end, real)
+
+
+@inner_kernel
+def is_no_payoff(amount, contract):
+    """Whether the bits of a double are none that rules may yield."""
+    return not contract.least_payoff <= abs(amount) <= MOST_PAYOFF
 
 
 @inner_kernel

@@ -35,7 +35,7 @@ from rollwise.graph.policies import Policy
 from rollwise.many.finding import find_profile
 from rollwise.many.players import Players
 from rollwise.many.proving import prove_profile
-from rollwise.many.seats import build_seats
+from rollwise.many.seats import Stakes, build_seats, has_payoffs
 
 if TYPE_CHECKING:
     import polars as pl
@@ -73,7 +73,7 @@ class Equilibrium:
         What the mover does, whoever it is.
     values, error_bounds : (n_states, players) float64
         What each seat gets if all play the policy, seen from the mover: its chance to win, a
-        shared win counted in part. Certified.
+        shared win counted in part, or its expected payoff in a game for payoffs. Certified.
     deviation_gains : (n_states, players) float64
         No seat gains more than this by any other policy, from here on. Proved.
     unsettled : tuple of int
@@ -99,9 +99,19 @@ class Equilibrium:
         return self.graph.players
 
     @property
-    def win_probabilities(self) -> tuple[float, ...]:
+    def worth(self) -> tuple[float, ...]:
         """What each seat gets from the start, in the order of the moves."""
         return tuple(self.values[0].tolist())
+
+    @property
+    def win_probabilities(self) -> tuple[float, ...]:
+        """How likely each seat wins from the start; empty in a game for payoffs."""
+        return () if has_payoffs(self.graph) else self.worth
+
+    @property
+    def payoffs(self) -> tuple[float, ...]:
+        """What each seat is paid from the start, on average; empty in a game that is won."""
+        return self.worth if has_payoffs(self.graph) else ()
 
     @property
     def error_bound(self) -> float:
@@ -166,7 +176,8 @@ class Equilibrium:
         -------
         DataFrame
             The fields, ``action``, its ``probability``, ``win_probability.0`` of the mover and
-            so on round the table, ``error_bound`` and ``deviation_gain``.
+            so on round the table (``payoff.0`` in a game for payoffs), ``error_bound`` and
+            ``deviation_gain``.
         """
         import polars as pl
 
@@ -182,7 +193,7 @@ class Equilibrium:
         columns["action"] = pl.Series(list(map(graph.vocabulary.text, labels.tolist())))[which]
         columns["probability"] = self.policy.probability[taken]
         for seat in range(self.players):
-            columns[f"win_probability.{seat}"] = self.values[states, seat]
+            columns[f"{worth_column(graph)}.{seat}"] = self.values[states, seat]
         columns["error_bound"] = self.error_bounds[states].max(axis=1)
         columns["deviation_gain"] = self.deviation_gains[states].max(axis=1)
         frame = pl.DataFrame(columns)
@@ -207,6 +218,11 @@ class Equilibrium:
         from rollwise.many.storage import save
 
         save(self, Path(path))
+
+
+def worth_column(graph: StateGraph) -> str:
+    """What a column says that has what a seat gets."""
+    return "payoff" if has_payoffs(graph) else "win_probability"
 
 
 def equilibrium(
@@ -269,12 +285,19 @@ def proved(
     seconds: Mapping[str, float],
     progress: Progress | None = None,
 ) -> Equilibrium:
-    """A profile, and what is thought of its values, with the proof of how good it is."""
+    """A profile, and what is thought of its values, with the proof of how good it is.
+
+    Parameters
+    ----------
+    values : (n_states, players) float64
+        From 0 to 1: see `rollwise.many.seats.Stakes`.
+    """
     began = time.perf_counter()
     bounds, gains = prove_profile(graph, values, probability, _stage(progress, "certifying"))
     spent = {**seconds, "certify": time.perf_counter() - began}
-    policy = Policy("optimal", probability)
-    return Equilibrium(graph, game, policy, values, bounds, gains, unsettled, spent)
+    policy, stakes = Policy("optimal", probability), Stakes.of(graph)
+    worth = stakes.paid(values), stakes.error(bounds), stakes.gain(gains)
+    return Equilibrium(graph, game, policy, *worth, unsettled, spent)
 
 
 def _stage(progress: Progress | None, name: str) -> Callable[[int, int], None] | None:

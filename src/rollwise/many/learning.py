@@ -18,7 +18,7 @@ from rollwise.graph.policies import Policy
 from rollwise.kernels.learning_seats import learn_games
 from rollwise.learn.rule import check_explore
 from rollwise.many.proving import ranks_of_end
-from rollwise.many.seats import payoffs_of
+from rollwise.many.seats import unit_payoffs
 from rollwise.many.table import Response, respond_to
 from rollwise.numbers.randomness import check_seed, fresh_seed, stream
 
@@ -92,7 +92,7 @@ def learn_seats(
             lotteries.chances(),
             lotteries.over,
             lotteries.passes,
-            payoffs_of(graph),
+            unit_payoffs(graph),
             totals,
             visits,
         )

@@ -11,16 +11,17 @@ and the ordinary certificate proves it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.builders import build_with_report
 from rollwise.errors import RulesError
-from rollwise.game import Game
+from rollwise.game import Game, bits_of, then_text
 from rollwise.graph import StateGraph
-from rollwise.numbers.shares import shares_of
+from rollwise.numbers.shares import brought
 
 Floats = NDArray[np.float64]
 
@@ -49,19 +50,83 @@ def payoffs_of(graph: StateGraph) -> Floats:
     Returns
     -------
     (n_lottery_outcomes, players) float64
-        Shares of one win; 0 where the game goes on.
+        Shares of one win, or payoffs; 0 where the game goes on.
     """
     n, lotteries = graph.players, graph.lotteries
     found = np.zeros((len(lotteries.payoff), n))
-    for payoff in np.unique(lotteries.payoff[lotteries.over]).tolist():
-        shares = shares_of(payoff, n)
-        if not shares:
+    for payoff, numbers in _endings(graph):
+        found[lotteries.over & (lotteries.payoff == payoff)] = [float(x) for x in numbers]
+    return found
+
+
+def _endings(graph: StateGraph) -> list[tuple[float, tuple[Fraction, ...]]]:
+    """The payoffs with which play can end, and what each brings the seats, from the mover on."""
+    n, found = graph.players, []
+    for payoff in np.unique(graph.lotteries.payoff[graph.lotteries.over]).tolist():
+        numbers = brought(payoff, n)
+        if not numbers:
             raise RulesError(
-                f"{graph.title}: it can end with payoff({payoff:g}); a game for {n} ends with WIN, "
-                f"LOSE, DRAW, won_by(seats), with seats from 0 to {n - 1}, or shared(...) with a "
-                f"number for each of {n} seats"
+                f"{graph.title}: it can end with {then_text(bits_of(payoff))}; a game for {n} ends "
+                f"with WIN, LOSE, DRAW, won_by(seats), with seats from 0 to {n - 1}, or shared(...) "
+                f"or payoffs(...) with a number for each of {n} seats"
             )
-        found[lotteries.over & (lotteries.payoff == payoff)] = shares
+        found.append((payoff, numbers))
+    return found
+
+
+class Stakes(NamedTuple):
+    """What a game is played for, as numbers from 0 to 1: these times `span`, plus `low`.
+
+    Equilibria are found and proved in such numbers. Shares of a win are what they are.
+    """
+
+    low: Fraction
+    span: Fraction
+
+    @classmethod
+    def of(cls, graph: StateGraph) -> Stakes:
+        if not has_payoffs(graph):
+            return cls(Fraction(0), Fraction(1))
+        numbers = [x for _, numbers in _endings(graph) for x in numbers]
+        return cls(min(numbers), max(numbers) - min(numbers) or Fraction(1))
+
+    @property
+    def is_plain(self) -> bool:
+        return self == (0, 1)
+
+    def units(self, numbers: Any) -> Any:
+        """Payoffs as numbers from 0 to 1."""
+        return numbers if self.is_plain else (numbers - float(self.low)) / float(self.span)
+
+    def paid(self, units: Any) -> Any:
+        """Numbers from 0 to 1 as payoffs."""
+        return units if self.is_plain else float(self.low) + float(self.span) * units
+
+    def error(self, units: Any) -> Any:
+        """How far off payoffs may be, if the numbers from 0 to 1 may be off by so much."""
+        most = abs(float(self.low)) + float(self.span)
+        return units if self.is_plain else self.gain(units) + 2.0**-50 * most
+
+    def gain(self, units: Any) -> Any:
+        """A gain of so much, in payoffs; not too small by any rounding."""
+        return units if self.is_plain else float(self.span) * units * (1.0 + 2.0**-50)
+
+
+def has_payoffs(graph: StateGraph) -> bool:
+    """Whether the game is for payoffs, one a seat, and not for a win that is won or shared."""
+    return graph.lotteries.has_seat_payoffs()
+
+
+def unit_payoffs(graph: StateGraph) -> Floats:
+    """As `payoffs_of`, from 0 to 1: see `Stakes`."""
+    stakes = Stakes.of(graph)
+    if stakes.is_plain:
+        return payoffs_of(graph)
+    lotteries = graph.lotteries
+    found = np.zeros((len(lotteries.payoff), graph.players))
+    for payoff, numbers in _endings(graph):
+        there = lotteries.over & (lotteries.payoff == payoff)
+        found[there] = [float((x - stakes.low) / stakes.span) for x in numbers]
     return found
 
 
@@ -74,7 +139,7 @@ def tables_of(graph: StateGraph) -> tuple[NDArray[Any], ...]:
         lotteries.chances(),
         lotteries.over,
         lotteries.passes,
-        payoffs_of(graph),
+        unit_payoffs(graph),
     )
 
 
@@ -155,14 +220,16 @@ def against_all(graph: StateGraph) -> StateGraph:
     -------
     StateGraph
         For two players, the first seat and all the others together; states as in `seen_from`.
-        Payoffs are seen from the mover, 1 for a win of the first seat and -1 where it has nothing.
+        Payoffs are seen from the mover, 1 for the most that the first seat can have and -1 for
+        the least.
     """
+    stakes = Stakes.of(graph)
     alone = seen_from(graph, 0, [None] * graph.players)
     mine = np.arange(alone.n_states) < graph.n_states
     here = np.repeat(mine[alone.action_state], np.diff(alone.outcome_indptr))
     goes_on = alone.outcome_state >= 0
     there = mine[np.where(goes_on, alone.outcome_state, 0)]
-    payoff = np.where(here, 1.0, -1.0) * (2.0 * alone.outcome_payoff - 1.0)
+    payoff = np.where(here, 1.0, -1.0) * (2.0 * stakes.units(alone.outcome_payoff) - 1.0)
     return alone.with_arrays(
         players=2,
         outcome_passes=goes_on & (here != there),

@@ -16,7 +16,7 @@ import numpy as np
 from rollwise.errors import SolutionFileError
 from rollwise.machine.atomic_files import write_atomically
 from rollwise.machine.parquet_files import read_metadata, read_parquet, write_parquet
-from rollwise.many.seats import build_seats
+from rollwise.many.seats import Stakes, build_seats
 
 if TYPE_CHECKING:
     from rollwise.game import Game
@@ -70,7 +70,7 @@ def load_equilibrium(
         The file is damaged, or was made for other rules, or names a game that isn't installed.
     """
     from rollwise.answer.storage import require_rules
-    from rollwise.many.equilibrium import proved
+    from rollwise.many.equilibrium import proved, worth_column
 
     path = Path(path)
     facts = _read_facts(path)
@@ -84,7 +84,7 @@ def load_equilibrium(
             "solve the game again"
         )
     n = graph.players
-    columns = [PLACE, "probability", *(f"win_probability.{seat}" for seat in range(n))]
+    columns = [PLACE, "probability", *(f"{worth_column(graph)}.{seat}" for seat in range(n))]
     try:
         frame = read_parquet(path, columns)
         place, chance, *shares = (frame[name].to_numpy() for name in columns)
@@ -99,7 +99,8 @@ def load_equilibrium(
     unsettled = tuple(facts["unsettled"])
     if not all(type(c) is int and 0 <= c < len(graph.components) for c in unsettled):
         raise _damaged(path, "its description names components that aren't there")
-    return proved(graph, game, values, probability, unsettled, spent, progress)
+    units = np.clip(Stakes.of(graph).units(values), 0.0, None)
+    return proved(graph, game, units, probability, unsettled, spent, progress)
 
 
 def _read_facts(path: Path) -> dict[str, Any]:

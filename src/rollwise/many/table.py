@@ -13,7 +13,7 @@ from rollwise.errors import UsageError
 from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.policies import Policy
 from rollwise.kernels.playing_seats import play_games
-from rollwise.many.seats import against_all, payoffs_of, seen_from
+from rollwise.many.seats import Stakes, against_all, payoffs_of, seen_from
 from rollwise.numbers.randomness import check_seed, fresh_seed, stream
 
 ADVERSARIES = "adversaries"  # who want nothing but to keep a seat from winning
@@ -28,6 +28,7 @@ class Shares:
     ----------
     policies : tuple of str
     win_probabilities : tuple of float
+        In a game for payoffs these, here and below.
     error_bound : float
         Of each of them; proved.
     """
@@ -140,12 +141,13 @@ def respond_to_all(graph: StateGraph, others: str) -> Response:
         best = alone.values[starts]
         return Response(ALLIES, (), tuple(best.tolist()), float(certificate.bounds[starts].max()))
     found, certificate, _ = solve_and_certify(against_all(graph))
+    stakes = Stakes.of(graph)
     sign = np.where(np.arange(n) == 0, 1.0, -1.0)  # of the others' states, in their eyes
     return Response(
         ADVERSARIES,
         (),
-        tuple(win_probability(sign * found.values[starts]).tolist()),
-        float(certificate.bounds[starts].max()) / 2.0 + 2.0**-52,
+        tuple(stakes.paid(win_probability(sign * found.values[starts])).tolist()),
+        float(stakes.error(certificate.bounds[starts].max() / 2.0 + 2.0**-52)),
     )
 
 

@@ -20,10 +20,11 @@ from rollwise import dice
 from rollwise.boards import Board
 from rollwise.derive.derived_game import base_actions
 from rollwise.errors import UsageError
-from rollwise.game import END, Game, payoff, round_the_table, skip
+from rollwise.game import END, Game, bits_of, payoff, round_the_table, skip
 from rollwise.graph import Outcome, State, StateGraph
 from rollwise.graph.layout import StateLayout
 from rollwise.graph.naming import spread
+from rollwise.numbers.shares import is_payoffs
 from rollwise.words.changes import as_other_sees, changes
 from rollwise.words.game_words import Words
 
@@ -386,6 +387,9 @@ def _winners(outcome: Outcome, names: Sequence[str]) -> str:
     """Who has won of several players, by name, where the game is over."""
     if not outcome.is_over:
         return ""
+    if outcome.graph.has_stakes:
+        got = zip(names, outcome.shares, strict=True)
+        return dice.spoken(f"{name} {conjugated('get', name)} {x:g}" for name, x in got)
     shares = {name: x for name, x in zip(names, outcome.shares, strict=True) if x}
     if len(shares) == 1:
         (name,) = shares
@@ -406,4 +410,6 @@ def _is(outcome: Outcome, then: int, after: Any) -> bool:
 def _then(outcome: Outcome) -> int:
     if outcome.ending is None:
         return skip(outcome.seats_on)
-    return END if outcome.ending == "end" else payoff(outcome.payoff)
+    if outcome.ending == "end":
+        return END
+    return bits_of(outcome.payoff) if is_payoffs(outcome.payoff) else payoff(outcome.payoff)

@@ -24,9 +24,11 @@ from rollwise.builders.expand import Action, expand, situations_in
 from rollwise.builders.rules import Rules, Situation
 from rollwise.builders.watch import LOOKS, SECONDS_BETWEEN, Stall, watched
 from rollwise.errors import RollwiseError, RulesDiffer, RulesError
+from rollwise.game import LEAST_PAYOFF
 from rollwise.kernels import explore
 from rollwise.kernels.calls import EXPAND
 from rollwise.machine.interrupts import LOOK, heard
+from rollwise.numbers.shares import SMALLEST
 
 CHUNK, OUTCOMES_AT_ONCE = 200_000, 4_000_000  # expanded between two reports of progress
 OUTCOMES_PER_STATE = 40  # a graph may have this many outcomes for each state of the limit
@@ -61,6 +63,7 @@ class Explorer:
         self._contract = explore.Contract(
             allowed=np.array([then in rules.allowed_thens for then in range(6)]),
             payoffs_allowed=rules.payoffs_allowed,
+            least_payoff=SMALLEST if rules.any_players else LEAST_PAYOFF,
             rewards_allowed=rules.rewards_allowed,
             max_states=max_states,
             # the turns of a pool are in the number of states already

@@ -12,8 +12,10 @@ from rollwise.game import (
     WIN,
     interpreted_as,
     payoff,
+    payoffs,
     replaced,
 )
+from rollwise.numbers.shares import BITS, SCALE
 
 
 def compiled_payoff(points):  # type: ignore[no-untyped-def]
@@ -30,6 +32,19 @@ def compiled_payoff(points):  # type: ignore[no-untyped-def]
     return amount.view(np.int64)
 
 
+def compiled_payoffs(*numbers):  # type: ignore[no-untyped-def]
+    """The same code; an exception where the plain function says what is wrong."""
+    players = len(numbers)
+    bits = BITS // players
+    half = 1 << (bits - 1)
+    code = players << BITS
+    for k in range(players):
+        if not -half < numbers[k] < half:
+            raise ValueError("no payoffs")
+        code += (numbers[k] + half) << (k * bits)
+    return np.float64(code).view(np.int64) - (SCALE << 52)  # times 2^-SCALE
+
+
 def put(numbers, place, number):  # type: ignore[no-untyped-def]
     """A tuple with another number at a place that it has; the adapter compiles it."""
     raise NotImplementedError
@@ -43,4 +58,5 @@ def compiled_replaced(numbers, place, number):  # type: ignore[no-untyped-def]
 
 
 interpreted_as(compiled_payoff, payoff)
+interpreted_as(compiled_payoffs, payoffs)
 interpreted_as(compiled_replaced, replaced)
