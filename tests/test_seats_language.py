@@ -1,0 +1,396 @@
+"""`skip`, `PASS_BACK` and `payoffs`: what rules of three or more players say besides PASS and WIN."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import pytest
+from cli_runner import run
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rollwise
+from rollwise import AGAIN, DRAW, LOSE, PASS, PASS_BACK, WIN, Game, parameter, payoffs, skip
+from rollwise.errors import RulesError
+from rollwise.game import (
+    MOST_SKIPPED,
+    bits_of,
+    is_over,
+    payoff_of,
+    round_the_table,
+    seats_on,
+    then_text,
+)
+from rollwise.many.seats import build_seats, seen_from
+from rollwise.many.table import ADVERSARIES, ALLIES, respond_to, respond_to_all, simulate_seats
+from rollwise.numbers.shares import brought, most_payoff
+
+THIS = f"{__file__}"
+
+
+class Spot(NamedTuple):
+    place: int
+
+
+@dataclass(frozen=True)
+class RandomSeats(Game):
+    """Rules that are a table of random numbers: jumps round the table, and payoffs or shares.
+
+    Every action can end the play or lead to a higher place, so every play ends; without `loops`
+    all of them do.
+    """
+
+    players: int = parameter(3, at_least=2, at_most=16)
+    seed: int = 0
+    size: int = 6
+    choices: int = 3
+    each: int = 3
+    loops: float = 0.0
+    pays: bool = True
+
+    def __post_init__(self):
+        super().__post_init__()
+        random = np.random.default_rng(self.seed)
+        shape = (self.size, self.choices, self.each)
+        weight = random.integers(0, 5, shape)
+        weight[:, :, 0] += 1
+        onward = np.arange(self.size)[:, None, None] + random.integers(1, 3, shape)
+        anywhere = random.integers(0, self.size, shape)
+        target = np.where(random.random(shape) < self.loops, anywhere, onward)
+        target[:, :, 0] = onward[:, :, 0]
+        jumps = random.integers(-2 * self.players, 2 * self.players, shape)
+        most = min(3, most_payoff(self.players))
+        ends = [
+            payoffs(*random.integers(-most, most + 1, self.players).tolist())
+            if self.pays
+            else (WIN, LOSE, DRAW)[random.integers(3)]
+            for _ in range(5)
+        ]
+        object.__setattr__(self, "weight", weight)
+        object.__setattr__(self, "target", target)
+        object.__setattr__(self, "jump", np.vectorize(skip)(jumps))
+        object.__setattr__(self, "end", np.array(ends)[random.integers(0, 5, shape)])
+        object.__setattr__(self, "n_choices", random.integers(1, self.choices + 1, self.size))
+
+    def start(self):
+        return Spot(0)
+
+    def actions(self, s):
+        for action in range(self.n_choices[s.place]):
+            yield action
+
+    def outcomes(self, s, action):
+        for k in range(self.each):
+            target, weight = self.target[s.place, action, k], self.weight[s.place, action, k]
+            if target >= self.size:
+                yield weight, self.end[s.place, action, k], s
+            else:
+                yield weight, self.jump[s.place, action, k], Spot(target)
+
+
+def naive_worth(game, s, action, values):
+    """What an action brings each seat, in fractions."""
+    n, total, found = game.players, 0, [Fraction(0)] * game.players
+    for weight, then, after in game.outcomes(s, action):
+        weight, then = int(weight), int(then)
+        total += weight
+        if is_over(then):
+            named = {WIN: 1.0, LOSE: -1.0, DRAW: 0.0}
+            ahead = brought(named.get(then, payoff_of(then)), n)
+        else:
+            on = seats_on(then, n)
+            ahead = values[after][n - on :] + values[after][: n - on]
+        found = [x + weight * y for x, y in zip(found, ahead, strict=True)] if weight else found
+    return [x / total for x in found]
+
+
+def backwards(game, chooses=max):
+    """All values of a game that only goes on, exactly: the first of the best actions."""
+    values = {}
+    for place in reversed(range(game.size)):
+        s = Spot(place)
+        worths = [naive_worth(game, s, int(a), values) for a in game.actions(s)]
+        values[s] = chooses(worths, key=lambda worth: worth[0])
+    return values
+
+
+@given(st.integers(0, 10**6), st.integers(3, 6), st.booleans())
+def test_it_is_backward_induction(seed, players, pays):
+    game = RandomSeats(players=players, seed=seed, pays=pays)
+    naive, found = backwards(game), rollwise.equilibrium(game)
+    for s, value in naive.items():
+        try:
+            here = found.find(s)
+        except rollwise.errors.RollwiseError:  # no play comes there
+            continue
+        # whatever is chosen of equally good actions, the mover has as much
+        off = np.abs(found.values[here] - [float(x) for x in value])
+        assert off[0] <= found.error_bounds[here, 0]
+    assert found.deviation_gain < 1e-11
+    assert bool(found.payoffs) == found.graph.has_stakes
+    if not pays:
+        assert sum(found.win_probabilities) == pytest.approx(1, abs=1e-13)
+
+
+@given(st.integers(0, 10**6), st.integers(3, 5), st.booleans())
+def test_a_chain_is_a_linear_system(seed, players, pays):
+    """Without a choice, with loops: one equation a state and seat."""
+    game = RandomSeats(players=players, seed=seed, choices=1, loops=0.5, pays=pays)
+    found = rollwise.equilibrium(game)
+    n, size = players, game.size
+    matrix, right = np.eye(size * n), np.zeros(size * n)
+    for place in range(size):
+        total = int(game.weight[place, 0].sum())
+        for weight, then, after in game.outcomes(Spot(place), 0):
+            p = int(weight) / total
+            for seat in range(n):
+                if is_over(int(then)):
+                    named = {WIN: 1.0, LOSE: -1.0, DRAW: 0.0}
+                    numbers = brought(named.get(int(then), payoff_of(int(then))), n)
+                    right[place * n + seat] += p * float(numbers[seat])
+                else:
+                    there = (seat - seats_on(int(then), n)) % n
+                    matrix[place * n + seat, int(after.place) * n + there] -= p
+    expected = np.linalg.solve(matrix, right).reshape(size, n)
+    for s in range(found.graph.n_states):
+        (place,) = found.graph.row(s)
+        assert np.all(np.abs(found.values[s] - expected[place]) <= found.error_bounds[s] + 1e-12)
+    assert found.error_bound < 1e-10
+
+
+@given(st.integers(0, 10**6), st.integers(3, 5))
+def test_the_proof_encloses_what_certified_solvers_find(seed, players):
+    """Values and gains of a profile that needn't be an equilibrium's, seat by seat."""
+    game = RandomSeats(players=players, seed=seed, loops=0.3)
+    graph = build_seats(game)
+    found = rollwise.equilibrium(game)
+    response = respond_to(graph, found.policy)
+    assert response.win_probabilities == pytest.approx(found.payoffs, abs=1e-11)
+    gains = np.array(response.best) - found.payoffs
+    assert np.all(gains <= found.deviation_gains[0] + response.error_bound)
+    least = np.array(respond_to_all(graph, ADVERSARIES).best)
+    most = np.array(respond_to_all(graph, ALLIES).best)
+    assert np.all(least <= np.array(found.payoffs) + 1e-11 + found.deviation_gain)
+    assert np.all(most >= np.array(found.payoffs) - 1e-11)
+    # one seat's game, whoever of them begins
+    alone = rollwise.solve if players < 3 else None
+    assert alone is None
+    assert seen_from(graph, 1, [None] * players).players == 1
+
+
+@pytest.mark.parametrize("players", [2, 3, 5])
+@pytest.mark.parametrize("pays", [False, True])
+def test_compiled_and_interpreted_are_the_same(players, pays):
+    for seed in range(8):
+        game = RandomSeats(players=players, seed=seed, loops=0.3, pays=pays, size=12)
+        graphs = [build_seats(game, mode=mode) for mode in ("interpreted", "compiled")]
+        assert graphs[0].content_hash == graphs[1].content_hash
+
+
+class Pot(NamedTuple):
+    pot: int
+    bids: int
+
+
+FREE = payoffs(0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Bets(Game):
+    """Raise, or throw for what is in the pot; jumps and payoffs that the rules work out."""
+
+    players: int = parameter(3, at_least=2, at_most=3)
+    bids: int = parameter(6, at_least=1, at_most=1000)
+
+    def start(self):
+        return Pot(1, 0)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        if s.bids >= self.bids:
+            yield 1, FREE, s
+        elif action == 0:
+            yield 2, PASS, Pot(s.pot + 1, s.bids + 1)
+            yield 1, skip(2 + s.bids), Pot(s.pot + 1, s.bids + 1)
+            yield 1, PASS_BACK, Pot(s.pot, s.bids + 1)
+        else:
+            yield 3, payoffs(s.pot, -1, 0), s
+            yield 1, payoffs(-2 * s.pot, s.pot, s.pot), s
+            yield 1, WIN, s
+
+
+def test_compiled_rules_work_out_jumps_and_payoffs():
+    graphs = [build_seats(Bets(), mode=mode) for mode in ("interpreted", "compiled")]
+    assert graphs[0].content_hash == graphs[1].content_hash
+    found = rollwise.equilibrium(Bets(bids=1))
+    # throwing at once brings 3/5 · 1 − 1/5 · 2 + 1/5; raising would end in nothing
+    assert found.payoffs == pytest.approx((0.4, -0.4, 0.2), abs=found.error_bound)
+    assert found.win_probabilities == ()
+    assert found.deviation_gain < 1e-12
+
+
+def test_payoffs_too_large_are_found_by_compiled_rules_too():
+    for mode in ("interpreted", "compiled"):
+        with pytest.raises(RulesError, match="payoffs"):
+            build_seats(TooMuch(), mode=mode)
+
+
+@dataclass(frozen=True)
+class TooMuch(Bets):
+    """Payoffs of a size that isn't one."""
+
+    def outcomes(self, s, action):
+        yield 1, payoffs(40_000 * s.pot, 0, 0), s
+
+
+# ---- two players
+
+
+@given(st.integers(0, 10**6))
+def test_two_players_skip_too(seed):
+    """skip(2) is AGAIN and PASS_BACK is PASS; it's the same game for two seats and for many."""
+    game = RandomSeats(players=2, seed=seed, loops=0.3, pays=False)
+    known, found = rollwise.solve(game), rollwise.equilibrium(game)
+    assert known.graph.lotteries.passes.dtype == np.bool_
+    assert (1 + known.value) / 2 == pytest.approx(found.win_probabilities[0], abs=1e-11)
+    small = RandomSeats(players=2, seed=seed, pays=False)
+    naive = backwards(small)[small.start()][0]
+    assert (1 + rollwise.solve(small).value) / 2 == pytest.approx(float(naive), abs=1e-12)
+
+
+def test_a_graph_of_two_is_that_of_pass_and_again():
+    class Round(Bets):
+        then: ClassVar = (AGAIN, PASS)
+
+        def outcomes(self, s, action):
+            if s.bids >= self.bids:
+                yield 1, DRAW if action else WIN, s
+            else:
+                yield 1, self.then[0], Pot(s.pot, s.bids + 1)
+                yield 1, self.then[1], Pot(s.pot + 1, s.bids + 1)
+
+    plain = rollwise.build(Round(players=2))
+
+    class Round(Round):  # noqa: F811 (the name is a fact of the graph)
+        then: ClassVar = (skip(2), PASS_BACK)
+
+    assert rollwise.build(Round(players=2)).content_hash == plain.content_hash
+
+
+def test_payoffs_of_each_seat_are_refused_for_two():
+    for mode in ("interpreted", "compiled"):
+        with pytest.raises(RulesError, match=r"payoffs\(1, 0\).*rollwise.equilibrium"):
+            rollwise.build(ForTwo(players=2), mode=mode)
+    found = rollwise.equilibrium(ForTwo(players=2))
+    assert found.payoffs == pytest.approx((1, 0), abs=1e-12)
+
+
+@dataclass(frozen=True)
+class ForTwo(Bets):
+    """Both may win something."""
+
+    def outcomes(self, s, action):
+        yield 1, payoffs(1, 0), s
+
+
+def test_a_solitaire_game_skips_nobody():
+    class Alone(Game):
+        players: ClassVar = 1
+
+        def start(self):
+            return Pot(1, 0)
+
+        def actions(self, s):
+            yield 0
+
+        def outcomes(self, s, action):
+            yield 1, skip(2), Pot(1, 1)
+
+    with pytest.raises(RulesError, match=r"skip\(2\) in a solitaire game"):
+        rollwise.build(Alone())
+
+
+# ---- the numbers
+
+
+@given(st.integers(-MOST_SKIPPED, MOST_SKIPPED), st.integers(2, 16))
+def test_skips_go_round_the_table(seats, players):
+    then = skip(seats)
+    assert not is_over(then)
+    assert seats_on(then, players) == seats % players
+    assert round_the_table(then, players) == skip(seats % players)
+    names = {0: "AGAIN", 1: "PASS", -1: "PASS_BACK"}
+    assert then_text(then) == names.get(seats, f"skip({seats})")
+
+
+def test_skips_are_named():
+    assert (skip(0), skip(1), skip(-1)) == (AGAIN, PASS, PASS_BACK)
+    for seats in (MOST_SKIPPED + 1, -MOST_SKIPPED - 1):
+        with pytest.raises(ValueError, match="whole number of seats"):
+            skip(seats)
+
+
+@given(st.data(), st.integers(2, 16))
+def test_payoffs_are_read_as_they_were_written(data, players):
+    most = most_payoff(players)
+    numbers = data.draw(st.lists(st.integers(-most, most), min_size=players, max_size=players))
+    then = payoffs(*numbers)
+    assert is_over(then)
+    assert brought(payoff_of(then), players) == tuple(numbers)
+    assert brought(payoff_of(then), players % 16 + 1) == ()
+    assert bits_of(payoff_of(then)) == then
+    assert then_text(then) == f"payoffs({', '.join(map(str, numbers))})"
+
+
+@pytest.mark.parametrize("numbers", [(), (1,), (1, 2.5), (1, 40_000, 0), (1, "2", 3)])
+def test_payoffs_that_are_none(numbers):
+    with pytest.raises(ValueError, match="are none"):
+        payoffs(*numbers)
+
+
+# ---- what people look at
+
+
+def printed(*words):
+    result = run(*words)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_commands_speak_of_payoffs():
+    bets = (f"{THIS}:Bets", "bids=1")
+    assert "gets this payoff on average" in printed("solve", *bets)
+    assert '"payoffs": [0.4' in printed("solve", *bets, "--json")
+    assert "payoff.2" in printed("table", *bets)
+    assert '"payoffs"' in printed("advise", *bets, "--state", "pot=1,bids=0", "--json")
+    assert "gets on average 0.4" in printed("evaluate", *bets, "--policy", "optimal")
+    assert "and could get" in printed("learn", *bets, "--games", "100", "--seed", "1")
+    assert "gets on average" in printed("respond", *bets, "--to", "random")
+    games = ("--policy", "random", "--games", "50", "--seed", "1")
+    assert "on average (estimated)" in printed("simulate", *bets, *games)
+    entered = ("--policies", "random,optimal")
+    assert "expected payoff of a seat" in printed("tournament", *bets, *entered)
+
+
+def test_simulated_payoffs_are_the_exact_ones():
+    game = RandomSeats(players=4, seed=5, loops=0.3)
+    found = rollwise.equilibrium(game)
+    played = simulate_seats(found.graph, [found.policy], games=4000, seed=2)
+    for rate, error, exact in zip(
+        played.win_rates, played.standard_errors, found.payoffs, strict=True
+    ):
+        assert abs(rate - exact) < 5 * error + 1e-9
+
+
+def test_an_equilibrium_with_payoffs_is_saved_and_proved_anew(tmp_path):
+    found = rollwise.equilibrium(Bets())
+    found.save(tmp_path / "bets.parquet")
+    again = rollwise.load_equilibrium(tmp_path / "bets.parquet", Bets())
+    assert np.abs(again.values - found.values).max() < 1e-14
+    assert again.deviation_gain < 1e-12
