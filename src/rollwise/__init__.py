@@ -31,6 +31,7 @@ _HOME = {
     "payoffs": "game",
     "shared": "game",
     "skip": "game",
+    "turned": "game",
     "won_by": "game",
     "replaced": "game",
     "policy": "game",
@@ -107,6 +108,7 @@ __all__ = [
     "rule",
     "shared",
     "skip",
+    "turned",
     "solve",
     "solve_by_layers",
     "solve_contest",
@@ -149,6 +151,7 @@ if TYPE_CHECKING:
         rule,
         shared,
         skip,
+        turned,
         won_by,
     )
     from rollwise.graph import StateGraph

@@ -220,26 +220,40 @@ def replaced(numbers: tuple[int, ...], place: int, number: int) -> tuple[int, ..
     return (*numbers[:place], number, *numbers[place + 1 :])
 
 
+@rule
+def turned(numbers: tuple[int, ...], seats: int) -> tuple[int, ...]:
+    """A tuple with a number for each seat, from so many seats on: as is seen after `skip`."""
+    for _ in range(seats % len(numbers)):
+        numbers = numbers[1:] + numbers[:1]
+    return numbers
+
+
 def spoken(faces: Iterable[object]) -> str:
     """Faces as people say them, ``3, 3 and 5``."""
     *first, last = map(str, faces)
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def seat_more(game: Game, two: type[Game], more: type[Game]) -> None:
-    """Give a game that was made for more than two players the rules for these.
+def seat_more(game: Game, few: type[Game], more: type[Game], seats: int = 2) -> None:
+    """Give a game that was made for more players than its rules are for the rules for these.
 
     For `__post_init__` of a game whose states have more fields with more players: the rules for
-    them are a class of their own, made from that for two, with the same parameters and name.
+    them are a class of their own, made from that for few, with the same parameters and name.
+
+    Parameters
+    ----------
+    seats : int
+        How many players the rules for few are for.
 
     Raises
     ------
     ParameterError
-        The game is made from the one for two, and has no rules for more.
+        The game is made from the one for few, and has no rules for more.
     """
-    if game.players > 2 and not isinstance(game, more):
-        if type(game) is not two:
-            raise ParameterError(f"{game.name} is for two players, not {game.players}")
+    if game.players > seats and not isinstance(game, more):
+        if type(game) is not few:
+            known = {1: "one player", 2: "two players"}.get(seats, f"{seats} players")
+            raise ParameterError(f"{game.name} is for {known}, not {game.players}")
         object.__setattr__(game, "__class__", more)
 
 

@@ -8,7 +8,23 @@ from typing import ClassVar, NamedTuple
 
 from rollwise import dice as throws
 from rollwise.errors import ParameterError
-from rollwise.game import LOSE, PASS, WIN, Game, parameter, policy
+from rollwise.game import (
+    LOSE,
+    PASS,
+    WIN,
+    Game,
+    parameter,
+    policy,
+    replaced,
+    seat_more,
+    skip,
+    turned,
+    won_by,
+)
+
+MOST_PLAYERS = 6
+OUT = -1  # in the place of a total
+ONE_WINS = tuple(won_by(seat) for seat in range(MOST_PLAYERS))
 
 
 class Totals(NamedTuple):
@@ -30,6 +46,13 @@ class DiceBlackjack(Game):
     low: int = parameter(15, at_least=1, at_most=2000, about="the least total that wins")
     high: int = parameter(17, at_least=1, at_most=10_000, about="the largest total that wins")
     dice: int = parameter(2, at_least=1, at_most=20, about="the most dice in one throw")
+    players: int = parameter(  # type: ignore[misc]
+        2, at_least=2, at_most=MOST_PLAYERS, variant=True, about="players"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        seat_more(self, DiceBlackjack, DiceBlackjackForMore)
 
     def validate(self) -> None:
         super().validate()
@@ -90,3 +113,55 @@ class DiceBlackjack(Game):
     def all_dice(self, s: Totals) -> int:
         """Always throw as many dice as allowed."""
         return self.dice
+
+
+class Table(NamedTuple):
+    totals: tuple[int, ...]  # the mover's and the others', in the order of their moves
+
+
+@dataclass(frozen=True)
+class DiceBlackjackForMore(DiceBlackjack):
+    """Add a throw of some dice to your total: low to high wins, more than high is out.
+
+    The last one left wins too. The players throw in turns, and the action is the number of dice.
+    """
+
+    name: ClassVar[str] = "dice-blackjack"
+
+    def start(self) -> Table:  # type: ignore[override]
+        return Table((0,) * self.players)
+
+    def roots(self) -> Iterator[Table]:  # type: ignore[override]
+        yield self.start()
+
+    def outcomes(self, s: Table, action: int) -> Iterator[tuple[int, int, Table]]:  # type: ignore[override]
+        for ways, points in throws.total(action, self.sides):
+            total = s.totals[0] + points
+            if self.low <= total <= self.high:
+                yield ways, WIN, s
+            else:
+                totals = replaced(s.totals, 0, total if total < self.low else OUT)
+                left, last = 0, 0
+                for seat in range(self.players):
+                    if totals[seat] != OUT:
+                        left += 1
+                        last = seat
+                if left == 1:
+                    yield ways, ONE_WINS[last], s
+                else:
+                    seats = 1
+                    while totals[seats % self.players] == OUT:
+                        seats += 1
+                    yield ways, skip(seats), Table(turned(totals, seats))
+
+    def describe(self, s: Table) -> str:  # type: ignore[override]
+        mine, *others = ("out" if total == OUT else str(total) for total in s.totals)
+        return f"{mine}, the others {' and '.join(others)}; {self.low} to {self.high} wins"
+
+    def told(  # type: ignore[override]
+        self, s: Table, action: int, then: int, after: Table, faces: Sequence[int] = ()
+    ) -> str:
+        if not faces:
+            return ""
+        total = s.totals[0] + sum(faces)
+        return f"{total}, which is out" if total > self.high else str(total)

@@ -7,11 +7,26 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from rollwise import dice
-from rollwise.game import AGAIN, END, Game, parameter, policy, rule
+from rollwise.game import (
+    AGAIN,
+    DRAW,
+    END,
+    LOSE,
+    PASS,
+    WIN,
+    Game,
+    parameter,
+    policy,
+    replaced,
+    rule,
+    seat_more,
+    won_by,
+)
 
 ROLL, TAKE = range(2)  # TAKE + n takes the n lowest dice, and TAKE itself none
 # More dice have more ways to fall than a weight can count (6 ** 24 > 2 ** 62).
 MOST_DICE = 23
+MOST_PLAYERS = 6
 
 
 class Hand(NamedTuple):
@@ -26,13 +41,13 @@ class Hand(NamedTuple):
 
 
 @rule
-def on_table(s: Hand) -> int:
+def on_table(s: Hand | Table) -> int:
     """How many dice lie on the table."""
     return s.threes + s.ones + s.twos + s.fours + s.fives + s.sixes
 
 
 @rule
-def points_of_lowest(s: Hand, taken: int) -> int:
+def points_of_lowest(s: Hand | Table, taken: int) -> int:
     """The points of so many of the lowest dice on the table."""
     left = max(taken - s.threes, 0)
     points = min(left, s.ones)
@@ -56,8 +71,9 @@ class Threes(Game):
 
     dice: int = parameter(5, at_least=1, at_most=MOST_DICE, about="dice to begin with")
     skip: bool = parameter(True, about="a roll may be refused, for two dice of the next")
-    players: ClassVar = 1
-    objective: ClassVar = "minimize"
+    players: int = parameter(  # type: ignore[misc]
+        1, at_least=1, at_most=MOST_PLAYERS, variant=True, about="players, who play for a pot"
+    )
     play_columns: ClassVar = ("rolled", "taken")
     face_points: ClassVar = (0, 1, 2, 4, 5, 6)
     action_names: ClassVar = {
@@ -65,6 +81,15 @@ class Threes(Game):
         TAKE: "take none",
         **{TAKE + taken: f"take {taken}" for taken in range(1, MOST_DICE + 1)},
     }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        seat_more(self, Threes, ThreesForMore, 1)
+
+    @property
+    def objective(self) -> str:  # type: ignore[override]
+        """The fewest points, or the pot."""
+        return "minimize" if self.players == 1 else "win"
 
     def start(self) -> Hand:
         return Hand(self.dice, 0, 0, 0, 0, 0, 0, 0)
@@ -149,7 +174,114 @@ class Threes(Game):
         return moves
 
 
-def _shown(s: Hand) -> list[int]:
+NOBODY = -1  # in the place of the lowest points
+
+
+@rule
+def pot_of(mine: int, leads: tuple[int, ...]) -> int:
+    """How a game ends whose lowest points these seats have: they share the pot."""
+    leading = mine
+    for k in range(len(leads)):
+        leading += leads[k] << (k + 1)
+    if len(leads) == 1:
+        return WIN if leading == 1 else LOSE if leading == 2 else DRAW
+    return SHARED_BY[leading]
+
+
+# By the bits of the seats that share.
+SHARED_BY = (
+    DRAW,
+    *(
+        won_by(*(seat for seat in range(MOST_PLAYERS) if leading >> seat & 1))
+        for leading in range(1, 1 << MOST_PLAYERS)
+    ),
+)
+
+
+class Table(NamedTuple):
+    to_roll: int  # as in a hand for one
+    take_two: int
+    threes: int
+    ones: int
+    twos: int
+    fours: int
+    fives: int
+    sixes: int
+    points: int  # the mover's so far
+    lowest: int  # of those who have played; NOBODY before the first has
+    leads: tuple[int, ...]  # 1 for each of the others who has the lowest, from the next on
+    to_come: int  # players whose turn is still to come
+
+
+@dataclass(frozen=True)
+class ThreesForMore(Threes):
+    """Roll, take at least one die, roll the rest again; threes count nothing. The lowest wins.
+
+    Everybody has one turn, and knows what those before made. Who has the fewest points wins the
+    pot, and those who are level share it. A turn ends at once where it can't be won any more.
+    """
+
+    name: ClassVar[str] = "threes"
+    play_columns: ClassVar = ()
+    face_points: ClassVar = ()
+    reward = Game.reward
+
+    def start(self) -> Table:  # type: ignore[override]
+        nobody = (0,) * (self.players - 1)
+        return Table(self.dice, 0, 0, 0, 0, 0, 0, 0, 0, NOBODY, nobody, self.players - 1)
+
+    def outcomes(self, s: Table, action: int) -> Iterator[tuple[int, int, Table]]:  # type: ignore[override]
+        if action == ROLL:
+            for ways, n in dice.counts(s.to_roll, 6):
+                yield (
+                    ways,
+                    AGAIN,
+                    Table(0, s.take_two, n[3], n[1], n[2], n[4], n[5], n[6], s.points, s.lowest,
+                          s.leads, s.to_come),
+                )  # fmt: skip
+        else:
+            left = on_table(s) - (action - TAKE)
+            points = s.points + points_of_lowest(s, action - TAKE)
+            lost = s.lowest != NOBODY and points > s.lowest
+            if left > 0 and not lost:
+                two = 1 if action == TAKE else 0
+                yield (
+                    1,
+                    AGAIN,
+                    Table(left, two, 0, 0, 0, 0, 0, 0, points, s.lowest, s.leads, s.to_come),
+                )
+            else:
+                leads, mine = s.leads, 0 if lost else 1
+                if mine == 1 and points != s.lowest:
+                    for k in range(self.players - 1):
+                        leads = replaced(leads, k, 0)
+                lowest = s.lowest if lost else points
+                if s.to_come == 0:
+                    yield 1, pot_of(mine, leads), s
+                else:
+                    later = (*leads[1:], mine)
+                    yield (
+                        1,
+                        PASS,
+                        Table(self.dice, 0, 0, 0, 0, 0, 0, 0, 0, lowest, later, s.to_come - 1),
+                    )
+
+    def describe(self, s: Table) -> str:  # type: ignore[override]
+        hand = super().describe(s)  # type: ignore[arg-type]
+        known = "" if s.lowest == NOBODY else f", the lowest is {s.lowest}"
+        return f"{hand}; {s.points} so far{known}"
+
+    def told(  # type: ignore[override]
+        self, s: Table, action: int, then: int, after: Table, faces: Sequence[int] = ()
+    ) -> str:
+        if action == ROLL:
+            return "" if faces else super().describe(after)  # type: ignore[arg-type]
+        if action == TAKE:
+            return "at least two of the next roll"
+        return f"{s.points + points_of_lowest(s, action - TAKE)} in all"
+
+
+def _shown(s: Hand | Table) -> list[int]:
     """The faces on the table, those with the fewest points first."""
     shown = [3] * s.threes + [1] * s.ones + [2] * s.twos
     return shown + [4] * s.fours + [5] * s.fives + [6] * s.sixes

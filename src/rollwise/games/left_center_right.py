@@ -1,0 +1,90 @@
+"""Left Center Right: a game of no choice, in which the last chips win."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from rollwise import dice
+from rollwise.game import LOSE, WIN, Game, parameter, replaced, skip, turned, won_by
+
+MOST_PLAYERS = 8
+LEFT, RIGHT, CENTER = 1, 2, 3  # faces; the three others keep the chip
+FACES = ("", "left", "right", "center", "a dot", "a dot", "a dot")
+ONE_WINS = tuple(won_by(seat) for seat in range(MOST_PLAYERS))
+
+
+class Chips(NamedTuple):
+    chips: tuple[int, ...]  # of the mover, and of the others in the order of their moves
+
+
+@dataclass(frozen=True)
+class LeftCenterRight(Game):
+    """Throw a die for each chip that you have, three at most. Who has the last chips wins.
+
+    A die says: a chip to the next player, a chip to the one before, a chip to the pot, or, three
+    times in six, keep it. Who has no chips is left out, and stays in the game: more may come.
+    """
+
+    chips: int = parameter(3, at_least=1, at_most=1000, about="chips of each at the start")
+    players: int = parameter(  # type: ignore[misc]
+        2, at_least=2, at_most=MOST_PLAYERS, variant=True, about="players"
+    )
+    action_names: ClassVar = ("throw",)
+
+    def start(self) -> Chips:
+        return Chips((self.chips,) * self.players)
+
+    def actions(self, s: Chips) -> Iterator[int]:
+        yield 0
+
+    def outcomes(self, s: Chips, action: int) -> Iterator[tuple[int, int, Chips]]:
+        last = self.players - 1  # the seat before the mover's
+        for ways, shown in dice.counts(min(s.chips[0], 3), 6):
+            left, right = shown[LEFT], shown[RIGHT]
+            chips = replaced(s.chips, 0, s.chips[0] - left - right - shown[CENTER])
+            chips = replaced(chips, 1, chips[1] + left)
+            chips = replaced(chips, last, chips[last] + right)
+            having, winner = 0, 0
+            for seat in range(self.players):
+                if chips[seat] > 0:
+                    having += 1
+                    winner = seat
+            if having == 1:
+                if winner == 0:
+                    yield ways, WIN, s
+                elif self.players == 2:
+                    yield ways, LOSE, s
+                else:
+                    yield ways, ONE_WINS[winner], s
+            else:
+                seats = 1
+                while chips[seats % self.players] == 0:
+                    seats += 1
+                yield ways, skip(seats), Chips(turned(chips, seats))
+
+    def describe(self, s: Chips) -> str:
+        pot = self.chips * self.players - sum(s.chips)
+        others = " and ".join(map(str, s.chips[1:]))
+        return f"{s.chips[0]} chips, the others {others}; {pot} in the pot"
+
+    def deed(self, s: Chips, action: int) -> str:
+        return "throw {}"
+
+    def told(self, s: Chips, action: int, then: int, after: Chips, faces: Sequence[int]) -> str:
+        if not faces:
+            return ""
+        given = [faces.count(face) for face in (LEFT, RIGHT, CENTER)]
+        to = ("to the next", "to the one before", "to the pot")
+        moved = [f"{n} {where}" for n, where in zip(given, to, strict=True) if n]
+        return ", ".join(moved) or "all are kept"
+
+    def throw(self, s: Chips, action: int) -> tuple[int, ...]:
+        return (6,) * min(s.chips[0], 3)
+
+    def fallen(self, s: Chips, action: int, faces: Sequence[int]) -> int:
+        return dice.place_in_counts(faces, 6)
+
+    def face_name(self, face: int) -> str:
+        return FACES[face]
