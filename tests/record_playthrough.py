@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rollwise import AGAIN, PASS, Game
+from rollwise import Game
 from rollwise.dice import Pool
-from rollwise.game import then_text
+from rollwise.game import is_over, then_text
 from rollwise.games import create, find
 
 FOLDER = Path(__file__).parent / "playthroughs"
@@ -45,7 +45,7 @@ def play(game: Game, seed: int) -> list[dict]:
         action = choose.choice(actions)
         outcomes = list(game.outcomes(*situation, action))
         weight, then, following = choose.choices(outcomes, [float(w) for w, _, _ in outcomes])[0]
-        goes_on = then in (AGAIN, PASS)
+        goes_on = not is_over(then)
         moves.append(
             {
                 "state": numbers(state),

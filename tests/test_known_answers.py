@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from little_games import Gambler
 
-from rollwise import Game, build, certify
+from rollwise import Game, build, certify, equilibrium
 from rollwise.games import available
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.super_six import STOP, THROW, SuperSix
@@ -59,6 +59,8 @@ def assert_agrees(probability: float, bound: float, text: str) -> None:
 def answers():
     games: dict[Game, list[dict]] = {}
     for answer in ANSWERS["answer"]:
+        if "win_probabilities" in answer:
+            continue
         game = GAMES[answer["game"]](**answer.get("parameters", {}))
         games.setdefault(game, []).append(answer)
     for game, known in games.items():
@@ -82,6 +84,15 @@ def test_the_start(method, game, texts):
             assert_agrees(values[0], bounds[0], text)
         else:
             assert_agrees((1 + values[0]) / 2, bounds[0] / 2, text)
+
+
+@pytest.mark.parametrize(
+    "answer", [answer for answer in ANSWERS["answer"] if "win_probabilities" in answer]
+)
+def test_the_start_of_three_or_more(answer):
+    found = equilibrium(GAMES[answer["game"]](**answer["parameters"]))
+    for worth, text in zip(found.win_probabilities, answer["win_probabilities"], strict=True):
+        assert_agrees(worth, found.error_bound, text)
 
 
 @pytest.mark.parametrize("method", METHODS)

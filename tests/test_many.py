@@ -24,8 +24,10 @@ from rollwise.errors import (
     SolutionFileError,
     UsageError,
 )
-from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN, Game, payoff_of, won_by
+from rollwise.game import DRAW, LOSE, PASS, WIN, Game, is_over, payoff_of, seats_on, won_by
 from rollwise.games import create, find
+from rollwise.games.knock_out import KnockOut
+from rollwise.games.left_center_right import LeftCenterRight
 from rollwise.games.pig import Pig, PigForMore
 from rollwise.games.super_six import SuperSix, SuperSixForMore
 from rollwise.graph.policies import Policy
@@ -48,7 +50,7 @@ from rollwise.numbers.shares import shares_of
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WHO_STOPS = f"{EXAMPLES}/who_stops.py:WhoStops"
-LCR = f"{EXAMPLES}/left_center_right.py:LeftCenterRight"
+LCR = "left-center-right"
 
 
 class Steps(NamedTuple):
@@ -99,7 +101,7 @@ def naive_equilibrium(game, sweeps=400):
         s = waiting.pop()
         for a in game.actions(s):
             for ways, then, after in game.outcomes(s, a):
-                if ways and then in (AGAIN, PASS) and after not in values:
+                if ways and not is_over(then) and after not in values:
                     values[after] = np.full(n, 1 / n)
                     waiting.append(after)
 
@@ -109,10 +111,10 @@ def naive_equilibrium(game, sweeps=400):
             total += ways
             if not ways:
                 continue
-            if then not in (AGAIN, PASS):
+            if is_over(then):
                 got[next(seat for seat in range(n) if won_by(seat) == then)] += ways
             else:
-                got += ways * (values[after] if then == AGAIN else np.roll(values[after], 1))
+                got += ways * np.roll(values[after], seats_on(then, n))
         return got / total
 
     for _ in range(sweeps):
@@ -132,7 +134,8 @@ def naive_equilibrium(game, sweeps=400):
         Pig(4, players=4),
         Pig(3, 4, players=5),
         SuperSix(7, players=3),
-        game_of(f"{EXAMPLES}/knock_out.py:KnockOut", players=4),
+        KnockOut(distinct=True, players=4),
+        LeftCenterRight(1, players=3),
         SuperSix(7, one_each=True, take_all=True, players=4),
     ],
     ids=lambda game: f"{game.name}-{game.players}",
@@ -308,7 +311,7 @@ def chain_of_lcr(n, each):
 
 @pytest.mark.parametrize(("n", "each"), [(3, 1), (3, 2), (4, 1)])
 def test_left_center_right_is_its_chain(n, each):
-    found = solved(LCR, ("players", n), ("each", each))
+    found = solved(LCR, ("players", n), ("chips", each))
     assert found.win_probabilities == pytest.approx(chain_of_lcr(n, each), abs=1e-12)
     assert found.error_bound < 1e-12
 
@@ -598,7 +601,7 @@ def test_the_table_of_the_page(players, target):
 
 
 def test_self_play_comes_near_the_equilibrium():
-    game = game_of(f"{EXAMPLES}/knock_out.py:KnockOut", players=3)
+    game = KnockOut(distinct=True, players=3)
     graph = build_seats(game)
     few, many = (learn_seats(graph, games, explore=10.0, seed=1) for games in (5, 2_000))
     assert max(few.gains) > 0.05
@@ -615,7 +618,7 @@ def test_self_play_comes_near_the_equilibrium():
 
 def test_what_self_play_counts():
     """In a game without a choice the means are the certified shares."""
-    graph = build_seats(game_of(LCR, players=3, each=1))
+    graph = build_seats(game_of(LCR, players=3, chips=1))
     lotteries, n = graph.lotteries, 3
     totals, visits = np.zeros(graph.n_actions), np.zeros(graph.n_actions)
     learn_games(
@@ -624,7 +627,7 @@ def test_what_self_play_counts():
         *(lotteries.over, lotteries.passes, payoffs_of(graph), totals, visits),
     )
     assert visits[0] >= 4_000
-    values = solved(LCR, ("players", n), ("each", 1)).values[:, 0]
+    values = solved(LCR, ("players", n), ("chips", 1)).values[:, 0]
     often = visits > 500
     assert often.sum() > 2
     assert np.abs(totals / np.maximum(visits, 1) - values)[often].max() < 0.12

@@ -181,6 +181,7 @@ def test_the_proof_encloses_what_certified_solvers_find(seed, players):
     assert seen_from(graph, 1, [None] * players).players == 1
 
 
+@pytest.mark.needs_jit
 @pytest.mark.parametrize("players", [2, 3, 5])
 @pytest.mark.parametrize("pays", [False, True])
 def test_compiled_and_interpreted_are_the_same(players, pays):
@@ -225,6 +226,7 @@ class Bets(Game):
             yield 1, WIN, s
 
 
+@pytest.mark.needs_jit
 def test_compiled_rules_work_out_jumps_and_payoffs():
     graphs = [build_seats(Bets(), mode=mode) for mode in ("interpreted", "compiled")]
     assert graphs[0].content_hash == graphs[1].content_hash
@@ -235,6 +237,7 @@ def test_compiled_rules_work_out_jumps_and_payoffs():
     assert found.deviation_gain < 1e-12
 
 
+@pytest.mark.needs_jit
 def test_payoffs_too_large_are_found_by_compiled_rules_too():
     for mode in ("interpreted", "compiled"):
         with pytest.raises(RulesError, match="payoffs"):
@@ -283,6 +286,7 @@ def test_a_graph_of_two_is_that_of_pass_and_again():
     assert rollwise.build(Round(players=2)).content_hash == plain.content_hash
 
 
+@pytest.mark.needs_jit
 def test_payoffs_of_each_seat_are_refused_for_two():
     for mode in ("interpreted", "compiled"):
         with pytest.raises(RulesError, match=r"payoffs\(1, 0\).*rollwise.equilibrium"):

@@ -303,6 +303,9 @@ def _known(name: str, cls: type[Game]) -> str:
         if answer["game"] != name:
             continue
         parameters = answer.get("parameters", {})
+        if "win_probabilities" in answer:
+            rows.append(_known_to_many(cls(**parameters), answer))
+            continue
         solution = rollwise.solve(cls(**parameters))
         what, here = "win_probability", (1 + solution.value) / 2
         if solution.is_score:
@@ -331,6 +334,17 @@ def _known(name: str, cls: type[Game]) -> str:
     return "\n".join(["| parameters | known | here | source |", "|---|---|---|---|", *rows])
 
 
+def _known_to_many(game: Game, answer: Mapping[str, Any]) -> str:
+    """The row of a game for three or more."""
+    found, printed = rollwise.equilibrium(game), answer["win_probabilities"]
+    for worth, text in zip(found.win_probabilities, printed, strict=True):
+        half_digit = Fraction(1, 2 * 10 ** len(text.partition(".")[2]))
+        assert abs(Fraction(worth) - Fraction(text)) <= half_digit, f"{game.name}: {text}"
+    shown = (digits(worth, found.error_bound) for worth in found.win_probabilities)
+    given = _given(answer["parameters"])
+    return f"| {given} | {', '.join(printed)} | {', '.join(shown)} | {answer['source']} |"
+
+
 def _given(parameters: Mapping[str, Any]) -> str:
     return " ".join(f"`{name}={str(value).lower()}`" for name, value in parameters.items())
 
@@ -341,4 +355,4 @@ def digits(value: float, bound: float, places: int = DIGITS) -> str:
         places -= 1
         if places < 3:
             raise ValueError(f"{value} ± {bound:.1e} isn't known to {places} places")
-    return f"{value:.{places}f}"
+    return f"{round(value, places) + 0.0:.{places}f}"  # never -0.000

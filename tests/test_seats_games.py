@@ -1,0 +1,277 @@
+"""Installed games for three and more, each beside a little program of its own.
+
+These programs count seats from the first player on and never turn the table, so that they share
+nothing with the rules but what people know.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from itertools import combinations_with_replacement, permutations, product
+
+import numpy as np
+import pytest
+
+import rollwise
+from rollwise.derive.contest import Duel
+from rollwise.errors import ParameterError
+from rollwise.games.dice_blackjack import DiceBlackjack
+from rollwise.games.knock_out import KnockOut
+from rollwise.games.left_center_right import LeftCenterRight
+from rollwise.games.threes import Threes
+from rollwise.many.learning import learn_seats
+from rollwise.many.seats import build_seats
+
+NEAR = 1e-12
+
+# ---- Left Center Right: a linear system in fractions
+
+
+def solved_exactly(rows: list[dict[int, Fraction]], right: list[list[Fraction]]) -> list[Fraction]:
+    """The first unknown of ``x = rows x + right``, by elimination from the last one on."""
+    for k in reversed(range(len(rows))):
+        own = 1 - rows[k].pop(k, Fraction(0))
+        rows[k] = {j: p / own for j, p in rows[k].items()}
+        right[k] = [x / own for x in right[k]]
+        for i in range(k):
+            share = rows[i].pop(k, None)
+            if share is not None:
+                for j, p in rows[k].items():
+                    rows[i][j] = rows[i].get(j, Fraction(0)) + share * p
+                right[i] = [x + share * y for x, y in zip(right[i], right[k], strict=True)]
+    return right[0]
+
+
+def left_center_right(n: int, each: int) -> list[Fraction]:
+    """Who wins, from a system over all chips and the seat to move, those without chips too."""
+    start = ((each,) * n, 0)
+    number, waiting = {start: 0}, [start]
+    rows: dict[int, dict[int, Fraction]] = {}
+    right: dict[int, list[Fraction]] = {}
+    while waiting:
+        chips, seat = here = waiting.pop()
+        row, ends = {}, [Fraction(0)] * n
+        thrown = min(chips[seat], 3)
+        for faces in product("LRCKKK", repeat=thrown):
+            after, p = list(chips), Fraction(1, 6**thrown)
+            for face in faces:
+                after[seat] -= face != "K"
+                after[(seat + 1) % n] += face == "L"
+                after[(seat - 1) % n] += face == "R"
+            having = [k for k in range(n) if after[k]]
+            if len(having) == 1:
+                ends[having[0]] += p
+                continue
+            key = (tuple(after), (seat + 1) % n)
+            if key not in number:
+                number[key] = len(number)
+                waiting.append(key)
+            row[number[key]] = row.get(number[key], Fraction(0)) + p
+        rows[number[here]], right[number[here]] = row, ends
+    order = range(len(number))
+    return solved_exactly([rows[i] for i in order], [right[i] for i in order])
+
+
+@pytest.mark.parametrize(("players", "chips"), [(3, 1), (3, 2), (4, 1)])
+def test_left_center_right_is_its_chain(players, chips):
+    exact = left_center_right(players, chips)
+    assert sum(exact) == 1
+    found = rollwise.equilibrium(LeftCenterRight(chips, players=players))
+    off = [abs(Fraction(x) - y) for x, y in zip(found.win_probabilities, exact, strict=True)]
+    assert max(off) <= Fraction(found.error_bound)
+    assert found.error_bound < NEAR
+    assert len(found.mixing) == 0
+
+
+@pytest.mark.parametrize("chips", [1, 2, 3, 4])
+def test_left_center_right_for_two(chips):
+    exact = left_center_right(2, chips)
+    found = rollwise.solve(LeftCenterRight(chips))
+    assert found.win_probability == pytest.approx(float(exact[0]), abs=NEAR)
+
+
+# ---- Knock Out: who goes first, in closed form
+
+WAYS = {6: 5, 7: 6, 8: 5, 9: 4}  # of 36
+
+
+@cache
+def last_left(numbers: tuple[int, ...]) -> tuple[Fraction, ...]:
+    """Who is the last one left, of those still in, from the mover on.
+
+    The first to go is the one in place j with probability q_1 ... q_(j-1) p_j / (1 - q_1 ... q_n).
+    """
+    if len(numbers) == 1:
+        return (Fraction(1),)
+    n, spared, found = len(numbers), Fraction(1), [Fraction(0)] * len(numbers)
+    out = [Fraction(WAYS[number], 36) for number in numbers]
+    nobody = np.prod([1 - p for p in out])
+    for j, p in enumerate(out):
+        left = [*range(j + 1, n), *range(j)]  # who is still in, from the next mover on
+        for seat, x in zip(left, last_left(tuple(numbers[k] for k in left)), strict=True):
+            found[seat] += spared * p / (1 - nobody) * x
+        spared *= 1 - p
+    return tuple(found)
+
+
+def chosen(players: int, distinct: bool, numbers: tuple[int, ...] = ()) -> tuple[Fraction, ...]:
+    """What each seat has if all choose best, the later ones knowing what the earlier chose."""
+    if len(numbers) == players:
+        return last_left(numbers)
+    free = [x for x in WAYS if not (distinct and x in numbers)]
+    ahead = [chosen(players, distinct, (*numbers, x)) for x in free]
+    return max(ahead, key=lambda worth: worth[len(numbers)])
+
+
+@pytest.mark.parametrize("players", [3, 4])
+@pytest.mark.parametrize("distinct", [False, True])
+def test_knock_out_is_its_closed_form(players, distinct):
+    exact = chosen(players, distinct)
+    found = rollwise.equilibrium(KnockOut(distinct, players=players))
+    assert found.win_probabilities == pytest.approx([float(x) for x in exact], abs=NEAR)
+    assert found.deviation_gain < NEAR
+
+
+def test_knock_out_after_each_choice():
+    found = rollwise.equilibrium(KnockOut(players=3))
+    for numbers in permutations(WAYS, 3):
+        here = found.values[found.find((numbers,))]
+        assert here == pytest.approx([float(x) for x in last_left(numbers)], abs=NEAR)
+
+
+def test_knock_out_refuses_more_players_than_numbers():
+    with pytest.raises(ParameterError, match="too few for 5 players"):
+        KnockOut(distinct=True, players=5)
+
+
+def test_self_play_learns_to_take_the_rarest():
+    graph = build_seats(KnockOut(distinct=True, players=3))
+    assert max(learn_seats(graph, 2_000, explore=10.0, seed=1).gains) < NEAR
+
+
+# ---- Threes: dynamic programming over what was made before
+
+
+def threes(players: int, dice: int, skip: bool = True) -> tuple[float, ...]:
+    """What each seat has: shares of the pot, seat by seat from the first on."""
+
+    @cache
+    def turn(seat, best, level):
+        if seat == players:
+            return tuple(float(k in level) / len(level) for k in range(players))
+        return roll(dice, False, 0, seat, best, level)
+
+    def over(points, seat, best, level):
+        if best is None or points < best:
+            return turn(seat + 1, points, (seat,))
+        return turn(seat + 1, best, (*level, seat) if points == best else level)
+
+    @cache
+    def roll(n, two, points, seat, best, level):
+        if n == 0:
+            return over(points, seat, best, level)
+        total, found = 0, np.zeros(players)
+        for shown in combinations_with_replacement(range(1, 7), n):
+            ways = len(set(permutations(shown)))
+            worths = []
+            lowest = sorted(0 if face == 3 else face for face in shown)
+            for taken in range(n + 1):
+                if taken == 0 and not (skip and not two and n > 1):
+                    continue
+                if two and taken == 1:
+                    continue
+                made = points + sum(lowest[:taken])
+                worths.append(roll(n - taken, taken == 0, made, seat, best, level))
+            best_one = max(worths, key=lambda worth: round(worth[seat], 13))
+            found += ways * np.array(best_one)
+            total += ways
+        return tuple(found / total)
+
+    return turn(0, None, ())
+
+
+@pytest.mark.parametrize(
+    ("players", "dice", "skip"), [(2, 2, True), (3, 1, True), (3, 2, True), (3, 2, False)]
+)
+def test_threes_for_the_pot_is_dynamic_programming(players, dice, skip):
+    exact = threes(players, dice, skip)
+    found = rollwise.equilibrium(Threes(dice, skip=skip, players=players))
+    # the first has what is best for him, whatever is done where actions are equally good
+    assert found.win_probabilities[-1] + sum(found.win_probabilities[:-1]) == pytest.approx(1)
+    assert found.win_probabilities == pytest.approx(exact, abs=1e-11)
+    assert found.deviation_gain < 1e-11
+
+
+@pytest.mark.parametrize("dice", [1, 2, 3])
+def test_threes_for_two_is_the_contest_at_it(dice):
+    """A contest is made from the game for one; here the rules are written for two."""
+    contest, found = rollwise.solve(Duel(Threes(dice))), rollwise.solve(Threes(dice, players=2))
+    assert found.win_probability == pytest.approx(contest.win_probability, abs=NEAR)
+
+
+def test_threes_for_one_is_what_it_was():
+    game = Threes()
+    assert (game.players, game.objective, game.parameters) == (
+        1,
+        "minimize",
+        {"dice": 5, "skip": True},
+    )
+
+
+# ---- dice blackjack
+
+
+def blackjack(players: int, low: int, high: int, dice: int = 2) -> np.ndarray:
+    """What each seat has, by plain recursion over totals; None is out."""
+
+    @cache
+    def worth(totals, seat):
+        if totals[seat] is None:
+            return worth(totals, (seat + 1) % players)
+        if sum(total is not None for total in totals) == 1:
+            return tuple(float(k == seat) for k in range(players))
+        found = []
+        for n in range(1, dice + 1):
+            got = np.zeros(players)
+            for faces in product(range(1, 7), repeat=n):
+                total = totals[seat] + sum(faces)
+                if low <= total <= high:
+                    got[seat] += 1
+                    continue
+                after = [*totals]
+                after[seat] = total if total < low else None
+                got += worth(tuple(after), (seat + 1) % players)
+            found.append(got / 6**n)
+        return tuple(max(found, key=lambda got: round(got[seat], 13)))
+
+    return np.array(worth((0,) * players, 0))
+
+
+@pytest.mark.parametrize(("players", "low", "high"), [(2, 6, 7), (3, 5, 6), (3, 8, 9), (4, 4, 5)])
+def test_dice_blackjack_is_plain_recursion(players, low, high):
+    exact = blackjack(players, low, high)
+    found = rollwise.equilibrium(DiceBlackjack(low=low, high=high, players=players))
+    assert found.win_probabilities == pytest.approx(exact, abs=NEAR)
+    assert found.deviation_gain < NEAR
+
+
+# ---- compiled rules
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        LeftCenterRight(2, players=3),
+        KnockOut(distinct=True, players=4),
+        Threes(2, players=3),
+        Threes(2, players=2),
+        DiceBlackjack(low=4, high=5, players=4),
+    ],
+    ids=lambda game: f"{game.name}-{game.players}",
+)
+@pytest.mark.filterwarnings("error")
+@pytest.mark.needs_jit
+def test_compiled_and_interpreted_are_the_same(game):
+    graphs = [build_seats(game, mode=mode) for mode in ("interpreted", "compiled")]
+    assert graphs[0].content_hash == graphs[1].content_hash
