@@ -1,4 +1,4 @@
-"""`skip`, `PASS_BACK` and `payoffs`: what rules of three or more players say besides PASS and WIN."""
+"""`skip`, `PASS_BACK` and `payoffs`: what rules for several players say besides PASS and WIN."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import rollwise
 from rollwise import AGAIN, DRAW, LOSE, PASS, PASS_BACK, WIN, Game, parameter, payoffs, skip
+from rollwise.coach.many_table import ManyTable
 from rollwise.errors import RulesError
 from rollwise.game import (
     MOST_SKIPPED,
@@ -24,7 +25,7 @@ from rollwise.game import (
     seats_on,
     then_text,
 )
-from rollwise.many.seats import build_seats, seen_from
+from rollwise.many.seats import build_seats
 from rollwise.many.table import ADVERSARIES, ALLIES, respond_to, respond_to_all, simulate_seats
 from rollwise.numbers.shares import brought, most_payoff
 
@@ -175,10 +176,6 @@ def test_the_proof_encloses_what_certified_solvers_find(seed, players):
     most = np.array(respond_to_all(graph, ALLIES).best)
     assert np.all(least <= np.array(found.payoffs) + 1e-11 + found.deviation_gain)
     assert np.all(most >= np.array(found.payoffs) - 1e-11)
-    # one seat's game, whoever of them begins
-    alone = rollwise.solve if players < 3 else None
-    assert alone is None
-    assert seen_from(graph, 1, [None] * players).players == 1
 
 
 @pytest.mark.needs_jit
@@ -280,7 +277,7 @@ def test_a_graph_of_two_is_that_of_pass_and_again():
 
     plain = rollwise.build(Round(players=2))
 
-    class Round(Round):  # noqa: F811 (the name is a fact of the graph)
+    class Round(Round):
         then: ClassVar = (skip(2), PASS_BACK)
 
     assert rollwise.build(Round(players=2)).content_hash == plain.content_hash
@@ -398,3 +395,36 @@ def test_an_equilibrium_with_payoffs_is_saved_and_proved_anew(tmp_path):
     again = rollwise.load_equilibrium(tmp_path / "bets.parquet", Bets())
     assert np.abs(again.values - found.values).max() < 1e-14
     assert again.deviation_gain < 1e-12
+
+
+def test_play_says_who_is_next():
+    """A jump round the table is told by the name of who has the die then."""
+    table = ManyTable.of(rollwise.equilibrium(Bets()), Bets())
+    names = ("Ann", "Bob", "Eve")
+    action = table.graph.view[0].actions[0]
+    told = [
+        table.narrator.sentence("Ann", action.index, outcome.number, (), points=0, names=names)
+        for outcome in action.outcomes
+    ]
+    assert [text.rpartition(": ")[2] for text in told] == [
+        "the turn passes",
+        "the turn passes to Eve",
+        "the turn passes to Eve",
+    ]
+    ends = table.graph.view[0].actions[1].outcomes
+    told = table.narrator.sentence("Ann", ends[0].action.index, 1, (), points=0, names=names)
+    assert told.endswith("Ann gets -2, Bob gets 1 and Eve gets 1")
+    worth = table.account(0, 1, 0, ends[0].action.index, 1, faces=(), line="")
+    assert worth.seen_by(1)[2] == -2  # Bob moved
+    assert worth.seen_by(2)[2] == 1
+
+
+def test_agents_of_an_environment_are_paid():
+    pytest.importorskip("pettingzoo")
+    from rollwise.environments.aec import env as environment_of
+
+    env = environment_of(Bets(bids=1))
+    env.reset(seed=1)
+    assert env.agent_selection == env.possible_agents[0]
+    env.step(1)
+    assert sorted(env.rewards.values()) in ([-2, 1, 1], [-1, 0, 1], [0, 0, 1])

@@ -108,10 +108,10 @@ __all__ = [
     "rule",
     "shared",
     "skip",
-    "turned",
     "solve",
     "solve_by_layers",
     "solve_contest",
+    "turned",
     "verify",
     "won_by",
 ]

@@ -22,7 +22,6 @@ from rollwise.errors import ParameterError
 from rollwise.faults import one_line, shown
 from rollwise.numbers.shares import (
     SMALL,
-    SMALLEST,
     brought,
     code_of_parts,
     code_of_payoffs,
@@ -43,7 +42,7 @@ THEN_NAMES = ("AGAIN", "PASS", "WIN", "LOSE", "DRAW", "END")
 
 # Any other payoff is a `then` too: the bits of a double, read as a whole number of 64 bits. Those
 # of so small doubles are left out, for they would be the codes above, or typing errors for them.
-# Payoffs of several seats are doubles between the smallest that count and the least of a single one.
+# Payoffs of several seats are doubles between the smallest that count and the least of one.
 LEAST_PAYOFF, MOST_PAYOFF = SMALL, 1e300
 _PLAIN_PAYOFFS = {1.0: WIN, -1.0: LOSE, 0.0: DRAW}
 
@@ -267,8 +266,8 @@ def is_skip(then: int) -> bool:
     return then != 0 and not then & ~SKIPS
 
 
-def seats_on(then: int, players: int) -> int:
-    """By how many seats the die moves on, from 0, where the game goes on."""
+def seats_on(then: Any, players: int) -> Any:
+    """By how many seats the die moves on, from 0, where the game goes on; of an array, too."""
     return ((then >> 8) - (then >> 7 & 0x10000) + (then & 1)) % players
 
 
@@ -349,8 +348,8 @@ class Game:
     players : int
         2, or 1 for a solitaire game, or up to 16. It may be a parameter. With three or more a
         state is still written as the mover sees it, the others in the order of their moves; PASS
-        hands the die to the next, and `skip` to another one; WIN, LOSE, DRAW, `won_by` and `shared` say who wins,
-        and `payoffs` what each gets (see `rollwise.equilibrium`).
+        hands the die to the next, and `skip` to another one; WIN, LOSE, DRAW, `won_by` and
+        `shared` say who wins, and `payoffs` what each gets (see `rollwise.equilibrium`).
     objective : {"win", "maximize", "minimize"}
         Win a game of wins and losses (or get the most of a game for stakes, with any
         `payoff`), or get the largest or smallest expected total of the rewards of a

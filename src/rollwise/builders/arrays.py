@@ -8,7 +8,7 @@ import numpy as np
 
 from rollwise.builders.pools import keep_names, rules_only, with_turns
 from rollwise.builders.rules import Rules
-from rollwise.game import AGAIN, DRAW, END, GOES_ON, LOSE, PASS, WIN, seats_on, skip
+from rollwise.game import AGAIN, DRAW, END, GOES_ON, LOSE, WIN, seats_on, skip
 from rollwise.graph import THROW, Lotteries, StateGraph
 
 # The payoff of each `then` that has a name, in its order.
@@ -217,9 +217,9 @@ def as_arrays(graph: StateGraph) -> Arrays:
             np.array([codes_of(row[:-1]) for row in first[:n_throws].tolist()], np.int64),
         )
     lotteries = graph.lotteries
-    codes = np.array([skip(seats) for seats in range(graph.players + 1)])
+    following = np.array([skip(seats) for seats in range(graph.players + 1)])
     then = np.where(
-        lotteries.over, lotteries.payoff.view(np.int64), codes[lotteries.passes.astype(np.intp)]
+        lotteries.over, lotteries.payoff.view(np.int64), following[lotteries.passes.astype(np.intp)]
     )
     ends = (WIN, LOSE, DRAW) if graph.objective == "win" else (END,)
     for code in ends:

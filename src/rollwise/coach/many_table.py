@@ -132,7 +132,9 @@ class ManyTable(Table):
             np.array(found.advise(state)[place].values),
             found.after(graph.view.action(action).outcome(outcome)),
         )
-        seen = np.array([np.roll(self.solution.as_values(shares), seat) for shares in worth]).T.tolist()
+        seen = np.array(
+            [np.roll(self.solution.as_values(shares), seat) for shares in worth]
+        ).T.tolist()
         before, chosen, after = seen[0]
         return SeatsAccount(
             number,

@@ -86,7 +86,9 @@ def played_document(graph: StateGraph, found: Played, exact: Shares | None) -> D
         "policies": list(found.policies),
         "games": found.games,
         "seed": found.seed,
-        "payoff_means" if graph.lotteries.has_seat_payoffs() else "win_rates": list(found.win_rates),
+        "payoff_means" if graph.lotteries.has_seat_payoffs() else "win_rates": list(
+            found.win_rates
+        ),
         "standard_errors": list(found.standard_errors),
         "moves": found.moves,
         _worth(graph): None if exact is None else list(exact.win_probabilities),

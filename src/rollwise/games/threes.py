@@ -74,8 +74,8 @@ class Threes(Game):
     players: int = parameter(  # type: ignore[misc]
         1, at_least=1, at_most=MOST_PLAYERS, variant=True, about="players, who play for a pot"
     )
-    play_columns: ClassVar = ("rolled", "taken")
-    face_points: ClassVar = (0, 1, 2, 4, 5, 6)
+    play_columns: ClassVar[Sequence[str]] = ("rolled", "taken")
+    face_points: ClassVar[Sequence[int]] = (0, 1, 2, 4, 5, 6)
     action_names: ClassVar = {
         ROLL: "roll",
         TAKE: "take none",

@@ -67,8 +67,8 @@ def _endings(graph: StateGraph) -> list[tuple[float, tuple[Fraction, ...]]]:
         if not numbers:
             raise RulesError(
                 f"{graph.title}: it can end with {then_text(bits_of(payoff))}; a game for {n} ends "
-                f"with WIN, LOSE, DRAW, won_by(seats), with seats from 0 to {n - 1}, or shared(...) "
-                f"or payoffs(...) with a number for each of {n} seats"
+                f"with WIN, LOSE, DRAW, won_by(seats), with seats from 0 to {n - 1}, or "
+                f"shared(...) or payoffs(...) with a number for each of {n} seats"
             )
         found.append((payoff, numbers))
     return found
@@ -92,7 +92,7 @@ class Stakes(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        return self == (0, 1)
+        return self.low == 0 and self.span == 1
 
     def units(self, numbers: Any) -> Any:
         """Payoffs as numbers from 0 to 1."""

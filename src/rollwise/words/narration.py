@@ -158,7 +158,7 @@ class Narrator:
         made = self._done(action) or self._changed(outcome)
         if not outcome.passes:
             return made or "nothing changes"
-        return f"{made}; the turn passes" if made else "the turn passes"
+        return "; ".join(part for part in (made, _passing(outcome)) if part)
 
     def _done(self, action: int) -> str:
         """What is done, in the words of the game, where chance has no part in it."""
@@ -237,7 +237,7 @@ class Narrator:
             return f"{who} {conjugated(deed, who)}"
         came = [self.told(action, number, faces)]
         if not (deed or came[0] or outcome.is_over):
-            nothing = "the turn passes" if outcome.passes else "nothing changes"
+            nothing = _passing(outcome, names) if outcome.passes else "nothing changes"
             came = [self._changed(outcome) or nothing]
         came += [
             self._score(action, outcome, points),
@@ -374,6 +374,16 @@ def conjugated(deed: str, who: str) -> str:
     if re.search("[^aeiou]y$", verb):
         return f"{verb[:-1]}ies{rest}"
     return verb + ("es" if re.search("(s|x|z|ch|sh|o)$", verb) else "s") + rest
+
+
+def _passing(outcome: Outcome, names: Sequence[str] = ()) -> str:
+    """That the turn passes, and to whom if that isn't the next player."""
+    on = outcome.seats_on
+    if on < 2:
+        return "the turn passes"
+    return (
+        f"the turn passes to {names[on]}" if on < len(names) else f"the turn passes {on} seats on"
+    )
 
 
 def _result(who: str, outcome: Outcome) -> str:
