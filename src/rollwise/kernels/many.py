@@ -33,7 +33,7 @@ def look_at(a, tables, outcome_indptr, outcome_state, values, found):
                 found[k] += p * payoff[j, k]
         else:
             t = index(outcome_state[begin + j - first])
-            on, seats = index(passes[j]), index(n_seats)
+            on, seats = index(np.int64(passes[j])), index(n_seats)
             for k in range(on):
                 found[k] += p * values[t, seats - on + k]
             for k in range(on, seats):
