@@ -96,8 +96,12 @@ class DerivedGame(Game):
 
     @property
     def specs(self) -> list[ParameterSpec]:
-        """Those of the inner game, and its own; a name that is taken gets another in front."""
-        inner = self.inner.specs
+        """Those of the inner game, and its own; a name that is taken gets another in front.
+
+        A version that the inner game isn't is left out, as it is among the parameters.
+        """
+        played = self.inner.parameters
+        inner = [spec for spec in self.inner.specs if spec.name in played]
         taken = {spec.name for spec in inner}
         prefix = f"{type(self).__name__.lower()}_"
         own = [
@@ -109,7 +113,7 @@ class DerivedGame(Game):
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters of the inner game, and its own."""
-        own = self.specs[len(self.inner.specs) :]
+        own = self.specs[len(self.inner.parameters) :]
         return self.inner.parameters | {spec.name: spec.default for spec in own}
 
     def policies(self) -> dict[str, Callable[[Any, Any], int]]:  # type: ignore[override]
