@@ -10,7 +10,7 @@ from collections.abc import Hashable, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN, Game
+from rollwise.game import DRAW, END, LOSE, WIN, Game, is_over, seats_on
 from rollwise.graph import StateGraph
 
 PAYOFF = {WIN: 1, LOSE: -1, DRAW: 0, END: 0}
@@ -33,7 +33,7 @@ def expand_action(game: Game, state, label: int) -> list[tuple[Fraction, int, tu
     for weight, then, following in game.outcomes(state, label):
         if weight != 0:
             weight = Fraction(weight if isinstance(weight, float) else int(weight))
-            outcomes.append((weight, then, following if then in (AGAIN, PASS) else None))
+            outcomes.append((weight, then, None if is_over(then) else following))
     return outcomes
 
 
@@ -81,7 +81,7 @@ def moves_of_game(game: Game) -> dict[tuple, list[Move]]:
                 if following is None:
                     constant += weight / total * PAYOFF[then]
                 else:
-                    sign = -1 if then == PASS else 1
+                    sign = 1 if is_over(then) or not seats_on(then, 2) else -1
                     before = coefficients.get(following, 0)
                     coefficients[following] = before + sign * weight / total
             moves[state].append(Move(label, constant, coefficients))

@@ -26,13 +26,14 @@ from rollwise.builders.compiled.explorer import Explorer
 from rollwise.builders.compiled.state_table import StateTable
 from rollwise.builders.rules import Rules
 from rollwise.errors import UnknownState
-from rollwise.game import AGAIN, LOSE, PASS, WIN, Game, parameter
+from rollwise.game import LOSE, PASS, WIN, Game, is_over, parameter, seats_on
 from rollwise.games import available
 from rollwise.games.hare_and_tortoise import HareAndTortoise
 from rollwise.games.pig import Pig, Piglet, TwoDicePig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph import ARRAYS, StateGraph
 from rollwise.graph.layout import StateLayout
+from rollwise.graph.naming import spread
 from rollwise.kernels.state_tables import FREE, number_states, slot_of
 from rollwise.machine.switches import jit_disabled
 
@@ -67,7 +68,7 @@ def assert_describes(graph: StateGraph, game: Game) -> None:
     """The graph says what the rules say, state by state, in breadth-first order."""
     found = naive.explore(game)
     naive.merge_equal(found)
-    assert [tuple(row) for row in graph.states.tolist()] == list(found)
+    assert graph.states.tolist() == [spread(state) for state in found]
     number = {state: i for i, state in enumerate(found)}
     a = 0
     for state, actions in found.items():
@@ -85,7 +86,12 @@ def assert_describes(graph: StateGraph, game: Game) -> None:
                 )
                 for k in range(begin, end)
             ] == [
-                (weight, then == PASS, naive.PAYOFF.get(then, 0.0), number.get(following, -1))
+                (
+                    weight,
+                    not is_over(then) and seats_on(then, 2) == 1,
+                    naive.PAYOFF.get(then, 0.0),
+                    number.get(following, -1),
+                )
                 for weight, then, following in outcomes
             ]
             a += 1
@@ -115,7 +121,7 @@ def assert_describes_throws(graph, game):
                 said = [o for o in game.outcomes(state, throw, action.label) if o[0]]
                 assert [o.weight for o in action.outcomes] == [weight for weight, _, _ in said]
                 for outcome, (_, then, after) in zip(action.outcomes, said, strict=True):
-                    assert outcome.is_over == (then not in (AGAIN, PASS))
+                    assert outcome.is_over == is_over(then)
                     if not outcome.is_over:
                         assert layout.state(outcome.next_state.fields) == after
 

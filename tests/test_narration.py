@@ -65,6 +65,8 @@ GAMES = [
     "yahtzee boxes=3 --policy most-alike --seed 1",
     "yatzy boxes=2 --policy optimal --seed 1",
     "chicago --policy aces --seed 3",
+    "knock-out distinct=true --policy optimal --seed 4",
+    "left-center-right --policy random --seed 3",
     f"{EXAMPLES / 'hit_the_mark.py'}:HitTheMark --policy optimal --seed 1",
     f"{HERE / 'play_games.py'}:Capture --policy random --seed 2",
     f"{HERE / 'little_games.py'}:Ladder --policy random --seed 5",
