@@ -96,7 +96,7 @@ def lengths(
     if alone:
         counted = (np.diff(graph.outcome_indptr) > 1)[outcome_action(graph)]
     else:
-        counted = graph.outcome_passes | (graph.outcome_state < 0)
+        counted = (graph.outcome_passes != 0) | (graph.outcome_state < 0)
     order = np.ascontiguousarray(graph.components.order[::-1])
     now = np.zeros(graph.n_states)
     now[0] = 1.0

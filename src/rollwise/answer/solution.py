@@ -397,8 +397,8 @@ class Solution(Worth):
         Parameters
         ----------
         kind : str
-            One of `rollwise.plot.KINDS`: policy, value, regret, surface, graph,
-            length, convergence, residual, error, scores, learning.
+            One of `rollwise.plot.KINDS`: policy, value, regret, surface, limit, graph, length,
+            convergence, residual, error, scores, learning.
         **choices
             See `rollwise.plot.Choices`.
 
@@ -490,6 +490,10 @@ class Solution(Worth):
 
         self._require_answer("a saved solution")
         save(self, Path(path))
+
+    def said_of(self, state: int) -> list[str]:
+        """What else there is to say of a position, a line each."""
+        return []
 
     def _require_answer(self, what: str) -> None:
         """Make sure that what is asked for isn't made of estimates.

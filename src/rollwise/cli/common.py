@@ -397,6 +397,13 @@ def in_all_states(found: Solution | LayeredSolution) -> Solution | LayeredSoluti
         return found.whole(progress)
 
 
+def equilibrium_seen(game: Game, load_from: str | None, max_states: int | None) -> Solution:
+    """The equilibrium of a game of three or more players, as whoever moves sees it."""
+    from rollwise.cli.many import found_or_loaded
+
+    return found_or_loaded(game, load_from, max_states).seen
+
+
 def print_json(document: Any) -> None:
     """One JSON document on stdout."""
     write_json(as_json(document) + "\n")

@@ -80,6 +80,8 @@ def solve(game: Game, *, save: Path | None, max_states: int | None, json: bool) 
         f"{document['outcomes']:,} outcomes; {document['components']:,} components, of which "
         f"{document['mixing_components']:,} mix actions, in {document['mixing_states']:,} states"
     )
+    if found.ties.positions:
+        typer.echo(f"  {found.ties.text}")
     spent = ", ".join(f"{name} {spent:.2f} s" for name, spent in document["seconds"].items())
     kept = "" if found.kept_from is None else f"kept from {found.kept_from}, "
     typer.echo(f"  {kept}{spent}")

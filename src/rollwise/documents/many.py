@@ -37,6 +37,13 @@ def equilibrium_document(found: Equilibrium) -> Document:
         "components": len(graph.components),
         "mixing_components": found.mixing_components,
         "mixing_states": len(found.mixing),
+        "ties": {
+            "positions": found.ties.positions,
+            "mattering": found.ties.mattering,
+            "largest": found.ties.largest,
+            "lowest": list(found.ties.lowest),
+            "highest": list(found.ties.highest),
+        },
         "unsettled": [
             state_fields(graph, int(graph.components.order[graph.components.indptr[component]]))
             for component in found.unsettled

@@ -39,6 +39,11 @@ from rollwise.many.seats import Stakes, build_seats, has_payoffs
 
 if TYPE_CHECKING:
     import polars as pl
+    from plotly.graph_objects import Figure
+
+    from rollwise.machine.html_pages import HtmlPage
+    from rollwise.many.mover_view import MoverView
+    from rollwise.many.ties import Ties
 
 Floats = NDArray[np.float64]
 Progress = Callable[[str, int, int | None], None]
@@ -209,6 +214,44 @@ class Equilibrium:
     def table(self) -> Players:
         """The policies that may play."""
         return Players(self.graph, self.game, self.policy)
+
+    @cached_property
+    def ties(self) -> Ties:
+        """Where movers have several actions that are equally good to them, and who cares."""
+        from rollwise.many.ties import find_ties
+
+        return find_ties(self)
+
+    @cached_property
+    def seen(self) -> MoverView:
+        """It as a solution of whoever moves: what pictures and reports read."""
+        from rollwise.many.mover_view import MoverView
+
+        return MoverView.of(self)
+
+    def plot(self, kind: str = "policy", **choices: Any) -> Figure:
+        """Draw it: a Plotly figure, which a notebook shows by itself.
+
+        Parameters
+        ----------
+        kind : str
+            policy, value, regret, surface or limit, in the mover's eyes; or rivals: how the
+            limit of a decision differs with two rivals in each other's places.
+        **choices
+            See `rollwise.plot.Choices`.
+
+        Raises
+        ------
+        MissingExtra
+            Plotly isn't installed.
+        UsageError
+            The kind makes no sense for this game, or a choice doesn't fit it.
+        """
+        return self.seen.plot(kind, **choices)
+
+    def report(self, path: str | Path | None = None, *, rules: int = 0) -> HtmlPage:
+        """The whole answer as one page for people, as `Solution.report` writes it."""
+        return self.seen.report(path, rules=rules)
 
     def save(self, path: str | Path) -> None:
         """Write it to a Parquet file, which `rollwise.load_equilibrium` reads.

@@ -44,6 +44,11 @@ KINDS = {
         "what the second-best action costs, or a policy gives away", ("x", "y", "where", "policy")
     ),
     "surface": Kind("the boundary between two actions, in space", ("x", "y", "where", "policy")),
+    "limit": Kind("from where on another action is best, as a map", ("x", "y", "where")),
+    "rivals": Kind(
+        "of three players or more: how that limit differs with two rivals in each other's places",
+        ("x", "y", "where"),
+    ),
     "graph": Kind("the positions and moves of a tiny game, or one decision", ("state",)),
     "length": Kind("how many turns a game takes", ("policy",)),
     "convergence": Kind("changes and true errors, sweep by sweep", ("methods", "policy", "theta")),
@@ -57,6 +62,9 @@ KINDS = {
     "scores": Kind("how final scores are distributed", ("policy", "made")),
     "learning": Kind("a learner's progress, and where it still differs", ("x", "y", "games")),
 }
+
+
+OF_MANY = ("policy", "value", "regret", "surface", "limit", "rivals", "length")  # of three players or more
 
 
 @dataclass(frozen=True)
@@ -139,6 +147,21 @@ def check_choices(kind: str, **choices: Any) -> Choices:
     return Choices(**{name: value for name, value in choices.items() if value is not None})
 
 
+def check_players(kind: str, title: str, players: int) -> None:
+    """Make sure that a kind is for games of so many players.
+
+    Raises
+    ------
+    UsageError
+        It isn't for three or more.
+    """
+    if players > 2 and kind not in OF_MANY:
+        raise UsageError(
+            f"{title}: the picture {kind!r} isn't for games of three or more players (these are: "
+            f"{', '.join(OF_MANY)})"
+        )
+
+
 def plot(solution: Solution, kind: str, **choices: Any) -> Figure:
     """Draw a solution.
 
@@ -164,6 +187,7 @@ def plot(solution: Solution, kind: str, **choices: Any) -> Figure:
         The kind makes no sense for this game, or a choice doesn't fit it.
     """
     chosen = check_choices(kind, **choices)
+    check_players(kind, solution.graph.title, solution.graph.players)
     require_plotly()
     drawer = importlib.import_module(f"rollwise.plot.kinds.{kind}")
     figure: Figure = drawer.draw(solution, chosen)

@@ -185,6 +185,7 @@ def view(
     choices: Choices,
     *,
     most_panels: int = PANELS,
+    along: int | None = None,
 ) -> View:
     """Lay states out.
 
@@ -195,6 +196,8 @@ def view(
         What will be drawn, one number a state; its changes choose the axes.
     choices : Choices
         ``x`` and ``y`` where the user says.
+    along : int, optional
+        A field along which each of the states stands for a column.
 
     Raises
     ------
@@ -207,13 +210,14 @@ def view(
     if len(asked) != len(set(asked)):
         raise UsageError(f"x and y are both {choices.x}; choose two different fields")
     counts = np.array([len(np.unique(table[:, f])) for f in range(table.shape[1])])
-    varying = [f for f in range(len(names)) if counts[f] > 1]
+    varying = [f for f in range(len(names)) if counts[f] > 1 and f != along]
     axes = _axes(table, answer, counts, varying, asked)
     if choices.x is not None and choices.y is None and len(axes) == 2 and axes[0] != asked[0]:
         axes = (axes[1], axes[0])
     if choices.y is not None and choices.x is None and len(axes) == 2 and axes[1] != asked[0]:
         axes = (axes[1], axes[0])
     alike = [f for f in range(len(names)) if counts[f] == 1 and table[0, f] != NO_THROW]
+    alike = [f for f in alike if f != along]
     fixed = [f"{names[f]} = {table[0, f]}" for f in alike]
     notes = [f"Everywhere here {' and '.join(fixed)}."] if fixed and len(fixed) <= 3 else []
     rest = [f for f in varying if f not in axes]

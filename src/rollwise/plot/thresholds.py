@@ -73,7 +73,7 @@ def moved_within_turn(graph: StateGraph, states: Ints) -> NDArray[np.float64]:
     """The share of the outcomes after which the mover goes on that change each field."""
     mine = np.zeros(graph.n_states, np.bool_)
     mine[states] = True
-    goes_on = (graph.outcome_state >= 0) & ~graph.outcome_passes
+    goes_on = (graph.outcome_state >= 0) & (graph.outcome_passes == 0)
     goes_on &= graph.outcome_state < graph.n_states
     source = graph.action_state[outcome_action(graph)]
     goes_on &= mine[source]

@@ -95,6 +95,7 @@ class Hover:
             else:
                 text += f", costs {self.costs[action]:.2g} {self.cost_unit}"
             lines.append(text)
+        lines += map(html.escape, self.solution.said_of(state))
         if extra:
             lines.append(extra)
         return "<br>".join(lines)

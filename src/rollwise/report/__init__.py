@@ -18,7 +18,7 @@ from rollwise.plot import require_plotly
 from rollwise.plot.pages import STYLE, library
 from rollwise.report.facts import Facts
 from rollwise.report.page import ReportPage
-from rollwise.report.sections import SECTIONS
+from rollwise.report.sections import sections_of
 
 if TYPE_CHECKING:
     from rollwise.answer.layered import LayeredSolution
@@ -51,9 +51,10 @@ def report(
     facts = Facts.of(solution, rules)
     parts = []
     contents = []
-    for number, (heading, write) in enumerate(SECTIONS):
+    sections = sections_of(facts)
+    for number, (heading, write) in enumerate(sections):
         if progress is not None:
-            progress("writing the report", number, len(SECTIONS))
+            progress("writing the report", number, len(sections))
         body = write(facts)
         title = heading if isinstance(heading, str) else heading(facts)
         if body:

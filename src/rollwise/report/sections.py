@@ -19,6 +19,7 @@ from rollwise.plot import plot
 from rollwise.plot.kinds.length import draw_lengths
 from rollwise.plot.kinds.policy import best_classes
 from rollwise.plot.pages import embed
+from rollwise.report import seats
 from rollwise.report.again import command
 from rollwise.report.cheat_sheet import card, how_found
 from rollwise.report.facts import Facts
@@ -28,6 +29,7 @@ from rollwise.report.sample import GAMES, SEED
 from rollwise.report.strategy_table import encode
 
 MOST_MOVES = 30  # that are named
+_COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 MOST_BEST = 30  # moves in the list of what is best how often
 
 Section = Callable[[Facts], str]
@@ -40,9 +42,9 @@ def what(facts: Facts) -> str:
     described = "" if game is None else game.description
     parts = [f"<p>{marked(' '.join(p.split()))}</p>" for p in described.split("\n\n") if p.strip()]
     aims = {
-        "win": "a game for two players, who move in turns"
-        if graph.players == 2
-        else "a game for one player, which is won or lost",
+        "win": "a game for one player, which is won or lost"
+        if graph.players == 1
+        else f"a game for {_COUNTS.get(graph.players, graph.players)} players, who move in turns",
         "maximize": "a game for one player; the most points are best",
         "minimize": "a game for one player; the fewest points are best",
     }
@@ -403,11 +405,12 @@ def _again(facts: Facts) -> str:
 
 def glossary(facts: Facts) -> str:
     """The words."""
-    score, two = facts.solution.is_score, facts.solution.graph.players == 2
+    score, players = facts.solution.is_score, facts.solution.graph.players
+    by = {1: ".", 2: ", by both players."}.get(players, ", by all players.")
     words = {
         "Position": "everything that matters for how the game goes on, and nothing else.",
         "Best move": "the one that leads to the best result when everything after it is also "
-        "played as well as can be" + (", by both players." if two else "."),
+        "played as well as can be" + by,
         "Cost of a move": "how much worse off one is after it than after the best move, on "
         "average.",
         "Proved within": "the distance from the true value can't be larger. Numbers without such "
@@ -421,8 +424,13 @@ def glossary(facts: Facts) -> str:
     return "<dl>" + "".join(f"<dt>{k}</dt><dd>{v}</dd>" for k, v in words.items()) + "</dl>"
 
 
+def _certain(facts: Facts) -> str:
+    """What is claimed of an equilibrium, and how a reader gets the report again."""
+    return seats.claims(facts) + _again(facts)
+
+
 def _edge_title(facts: Facts) -> str:
-    if facts.solution.graph.players == 2:
+    if facts.solution.graph.players >= 2:
         return "Who has the edge"
     return "What to expect" if facts.solution.is_score else "How likely it is to win"
 
@@ -439,3 +447,21 @@ SECTIONS: list[tuple[str | Callable[[Facts], str], Section]] = [
     ("How the answer was found, and how sure it is", certainty),
     ("The words", glossary),
 ]
+
+OF_MANY: list[tuple[str | Callable[[Facts], str], Section]] = [
+    ("The game", what),
+    (_edge_title, seats.edge),
+    ("How long it lasts", duration),
+    ("What to do, in pictures", seats.strategy),
+    ("Where moves are mixed", seats.mixtures),
+    ("What to do, position by position", table),
+    ("How hard the decisions are", hardness),
+    ("How the usual ways to play do", seats.policies),
+    ("What is claimed, and what isn't", _certain),
+    ("The words", glossary),
+]
+
+
+def sections_of(facts: Facts) -> list[tuple[str | Callable[[Facts], str], Section]]:
+    """The parts of the report: with three players or more some are others."""
+    return OF_MANY if facts.solution.graph.players > 2 else SECTIONS

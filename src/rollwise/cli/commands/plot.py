@@ -14,6 +14,7 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
+    equilibrium_seen,
     in_all_states,
     read_game,
     read_state,
@@ -29,7 +30,7 @@ from rollwise.cli.forms import (
     WithScoreOption,
     as_played,
 )
-from rollwise.errors import UsageError
+from rollwise.errors import ForMorePlayers, UsageError
 from rollwise.plot import KINDS
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def plot(
     no_cache: NoCacheOption = False,
 ) -> None:
     """Draw the answer: the policy, values, boundaries, lengths and more."""
-    from rollwise.plot import check_choices, find_kind, require_plotly
+    from rollwise.plot import check_choices, check_players, find_kind, require_plotly
     from rollwise.plot import plot as draw
     from rollwise.plot.pages import check_target, write_figure
 
@@ -141,6 +142,7 @@ def plot(
         )
     check_choices(kind, **choices)
     chosen = as_played(read_game(game, words), Form(chase, target, contest, ties, with_score))
+    check_players(kind, chosen.name, chosen.players)
     place = Path(f"{chosen.name}-{kind}.html") if out is None else out
     check_target(place)
     if place.suffix == ".html":
@@ -162,7 +164,10 @@ def _solved(
     """The answer; of a game that is too large for one graph, in the positions that are drawn."""
     from rollwise.answer.solution import Solution
 
-    found = in_all_states(solve_or_open(game, load, max_states))
+    try:
+        found = in_all_states(solve_or_open(game, load, max_states))
+    except ForMorePlayers as error:
+        return equilibrium_seen(error.game, load, max_states)
     if isinstance(found, Solution):
         return found
     if kind not in OF_POSITIONS:

@@ -14,6 +14,7 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
+    equilibrium_seen,
     in_all_states,
     read_game,
     solve_or_open,
@@ -27,7 +28,7 @@ from rollwise.cli.forms import (
     as_played,
 )
 from rollwise.cli.progress import Progress
-from rollwise.errors import UsageError
+from rollwise.errors import ForMorePlayers, UsageError
 
 
 @app.command("report")
@@ -68,7 +69,10 @@ def report(
     require_plotly()
     from rollwise.report import write_report
 
-    solution = in_all_states(solve_or_open(chosen, load, max_states))
+    try:
+        solution = in_all_states(solve_or_open(chosen, load, max_states))
+    except ForMorePlayers as error:
+        solution = equilibrium_seen(error.game, load, max_states)
     with Progress() as progress:
         write_report(solution, place, progress, rules=rules)
     typer.echo(f"wrote {place}")

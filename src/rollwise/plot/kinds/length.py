@@ -13,6 +13,7 @@ from rollwise.plot.notebook import Picture
 from rollwise.plot.style import BLUE, GREY, ORANGE, Sheet, axis, step
 
 SHOWN = 0.999
+_WHOSE = {2: " (both players' together)", 3: " (all players' together)"}
 EDGE = 0.54  # beyond the outer bars, and before those that aren't shown
 
 
@@ -30,7 +31,7 @@ def _parts(graph: StateGraph, found: Lengths) -> list[tuple[str, Floats, str]]:
     if graph.players == 1:
         parts = [("won", found.first, BLUE), ("lost", found.second, ORANGE)]
         return [*parts, ("the game ends", found.other, BLUE)]
-    if graph.lotteries.reward.any():  # the last move doesn't say who has gained
+    if graph.players > 2 or graph.lotteries.reward.any():  # the last move doesn't say who has gained
         return [("the game ends", found.chance, BLUE)]
     return [
         ("the first player wins", found.first, BLUE),
@@ -74,7 +75,7 @@ def draw_lengths(solution: Solution, found: Lengths, name: str) -> go.Figure:
         notes,
         heights=(380, 280),
         key=[part[0] for part in parts] if len(parts) > 1 else [],
-        x_title=found.unit + (" (both players' together)" if graph.players == 2 else ""),
+        x_title=found.unit + _WHOSE.get(min(graph.players, 3), ""),
         y_title="games (%)",
         left=70,
         seen=f"Bars: games (%) over {found.unit}, from {least} to {last}; the most common is "

@@ -1,0 +1,111 @@
+"""An equilibrium as a solution to look at: what its movers see, for pictures, tables and reports.
+
+In a position of an equilibrium the mover has a choice like that in any solved game: each action
+has a worth to him, if all go on by the equilibrium, and the best of them costs nothing. So the
+values of the movers, with these worths, are a `Solution`, and what reads a solution reads it.
+What the others have from a position is in the equilibrium.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.answer.solution import Choices, Solution
+from rollwise.errors import UsageError
+from rollwise.graph.choices import actions_of, has_ties
+from rollwise.graph.policies import Policy
+from rollwise.kernels.many import worth_of_actions
+from rollwise.many.equilibrium import Equilibrium
+from rollwise.many.mixing import MARGIN
+from rollwise.many.seats import tables_of
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MoverView(Solution):
+    """The values of an equilibrium to whoever moves, and what each action is worth to him.
+
+    Attributes
+    ----------
+    found : Equilibrium
+        What it is of. Actions are equally good that can't be told apart by its certified values,
+        or by the margin with which it was looked for.
+    """
+
+    found: Equilibrium = field(kw_only=True)
+
+    @classmethod
+    def of(cls, found: Equilibrium) -> MoverView:
+        """That of an equilibrium."""
+        return cls(
+            found.graph,
+            found.game,
+            "equilibrium",
+            2.0 * found.values[:, 0] - 1.0,
+            2.0 * (found.error_bounds[:, 0] + MARGIN),
+            seconds=found.seconds,
+            kept_from=found.kept_from,
+            found=found,
+        )
+
+    @cached_property
+    def action_worths(self) -> Floats:
+        """What each action brings each seat, seen from the mover: (n_actions, players)."""
+        return worths_of_actions(self.found)
+
+    @cached_property
+    def action_values(self) -> Floats:
+        return np.asarray(2.0 * self.action_worths[:, 0] - 1.0)
+
+    def choices_in(self, states: NDArray[np.int64]) -> Choices:
+        actions, _ = actions_of(self.graph, states)
+        columns = self.action_values, self.regret, self.is_best
+        return Choices(actions, *(column[actions] for column in columns))
+
+    def best_actions_in(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self.best_actions[states]
+
+    @cached_property
+    def policy(self) -> Policy:
+        """The equilibrium's policy, which may mix actions."""
+        return replace(self.found.policy, tied=has_ties(self.graph, self.is_best))
+
+    def said_of(self, state: int) -> list[str]:
+        """What the mover mixes in a position, and what the others have."""
+        graph, found = self.graph, self.found
+        here = graph.view[state]
+        chances = found.policy.probability[list(here.action_range)]
+        lines = []
+        if np.any((chances > 0) & (chances < 1)):
+            pairs = zip(here.action_names, chances.tolist(), strict=True)
+            lines.append("mixed: " + ", ".join(f"{name} {100 * p:.2f} %" for name, p in pairs))
+        shares = found.values[state, 1:].tolist()
+        names = ("the next", *(f"{k} after" for k in range(2, found.players)))
+        pairs = zip(names, shares, strict=True)
+        lines.append(", ".join(f"{name} {100 * share:.2f} %" for name, share in pairs))
+        return lines
+
+    def _require_answer(self, what: str) -> None:
+        if what not in ("pictures", "a report", "advice"):
+            raise UsageError(f"{self.graph.title}: {what} can't be had of an equilibrium")
+        super()._require_answer(what)
+
+
+def worths_of_actions(found: Equilibrium) -> Floats:
+    """What each action brings each seat, if all go on by the equilibrium.
+
+    Returns
+    -------
+    (n_actions, players) float64
+        Seen from the mover.
+    """
+    graph = found.graph
+    worth = np.empty((graph.n_actions, graph.players))
+    lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
+    worth_of_actions(np.arange(graph.n_states), *lists, tables_of(graph), found.values, worth)
+    return worth

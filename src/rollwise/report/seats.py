@@ -1,0 +1,179 @@
+"""The parts of a report that are different with three or more players."""
+
+from __future__ import annotations
+
+import html
+import inspect
+
+from rollwise.errors import RollwiseError, UsageError
+from rollwise.many.equilibrium import Equilibrium
+from rollwise.many.mover_view import MoverView
+from rollwise.many.table import evaluate_seats, respond_to
+from rollwise.numbers.printed import chance, rounded_up
+from rollwise.plot import plot
+from rollwise.plot.pages import embed
+from rollwise.report.facts import Facts
+from rollwise.report.html_parts import marked, scrolled
+
+MOST_RESPONDED = 100_000  # states; a best response in more takes long
+MOST_MIXED = 20  # positions that are listed
+RANDOM = "random"
+
+
+def equilibrium_of(facts: Facts) -> Equilibrium:
+    """What the report is about."""
+    assert isinstance(facts.solution, MoverView)
+    return facts.solution.found
+
+
+def edge(facts: Facts) -> str:
+    """What each seat has, and in what sense."""
+    found = equilibrium_of(facts)
+    rows = "".join(
+        f"<tr><td>{seat}</td><td>{100 * share:.2f} %</td>"
+        f"<td>{chance(2 * share - 1, 2 * found.error_bound).number}</td></tr>"
+        for seat, share in enumerate(found.win_probabilities, 1)
+    )
+    head = "<tr><th>seat</th><th>wins</th><th>as a number</th></tr>"
+    ties = found.ties
+    words = ""
+    if ties.positions:
+        words = f"<p>{ties.text[0].upper()}{ties.text[1:]}.</p>"
+    return (
+        "<p>With three or more players there is no best play in itself: what is best depends on "
+        "what the others do. This is an <b>equilibrium</b>: all play one policy, and nobody gains "
+        "by another one while the others keep to it. Each wins so often (a shared win counts in "
+        f"part):</p>\n{scrolled(head + rows, 'what each seat has')}\n"
+        f"<p>{_sure(found)}</p>{words}"
+    )
+
+
+def _sure(found: Equilibrium) -> str:
+    return (
+        f"These chances are proved to be off by no more than {rounded_up(found.error_bound)}. It "
+        "is proved as well that nobody, in any position, gains more than "
+        f"<b>{rounded_up(found.deviation_gain)}</b> by any other policy."
+    )
+
+
+def strategy(facts: Facts) -> str:
+    """The strategy in pictures."""
+    if not facts.choice.any():
+        return "<p>The players never have a choice, so there is no strategy to know.</p>"
+    told = {
+        "policy": "The colour says what is best to the mover. Point at a place (or touch it) to "
+        "see what each move is worth, and what the others have there.",
+        "limit": "From where on the last move is best:",
+        "rivals": "Whom to hurt: how much higher that limit is with two rivals in each other's "
+        "places. Where nothing changes it doesn't matter who of them is next.",
+    }
+    parts = []
+    for kind, words in told.items():
+        try:
+            figure = plot(facts.solution, kind)
+        except UsageError:
+            continue  # it makes no sense for this game
+        parts.append(f"<p>{words}</p>\n{embed(figure, kind)}")
+    return "\n".join(parts)
+
+
+def mixtures(facts: Facts) -> str:
+    """Where movers must mix, and how."""
+    found = equilibrium_of(facts)
+    if not len(found.mixing):
+        return (
+            "<p>In no position does anybody have to mix moves: for each there is one that is at "
+            "least as good as any other, whatever the others' chances are.</p>"
+        )
+    rows = ""
+    for state in found.mixing[:MOST_MIXED].tolist():
+        place = html.escape(found.graph.state_text(state))
+        for one in found.advise(state):
+            shares = "".join(f"<td>{100 * share:.3f} %</td>" for share in one.values)
+            rows += (
+                f"<tr><td class='text'>{place}</td><td class='act'>{html.escape(one.action)}</td>"
+                f"<td>{100 * one.chance:.5f} %</td>{shares}</tr>"
+            )
+            place = ""
+    seats = ["the mover", "the next", *(f"{k} after" for k in range(2, found.players))]
+    head = "<tr><th class='text'>position</th><th class='text'>move</th><th>how often</th>"
+    head += "".join(f"<th>{seat}</th>" for seat in seats) + "</tr>"
+    n = len(found.mixing)
+    left = f" The first {MOST_MIXED} are shown." if n > MOST_MIXED else ""
+    return (
+        f"<p>In {n:,} positions, in {found.mixing_components:,} components, movers mix: whatever "
+        "one does for certain, the others answer so that it was wrong. The mover is indifferent "
+        f"there, and the others are not.{left}</p>\n"
+        + scrolled(head + rows, "where moves are mixed")
+    )
+
+
+def policies(facts: Facts) -> str:
+    """What ways to play have among others who play the equilibrium."""
+    found = equilibrium_of(facts)
+    game, graph = found.game, found.graph
+    if not facts.choice.any() or graph.n_states > MOST_RESPONDED:
+        return ""
+    functions, rows, faults = game.policies(), [], []
+    for name in (*functions, RANDOM):
+        about = "Any move, all equally likely."
+        if name in functions:
+            about = (inspect.getdoc(functions[name]) or "").partition("\n")[0]
+        try:
+            policy = found.find_policy(name)
+        except RollwiseError as error:
+            faults.append(f"<p>{html.escape(name)}: {html.escape(str(error))}</p>")
+            continue
+        cells, behind = "", 0.0
+        for seat, share in enumerate(found.win_probabilities):
+            seated = [found.policy] * found.players
+            seated[seat] = policy
+            got = evaluate_seats(graph, seated).win_probabilities[seat]
+            cells += f"<td>{100 * got:.2f} %</td>"
+            behind += (share - got) / found.players
+        response = respond_to(graph, policy)
+        pairs = zip(response.best, response.win_probabilities, strict=True)
+        gain = max(best - got for best, got in pairs)
+        rows.append(
+            f"<tr><td class='text'><b>{html.escape(name)}</b><br>{marked(about)}</td>{cells}"
+            f"<td>{100 * behind:.2f}</td><td>{100 * gain:.2f}</td></tr>"
+        )
+    head = "<tr><th class='text'>way to play</th>"
+    head += "".join(f"<th>wins in seat {seat + 1}</th>" for seat in range(found.players))
+    head += "<th>behind (percentage points)</th><th>gain against it</th></tr>"
+    return (
+        "<p>How each way to play does among others who play the equilibrium, and how many games in "
+        "a hundred it is behind, on average over the seats. The last column is what the best "
+        "response of a seat gains where all others play so.</p>"
+        + scrolled(head + "".join(rows), "how each way to play does")
+        + "\n".join(faults)
+    )
+
+
+def claims(facts: Facts) -> str:
+    """What is claimed, and what isn't."""
+    found = equilibrium_of(facts)
+    graph = found.graph
+    unsettled = ""
+    if found.unsettled:
+        unsettled = (
+            f"<p><b>In {len(found.unsettled):,} components no equilibrium was found.</b> What is "
+            "proved holds with them: the gain above is theirs.</p>"
+        )
+    spent = f"it took {sum(found.seconds.values()):.1f} seconds"
+    if found.kept_from is not None:
+        spent = f"the answer was kept from {found.kept_from}"
+    return f"""
+<p>The rules were unfolded into all <b>{graph.n_positions:,}</b> positions that can arise, with
+{graph.n_outcomes:,} things that can come of the moves. They were worked out backwards, in
+{len(graph.components):,} groups of positions that lead round in a circle. In each group best
+choices were looked for over and over, until nothing changed; where they went round for ever,
+mixtures were found that leave each mover indifferent ({found.mixing_components:,} groups);
+{spent}.</p>
+<p>Proved, of the very policy that is shown: the chances of each seat, within
+{rounded_up(found.error_bound)}; and that with the others at their policy no seat, from no position,
+gains more than {rounded_up(found.deviation_gain)} by any policy whatever. Every rounding of the
+computer is counted.</p>
+<p>Not claimed: that this is the only equilibrium; anything about players who talk or make
+alliances; which of several moves is taken that are equally good to the mover.</p>
+{unsettled}"""

@@ -1,0 +1,211 @@
+"""What people look at in games of three or more: pictures, reports, ties, other equilibria."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import pytest
+from cli_runner import refusal, run
+
+import rollwise
+from rollwise.errors import UsageError
+from rollwise.game import PASS, WIN, Game, won_by
+from rollwise.games import create, find
+from rollwise.games.pig import Pig
+from rollwise.graph.choices import has_choice
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+WHO_STOPS = f"{EXAMPLES}/who_stops.py:WhoStops"
+NEXT, LAST = won_by(1), won_by(2)
+
+
+class Step(NamedTuple):
+    step: int
+
+
+@dataclass(frozen=True)
+class KingMaker(Game):
+    """The first two walk; then the third, who can't win, says which of them does."""
+
+    players: ClassVar[int] = 3
+    action_names: ClassVar = ("the next", "the last")
+
+    def start(self):
+        return Step(0)
+
+    def actions(self, s):
+        yield 0
+        if s.step == 2:
+            yield 1
+
+    def outcomes(self, s, action):
+        if s.step < 2:
+            yield 3, PASS, Step(s.step + 1)
+            yield 1, WIN, s
+        else:
+            yield 1, LAST if action else NEXT, s
+
+
+@pytest.fixture(scope="module")
+def pig():
+    return rollwise.equilibrium(Pig(14, 3, players=3))
+
+
+# ---- ties
+
+
+def test_the_range_over_all_ties():
+    found = rollwise.equilibrium(KingMaker())
+    ties = found.ties
+    assert (ties.positions, ties.mattering, ties.largest) == (1, 1, 1.0)
+    walked = 9 / 16  # nobody has won when the third is asked
+    assert ties.lowest == pytest.approx((1 / 4, 3 / 16, 0), abs=1e-14)
+    assert ties.highest == pytest.approx((1 / 4 + walked, 3 / 16 + walked, 0), abs=1e-14)
+    assert "seat 1 0.250000 to 0.812500" in ties.text
+    assert ties.matters
+
+
+def test_ties_by_every_way_to_break_them():
+    """Each pure way to choose among what is equally good, evaluated as a chain."""
+    found = rollwise.equilibrium(create(find(f"{EXAMPLES}/knock_out.py:KnockOut"), {"players": "3"}))
+    assert not found.ties.mattering
+    assert found.ties.lowest == found.ties.highest == found.win_probabilities
+
+
+def test_mixing_is_no_tie():
+    found = rollwise.equilibrium(create(find(WHO_STOPS), {}))
+    assert len(found.mixing) == 1
+    assert found.ties.positions == 0
+
+
+# ---- as the mover sees it
+
+
+def test_what_actions_are_worth_and_cost(pig):
+    seen = pig.seen
+    graph = pig.graph
+    for state in (0, 40, 900, int(pig.mixing[0])):
+        worths = pig.advise(state)
+        here = slice(graph.action_indptr[state], graph.action_indptr[state + 1])
+        mine = np.array([worth.values[0] for worth in worths])
+        assert seen.action_values[here] == pytest.approx(2 * mine - 1, abs=1e-14)
+        assert seen.regret[here] == pytest.approx(2 * (mine.max() - mine), abs=1e-12)
+    best = np.zeros(graph.n_actions, bool)
+    best[pig.policy.probability > 0] = True
+    assert np.all(seen.is_best[best])  # what is taken is among the best, mixed or not
+    state = int(pig.mixing[0])
+    assert seen.is_best[graph.action_indptr[state] : graph.action_indptr[state + 1]].all()
+    assert seen.said_of(state)[0].startswith("mixed: roll 83.7")
+    assert "the next" in seen.said_of(0)[-1]
+    with pytest.raises(UsageError, match="a page can't be had"):
+        seen.page()
+
+
+# ---- pictures
+
+
+def test_pictures_of_three(pig):
+    pytest.importorskip("plotly")
+    figure = pig.plot("policy", where="rivals.0 == 0", x="banked", y="turn")
+    assert {trace.type for trace in figure.data} == {"heatmap", "scatter"}
+    texts = " ".join(t for trace in figure.data[:-3] for t in np.ravel(trace.hovertext) if t)
+    assert "mixed: roll 83.72 %, hold 16.28 %" in texts
+    value = pig.plot("value", where="turn == 0", x="rivals.0", y="rivals.1")
+    shown = value.data[0].z
+    assert np.nanmin(shown) >= 0
+    assert np.nanmax(shown) <= 100
+    place = pig.find((0, (3, 5), 0))
+    at = np.argwhere(np.arange(14) == 5)[0, 0], np.argwhere(np.arange(14) == 3)[0, 0]
+    assert shown[at] == pytest.approx(100 * pig.values[place, 0], abs=1e-3)
+    assert "games (%)" in pig.plot("length").layout.meta["alt"]
+    with pytest.raises(UsageError, match="isn't for games of three"):
+        pig.plot("convergence")
+
+
+def limit_of(found, banked, one, two):
+    """Where the mover begins to hold, from the table alone."""
+    rows = found.rows(f"banked == {banked} and rivals.0 == {one} and rivals.1 == {two}")
+    held = rows.filter((rows["action"] == "hold") & (rows["probability"] > 0.5))["turn"]
+    return int(held.min()) if len(held) else None
+
+
+def test_rivals_in_each_others_places():
+    pytest.importorskip("plotly")
+    found = rollwise.equilibrium(Pig(16, 3, players=3))
+    figure = found.plot("rivals")
+    differ = 0
+    for trace in figure.data:
+        banked = int(trace.name.split(" = ")[1])
+        z = np.array(trace.z)
+        assert np.nanmax(np.abs(z + z.T)) == 0  # the other way round it is the opposite
+        for y, x in np.argwhere(np.nan_to_num(z) != 0):
+            here = limit_of(found, banked, trace.x[x], trace.y[y])
+            there = limit_of(found, banked, trace.y[y], trace.x[x])
+            if here is not None and there is not None:
+                assert here - there == z[y, x]
+                differ += 1
+    assert differ > 3
+    limits = found.plot("limit", x="rivals.0", y="rivals.1", where="banked == 6")
+    z = np.array(limits.data[0].z)
+    assert z[3, 2] == limit_of(found, 6, 2, 3)
+    with pytest.raises(UsageError, match="three players or more"):
+        rollwise.solve(Pig(10)).plot("rivals")
+    with pytest.raises(UsageError, match="from which another action is best"):
+        rollwise.equilibrium(Pig(10, players=3)).plot("rivals")
+
+
+def test_limits_of_two():
+    pytest.importorskip("plotly")
+    known = rollwise.solve(Pig(40))
+    z = np.array(known.plot("limit").data[0].z)
+    for banked, rival in ((0, 0), (5, 20), (20, 7)):
+        rows = known.table(f"banked == {banked} and rival == {rival} and turn >= 2")
+        held = rows.filter(rows["action"] == "hold")["turn"]
+        assert z[rival, banked] == held.min()
+
+
+def test_plot_and_report_are_commands(tmp_path):
+    pytest.importorskip("plotly")
+    game = ("pig", "players=3", "sides=3", "target=14")
+    done = run("plot", *game, "limit", "--out", "a.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "turn from which to hold" in (tmp_path / "a.html").read_text()
+    assert "isn't for games of three" in refusal("plot", *game, "residual")
+    done = run("report", *game, "--out", "b.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "solved" in (tmp_path / "b.html").read_text()
+
+
+# ---- reports
+
+
+def test_a_report_of_three(pig, tmp_path):
+    pytest.importorskip("plotly")
+    pig.report(tmp_path / "pig.html")
+    text = (tmp_path / "pig.html").read_text()
+    plain = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+    assert "nan" not in plain
+    for share in pig.win_probabilities:
+        assert f"<td>{100 * share:.2f} %</td>" in plain
+    assert "is an <b>equilibrium</b>" in plain
+    assert "a game for three players" in plain
+    assert "Not claimed: that this is the only equilibrium" in plain
+    assert "banked=0, rivals=(0, 0), turn=5" in plain  # where the mover mixes
+    assert "83.71783 %" in plain
+    assert "rollwise report pig target=14 sides=3 must_bank=false players=3" in plain
+    assert plain.count("<section") == plain.count("</section>") == 10
+    document = json.loads(re.search(r"rollwiseTable\('strategy-table', (.*)\);", text)[1])
+    assert len(document["action"]) > 100
+    assert has_choice(pig.graph).sum() > 0
+
+
+def test_a_report_of_a_game_without_a_choice():
+    pytest.importorskip("plotly")
+    game = create(find(f"{EXAMPLES}/left_center_right.py:LeftCenterRight"), {"players": "3"})
+    text = str(rollwise.equilibrium(game).report())
+    assert "never have a choice" in text
