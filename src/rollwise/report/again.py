@@ -18,7 +18,7 @@ def command(game: Game) -> str | None:
     since a reader keeps it in a place of their own.
     """
     plain = game.base_game
-    name = _reference(type(plain))
+    name = _reference(plain)
     if name is None:
         return None
     words = ["rollwise report", title_of(name, plain.parameters)]
@@ -27,9 +27,11 @@ def command(game: Game) -> str | None:
     return " ".join(words)
 
 
-def _reference(cls: type[Game]) -> str | None:
+def _reference(game: Game) -> str | None:
+    cls = type(game)
     try:
-        if find_installed(cls.name) is cls:
+        installed = find_installed(cls.name)
+        if installed is cls or type(installed(**game.parameters)) is cls:  # or that for more
             return cls.name
     except UnknownGame:
         pass
