@@ -18,6 +18,7 @@ from rollwise.game import PASS, WIN, Game, won_by
 from rollwise.games import create, find
 from rollwise.games.pig import Pig
 from rollwise.graph.choices import has_choice
+from rollwise.many.table import evaluate_seats
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WHO_STOPS = f"{EXAMPLES}/who_stops.py:WhoStops"
@@ -216,3 +217,125 @@ def test_a_report_of_a_game_without_a_choice():
     game = create(find(f"{EXAMPLES}/left_center_right.py:LeftCenterRight"), {"players": "3"})
     text = rollwise.equilibrium(game).report().html
     assert "never have a choice" in text
+
+
+# ---- other equilibria, and time
+
+
+@dataclass(frozen=True)
+class Standoff(Game):
+    """Stop, or wait: it is best to do what the others do."""
+
+    players: ClassVar[int] = 3
+    action_names: ClassVar = ("wait", "stop")
+
+    def start(self):
+        return Step(0)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        if action:
+            yield 1, rollwise.shared(3, 5, 2), s
+        else:
+            yield 9, PASS, s
+            yield 1, rollwise.shared(1, 1, 1), s
+
+
+def standoffs():
+    """The equilibria of a standoff, by its equations: how likely one stops, and the values.
+
+    With q the chance to wait, v = q (0.9 S v + 0.1/3) + (1 - q) (0.3, 0.5, 0.2), where S hands the
+    last seat's value to the mover.
+    """
+    shift = np.roll(np.eye(3), 1, axis=0)  # (S v)[k] = v[k - 1]
+    stop = np.array([0.3, 0.5, 0.2])
+
+    def values(q):
+        return np.linalg.solve(np.eye(3) - 0.9 * q * shift, q * 0.1 / 3 + (1 - q) * stop)
+
+    def gain(q):  # of waiting
+        return 0.9 * values(q)[2] + 0.1 / 3 - 0.3
+
+    assert gain(0) < 0 < gain(1)
+    low, high = 0.0, 1.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if gain(middle) < 0 else (low, middle)
+    return [values(0.0), values(1.0), values(low)]
+
+
+def test_all_three_equilibria_of_a_standoff():
+    first = rollwise.equilibrium(Standoff())
+    known = standoffs()
+    others = first.others(6, seed=1)
+    assert others.components == 1
+    assert others.unsettled == 0
+    profiles = [first, *(other.found for other in others.others)]
+    assert len(profiles) == 3
+    for profile in profiles:
+        assert profile.deviation_gain < 1e-12
+        distances = [np.abs(profile.values[0] - values).max() for values in known]
+        assert min(distances) < 1e-12
+        known.pop(int(np.argmin(distances)))
+    assert not known
+    assert all(other.differing == 1 and other.first == 0 for other in others.others)
+    with pytest.raises(UsageError, match="at least 1"):
+        first.others(0)
+
+
+def test_no_other_equilibrium_is_found(pig):
+    others = pig.others(2, seed=5)
+    assert others.others == ()
+    assert others.components == 1  # that which mixes has all its supports tried
+    done = run("solve", WHO_STOPS, "--starts", "2", "--seed", "7")
+    assert "from 2 other starts (seed 7), and all supports of opposed decisions in 1 comp" in (
+        done.stdout
+    )
+    assert "no other was found, which doesn't prove that there is none" in done.stdout
+    assert "--seed goes with --starts" in refusal("solve", WHO_STOPS, "--seed", "7")
+    assert "--starts is for games of three" in refusal("solve", "pig", "target=5", "--starts", "2")
+
+
+def test_other_equilibria_are_printed():
+    standoff = f"{__file__}:Standoff"
+    done = run("solve", standoff, "--starts", "6", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)["others"]
+    assert [one["differing_positions"] for one in document["found"]] == [1, 1]
+    assert all(one["deviation_gain"] < 1e-12 for one in document["found"])
+    assert "another: 0." in run("solve", standoff, "--starts", "6").stdout
+
+
+def test_time_ends_a_search():
+    """What was found by then is proved, and says what can be gained."""
+    game = Pig(14, 3, players=3)
+    found = rollwise.equilibrium(game, time_limit=1e-9)
+    assert found.timed_out
+    assert len(found.unsettled) > 10
+    assert 0.01 < found.deviation_gain < 1
+    assert found.error_bound < 1e-12  # first actions everywhere, and their worth
+    roll = found.find_policy(lambda s: 0)
+    shares = evaluate_seats(found.graph, [roll]).win_probabilities
+    assert found.win_probabilities == pytest.approx(shares, abs=1e-12)
+    with pytest.raises(UsageError, match="more than 0"):
+        rollwise.equilibrium(game, time_limit=0)
+    command = ("solve", "pig", "players=3", "target=14", "sides=3", "--time-limit", "1e-9")
+    done = run(*command)
+    assert done.returncode == 1
+    assert "a profile, not an equilibrium" in done.stdout
+    assert "time ended the search: in " in done.stderr
+    assert "as at banked=" in done.stderr
+    document = json.loads(run(*command, "--json").stdout)
+    assert document["timed_out"]
+    assert document["unsettled_components"] >= len(document["unsettled"]) > 10
+    assert not json.loads(run(*command[:-1], "600", "--json").stdout)["timed_out"]
+
+
+def test_time_ends_within_a_component(monkeypatch):
+    monkeypatch.setattr("rollwise.many.finding._Search.is_late", False)
+    found = rollwise.equilibrium(create(find(WHO_STOPS), {}), time_limit=1e-9)
+    assert found.unsettled == (0,)
+    assert found.deviation_gain > 0.01

@@ -88,7 +88,7 @@ def require_two(game: Game) -> None:
             + spelled(
                 python="rollwise.equilibrium(game) solves it",
                 command_line="solve, table, advise, evaluate, respond, simulate, tournament, "
-                "learn, play, review and drill take more",
+                "learn, play, review, drill, plot and report take more",
             ),
             game,
         )

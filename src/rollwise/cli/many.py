@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from rollwise.cli import streams
-from rollwise.cli.common import print_json, print_table, read_state, read_throw
+from rollwise.cli.common import print_json, print_table, read_state, read_throw, refuse
 from rollwise.cli.progress import Progress
 from rollwise.documents.many import (
     advice_of_many_document,
@@ -33,11 +33,14 @@ if TYPE_CHECKING:
     from rollwise.game import Game
     from rollwise.graph import StateGraph
     from rollwise.many.equilibrium import Equilibrium
+    from rollwise.many.others import OtherEquilibria
 
-SHOWN, GAMES = 40, 100_000
+SHOWN, NAMED, GAMES = 40, 3, 100_000  # rows, components, games
 
 
-def found_or_loaded(game: Game, load: str | None, max_states: int | None) -> Equilibrium:
+def found_or_loaded(
+    game: Game, load: str | None, max_states: int | None, time_limit: float | None = None
+) -> Equilibrium:
     """The equilibrium of a game: found now, kept from an earlier run, or read from a file."""
     with Progress() as progress:
         how: dict[str, Any] = {"max_states": max_states, "progress": progress.listener}
@@ -47,7 +50,7 @@ def found_or_loaded(game: Game, load: str | None, max_states: int | None) -> Equ
             return load_equilibrium(load, game, **how)
         from rollwise.many.kept import equilibrium
 
-        return equilibrium(game, **how)
+        return equilibrium(game, time_limit=time_limit, **how)
 
 
 def seat_names(n: int) -> list[str]:
@@ -55,20 +58,49 @@ def seat_names(n: int) -> list[str]:
     return ["the mover", "the next", *(f"{k} after" for k in range(2, n))]
 
 
-def solve(game: Game, *, save: Path | None, max_states: int | None, json: bool) -> None:
+def solve(
+    game: Game,
+    *,
+    save: Path | None,
+    time_limit: float | None,
+    starts: int | None,
+    seed: int | None,
+    max_states: int | None,
+    json: bool,
+) -> None:
     """Print an equilibrium: what each seat gets, and what nobody can gain more than."""
     check_place(save)
-    found = found_or_loaded(game, None, max_states)
+    if starts is None:
+        refuse("goes with --starts N: it is that of the first of them", seed=seed)
+    found = found_or_loaded(game, None, max_states, time_limit)
     if save is not None:
         found.save(save)
-    document = equilibrium_document(found)
+    others = None
+    if starts is not None:
+        with Progress() as progress:
+            others = found.others(
+                starts, seed=1 if seed is None else seed, progress=progress.listener
+            )
+    document = equilibrium_document(found, others)
     if json:
         print_json(document)
-        return
+    else:
+        _tell(found, document)
+        if others is not None:
+            _tell_others(others)
+        if save is not None:
+            typer.echo(f"Saved to {save}.")
+    if found.unsettled:
+        typer.echo(f"rollwise: {_unsettled_text(found)}", err=True)
+        raise typer.Exit(1)
+
+
+def _tell(found: Equilibrium, document: dict[str, Any]) -> None:
     start = found.graph.state_text(0)
+    kind = "an equilibrium" if not found.unsettled else "a profile, not an equilibrium"
     typer.echo(found.graph.title)
     what = "gets this payoff on average" if found.payoffs else "wins with this probability"
-    typer.echo(f"  an equilibrium; each seat {what} from the start ({start}):")
+    typer.echo(f"  {kind}; each seat {what} from the start ({start}):")
     _print_seats(found.worth, document["error_bound"])
     gain = document["deviation_gain"]
     typer.echo(
@@ -85,17 +117,46 @@ def solve(game: Game, *, save: Path | None, max_states: int | None, json: bool) 
     spent = ", ".join(f"{name} {spent:.2f} s" for name, spent in document["seconds"].items())
     kept = "" if found.kept_from is None else f"kept from {found.kept_from}, "
     typer.echo(f"  {kept}{spent}")
-    if save is not None:
-        typer.echo(f"Saved to {save}.")
-    if found.unsettled:
-        where = found.graph.components.order[
-            found.graph.components.indptr[list(found.unsettled[:3])]
-        ]
-        places = "; ".join(found.graph.state_text(int(state)) for state in where)
+
+
+def _unsettled_text(found: Equilibrium) -> str:
+    """Where no equilibrium was found, and what is proved all the same."""
+    components = found.graph.components
+    where = components.order[components.indptr[list(found.unsettled[:NAMED])]]
+    places = "; ".join(found.graph.state_text(int(state)) for state in where)
+    n = len(found.unsettled)
+    count = "1 component" if n == 1 else f"{n:,} components"
+    ended = "time ended the search: " if found.timed_out else ""
+    return (
+        f"{ended}in {count} no equilibrium was found, as at {places}; what is proved holds with "
+        f"them: nobody gains more than {rounded_up(found.deviation_gain)}"
+    )
+
+
+def _tell_others(others: OtherEquilibria) -> None:
+    """What was found besides."""
+    n = len(others.others)
+    starts = f"{others.starts:,} other start{'s' if others.starts > 1 else ''}"
+    supports = ""
+    if others.components:
+        count = "1 component" if others.components == 1 else f"{others.components:,} components"
+        supports = f", and all supports of opposed decisions in {count}"
+    typer.echo(f"  looked for others from {starts} (seed {others.seed}){supports}:")
+    if others.unsettled:
+        typer.echo(f"    {others.unsettled:,} of them came to no equilibrium")
+    if not n:
+        typer.echo("    no other was found, which doesn't prove that there is none")
+    for other in others.others:
+        found = other.found
+        bounds = [found.error_bound] * found.players
+        numbers, told = in_common(column(found.win_probabilities, bounds))
         typer.echo(
-            f"  in {len(found.unsettled):,} components no equilibrium was found, as at {places}; "
-            "what is proved above holds with them"
+            f"    another: {', '.join(numbers)} (certified ± {told}); nobody gains more than "
+            f"{rounded_up(found.deviation_gain)} (proved)"
         )
+        place = found.graph.state_text(other.first)
+        where = "1 position" if other.differing == 1 else f"{other.differing:,} positions"
+        typer.echo(f"      it has other values in {where}, as at {place}")
 
 
 def _print_seats(chances: Sequence[float], bound: float | None) -> None:

@@ -11,18 +11,26 @@ if TYPE_CHECKING:
 
     from rollwise.graph import StateGraph
     from rollwise.many.equilibrium import Equilibrium, Worth
+    from rollwise.many.others import OtherEquilibria
     from rollwise.many.learning import LearnedSeats
     from rollwise.many.table import Played, Response, Shares
     from rollwise.many.tournament import SeatsTournament
 
+MOST_NAMED = 1_000  # components that are named
 
 def _worth(graph: StateGraph) -> str:
     """The key of what each seat gets."""
     return "payoffs" if graph.lotteries.has_seat_payoffs() else "win_probabilities"
 
 
-def equilibrium_document(found: Equilibrium) -> Document:
-    """An equilibrium: what each seat gets, and what nobody can gain more than."""
+def equilibrium_document(found: Equilibrium, others: OtherEquilibria | None = None) -> Document:
+    """An equilibrium: what each seat gets, and what nobody can gain more than.
+
+    Parameters
+    ----------
+    others : OtherEquilibria, optional
+        Those that were found besides.
+    """
     graph = found.graph
     return {
         **game_head(graph),
@@ -46,10 +54,33 @@ def equilibrium_document(found: Equilibrium) -> Document:
         },
         "unsettled": [
             state_fields(graph, int(graph.components.order[graph.components.indptr[component]]))
-            for component in found.unsettled
+            for component in found.unsettled[:MOST_NAMED]
         ],
+        "unsettled_components": len(found.unsettled),
+        "timed_out": found.timed_out,
+        **({} if others is None else {"others": others_document(others)}),
         "seconds": dict(found.seconds),
         **({} if found.kept_from is None else {"kept_from": found.kept_from}),
+    }
+
+
+def others_document(found: OtherEquilibria) -> Document:
+    """What a search for other equilibria came to."""
+    return {
+        "starts": found.starts,
+        "seed": found.seed,
+        "unsettled_starts": found.unsettled,
+        "components_by_support": found.components,
+        "found": [
+            {
+                "win_probabilities": list(other.found.win_probabilities),
+                "error_bound": number_or_none(other.found.error_bound),
+                "deviation_gain": number_or_none(other.found.deviation_gain),
+                "differing_positions": other.differing,
+                "first_difference": state_fields(other.found.graph, other.first),
+            }
+            for other in found.others
+        ],
     }
 
 

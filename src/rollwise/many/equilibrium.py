@@ -32,7 +32,7 @@ from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import THROW, Outcome, StateGraph
 from rollwise.graph.policies import Policy
-from rollwise.many.finding import find_profile
+from rollwise.many.finding import Found, find_profile
 from rollwise.many.players import Players
 from rollwise.many.proving import prove_profile
 from rollwise.many.seats import Stakes, build_seats, has_payoffs
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from rollwise.machine.html_pages import HtmlPage
     from rollwise.many.mover_view import MoverView
+    from rollwise.many.others import OtherEquilibria
     from rollwise.many.ties import Ties
 
 Floats = NDArray[np.float64]
@@ -87,6 +88,8 @@ class Equilibrium:
         Of each stage.
     kept_from : str or None
         When it was found, if an earlier run did and it was kept.
+    timed_out : bool
+        Whether time ended the search in some of the components that aren't settled.
     """
 
     graph: StateGraph
@@ -98,6 +101,7 @@ class Equilibrium:
     unsettled: tuple[int, ...]
     seconds: Mapping[str, float]
     kept_from: str | None = None
+    timed_out: bool = False
 
     @property
     def players(self) -> int:
@@ -222,6 +226,27 @@ class Equilibrium:
 
         return find_ties(self)
 
+    def others(
+        self, starts: int = 5, *, seed: int = 1, progress: Progress | None = None
+    ) -> OtherEquilibria:
+        """Look for other equilibria, from so many other starts and by supports.
+
+        Parameters
+        ----------
+        starts : int
+            Searches that begin with a policy drawn at random.
+        seed : int
+            Of the first; each has the next.
+
+        Returns
+        -------
+        OtherEquilibria
+            None found is no proof that there is none.
+        """
+        from rollwise.many.others import find_others
+
+        return find_others(self, starts, seed=seed, progress=progress)
+
     @cached_property
     def seen(self) -> MoverView:
         """It as a solution of whoever moves: what pictures and reports read."""
@@ -273,6 +298,7 @@ def equilibrium(
     *,
     max_states: int | None = None,
     seed: int | None = None,
+    time_limit: float | None = None,
     progress: Progress | None = None,
 ) -> Equilibrium:
     """Find an equilibrium of a game of three or more players, and prove how good it is.
@@ -283,8 +309,11 @@ def equilibrium(
     max_states : int, optional
         Stop with an error beyond this many states.
     seed : int, optional
-        Begin the search with choices drawn at random. Another start may lead to another
+        Begin the search with a policy drawn at random. Another start may lead to another
         equilibrium. Unless given, it begins with the first action everywhere.
+    time_limit : float, optional
+        Seconds after which it looks no further. What is left then keeps the first action, and is
+        `unsettled`; the proofs hold of it too.
     progress : callable, optional
         Called now and then as ``progress(stage, done, total or None)``.
 
@@ -300,7 +329,9 @@ def equilibrium(
     began = time.perf_counter()
     graph = build_seats(game, max_states=max_states, progress=progress)
     built = time.perf_counter() - began
-    return equilibrium_on(graph, game, {"build": built}, seed=seed, progress=progress)
+    return equilibrium_on(
+        graph, game, {"build": built}, seed=seed, time_limit=time_limit, progress=progress
+    )
 
 
 def equilibrium_on(
@@ -309,22 +340,23 @@ def equilibrium_on(
     seconds: Mapping[str, float],
     *,
     seed: int | None = None,
+    time_limit: float | None = None,
     progress: Progress | None = None,
 ) -> Equilibrium:
     """As `equilibrium`, on a graph that is there: see `rollwise.many.seats.build_seats`."""
+    if time_limit is not None and not time_limit > 0:
+        raise UsageError(f"time_limit is {time_limit}; it must be more than 0")
     began = time.perf_counter()
-    found = find_profile(graph, _stage(progress, "solving"), seed=seed)
+    until = None if time_limit is None else time.monotonic() + time_limit
+    found = find_profile(graph, _stage(progress, "solving"), seed=seed, until=until)
     spent = {**seconds, "solve": time.perf_counter() - began}
-    unsettled = tuple(found.unsettled)
-    return proved(graph, game, found.values, found.probability, unsettled, spent, progress)
+    return proved(graph, game, found, spent, progress)
 
 
 def proved(
     graph: StateGraph,
     game: Game,
-    values: Floats,
-    probability: Floats,
-    unsettled: tuple[int, ...],
+    found: Found,
     seconds: Mapping[str, float],
     progress: Progress | None = None,
 ) -> Equilibrium:
@@ -332,15 +364,18 @@ def proved(
 
     Parameters
     ----------
-    values : (n_states, players) float64
-        From 0 to 1: see `rollwise.many.seats.Stakes`.
+    found : Found
+        With values from 0 to 1: see `rollwise.many.seats.Stakes`.
     """
     began = time.perf_counter()
+    values, probability = found.values, found.probability
     bounds, gains = prove_profile(graph, values, probability, _stage(progress, "certifying"))
     spent = {**seconds, "certify": time.perf_counter() - began}
     policy, stakes = Policy("optimal", probability), Stakes.of(graph)
     worth = stakes.paid(values), stakes.error(bounds), stakes.gain(gains)
-    return Equilibrium(graph, game, policy, *worth, unsettled, spent)
+    return Equilibrium(
+        *(graph, game, policy, *worth, tuple(found.unsettled), spent), timed_out=found.timed_out
+    )
 
 
 def _stage(progress: Progress | None, name: str) -> Callable[[int, int], None] | None:

@@ -20,14 +20,21 @@ ARRAYS = ("values", "error_bounds", "deviation_gains")
 
 
 def equilibrium(
-    game: Game, *, max_states: int | None = None, progress: Progress | None = None
+    game: Game,
+    *,
+    max_states: int | None = None,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
 ) -> Equilibrium:
     """As `rollwise.equilibrium` gives it: kept, or found and then kept."""
     kept = _recalled(game, max_states)
     if kept is not None:
         return kept
-    found = find_equilibrium(game, max_states=max_states, progress=progress)
-    _note(found)
+    found = find_equilibrium(
+        game, max_states=max_states, time_limit=time_limit, progress=progress
+    )
+    if not found.timed_out:
+        _note(found)
     return found
 
 

@@ -11,7 +11,9 @@ starts. F and its exact derivative need one sparse LU of the component.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from rollwise.kernels.many import worth_of_actions
 Floats = NDArray[np.float64]
 MARGIN = 1e-13  # by which an action must be better to be taken instead
 STARTS, STEPS, ROUNDS = 40, 60, 40
+SAME = 1e-9  # chances that differ by no more are the same
 MOST_DECISIONS, MOST_UNKNOWNS = 60, 400_000
 
 
@@ -48,6 +51,8 @@ class Component:
     tables : as `rollwise.kernels.many.look_at` takes them
     values : (n_states, players) float64
         Of the whole graph; those of the component are changed.
+    until : float, optional
+        When to stop looking, as `time.monotonic` tells it.
     """
 
     graph: StateGraph
@@ -55,6 +60,11 @@ class Component:
     stop: int
     tables: Any
     values: Floats
+    until: float | None = None
+
+    @property
+    def is_late(self) -> bool:
+        return self.until is not None and time.monotonic() >= self.until
 
     def __post_init__(self) -> None:
         self.states = self.graph.components.order[self.first : self.stop].astype(np.int64)
@@ -179,7 +189,7 @@ def _settled(component: Component, probability: Floats) -> bool:
             return True
         for s, now, other in better:
             pairs[s] = now, other
-        if len(pairs) > MOST_DECISIONS or not _balance(component, pairs, probability):
+        if component.is_late or len(pairs) > MOST_DECISIONS or not _balance(component, pairs, probability):
             return False
     return False
 
@@ -192,6 +202,8 @@ def _balance(component: Component, pairs: dict[int, tuple[int, int]], probabilit
     for number in range(STARTS):
         if _newton(component, a, b, start, probability):
             return True
+        if component.is_late:
+            return False
         start = np.full(len(a), 0.5) if number == 0 else random.random(len(a))
     return False
 
@@ -217,6 +229,41 @@ def _newton(
             step[free] = np.linalg.lstsq(slopes[np.ix_(free, free)], right, rcond=1e-12)[0]
         p = np.clip(p + step, 0.0, 1.0)
     return False
+
+
+def equilibria_by_support(
+    component: Component, probability: Floats, pairs: list[tuple[int, int]]
+) -> list[Floats]:
+    """Equilibria of a component in which some decisions may differ: every support is tried.
+
+    Parameters
+    ----------
+    probability : (n_actions,) float64
+        A profile of the component. What isn't among the decisions is kept.
+    pairs : list of (int, int)
+        Of each decision two actions, by their numbers in the component: the one is taken, the
+        other is, or they are mixed.
+
+    Returns
+    -------
+    list of (n_actions,) float64
+        One at most of each support, since Newton's method finds one.
+    """
+    found: list[Floats] = []
+    a, b = np.array(pairs).T
+    for support in product((1.0, 0.0, 0.5), repeat=len(pairs)):
+        tried, start = probability.copy(), np.array(support)
+        tried[a], tried[b] = start, 1.0 - start
+        mixes = start == 0.5
+        if mixes.any():
+            settled = _newton(component, a[mixes], b[mixes], start[mixes], tried)
+        else:
+            component.evaluate(tried)
+            settled = True
+        new = all(np.abs(tried - other).max() > SAME for other in found)
+        if settled and new and not component.better(tried):
+            found.append(tried)
+    return found
 
 
 def _slopes(component: Component, solver: Any, a: NDArray[Any], b: NDArray[Any]) -> Floats:

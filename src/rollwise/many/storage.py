@@ -16,6 +16,7 @@ import numpy as np
 from rollwise.errors import SolutionFileError
 from rollwise.machine.atomic_files import write_atomically
 from rollwise.machine.parquet_files import read_metadata, read_parquet, write_parquet
+from rollwise.many.finding import Found
 from rollwise.many.seats import Stakes, build_seats
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def load_equilibrium(
     if not all(type(c) is int and 0 <= c < len(graph.components) for c in unsettled):
         raise _damaged(path, "its description names components that aren't there")
     units = np.clip(Stakes.of(graph).units(values), 0.0, None)
-    return proved(graph, game, units, probability, unsettled, spent, progress)
+    return proved(graph, game, Found(units, probability, list(unsettled)), spent, progress)
 
 
 def _read_facts(path: Path) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rollwise.builders.rules import require_two
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     GameArgument,
@@ -96,6 +97,15 @@ ResumeOption = Annotated[
         "--resume", help="Go on with the layers that a run with --by-layer --save has proved."
     ),
 ]
+StartsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--starts",
+        metavar="N",
+        min=1,
+        help="With three players or more: look for other equilibria, from N other starts (--seed).",
+    ),
+]
 
 
 KeepOption = Annotated[
@@ -116,7 +126,7 @@ ONLY_BY_LAYER = (
 
 
 @app.command("solve")
-@also_for_many("save", "max_states", "json")
+@also_for_many("save", "time_limit", "starts", "seed", "max_states", "json")
 def solve(
     game: GameArgument,
     parameters: ParametersArgument = None,
@@ -152,9 +162,13 @@ def solve(
     memory: MemoryOption = None,
     workers: ProcessesOption = None,
     cluster: ClusterOption = None,
+    starts: StartsOption = None,
     json: JsonOption = False,
 ) -> None:
     """Solve a game: who has the edge, and how sure that is."""
+    chosen = read_game(game, parameters)
+    require_two(chosen)
+    refuse("is for games of three or more players", starts=starts)
     apart: dict[str, Any] = {"resume": resume, "workers": workers, "cluster": cluster}
     _check_places(history, save, by_layer, keep=keep, **apart)
     options = method_options(
@@ -177,7 +191,6 @@ def solve(
     _check_estimate(method, save=save, tolerance=tolerance, history=history)
     elsewhere = _unusual(method, mode) | {"chase": chase, "print_sweeps": print_sweeps}
     elsewhere |= {"tolerance": tolerance, "history": history, **options}
-    chosen = read_game(game, parameters)
     if contest is not None or blind:
         others = {"target": target, "save": save, "max_states": max_states, "by_layer": by_layer}
         refuse("doesn't go with --contest N", **others, **elsewhere)

@@ -1,0 +1,166 @@
+"""Other equilibria: from other starts, and by supports.
+
+Nothing says that an equilibrium is the only one. Two ways are tried to find another:
+
+- *Starts.* The search begins with a policy that is drawn at random, and with its worth: each
+  component has a bias of its own towards early or late actions.
+- *Supports.* Where two or three decisions of a component are opposed, all their supports are
+  tried: each takes the one action, the other, or both. The decisions are those that mix, and those
+  in which an equilibrium from another start first differs. What follows the component is as it is
+  in the equilibrium that is known.
+
+Whatever is found is proved as the first one is. To find none proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import UsageError
+from rollwise.many.equilibrium import Equilibrium, proved
+from rollwise.many.finding import find_profile
+from rollwise.many.mixing import SAME, Component, equilibria_by_support
+from rollwise.many.seats import tables_of
+from rollwise.numbers.randomness import check_seed
+
+Floats = NDArray[np.float64]
+MOST_OPPOSED = 3  # decisions of a component whose supports are tried
+MOST_COMPONENTS = 20
+MOST_GAIN = 1e-9  # of what is called an equilibrium
+DISTANCE = 1e-10  # of values that differ, besides their errors
+
+
+@dataclass(frozen=True, eq=False)
+class Other:
+    """Another equilibrium.
+
+    Attributes
+    ----------
+    found : Equilibrium
+    differing : int
+        Positions in which some seat has something else, beyond the errors.
+    first : int
+        One of them: of those in the component that is solved first.
+    """
+
+    found: Equilibrium
+    differing: int
+    first: int
+
+
+@dataclass(frozen=True, eq=False)
+class OtherEquilibria:
+    """What a search for other equilibria came to.
+
+    Attributes
+    ----------
+    starts, seed : int
+    unsettled : int
+        Starts from which no equilibrium was found.
+    components : int
+        Those whose supports were tried.
+    others : tuple of Other
+        All differ from the first one, and from each other.
+    """
+
+    starts: int
+    seed: int
+    unsettled: int
+    components: int
+    others: tuple[Other, ...]
+
+
+def find_others(
+    found: Equilibrium,
+    starts: int,
+    *,
+    seed: int = 1,
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> OtherEquilibria:
+    """Look for equilibria besides one that is known; see `Equilibrium.others`."""
+    if starts < 1:
+        raise UsageError(f"starts is {starts}; it must be at least 1")
+    check_seed(seed)
+    graph = found.graph
+    others: list[Other] = []
+    unsettled = 0
+    for start in range(starts):
+        if progress is not None:
+            progress("other starts", start, starts)
+        unsettled += not _keep(found, others, seed=seed + start)
+    tried = 0
+    for component, pairs in _opposed(found, others):
+        if tried == MOST_COMPONENTS:
+            break
+        tried += 1
+        values = found.values.copy()
+        first, last = graph.components.indptr[component : component + 2].tolist()
+        at_hand = Component(graph, first, last, tables_of(graph), values)
+        here = found.policy.probability[at_hand.actions]
+        places = {int(a): k for k, a in enumerate(at_hand.actions)}
+        inside = [(places[one], places[two]) for one, two in pairs]
+        for chances in equilibria_by_support(at_hand, here, inside):
+            if np.abs(chances - here).max() > SAME:
+                _keep(found, others, forced={component: chances})
+    return OtherEquilibria(starts, seed, unsettled, tried, tuple(others))
+
+
+def _keep(found: Equilibrium, others: list[Other], **how: object) -> bool:
+    """Search once more, and keep what is new; whether it came to an equilibrium."""
+    profile = find_profile(found.graph, **how)  # type: ignore[arg-type]
+    if profile.unsettled:
+        return False
+    other = proved(found.graph, found.game, profile, {})
+    if other.deviation_gain > MOST_GAIN:
+        return False
+    differs = _differ(found, other)
+    if differs.any() and all(_differ(known.found, other).any() for known in others):
+        where = np.flatnonzero(differs)
+        first = where[np.argmin(found.graph.components.position[where])]
+        others.append(Other(other, len(where), int(first)))
+    return True
+
+
+def _differ(one: Equilibrium, two: Equilibrium) -> NDArray[np.bool_]:
+    """In which states some seat has something else."""
+    room = one.error_bounds + two.error_bounds + DISTANCE
+    return np.asarray((np.abs(one.values - two.values) > room).any(axis=1))
+
+
+def _opposed(
+    found: Equilibrium, others: list[Other]
+) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+    """Components in which few decisions are opposed, and two actions of each."""
+    seen = set()
+    components = found.graph.components
+    places = [(int(components.position[other.first]), other.found) for other in list(others)]
+    places += [(int(components.position[state]), found) for state in found.mixing]
+    for place, other in places:
+        component = int(np.searchsorted(components.indptr, place, side="right")) - 1
+        if component in seen:
+            continue
+        seen.add(component)
+        pairs = _decisions(found, other, component)
+        if 0 < len(pairs) <= MOST_OPPOSED:
+            yield component, pairs
+
+
+def _decisions(
+    found: Equilibrium, other: Equilibrium, component: int
+) -> list[tuple[int, int]]:
+    """The decisions of a component that mix in either profile, or differ: two actions of each."""
+    graph, pairs = found.graph, []
+    first, last = graph.components.indptr[component : component + 2].tolist()
+    for state in graph.components.order[first:last].tolist():
+        actions = np.arange(graph.action_indptr[state], graph.action_indptr[state + 1])
+        taken = (found.policy.probability[actions] > 0) | (other.policy.probability[actions] > 0)
+        if np.count_nonzero(taken) == 2:
+            one, two = actions[taken].tolist()
+            pairs.append((one, two))
+        elif np.count_nonzero(taken) > 2:
+            return []
+    return pairs
