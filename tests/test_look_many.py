@@ -13,12 +13,13 @@ import pytest
 from cli_runner import refusal, run
 
 import rollwise
+from rollwise.analysis.thumb.seats import find_seats_rules
 from rollwise.errors import UsageError
 from rollwise.game import PASS, WIN, Game, won_by
 from rollwise.games import create, find
 from rollwise.games.pig import Pig
 from rollwise.graph.choices import has_choice
-from rollwise.many.table import evaluate_seats
+from rollwise.many.table import evaluate_seats, respond_to
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WHO_STOPS = f"{EXAMPLES}/who_stops.py:WhoStops"
@@ -73,7 +74,9 @@ def test_the_range_over_all_ties():
 
 def test_ties_by_every_way_to_break_them():
     """Each pure way to choose among what is equally good, evaluated as a chain."""
-    found = rollwise.equilibrium(create(find(f"{EXAMPLES}/knock_out.py:KnockOut"), {"players": "3"}))
+    found = rollwise.equilibrium(
+        create(find(f"{EXAMPLES}/knock_out.py:KnockOut"), {"players": "3"})
+    )
     assert not found.ties.mattering
     assert found.ties.lowest == found.ties.highest == found.win_probabilities
 
@@ -339,3 +342,51 @@ def test_time_ends_within_a_component(monkeypatch):
     found = rollwise.equilibrium(create(find(WHO_STOPS), {}), time_limit=1e-9)
     assert found.unsettled == (0,)
     assert found.deviation_gain > 0.01
+
+
+# ---- rules of thumb
+
+
+@pytest.mark.parametrize("reference", ["pig", WHO_STOPS])
+def test_what_a_rule_loses_in_each_seat(reference):
+    values = {"players": "3", "sides": "3", "target": "10"} if reference == "pig" else {}
+    found = rollwise.equilibrium(create(find(reference), values))
+    rules = find_seats_rules(found, 1, evaluations=30).rules
+    assert rules
+    for rule in rules:
+        policy = rule.of_search.rule.policy(found.graph, found.game)
+        for seat, loss in enumerate(rule.losses):
+            seated = [found.policy] * 3
+            seated[seat] = policy
+            got = evaluate_seats(found.graph, seated).win_probabilities[seat]
+            assert loss == pytest.approx(found.win_probabilities[seat] - got, abs=1e-11)
+        # what the search found in a seat that is drawn is the mean
+        assert rule.of_search.loss == pytest.approx(rule.loss, abs=1e-11)
+        response = respond_to(found.graph, policy)
+        assert rule.gain == max(
+            best - has for best, has in zip(response.best, response.win_probabilities, strict=True)
+        )
+        assert rule.error_bound < 1e-11
+    assert rules[-1].loss == min(rule.loss for rule in rules)
+
+
+def test_rules_of_thumb_are_printed(tmp_path):
+    game = ("pig", "players=3", "sides=3", "target=10")
+    done = run("thumb", *game, "--evaluations", "30", "--save", "rule.json", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert len(document["rules"][0]["losses"]) == 3
+    # the rule is a policy
+    seated = run("evaluate", *game, "--policy", "rule.json,optimal,optimal", "--json", cwd=tmp_path)
+    first = json.loads(seated.stdout)["win_probabilities"][0]
+    best = rollwise.equilibrium(Pig(10, 3, players=3)).win_probabilities[0]
+    assert best - first == pytest.approx(document["rules"][-1]["losses"][0], abs=1e-11)
+    assert "gain against it" in run("thumb", *game, "--evaluations", "10").stdout
+    assert "--out isn't for games of three" in refusal("thumb", *game, "--out", "a.html")
+
+
+def test_a_rule_is_on_the_report(pig):
+    pytest.importorskip("plotly")
+    text = pig.report(rules=30).html
+    assert "<div class='rule'><p>" in text
+    assert "Among others who play the equilibrium it costs" in text

@@ -19,6 +19,7 @@ from rollwise.documents.many import (
     played_document,
     response_of_many_document,
     shares_document,
+    thumb_of_many_document,
     tournament_of_many_document,
 )
 from rollwise.documents.parts import game_head
@@ -30,6 +31,7 @@ from rollwise.numbers.printed import column, estimated, in_common, rounded_up
 if TYPE_CHECKING:
     import polars as pl
 
+    from rollwise.analysis.thumb.seats import SeatsFrontier
     from rollwise.game import Game
     from rollwise.graph import StateGraph
     from rollwise.many.equilibrium import Equilibrium
@@ -423,4 +425,74 @@ def learn(
     typer.echo(
         f"  (certified ± {sure}) of what was learned, played by all; the best response of a seat "
         f"gains at most {max(found.gains):.6f} from the start, and in an equilibrium nothing"
+    )
+
+
+def thumb(
+    game: Game,
+    *,
+    numbers: int,
+    within: float | None,
+    seconds: float | None,
+    evaluations: int | None,
+    seed: int,
+    save: Path | None,
+    python: bool,
+    max_states: int | None,
+    json: bool,
+) -> None:
+    """Find rules of thumb, and print what each costs among others who play the equilibrium."""
+    from rollwise.analysis.thumb.seats import find_seats_rules
+    from rollwise.cli.commands.thumb import SECONDS, tell_time, write_rule
+    from rollwise.thumb.python_source import python_source
+
+    found = found_or_loaded(game, None, max_states)
+    with Progress() as progress:
+        rules = find_seats_rules(
+            found,
+            numbers,
+            within=within,
+            seconds=SECONDS if seconds is None else seconds,
+            evaluations=evaluations,
+            seed=seed,
+            progress=progress,
+        )
+    written = write_rule(found.graph, rules.search.rules, save)
+    if json:
+        print_json(thumb_of_many_document(found, rules))
+    elif python and rules.rules:
+        last = rules.rules[-1]
+        typer.echo(python_source(last.of_search.rule, found.graph, game, last.text))
+    else:
+        _print_rules(found, rules)
+        tell_time(rules.search)
+        for line in written:
+            typer.echo(line)
+    if rules.search.stopped:
+        typer.echo("rollwise: stopped; these are the rules found so far", err=True)
+        raise typer.Exit(130)
+
+
+def _print_rules(found: Equilibrium, rules: SeatsFrontier) -> None:
+    from rich.table import Table
+
+    if not rules.rules:
+        typer.echo("no rule was found")
+        return
+    shown = Table(box=None, padding=(0, 2, 0, 0))
+    seats = [f"seat {seat}" for seat in range(1, found.players + 1)]
+    for name in ("integers", "loss", *seats, "gain against it"):
+        shown.add_column(name, justify="right")
+    shown.add_column("rule", overflow="fold")
+    for rule in rules.rules:
+        cells = [f"{100 * x:z.4f}" for x in (rule.loss, *rule.losses, rule.gain)]
+        shown.add_row(str(rule.of_search.numbers), *cells, rule.text)
+    print_table(shown)
+    worst = max(max(rule.error_bound, rule.gain_bound) for rule in rules.rules)
+    typer.echo(
+        "losses in percentage points (certified ± "
+        f"{rounded_up(100 * worst)}) where all others play the equilibrium: on average over the "
+        "seats, and in each; the gain is that of a best response where all play the rule. These "
+        f"are the best of {rules.search.scored:,} rules that were scored (seed "
+        f"{rules.search.seed}), and perhaps not the best there are"
     )

@@ -9,10 +9,11 @@ from rollwise.documents.parts import Document, game_head, number_or_none, state_
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rollwise.analysis.thumb.seats import SeatsFrontier
     from rollwise.graph import StateGraph
     from rollwise.many.equilibrium import Equilibrium, Worth
-    from rollwise.many.others import OtherEquilibria
     from rollwise.many.learning import LearnedSeats
+    from rollwise.many.others import OtherEquilibria
     from rollwise.many.table import Played, Response, Shares
     from rollwise.many.tournament import SeatsTournament
 
@@ -171,4 +172,29 @@ def response_of_many_document(graph: StateGraph, found: Response) -> Document:
         _worth(graph): list(found.win_probabilities),
         "best_responses": list(found.best),
         "error_bound": number_or_none(found.error_bound),
+    }
+
+
+def thumb_of_many_document(found: Equilibrium, rules: SeatsFrontier) -> Document:
+    """Rules of thumb, and what each costs among others who play the equilibrium."""
+    return {
+        **game_head(found.graph),
+        "players": found.players,
+        "rules": [
+            {
+                "text": rule.text,
+                "numbers": rule.of_search.numbers,
+                "loss": rule.loss,
+                "losses": list(rule.losses),
+                "error_bound": number_or_none(rule.error_bound),
+                "gain": rule.gain,
+                "gain_bound": number_or_none(rule.gain_bound),
+                "policy": rule.of_search.rule.document(found.graph),
+            }
+            for rule in rules.rules
+        ],
+        "scored": rules.search.scored,
+        "seed": rules.search.seed,
+        "stopped": rules.search.stopped,
+        "timed_out": rules.search.timed_out,
     }

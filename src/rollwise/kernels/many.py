@@ -215,7 +215,7 @@ def sweep_ties(
                 for k in range(n_seats):
                     least[k], most[k] = (np.inf, -np.inf) if free else (0.0, 0.0)
                 for a in range(action_indptr[s], action_indptr[s + ONE]):
-                    if free and not tied[a] or not free and probability[a] == 0.0:
+                    if (free and not tied[a]) or (not free and probability[a] == 0.0):
                         continue
                     look_at(a, tables, outcome_indptr, outcome_state, low, found)
                     for k in range(n_seats):

@@ -30,9 +30,7 @@ def equilibrium(
     kept = _recalled(game, max_states)
     if kept is not None:
         return kept
-    found = find_equilibrium(
-        game, max_states=max_states, time_limit=time_limit, progress=progress
-    )
+    found = find_equilibrium(game, max_states=max_states, time_limit=time_limit, progress=progress)
     if not found.timed_out:
         _note(found)
     return found

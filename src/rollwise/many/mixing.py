@@ -189,7 +189,11 @@ def _settled(component: Component, probability: Floats) -> bool:
             return True
         for s, now, other in better:
             pairs[s] = now, other
-        if component.is_late or len(pairs) > MOST_DECISIONS or not _balance(component, pairs, probability):
+        if (
+            component.is_late
+            or len(pairs) > MOST_DECISIONS
+            or not _balance(component, pairs, probability)
+        ):
             return False
     return False
 

@@ -64,8 +64,8 @@ class MoverView(Solution):
 
     def choices_in(self, states: NDArray[np.int64]) -> Choices:
         actions, _ = actions_of(self.graph, states)
-        columns = self.action_values, self.regret, self.is_best
-        return Choices(actions, *(column[actions] for column in columns))
+        values, regret, best = self.action_values, self.regret, self.is_best
+        return Choices(actions, values[actions], regret[actions], best[actions])
 
     def best_actions_in(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
         return self.best_actions[states]

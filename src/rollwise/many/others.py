@@ -149,9 +149,7 @@ def _opposed(
             yield component, pairs
 
 
-def _decisions(
-    found: Equilibrium, other: Equilibrium, component: int
-) -> list[tuple[int, int]]:
+def _decisions(found: Equilibrium, other: Equilibrium, component: int) -> list[tuple[int, int]]:
     """The decisions of a component that mix in either profile, or differ: two actions of each."""
     graph, pairs = found.graph, []
     first, last = graph.components.indptr[component : component + 2].tolist()

@@ -235,3 +235,49 @@ def against_all(graph: StateGraph) -> StateGraph:
         outcome_passes=goes_on & (here != there),
         outcome_payoff=np.where(goes_on, 0.0, payoff),
     )
+
+
+def in_a_drawn_seat(graph: StateGraph, others: Floats) -> StateGraph:
+    """The game as it is to one player among others who play a policy, in a seat drawn by chance.
+
+    Parameters
+    ----------
+    graph : StateGraph
+        From `build_seats`.
+    others : (n_actions,) float64
+        How likely all others take each action.
+
+    Returns
+    -------
+    StateGraph
+        For one player, who wins or loses: where an ending is a share of the win, it is won so
+        often. State 0 is before the seat is drawn; then states stand as in `seen_from`, one place
+        on. So the actions of the player are those of `graph`, one place on.
+    """
+    n, size = graph.players, graph.n_states
+    alone = seen_from(graph, 0, [None, *[others] * (n - 1)])
+    share = alone.outcome_payoff
+    part = (alone.outcome_state < 0) & (share > 0.0) & (share < 1.0)
+    times = 1 + part.astype(np.int64)
+    lost = np.zeros(int(times.sum()), np.bool_)  # the second one of an ending that was a share
+    lost[np.cumsum(times)[part] - 1] = True
+    payoff = np.where(alone.outcome_state < 0, np.where(share > 0.0, 1.0, -1.0), 0.0)
+    payoff = np.where(lost, -1.0, np.repeat(payoff, times))
+    weight = np.repeat(alone.outcome_weight.astype(np.float64), times)
+    split = np.repeat(np.where(part, share, 1.0), times)
+    weight *= np.where(lost, 1.0 - split, split)
+    target = np.repeat(alone.outcome_state, times)
+    starts = 1 + size * np.arange(n)
+    sizes = np.add.reduceat(times, alone.outcome_indptr[:-1])
+    first = np.append(alone.states[0, :-1], n)  # the start, with nobody to move
+    return alone.with_arrays(
+        states=np.vstack([first.astype(np.int32), alone.states]),
+        action_indptr=np.append(0, alone.action_indptr + 1),
+        action_label=np.append(alone.action_label[:1], alone.action_label),
+        action_reward=np.zeros(alone.n_actions + 1),
+        outcome_indptr=np.concatenate([[0, n], n + np.cumsum(sizes)]),
+        outcome_state=np.append(starts, np.where(target < 0, -1, target + 1)).astype(np.int32),
+        outcome_weight=np.append(np.ones(n), weight),
+        outcome_passes=np.zeros(n + len(target), np.bool_),
+        outcome_payoff=np.append(np.zeros(n), payoff),
+    )

@@ -64,7 +64,15 @@ KINDS = {
 }
 
 
-OF_MANY = ("policy", "value", "regret", "surface", "limit", "rivals", "length")  # of three players or more
+OF_MANY = (
+    "policy",
+    "value",
+    "regret",
+    "surface",
+    "limit",
+    "rivals",
+    "length",
+)  # of three players or more
 
 
 @dataclass(frozen=True)

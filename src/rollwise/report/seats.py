@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import inspect
 
+from rollwise.analysis.thumb.seats import find_seats_rules
 from rollwise.errors import RollwiseError, UsageError
 from rollwise.many.equilibrium import Equilibrium
 from rollwise.many.mover_view import MoverView
@@ -105,6 +106,24 @@ def mixtures(facts: Facts) -> str:
         "one does for certain, the others answer so that it was wrong. The mover is indifferent "
         f"there, and the others are not.{left}</p>\n"
         + scrolled(head + rows, "where moves are mixed")
+    )
+
+
+def rule(facts: Facts) -> str:
+    """The best rule of thumb as a card."""
+    if not facts.rules or not facts.choice.any():
+        return ""
+    found = find_seats_rules(equilibrium_of(facts), evaluations=facts.rules)
+    if not found.rules:
+        return ""
+    last = found.rules[-1]
+    losses = ", ".join(f"{100 * loss:z.3f}" for loss in last.losses)
+    return (
+        "<p>This is short enough to be remembered. Among others who play the equilibrium it costs "
+        f"in the first seat and so on {losses} games in a hundred (certified ± "
+        f"{rounded_up(100 * last.error_bound)}). It is the best of {found.search.scored:,} rules "
+        f"that were scored (seed {found.search.seed}), and perhaps not the best there is.</p>\n"
+        f"<div class='rule'><p>{html.escape(last.text)}</p></div>"
     )
 
 

@@ -454,6 +454,7 @@ OF_MANY: list[tuple[str | Callable[[Facts], str], Section]] = [
     ("How long it lasts", duration),
     ("What to do, in pictures", seats.strategy),
     ("Where moves are mixed", seats.mixtures),
+    ("A rule to remember", seats.rule),
     ("What to do, position by position", table),
     ("How hard the decisions are", hardness),
     ("How the usual ways to play do", seats.policies),

@@ -89,6 +89,7 @@ def find_rules(
     seconds: float = SECONDS,
     evaluations: int | None = None,
     seed: int = 1,
+    features: Features | None = None,
     progress: Callable[[str, int, int | None], None] | None = None,
 ) -> Frontier:
     """Look for the best rules of thumb of a game.
@@ -106,6 +107,8 @@ def find_rules(
         Look until so many rules are scored, however long that takes: then the same seed finds the
         same rules.
     seed : int
+    features : Features, optional
+        What rules look at, where it isn't what the game offers.
     progress : callable, optional
 
     Returns
@@ -127,7 +130,7 @@ def find_rules(
     policies = Policies.of(game)
     if progress is not None:
         progress("solving", 0, None)
-    scorer = Scorer(policies)
+    scorer = Scorer(policies, features)
     search = Search(
         scorer,
         numbers,

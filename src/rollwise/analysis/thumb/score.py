@@ -37,6 +37,8 @@ class Scorer:
     Parameters
     ----------
     policies : Policies
+    features : Features, optional
+        Where they aren't those of the graph and the game alone.
 
     Attributes
     ----------
@@ -56,7 +58,7 @@ class Scorer:
         The game has no choices.
     """
 
-    def __init__(self, policies: Policies) -> None:
+    def __init__(self, policies: Policies, features: Features | None = None) -> None:
         graph = policies.graph
         two = graph.players == 2
         optimal = policies.solution.policy
@@ -65,14 +67,15 @@ class Scorer:
         recursion = Recursion.of_values(seats.graph)
         self._following = Following(recursion)
         self._starts = recursion.components.position[: 2 if two else 1].astype(np.int64)
-        self._find_choices(policies, recursion.components.order)
+        self.features = features or Features(graph, policies.game)
+        self._find_choices(recursion.components.order)
         self._scale = (0.25 if two else 0.5) if not graph.is_score else (0.5 if two else 1.0)
         self._best = 0.0
         self._optimal = self._taken_by(optimal)
         self._best = -self.loss(self._optimal)
         self._following.begin = self._memory.values.copy()
 
-    def _find_choices(self, policies: Policies, order: NDArray[np.int32]) -> None:
+    def _find_choices(self, order: NDArray[np.int32]) -> None:
         graph, seats = self._seats.graph, self._seats
         free = seats.key[order] < seats.n_before
         choices = np.flatnonzero(free & has_choice(graph)[order])
@@ -87,12 +90,11 @@ class Scorer:
         self._arranged = spans(first, counts).astype(np.uint32)
         self._action = seats.action[actions]
         before = seats.key[states]
-        self.features = Features(policies.graph, policies.game)
         self.columns = {name: values[before] for name, values in self.features.states.items()}
         self.action_columns = {
             name: values[self._action] for name, values in self.features.actions.items()
         }
-        label = policies.graph.action_label[self._action]
+        label = self.graph.action_label[self._action]
         labels = np.unique(label)
         self.deeds: list[int | Preference] = []
         self.places: list[Taken] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
+    also_for_many,
     print_json,
     print_table,
     read_game,
@@ -32,7 +34,7 @@ from rollwise.documents.thumb import thumb_document
 from rollwise.errors import UsageError
 
 if TYPE_CHECKING:
-    from rollwise.analysis.thumb.frontier import Frontier
+    from rollwise.analysis.thumb.frontier import Frontier, RuleOfThumb
     from rollwise.answer.references import Policies
     from rollwise.graph import StateGraph
 
@@ -47,6 +49,10 @@ SaveOption = Annotated[
 
 
 @app.command("thumb")
+@also_for_many(
+    *("numbers", "within", "seconds", "evaluations", "seed", "save", "python", "max_states"),
+    "json",
+)
 def thumb(
     game: GameArgument,
     parameters: ParametersArgument = None,
@@ -106,7 +112,7 @@ def thumb(
             progress=progress,
         )
     graph = policies.graph
-    written = _write(policies, found, save, out)
+    written = [*write_rule(graph, found.rules, save), *_write(policies, found, out)]
     if json:
         print_json(thumb_document(graph, found))
     elif python and found.rules:
@@ -138,21 +144,25 @@ def _check(seed: int, save: Path | None, out: Path | None, *, python: bool, json
         check_sheet(out)
 
 
-def _write(policies: Policies, found: Frontier, save: Path | None, out: Path | None) -> list[str]:
-    """Write the files that were asked for; what to say of them."""
+def write_rule(graph: StateGraph, rules: Sequence[RuleOfThumb], save: Path | None) -> list[str]:
+    """Keep the last of the rules, if that was asked for; what to say of it."""
     from rollwise.documents.parts import as_json
     from rollwise.machine.atomic_files import write_text
 
-    said = list[str]()
-    if save is not None and found.rules:
-        write_text(save, as_json(found.rules[-1].rule.document(policies.graph)) + "\n")
-        said.append(f"Saved to {save}.")
-    if out is not None and found.rules:
-        from rollwise.report.cheat_sheet import write_sheet
+    if save is None or not rules:
+        return []
+    write_text(save, as_json(rules[-1].rule.document(graph)) + "\n")
+    return [f"Saved to {save}."]
 
-        write_sheet(policies, found, out)
-        said.append(f"Written to {out}.")
-    return said
+
+def _write(policies: Policies, found: Frontier, out: Path | None) -> list[str]:
+    """Write the sheet that was asked for; what to say of it."""
+    if out is None or not found.rules:
+        return []
+    from rollwise.report.cheat_sheet import write_sheet
+
+    write_sheet(policies, found, out)
+    return [f"Written to {out}."]
 
 
 def _print(document: dict[str, Any], graph: StateGraph, found: Frontier) -> None:
@@ -186,6 +196,11 @@ def _print(document: dict[str, Any], graph: StateGraph, found: Frontier) -> None
         f"the best of {found.scored:,} rules that were scored (seed {found.seed}), and perhaps not "
         "the best there are"
     )
+    tell_time(found)
+
+
+def tell_time(found: Frontier) -> None:
+    """That time ended the search, if it did."""
     if found.timed_out:
         typer.echo(
             "time ended the search, so the same seed may find other rules next time; "

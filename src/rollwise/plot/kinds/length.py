@@ -31,7 +31,9 @@ def _parts(graph: StateGraph, found: Lengths) -> list[tuple[str, Floats, str]]:
     if graph.players == 1:
         parts = [("won", found.first, BLUE), ("lost", found.second, ORANGE)]
         return [*parts, ("the game ends", found.other, BLUE)]
-    if graph.players > 2 or graph.lotteries.reward.any():  # the last move doesn't say who has gained
+    if (
+        graph.players > 2 or graph.lotteries.reward.any()
+    ):  # the last move doesn't say who has gained
         return [("the game ends", found.chance, BLUE)]
     return [
         ("the first player wins", found.first, BLUE),
