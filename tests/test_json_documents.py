@@ -36,6 +36,7 @@ from rollwise.documents.scores import contest_document
 from rollwise.games.pig import Pig
 from rollwise.games.threes import Threes
 
+EXAMPLES = Path(__file__).parent.parent / "examples"
 OUTLINES = Path(__file__).parent / "json_documents.json"
 PLACE = "banked=5,rival=5,turn=3"
 DIE = "to_roll=1,take_two=0,threes=0,ones=0,twos=0,fours=0,fives=0,sixes=0"
@@ -93,7 +94,11 @@ COMMANDS = [
     "simulate threes dice=2 --policy optimal --games 300 --seed 5 --no-exact",
     "solve pig target=10",
     "solve pig players=3 target=3",
+    "solve pig players=3 target=4 --time-limit 1e-9",
+    "solve standoff.py:Standoff --starts 6",
     "tournament pig players=3 target=3 --policies random,optimal",
+    "tournament pig players=3 target=3 --policies random,optimal --no-exact --games 30 --seed 1",
+    "thumb pig players=3 target=3 --evaluations 5",
     "learn pig players=3 target=3 --games 100 --seed 1",
     "solve pig target=5 --method exact",
     "solve pig target=5 --method value-iteration --sound",
@@ -120,6 +125,7 @@ COMMANDS = [
 
 def lay_files(folder: Path) -> None:
     (folder / "scores.txt").write_text(SCORES)
+    (folder / "standoff.py").write_text((EXAMPLES / "standoff.py").read_text())
     (folder / "more.txt").write_text(SCORES * 6)
     (folder / "one.csv").write_text(JUDGED)
     (folder / "pig.game").write_text(GAMES)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -15,42 +13,16 @@ from cli_runner import refusal, run
 import rollwise
 from rollwise.analysis.thumb.seats import find_seats_rules
 from rollwise.errors import UsageError
-from rollwise.game import PASS, WIN, Game, won_by
 from rollwise.games import create, find
 from rollwise.games.pig import Pig
 from rollwise.graph.choices import has_choice
+from rollwise.many.players import Players
 from rollwise.many.table import evaluate_seats, respond_to
+from rollwise.many.tournament import simulated_tournament, tournament_of_many
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 WHO_STOPS = f"{EXAMPLES}/who_stops.py:WhoStops"
-NEXT, LAST = won_by(1), won_by(2)
-
-
-class Step(NamedTuple):
-    step: int
-
-
-@dataclass(frozen=True)
-class KingMaker(Game):
-    """The first two walk; then the third, who can't win, says which of them does."""
-
-    players: ClassVar[int] = 3
-    action_names: ClassVar = ("the next", "the last")
-
-    def start(self):
-        return Step(0)
-
-    def actions(self, s):
-        yield 0
-        if s.step == 2:
-            yield 1
-
-    def outcomes(self, s, action):
-        if s.step < 2:
-            yield 3, PASS, Step(s.step + 1)
-            yield 1, WIN, s
-        else:
-            yield 1, LAST if action else NEXT, s
+KING_MAKER, STANDOFF = f"{EXAMPLES}/king_maker.py:KingMaker", f"{EXAMPLES}/standoff.py:Standoff"
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +34,7 @@ def pig():
 
 
 def test_the_range_over_all_ties():
-    found = rollwise.equilibrium(KingMaker())
+    found = rollwise.equilibrium(create(find(KING_MAKER), {}))
     ties = found.ties
     assert (ties.positions, ties.mattering, ties.largest) == (1, 1, 1.0)
     walked = 9 / 16  # nobody has won when the third is asked
@@ -225,28 +197,6 @@ def test_a_report_of_a_game_without_a_choice():
 # ---- other equilibria, and time
 
 
-@dataclass(frozen=True)
-class Standoff(Game):
-    """Stop, or wait: it is best to do what the others do."""
-
-    players: ClassVar[int] = 3
-    action_names: ClassVar = ("wait", "stop")
-
-    def start(self):
-        return Step(0)
-
-    def actions(self, s):
-        yield 0
-        yield 1
-
-    def outcomes(self, s, action):
-        if action:
-            yield 1, rollwise.shared(3, 5, 2), s
-        else:
-            yield 9, PASS, s
-            yield 1, rollwise.shared(1, 1, 1), s
-
-
 def standoffs():
     """The equilibria of a standoff, by its equations: how likely one stops, and the values.
 
@@ -271,7 +221,7 @@ def standoffs():
 
 
 def test_all_three_equilibria_of_a_standoff():
-    first = rollwise.equilibrium(Standoff())
+    first = rollwise.equilibrium(create(find(STANDOFF), {}))
     known = standoffs()
     others = first.others(6, seed=1)
     assert others.components == 1
@@ -303,13 +253,12 @@ def test_no_other_equilibrium_is_found(pig):
 
 
 def test_other_equilibria_are_printed():
-    standoff = f"{__file__}:Standoff"
-    done = run("solve", standoff, "--starts", "6", "--json")
+    done = run("solve", STANDOFF, "--starts", "6", "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)["others"]
     assert [one["differing_positions"] for one in document["found"]] == [1, 1]
     assert all(one["deviation_gain"] < 1e-12 for one in document["found"])
-    assert "another: 0." in run("solve", standoff, "--starts", "6").stdout
+    assert "another: 0." in run("solve", STANDOFF, "--starts", "6").stdout
 
 
 def test_time_ends_a_search():
@@ -390,3 +339,41 @@ def test_a_rule_is_on_the_report(pig):
     text = pig.report(rules=30).html
     assert "<div class='rule'><p>" in text
     assert "Among others who play the equilibrium it costs" in text
+
+
+# ---- estimates
+
+
+def test_a_simulated_tournament_is_near_the_exact_one():
+    table = Players.of(Pig(4, players=3))
+    seated = [table.find(name) for name in ("random", "hold-at-20")]
+    exact = tournament_of_many(table.graph, seated)
+    found = simulated_tournament(table.graph, seated, 3_000, seed=1)
+    assert found.error_bound is None
+    assert found.games == 3_000
+    assert np.all(np.abs(found.results - exact.results) < 5 * found.standard_errors)
+    assert 0.001 < found.standard_errors.max() < 0.01
+    assert np.abs(found.among - exact.among).max() < 0.05
+    again = simulated_tournament(table.graph, seated, 3_000, seed=1)
+    assert np.array_equal(again.results, found.results)
+    with pytest.raises(UsageError, match="at least 6"):
+        simulated_tournament(table.graph, seated, 5)
+    entered = ("tournament", "pig", "players=3", "target=4", "--policies", "random,hold-at-20")
+    done = run(*entered, "--no-exact", "--games", "60", "--seed", "1")
+    assert "8 seatings of 60 games each, seed 1" in done.stdout
+    assert "estimated ± the standard error" in done.stdout
+    assert "--games goes with --no-exact" in refusal(*entered, "--games", "60")
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_what_was_learned_is_kept_as_a_policy(tmp_path, ending):
+    game = ("pig", "players=3", "target=4")
+    learned = ("learn", *game, "--games", "200", "--seed", "1")
+    done = run(*learned, "--save", f"l.{ending}", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    shares = run("evaluate", *game, "--policy", f"l.{ending}", "--json", cwd=tmp_path)
+    assert json.loads(shares.stdout)["win_probabilities"] == pytest.approx(
+        document["win_probabilities"], abs=1e-12
+    )
+    assert "is kept as a table" in refusal(*learned, "--save", "l.npz")

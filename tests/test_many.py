@@ -587,7 +587,7 @@ def test_a_tournament_is_printed():
     lines = printed(*entered).splitlines()
     assert lines[0].endswith("8 seatings")
     assert lines[2].startswith("optimal")
-    assert "--games isn't for games of three" in refusal(*entered, "--games", "50")
+    assert "--workers isn't for games of three" in refusal(*entered, "--workers", "2")
 
 
 @pytest.mark.parametrize(("players", "target"), [(2, 10), (3, 5), (3, 10), (4, 5)])

@@ -88,7 +88,7 @@ def require_two(game: Game) -> None:
             + spelled(
                 python="rollwise.equilibrium(game) solves it",
                 command_line="solve, table, advise, evaluate, respond, simulate, tournament, "
-                "learn, play, review, drill, plot and report take more",
+                "learn, thumb, plot, report, play, review and drill take more",
             ),
             game,
         )

@@ -34,9 +34,13 @@ if TYPE_CHECKING:
     from rollwise.analysis.thumb.seats import SeatsFrontier
     from rollwise.game import Game
     from rollwise.graph import StateGraph
+    from rollwise.graph.policies import Policy
     from rollwise.many.equilibrium import Equilibrium
     from rollwise.many.others import OtherEquilibria
+    from rollwise.many.tournament import SeatsTournament
 
+SEATING_GAMES = 10_000
+_DIGITS = {3: "three", 6: "six"}
 SHOWN, NAMED, GAMES = 40, 3, 100_000  # rows, components, games
 
 
@@ -354,35 +358,70 @@ def simulate(
     typer.echo(f"  {played.moves:.1f} actions in a game")
 
 
-def tournament(game: Game, *, policies: str, max_states: int | None, json: bool) -> None:
+def tournament(
+    game: Game,
+    *,
+    policies: str,
+    games: int | None,
+    seed: int | None,
+    exact: bool,
+    max_states: int | None,
+    json: bool,
+) -> None:
     """Let policies play in every seating, and print what each has."""
-    from rich.table import Table
-
     from rollwise.many.kept import players
-    from rollwise.many.tournament import tournament_of_many
+    from rollwise.many.tournament import simulated_tournament, tournament_of_many
 
+    if exact:
+        refuse("goes with --no-exact: nothing is simulated", games=games, seed=seed)
     names = [name.strip() for name in policies.split(",") if name.strip()]
     with Progress() as progress:
         known = players(game, max_states=max_states, progress=progress.listener)
-        entered = [known.find(name) for name in names]
-        found = tournament_of_many(known.graph, entered, progress.listener)
+        graph, entered = known.graph, [known.find(name) for name in names]
+        if exact:
+            found = tournament_of_many(graph, entered, progress.listener)
+        else:
+            found = simulated_tournament(
+                graph,
+                entered,
+                SEATING_GAMES if games is None else games,
+                seed=seed,
+                progress=progress.listener,
+            )
     if json:
-        print_json(tournament_of_many_document(known.graph, found))
+        print_json(tournament_of_many_document(graph, found))
         return
-    typer.echo(f"{known.graph.title}: {len(names) ** known.players:,} seatings")
+    _print_tournament(graph, found)
+
+
+def _print_tournament(graph: StateGraph, found: SeatsTournament) -> None:
+    from rich.table import Table
+
+    m = len(found.policies)
     shown = Table(box=None, padding=(0, 2, 0, 0))
     shown.add_column("policy")
     for head in ("in a seat", *(f"among {name}" for name in found.policies)):
         shown.add_column(head, justify="right")
-    numbers, sure = in_common(column(found.results.tolist(), [found.error_bound] * len(names)))
-    for i in sorted(range(len(names)), key=lambda i: -found.results[i]):
-        cells = [f"{share:.6f}" for share in found.among[i].tolist()]
+    errors = found.standard_errors
+    if errors is None:
+        assert found.error_bound is not None
+        numbers, sure = in_common(column(found.results.tolist(), [found.error_bound] * m))
+        head, digits = "", 6
+        said = f"certified ± {sure}"
+    else:
+        pairs = zip(found.results.tolist(), errors.tolist(), strict=True)
+        numbers = [str(estimated(*pair)) for pair in pairs]
+        head, digits = f" of {found.games:,} games each, seed {found.seed}", 3
+        said = "estimated ± the standard error"
+    typer.echo(f"{graph.title}: {found.seatings:,} seatings{head}")
+    for i in sorted(range(m), key=lambda i: -found.results[i]):
+        cells = [f"{share:.{digits}f}" for share in found.among[i].tolist()]
         shown.add_row(found.policies[i], numbers[i], *cells)
     print_table(shown)
-    what = "expected payoff" if has_payoffs(known.graph) else "win probability"
+    what = "expected payoff" if has_payoffs(graph) else "win probability"
     typer.echo(
-        f"{what} of a seat (certified ± {sure}), over all seatings but those in which "
-        "all play alike; and of one among others who all play alike, to six decimals"
+        f"{what} of a seat ({said}), over all seatings but those in which all play "
+        f"alike; and of one among others who all play alike, to {_DIGITS[digits]} decimals"
     )
 
 
@@ -392,6 +431,7 @@ def learn(
     games: int,
     explore: float | None,
     seed: int | None,
+    save: Path | None,
     max_states: int | None,
     json: bool,
 ) -> None:
@@ -399,6 +439,12 @@ def learn(
     from rollwise.many.learning import learn_seats
     from rollwise.many.seats import build_seats
 
+    if save is not None and save.suffix not in (".csv", ".parquet"):
+        raise UsageError(
+            f"--save {save}: with three players or more what was learned is kept as a table, in a "
+            ".csv or .parquet file, which is a policy for other commands"
+        )
+    check_place(save)
     with Progress() as progress:
         graph = build_seats(game, max_states=max_states, progress=progress.listener)
         found = learn_seats(
@@ -408,6 +454,8 @@ def learn(
             seed=seed,
             progress=progress.listener,
         )
+    if save is not None:
+        _save_policy(graph, found.policy, save)
     document = learned_seats_document(graph, found)
     if json:
         print_json(document)
@@ -426,6 +474,21 @@ def learn(
         f"  (certified ± {sure}) of what was learned, played by all; the best response of a seat "
         f"gains at most {max(found.gains):.6f} from the start, and in an equilibrium nothing"
     )
+    if save is not None:
+        typer.echo(f"Saved to {save}.")
+
+
+def _save_policy(graph: StateGraph, policy: Policy, path: Path) -> None:
+    """Keep a policy as a table, which is a policy where it is typed."""
+    from rollwise.answer.references import policy_table
+    from rollwise.machine.parquet_files import write_parquet
+
+    frame = policy_table(graph, policy)
+    if path.suffix == ".parquet":
+        write_atomically(path, lambda place: write_parquet(frame, place, {}))
+    else:
+        text = frame.write_csv()
+        write_atomically(path, lambda place: place.write_text(text, encoding="utf-8", newline="\n"))
 
 
 def thumb(

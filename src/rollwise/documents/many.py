@@ -137,13 +137,17 @@ def played_document(graph: StateGraph, found: Played, exact: Shares | None) -> D
 
 def tournament_of_many_document(graph: StateGraph, found: SeatsTournament) -> Document:
     """What each policy has at all tables that it sits at."""
+    errors = found.standard_errors
     return {
         **game_head(graph),
         "players": graph.players,
         "policies": list(found.policies),
         "results": found.results.tolist(),
         "among": found.among.tolist(),
-        "error_bound": number_or_none(found.error_bound),
+        "error_bound": None if found.error_bound is None else number_or_none(found.error_bound),
+        "standard_errors": None if errors is None else errors.tolist(),
+        "games": found.games,
+        "seed": found.seed,
     }
 
 

@@ -1,4 +1,4 @@
-"""Tournaments of three or more at a table: every seating of some policies, exactly."""
+"""Tournaments of three or more at a table: every seating of some policies, exact or simulated."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy
 from rollwise.many.seats import seen_from
+from rollwise.many.table import simulate_seats
+from rollwise.numbers.randomness import check_seed, fresh_seed
 
 Floats = NDArray[np.float64]
 MOST_SEATINGS = 1024
@@ -26,20 +28,30 @@ class SeatsTournament:
     Attributes
     ----------
     policies : tuple of str
+    seatings : int
+        In how many ways they can sit.
     results : (n,) float64
         The share of a win that each has in a seat, on the average over all seatings in which not
         all seats play alike.
     among : (n, n) float64
         What the row's policy has alone among the column's, on the average over its seats; along
         the diagonal an even share.
-    error_bound : float
-        Of each of them; proved.
+    error_bound : float or None
+        Of each of them; proved. None where games were played.
+    standard_errors : (n,) float64 or None
+        Of the results, where games were played.
+    games, seed : int or None
+        Games of each seating, and the seed of the first.
     """
 
     policies: tuple[str, ...]
+    seatings: int
     results: Floats
     among: Floats = field(repr=False)
-    error_bound: float
+    error_bound: float | None
+    standard_errors: Floats | None = field(default=None, repr=False)
+    games: int | None = None
+    seed: int | None = None
 
 
 def tournament_of_many(
@@ -56,15 +68,8 @@ def tournament_of_many(
     policies : sequence of Policy
         At least two, with different names.
     """
-    names = tuple(policy.name for policy in policies)
+    names = _check(graph, policies)
     n, m, size = graph.players, len(policies), graph.n_states
-    if m < 2 or len(set(names)) < m:
-        raise UsageError("a tournament needs at least two policies, each entered once")
-    if m**n > MOST_SEATINGS:
-        raise UsageError(
-            f"{m} policies can take {n} seats in {m**n:,} ways; a tournament has at most "
-            f"{MOST_SEATINGS:,}: enter fewer"
-        )
     totals, counts, among = np.zeros(m), np.zeros(m), np.zeros((m, m))
     bound = 0.0
     for done, seating in enumerate(product(range(m), repeat=n), 1):
@@ -74,12 +79,73 @@ def tournament_of_many(
         starts = np.arange(n) * size
         share = float(found.values[starts].mean())
         bound = max(bound, float(certificate.bounds[starts].max()))
-        mine, others = seating[0], set(seating[1:])
-        if others != {mine}:
-            totals[mine] += share
-            counts[mine] += 1
-        if len(others) == 1:
-            among[mine, others.pop()] = share
+        _count(seating, share, totals, counts, among)
         if progress is not None:
             progress("seatings", done, m**n)
-    return SeatsTournament(names, totals / counts, among, bound + 2.0**-50)
+    return SeatsTournament(names, m**n, totals / counts, among, bound + 2.0**-50)
+
+
+def simulated_tournament(
+    graph: StateGraph,
+    policies: Sequence[Policy],
+    games: int,
+    *,
+    seed: int | None = None,
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> SeatsTournament:
+    """Let policies play many games in every seating, where the exact results take too long.
+
+    Parameters
+    ----------
+    games : int
+        Of each seating, in equal parts with each of its seats first to move.
+    """
+    names = _check(graph, policies)
+    n, m = graph.players, len(policies)
+    if games < 2 * n:
+        raise UsageError(f"games is {games}; it must be at least {2 * n}, two for each first mover")
+    drawn = fresh_seed() if seed is None else check_seed(seed)
+    totals, counts, among = np.zeros(m), np.zeros(m), np.zeros((m, m))
+    spread = np.zeros(m)
+    for done, seating in enumerate(product(range(m), repeat=n)):
+        share, variance = 0.0, 0.0
+        for first in range(n):  # the policy that counts has the seat that is so far behind
+            seated = [policies[seating[(k - first) % n]] for k in range(n)]
+            place = drawn + done * n + first
+            played = simulate_seats(graph, seated, games=games // n, seed=place)
+            share += played.win_rates[first] / n
+            variance += (played.standard_errors[first] / n) ** 2
+        if _count(seating, share, totals, counts, among):
+            spread[seating[0]] += variance
+        if progress is not None:
+            progress("seatings", done + 1, m**n)
+    errors = np.sqrt(spread) / counts
+    return SeatsTournament(names, m**n, totals / counts, among, None, errors, games // n * n, drawn)
+
+
+def _check(graph: StateGraph, policies: Sequence[Policy]) -> tuple[str, ...]:
+    """The names of the policies, if they can be in a tournament."""
+    names = tuple(policy.name for policy in policies)
+    n, m = graph.players, len(policies)
+    if m < 2 or len(set(names)) < m:
+        raise UsageError("a tournament needs at least two policies, each entered once")
+    if m**n > MOST_SEATINGS:
+        raise UsageError(
+            f"{m} policies can take {n} seats in {m**n:,} ways; a tournament has at most "
+            f"{MOST_SEATINGS:,}: enter fewer"
+        )
+    return names
+
+
+def _count(
+    seating: Sequence[int], share: float, totals: Floats, counts: Floats, among: Floats
+) -> bool:
+    """Count what the first of a seating has, if not all play alike; whether it counts."""
+    mine, others = seating[0], set(seating[1:])
+    if len(others) == 1:
+        among[mine, min(others)] = share
+    if others == {mine}:
+        return False
+    totals[mine] += share
+    counts[mine] += 1
+    return True

@@ -74,7 +74,7 @@ ResumeOption = Annotated[
 
 
 @app.command("learn")
-@also_for_many("games", "explore", "seed", "max_states", "json")
+@also_for_many("games", "explore", "seed", "save", "max_states", "json")
 def learn(
     game: GameArgument,
     parameters: ParametersArgument = None,

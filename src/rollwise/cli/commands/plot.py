@@ -114,7 +114,7 @@ def plot(
     no_cache: NoCacheOption = False,
 ) -> None:
     """Draw the answer: the policy, values, boundaries, lengths and more."""
-    from rollwise.plot import check_choices, check_players, find_kind, require_plotly
+    from rollwise.plot import check_choices, find_kind, require_plotly
     from rollwise.plot import plot as draw
     from rollwise.plot.pages import check_target, write_figure
 
@@ -142,7 +142,6 @@ def plot(
         )
     check_choices(kind, **choices)
     chosen = as_played(read_game(game, words), Form(chase, target, contest, ties, with_score))
-    check_players(kind, chosen.name, chosen.players)
     place = Path(f"{chosen.name}-{kind}.html") if out is None else out
     check_target(place)
     if place.suffix == ".html":
@@ -163,7 +162,9 @@ def _solved(
 ) -> Solution:
     """The answer; of a game that is too large for one graph, in the positions that are drawn."""
     from rollwise.answer.solution import Solution
+    from rollwise.plot import check_players
 
+    check_players(kind, game.name, game.players)
     try:
         found = in_all_states(solve_or_open(game, load, max_states))
     except ForMorePlayers as error:

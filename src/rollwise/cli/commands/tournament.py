@@ -43,7 +43,7 @@ GAMES = 1_000_000
 
 
 @app.command("tournament")
-@also_for_many("policies", "max_states", "json")
+@also_for_many("policies", "games", "seed", "exact", "max_states", "json")
 def tournament(
     game: GameArgument,
     parameters: ParametersArgument = None,
