@@ -13,6 +13,7 @@ from cli_runner import refusal, run
 import rollwise
 from rollwise.analysis.thumb.seats import find_seats_rules
 from rollwise.errors import UsageError
+from rollwise.game import PASS
 from rollwise.games import create, find
 from rollwise.games.pig import Pig
 from rollwise.graph.choices import has_choice
@@ -46,9 +47,7 @@ def test_the_range_over_all_ties():
 
 def test_ties_by_every_way_to_break_them():
     """Each pure way to choose among what is equally good, evaluated as a chain."""
-    found = rollwise.equilibrium(
-        create(find(f"{EXAMPLES}/knock_out.py:KnockOut"), {"players": "3"})
-    )
+    found = rollwise.equilibrium(create(find("knock-out"), {"players": "3"}))
     assert not found.ties.mattering
     assert found.ties.lowest == found.ties.highest == found.win_probabilities
 
@@ -189,7 +188,7 @@ def test_a_report_of_three(pig, tmp_path):
 
 def test_a_report_of_a_game_without_a_choice():
     pytest.importorskip("plotly")
-    game = create(find(f"{EXAMPLES}/left_center_right.py:LeftCenterRight"), {"players": "3"})
+    game = create(find("left-center-right"), {"players": "3"})
     text = rollwise.equilibrium(game).report().html
     assert "never have a choice" in text
 
@@ -377,3 +376,33 @@ def test_what_was_learned_is_kept_as_a_policy(tmp_path, ending):
         document["win_probabilities"], abs=1e-12
     )
     assert "is kept as a table" in refusal(*learned, "--save", "l.npz")
+
+
+# ---- payoffs
+
+
+def test_a_game_for_payoffs_is_looked_at_as_well():
+    """A standoff for points: all that a seat has is 30 times as much, less 7."""
+    plain = create(find(STANDOFF), {})
+    stopped, even = rollwise.payoffs(2, 8, -1), rollwise.payoffs(3, 3, 3)
+
+    class Paid(type(plain)):
+        def outcomes(self, s, action):
+            for ways, then, after in super().outcomes(s, action):
+                yield ways, then if then == PASS else stopped if action else even, after
+
+    one, found = rollwise.equilibrium(plain), rollwise.equilibrium(Paid())
+    assert found.payoffs == pytest.approx(30 * np.array(one.worth) - 7, abs=1e-11)
+    assert found.seen.value == pytest.approx(found.payoffs[0], abs=1e-11)
+    assert found.seen.regret == pytest.approx(15 * one.seen.regret, abs=1e-11)
+    assert found.seen.said_of(0) == ["the next 3.0000, 2 after 3.0000"]
+    assert found.ties.lowest == pytest.approx(found.payoffs, abs=1e-11)
+    others = [sorted(other.found.payoffs) for other in found.others(6).others]
+    assert sorted(others)[0] == pytest.approx((-1, 2, 8), abs=1e-11)
+    assert len(others) == 2
+    rules, known = (find_seats_rules(it, 1, evaluations=5).rules for it in (found, one))
+    for rule, same in zip(rules, known, strict=True):
+        assert rule.losses == pytest.approx(30 * np.array(same.losses), abs=1e-10)
+        assert rule.of_search.loss == pytest.approx(rule.loss, abs=1e-10)
+    if pytest.importorskip("plotly"):
+        assert "Each is paid so much on average" in found.report().html

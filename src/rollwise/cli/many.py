@@ -155,7 +155,7 @@ def _tell_others(others: OtherEquilibria) -> None:
     for other in others.others:
         found = other.found
         bounds = [found.error_bound] * found.players
-        numbers, told = in_common(column(found.win_probabilities, bounds))
+        numbers, told = in_common(column(found.worth, bounds))
         typer.echo(
             f"    another: {', '.join(numbers)} (certified ± {told}); nobody gains more than "
             f"{rounded_up(found.deviation_gain)} (proved)"
@@ -542,20 +542,20 @@ def _print_rules(found: Equilibrium, rules: SeatsFrontier) -> None:
     if not rules.rules:
         typer.echo("no rule was found")
         return
+    scale, unit = (1.0, "points") if has_payoffs(found.graph) else (100.0, "percentage points")
     shown = Table(box=None, padding=(0, 2, 0, 0))
     seats = [f"seat {seat}" for seat in range(1, found.players + 1)]
     for name in ("integers", "loss", *seats, "gain against it"):
         shown.add_column(name, justify="right")
     shown.add_column("rule", overflow="fold")
     for rule in rules.rules:
-        cells = [f"{100 * x:z.4f}" for x in (rule.loss, *rule.losses, rule.gain)]
+        cells = [f"{scale * x:z.4f}" for x in (rule.loss, *rule.losses, rule.gain)]
         shown.add_row(str(rule.of_search.numbers), *cells, rule.text)
     print_table(shown)
     worst = max(max(rule.error_bound, rule.gain_bound) for rule in rules.rules)
     typer.echo(
-        "losses in percentage points (certified ± "
-        f"{rounded_up(100 * worst)}) where all others play the equilibrium: on average over the "
-        "seats, and in each; the gain is that of a best response where all play the rule. These "
-        f"are the best of {rules.search.scored:,} rules that were scored (seed "
-        f"{rules.search.seed}), and perhaps not the best there are"
+        f"losses in {unit} (certified ± {rounded_up(scale * worst)}) where all others play the "
+        "equilibrium: on average over the seats, and in each; the gain is that of a best response "
+        f"where all play the rule. These are the best of {rules.search.scored:,} rules that were "
+        f"scored (seed {rules.search.seed}), and perhaps not the best there are"
     )

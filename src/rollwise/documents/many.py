@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 1_000  # components that are named
 
+
 def _worth(graph: StateGraph) -> str:
     """The key of what each seat gets."""
     return "payoffs" if graph.lotteries.has_seat_payoffs() else "win_probabilities"
@@ -74,7 +75,7 @@ def others_document(found: OtherEquilibria) -> Document:
         "components_by_support": found.components,
         "found": [
             {
-                "win_probabilities": list(other.found.win_probabilities),
+                _worth(other.found.graph): list(other.found.worth),
                 "error_bound": number_or_none(other.found.error_bound),
                 "deviation_gain": number_or_none(other.found.deviation_gain),
                 "differing_positions": other.differing,

@@ -8,6 +8,7 @@ What the others have from a position is in the equilibrium.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -16,12 +17,13 @@ from numpy.typing import NDArray
 
 from rollwise.answer.solution import Choices, Solution
 from rollwise.errors import UsageError
+from rollwise.graph import StateGraph
 from rollwise.graph.choices import actions_of, has_ties
 from rollwise.graph.policies import Policy
 from rollwise.kernels.many import worth_of_actions
 from rollwise.many.equilibrium import Equilibrium
 from rollwise.many.mixing import MARGIN
-from rollwise.many.seats import tables_of
+from rollwise.many.seats import Stakes, tables_of
 
 Floats = NDArray[np.float64]
 
@@ -42,12 +44,14 @@ class MoverView(Solution):
     @classmethod
     def of(cls, found: Equilibrium) -> MoverView:
         """That of an equilibrium."""
+        graph, stakes = found.graph, Stakes.of(found.graph)
+        bounds = found.error_bounds[:, 0] + float(stakes.span) * MARGIN
         return cls(
-            found.graph,
+            graph,
             found.game,
             "equilibrium",
-            2.0 * found.values[:, 0] - 1.0,
-            2.0 * (found.error_bounds[:, 0] + MARGIN),
+            _as_value(graph, found.values[:, 0]),
+            bounds if graph.has_stakes else 2.0 * bounds,
             seconds=found.seconds,
             kept_from=found.kept_from,
             found=found,
@@ -60,7 +64,7 @@ class MoverView(Solution):
 
     @cached_property
     def action_values(self) -> Floats:
-        return np.asarray(2.0 * self.action_worths[:, 0] - 1.0)
+        return _as_value(self.graph, self.action_worths[:, 0])
 
     def choices_in(self, states: NDArray[np.int64]) -> Choices:
         actions, _ = actions_of(self.graph, states)
@@ -84,11 +88,17 @@ class MoverView(Solution):
         if np.any((chances > 0) & (chances < 1)):
             pairs = zip(here.action_names, chances.tolist(), strict=True)
             lines.append("mixed: " + ", ".join(f"{name} {100 * p:.2f} %" for name, p in pairs))
-        shares = found.values[state, 1:].tolist()
+        shares = self.texts(found.values[state, 1:].tolist())
         names = ("the next", *(f"{k} after" for k in range(2, found.players)))
         pairs = zip(names, shares, strict=True)
-        lines.append(", ".join(f"{name} {100 * share:.2f} %" for name, share in pairs))
+        lines.append(", ".join(f"{name} {share}" for name, share in pairs))
         return lines
+
+    def texts(self, numbers: Sequence[float], digits: int = 2) -> list[str]:
+        """What seats get, in words: chances to win in percent, or payoffs."""
+        if self.has_stakes:
+            return [f"{number:z.{digits + 2}f}" for number in numbers]
+        return [f"{100 * number:.{digits}f} %" for number in numbers]
 
     def _require_answer(self, what: str) -> None:
         if what not in ("pictures", "a report", "advice"):
@@ -107,5 +117,12 @@ def worths_of_actions(found: Equilibrium) -> Floats:
     graph = found.graph
     worth = np.empty((graph.n_actions, graph.players))
     lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
-    worth_of_actions(np.arange(graph.n_states), *lists, tables_of(graph), found.values, worth)
-    return worth
+    stakes = Stakes.of(graph)
+    units = stakes.units(found.values)
+    worth_of_actions(np.arange(graph.n_states), *lists, tables_of(graph), units, worth)
+    return np.asarray(stakes.paid(worth))
+
+
+def _as_value(graph: StateGraph, worth: Floats) -> Floats:
+    """What a seat gets as the value of a solution: from -1 to 1, or a payoff as it is."""
+    return worth.copy() if graph.has_stakes else 2.0 * worth - 1.0

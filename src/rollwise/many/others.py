@@ -24,7 +24,7 @@ from rollwise.errors import UsageError
 from rollwise.many.equilibrium import Equilibrium, proved
 from rollwise.many.finding import find_profile
 from rollwise.many.mixing import SAME, Component, equilibria_by_support
-from rollwise.many.seats import tables_of
+from rollwise.many.seats import Stakes, tables_of
 from rollwise.numbers.randomness import check_seed
 
 Floats = NDArray[np.float64]
@@ -97,7 +97,7 @@ def find_others(
         if tried == MOST_COMPONENTS:
             break
         tried += 1
-        values = found.values.copy()
+        values = Stakes.of(graph).units(found.values).copy()
         first, last = graph.components.indptr[component : component + 2].tolist()
         at_hand = Component(graph, first, last, tables_of(graph), values)
         here = found.policy.probability[at_hand.actions]
@@ -115,7 +115,7 @@ def _keep(found: Equilibrium, others: list[Other], **how: object) -> bool:
     if profile.unsettled:
         return False
     other = proved(found.graph, found.game, profile, {})
-    if other.deviation_gain > MOST_GAIN:
+    if other.deviation_gain > MOST_GAIN * float(Stakes.of(found.graph).span):
         return False
     differs = _differ(found, other)
     if differs.any() and all(_differ(known.found, other).any() for known in others):
@@ -127,7 +127,7 @@ def _keep(found: Equilibrium, others: list[Other], **how: object) -> bool:
 
 def _differ(one: Equilibrium, two: Equilibrium) -> NDArray[np.bool_]:
     """In which states some seat has something else."""
-    room = one.error_bounds + two.error_bounds + DISTANCE
+    room = one.error_bounds + two.error_bounds + DISTANCE * float(Stakes.of(one.graph).span)
     return np.asarray((np.abs(one.values - two.values) > room).any(axis=1))
 
 

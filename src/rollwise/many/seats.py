@@ -251,17 +251,20 @@ def in_a_drawn_seat(graph: StateGraph, others: Floats) -> StateGraph:
     -------
     StateGraph
         For one player, who wins or loses: where an ending is a share of the win, it is won so
-        often. State 0 is before the seat is drawn; then states stand as in `seen_from`, one place
-        on. So the actions of the player are those of `graph`, one place on.
+        often. A game for payoffs is one for payoffs. State 0 is before the seat is drawn; then
+        states stand as in `seen_from`, one place on. So the actions of the player are those of
+        `graph`, one place on.
     """
     n, size = graph.players, graph.n_states
     alone = seen_from(graph, 0, [None, *[others] * (n - 1)])
     share = alone.outcome_payoff
-    part = (alone.outcome_state < 0) & (share > 0.0) & (share < 1.0)
+    over = alone.outcome_state < 0
+    paid = has_payoffs(graph)
+    part = over & (share > 0.0) & (share < 1.0) & (not paid)
     times = 1 + part.astype(np.int64)
     lost = np.zeros(int(times.sum()), np.bool_)  # the second one of an ending that was a share
     lost[np.cumsum(times)[part] - 1] = True
-    payoff = np.where(alone.outcome_state < 0, np.where(share > 0.0, 1.0, -1.0), 0.0)
+    payoff = share if paid else np.where(over, np.where(share > 0.0, 1.0, -1.0), 0.0)
     payoff = np.where(lost, -1.0, np.repeat(payoff, times))
     weight = np.repeat(alone.outcome_weight.astype(np.float64), times)
     split = np.repeat(np.where(part, share, 1.0), times)

@@ -20,7 +20,7 @@ import numpy as np
 
 from rollwise.kernels.many import mark_ties, sweep_ties
 from rollwise.many.mixing import MARGIN
-from rollwise.many.seats import tables_of
+from rollwise.many.seats import Stakes, tables_of
 
 if TYPE_CHECKING:
     from rollwise.many.equilibrium import Equilibrium
@@ -40,7 +40,7 @@ class Ties:
     mattering : int
         Those of them in which they aren't equally good to another seat.
     largest : float
-        The most that any seat's chance to win changes by the choice in one of them.
+        The most that what any seat has changes by the choice in one of them.
     lowest, highest : tuple of float
         What each seat has from the start over all ways to break them, computed.
     """
@@ -79,13 +79,14 @@ class Ties:
 
 def find_ties(found: Equilibrium) -> Ties:
     """The ties of an equilibrium, and what they change."""
-    graph, values = found.graph, found.values
+    graph, stakes = found.graph, Stakes.of(found.graph)
+    values = stakes.units(found.values)
     probability = found.policy.probability
     lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
     tables = tables_of(graph)
     tied, spread = np.zeros(graph.n_actions, np.bool_), np.zeros(graph.n_states)
     room = np.empty((int(np.diff(graph.action_indptr).max()), found.players))
-    tolerance = 2.0 * (found.error_bound + MARGIN)
+    tolerance = 2.0 * (found.error_bound / float(stakes.span) + MARGIN)
     mark_ties(*lists, tables, values, probability, tolerance, room, tied, spread)
     positions = len(np.unique(graph.action_state[tied]))
     mattering = int(np.count_nonzero(spread > ROUNDING))
@@ -99,7 +100,7 @@ def find_ties(found: Equilibrium) -> Ties:
     return Ties(
         positions,
         mattering,
-        float(spread.max()) if mattering else 0.0,
-        tuple(low[0].tolist()),
-        tuple(high[0].tolist()),
+        float(stakes.span) * float(spread.max()) if mattering else 0.0,
+        tuple(stakes.paid(low[0]).tolist()),
+        tuple(stakes.paid(high[0]).tolist()),
     )

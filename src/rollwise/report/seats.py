@@ -10,7 +10,7 @@ from rollwise.errors import RollwiseError, UsageError
 from rollwise.many.equilibrium import Equilibrium
 from rollwise.many.mover_view import MoverView
 from rollwise.many.table import evaluate_seats, respond_to
-from rollwise.numbers.printed import chance, rounded_up
+from rollwise.numbers.printed import certified, rounded_up
 from rollwise.plot import plot
 from rollwise.plot.pages import embed
 from rollwise.report.facts import Facts
@@ -19,6 +19,10 @@ from rollwise.report.html_parts import marked, scrolled
 MOST_RESPONDED = 100_000  # states; a best response in more takes long
 MOST_MIXED = 20  # positions that are listed
 RANDOM = "random"
+_WORDS = {
+    False: "Each wins so often (a shared win counts in part)",
+    True: "Each is paid so much on average",
+}
 
 
 def equilibrium_of(facts: Facts) -> Equilibrium:
@@ -27,15 +31,23 @@ def equilibrium_of(facts: Facts) -> Equilibrium:
     return facts.solution.found
 
 
+def _scale(facts: Facts) -> tuple[float, str]:
+    """What a loss is multiplied by to be shown, and its unit."""
+    return (1.0, "points") if facts.solution.has_stakes else (100.0, "percentage points")
+
+
 def edge(facts: Facts) -> str:
     """What each seat has, and in what sense."""
     found = equilibrium_of(facts)
+    texts = found.seen.texts(found.worth)
     rows = "".join(
-        f"<tr><td>{seat}</td><td>{100 * share:.2f} %</td>"
-        f"<td>{chance(2 * share - 1, 2 * found.error_bound).number}</td></tr>"
-        for seat, share in enumerate(found.win_probabilities, 1)
+        f"<tr><td>{seat}</td><td>{text}</td><td>{certified(share, found.error_bound).number}"
+        "</td></tr>"
+        for seat, (share, text) in enumerate(zip(found.worth, texts, strict=True), 1)
     )
-    head = "<tr><th>seat</th><th>wins</th><th>as a number</th></tr>"
+    head = (
+        f"<tr><th>seat</th><th>{'gets' if found.payoffs else 'wins'}</th><th>as a number</th></tr>"
+    )
     ties = found.ties
     words = ""
     if ties.positions:
@@ -43,8 +55,8 @@ def edge(facts: Facts) -> str:
     return (
         "<p>With three or more players there is no best play in itself: what is best depends on "
         "what the others do. This is an <b>equilibrium</b>: all play one policy, and nobody gains "
-        "by another one while the others keep to it. Each wins so often (a shared win counts in "
-        f"part):</p>\n{scrolled(head + rows, 'what each seat has')}\n"
+        f"by another one while the others keep to it. {_WORDS[bool(found.payoffs)]}:</p>\n"
+        f"{scrolled(head + rows, 'what each seat has')}\n"
         f"<p>{_sure(found)}</p>{words}"
     )
 
@@ -90,7 +102,7 @@ def mixtures(facts: Facts) -> str:
     for state in found.mixing[:MOST_MIXED].tolist():
         place = html.escape(found.graph.state_text(state))
         for one in found.advise(state):
-            shares = "".join(f"<td>{100 * share:.3f} %</td>" for share in one.values)
+            shares = "".join(f"<td>{share}</td>" for share in found.seen.texts(one.values, 3))
             rows += (
                 f"<tr><td class='text'>{place}</td><td class='act'>{html.escape(one.action)}</td>"
                 f"<td>{100 * one.chance:.5f} %</td>{shares}</tr>"
@@ -117,11 +129,12 @@ def rule(facts: Facts) -> str:
     if not found.rules:
         return ""
     last = found.rules[-1]
-    losses = ", ".join(f"{100 * loss:z.3f}" for loss in last.losses)
+    scale, unit = _scale(facts)
+    losses = ", ".join(f"{scale * loss:z.3f}" for loss in last.losses)
     return (
         "<p>This is short enough to be remembered. Among others who play the equilibrium it costs "
-        f"in the first seat and so on {losses} games in a hundred (certified ± "
-        f"{rounded_up(100 * last.error_bound)}). It is the best of {found.search.scored:,} rules "
+        f"in the first seat and so on {losses} {unit} (certified ± "
+        f"{rounded_up(scale * last.error_bound)}). It is the best of {found.search.scored:,} rules "
         f"that were scored (seed {found.search.seed}), and perhaps not the best there is.</p>\n"
         f"<div class='rule'><p>{html.escape(last.text)}</p></div>"
     )
@@ -134,6 +147,7 @@ def policies(facts: Facts) -> str:
     if not facts.choice.any() or graph.n_states > MOST_RESPONDED:
         return ""
     functions, rows, faults = game.policies(), [], []
+    scale, unit = _scale(facts)
     for name in (*functions, RANDOM):
         about = "Any move, all equally likely."
         if name in functions:
@@ -144,25 +158,25 @@ def policies(facts: Facts) -> str:
             faults.append(f"<p>{html.escape(name)}: {html.escape(str(error))}</p>")
             continue
         cells, behind = "", 0.0
-        for seat, share in enumerate(found.win_probabilities):
+        for seat, share in enumerate(found.worth):
             seated = [found.policy] * found.players
             seated[seat] = policy
             got = evaluate_seats(graph, seated).win_probabilities[seat]
-            cells += f"<td>{100 * got:.2f} %</td>"
+            cells += f"<td>{found.seen.texts([got])[0]}</td>"
             behind += (share - got) / found.players
         response = respond_to(graph, policy)
         pairs = zip(response.best, response.win_probabilities, strict=True)
         gain = max(best - got for best, got in pairs)
         rows.append(
             f"<tr><td class='text'><b>{html.escape(name)}</b><br>{marked(about)}</td>{cells}"
-            f"<td>{100 * behind:.2f}</td><td>{100 * gain:.2f}</td></tr>"
+            f"<td>{scale * behind:z.2f}</td><td>{scale * gain:z.2f}</td></tr>"
         )
     head = "<tr><th class='text'>way to play</th>"
-    head += "".join(f"<th>wins in seat {seat + 1}</th>" for seat in range(found.players))
-    head += "<th>behind (percentage points)</th><th>gain against it</th></tr>"
+    head += "".join(f"<th>in seat {seat + 1}</th>" for seat in range(found.players))
+    head += f"<th>behind ({unit})</th><th>gain against it</th></tr>"
     return (
-        "<p>How each way to play does among others who play the equilibrium, and how many games in "
-        "a hundred it is behind, on average over the seats. The last column is what the best "
+        "<p>How each way to play does among others who play the equilibrium, and how far "
+        "it is behind, on average over the seats. The last column is what the best "
         "response of a seat gains where all others play so.</p>"
         + scrolled(head + "".join(rows), "how each way to play does")
         + "\n".join(faults)

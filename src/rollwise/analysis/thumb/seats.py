@@ -148,7 +148,7 @@ def _certified(found: Equilibrium, of_search: RuleOfThumb, features: Features) -
     worth, certificate, _ = solve_and_certify(seen_from(graph, 0, profile))
     starts = [-seat % n * size for seat in range(n)]
     got = worth.values[starts].tolist()
-    pairs = zip(found.win_probabilities, got, strict=True)
+    pairs = zip(found.worth, got, strict=True)
     response = respond_to(graph, policy)
     gains = zip(response.best, response.win_probabilities, strict=True)
     return SeatsRule(
