@@ -36,7 +36,7 @@ def _game_document(cls: type[Game]) -> Document:
         "heading": cls.heading,
         "description": (inspect.getdoc(cls) or "").partition("\n")[0],
         "players": cls.players,
-        "objective": cls.objective,
+        "objective": cls().objective,  # which may depend on the number of players
         "parameters": [
             {
                 "name": spec.name,
