@@ -141,6 +141,15 @@ def test_rivals_in_each_others_places():
         rollwise.equilibrium(Pig(10, players=3)).plot("rivals")
 
 
+def test_what_the_page_says_of_rivals():
+    found = rollwise.equilibrium(Pig(26, 3, players=3))
+    held = [
+        found.rows(f"banked == 15 and rivals.0 == {one} and rivals.1 == {two} and action == 'hold'")
+        for one, two in ((8, 15), (15, 8))
+    ]
+    assert [rows["turn"].to_list() for rows in held] == [[], [6]]
+
+
 def test_limits_of_two():
     pytest.importorskip("plotly")
     known = rollwise.solve(Pig(60))

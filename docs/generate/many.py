@@ -1,4 +1,4 @@
-"""The table of docs/many-seats.md: Pig for two to five."""
+"""The table of docs/many-seats.md, Pig for two to five, and its picture: two rivals changed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import rollwise
 from rollwise.games.pig import Pig
 from rollwise.many.equilibrium import Equilibrium
 from rollwise.numbers.printed import rounded_up
+from rollwise.plot.pages import write_figure
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "many-seats.md"
+PICTURE = ROOT / "docs" / "images" / "rivals.svg"
 PLACE = re.compile(r"(?<=<!-- from docs/generate/many.py -->\n).*?(?=<!-- end -->)", re.S)
 TARGETS = {
     2: (5, 10, 15, 20, 30, 50, 100),
@@ -42,6 +44,14 @@ def write() -> None:
     head = f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}\n"
     table = "\n" + head + "".join(rows) + "\n"
     PAGE.write_text(PLACE.sub(lambda _: table, page), encoding="utf-8")
+    draw()
+
+
+def draw() -> None:
+    """The picture, for three scores of the mover's own."""
+    found = rollwise.equilibrium(Pig(26, 3, players=3))
+    figure = found.plot("rivals", where="banked == 0 or banked == 7 or banked == 15")
+    write_figure(figure, PICTURE, "Pig for three: two rivals in each other's places")
 
 
 def row(found: Equilibrium) -> str:
