@@ -49,6 +49,7 @@ MOST_ITERATIONS = 400  # of BiCGSTAB, in a step
 COARSE = 1e-2  # moves: while a sweep changes more than that, other actions are chosen
 LEFT = {True: 1e-3, False: 1e-6}  # of the change of a sweep, by a step, coarse or not
 SETTLED = 2e-15  # change of a sweep that is rounding, for each move of the length
+NEAR = 1e5  # times this: where steps don't help any more, that will do
 WIDER = 1.5  # claimed bounds, against what is expected of them
 OUTCOME_BYTES, STATE_BYTES, ANSWER_BYTES = 17, 200, 16  # of a layer, and of what is kept
 
@@ -229,7 +230,7 @@ class PackedLengths:
             before = values[0][:n].copy()
             change = sweeps.choose()
             rounding = SETTLED * float(np.abs(values[0][:n]).max())
-            if change <= rounding or (change >= last and change <= 1e3 * rounding):
+            if change <= rounding or (change >= last and change <= NEAR * rounding):
                 break
             last = change
             moved = values[0][:n] - before
@@ -255,12 +256,16 @@ class PackedLengths:
         moments = [np.zeros(len(lengths)) for _ in sweeps.values]
         for part in moments:
             part[n : sweeps.n_known] = self.moments[later]
+        last = np.inf
         for _ in range(MOST_STEPS):
             before = moments[0][:n].copy()
             change = sweeps.evaluate(moments, brought)
-            scale = float(moments[0][:n].max())
-            if change <= SETTLED * scale or not math.isfinite(change):
+            rounding = SETTLED * float(moments[0][:n].max())
+            if not math.isfinite(change):
                 break
+            if change <= rounding or (change >= last and change <= NEAR * rounding):
+                break
+            last = change
             step = before + stepped(sweeps, moments[0][:n] - before, LEFT[False])
             for part in moments:
                 part[:n] = step
