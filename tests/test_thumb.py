@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stalling_games import Trap
 
-from rollwise.analysis.thumb.frontier import find_rules
+from rollwise.analysis.thumb.frontier import certified_rule, find_rules
 from rollwise.analysis.thumb.score import Scorer
 from rollwise.analysis.thumb.search import Found, Search
 from rollwise.answer.evaluation import best_response, evaluate
@@ -30,7 +32,8 @@ from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.graph.policies import Policy
-from rollwise.thumb.language import Condition, Rule
+from rollwise.thumb.features import Features
+from rollwise.thumb.language import Condition, Feature, Rule
 from rollwise.thumb.sentences import sentence_of
 
 GAMES = {
@@ -171,6 +174,8 @@ def test_bounds_of_multiples_are_rounded_to_what_they_mean():
         ("2*banked + 2*turn <= 7", "banked + turn <= 3"),
         ("2*turn < 6", "turn <= 2"),
         ("-turn <= -3", "-turn <= -3"),
+        ("-2*turn - banked <= -3", "-2*turn - banked <= -3"),
+        ("2*3*turn*banked - 6*rival > 5", "turn*banked - rival >= 1"),
     ]:
         rule = Rule.read({"rule": [{"if": text, "do": "hold"}, {"do": "roll"}]}, graph)
         assert rule.clauses[0].condition.text == same
@@ -275,7 +280,7 @@ def test_preferences_are_searched_for(game):
         ({"rule": [{"if": "turn >= ", "do": "hold"}]}, "isn't a condition"),
         ({"rule": [{"if": "turn == 2", "do": "hold"}]}, "isn't a condition"),
         ({"rule": [{"if": "turn >= 2.5", "do": "hold"}]}, "isn't a condition"),
-        ({"rule": [{"if": "turn*banked >= 2", "do": "hold"}]}, "isn't a condition"),
+        ({"rule": [{"if": "turn*banked*rival >= 2", "do": "hold"}]}, "isn't a condition"),
         ({"rule": [{"if": "turn - turn >= 2", "do": "hold"}]}, "isn't a condition"),
         ({"rule": [{"if": "__import__('os') >= 2", "do": "hold"}]}, "isn't a condition"),
         ({"rule": [{"most": "turn"}]}, "no feature is called 'turn'"),
@@ -376,6 +381,42 @@ def test_where_nothing_has_to_be_remembered():
     found = find_rules(Pig(target=8), 3, evaluations=50)
     assert [(rule.numbers, rule.text) for rule in found.rules] == [(0, "Always roll.")]
     assert abs(found.rules[0].loss) <= found.rules[0].error_bound
+
+
+def test_products():
+    """Two fields multiplied, in the rule, in words, and too large."""
+    graph = build(Pig(target=20))
+    clauses = [{"if": "banked*rival - turn >= 9", "do": "roll"}, {"do": "hold"}]
+    rule = Rule.read({"rule": clauses}, graph)
+    assert rule.numbers == 1
+    assert sentence_of(rule, graph) == (
+        "Roll if banked × rival − turn is at least 9. Otherwise hold."
+    )
+    held = rule.clauses[0].condition.holds(Features(graph).states, {})
+    wanted = [s.fields[0] * s.fields[1] - s.fields[2] >= 9 for s in graph.view]
+    assert held.tolist() == wanted
+    wide = {"x": np.array([1 << 20], np.int32), "y": np.array([1 << 10], np.int32)}
+    with pytest.raises(PolicyError, match="1,073,741,824 in size"):
+        Feature("x", "y", "product").values(wide)
+
+
+def test_super_six_has_a_rule_of_four_integers_that_loses_nothing():
+    """The rule of docs/thumb.md: with 3 sticks in the lid, (mine - 1) * (theirs - 1) counts."""
+    page = (Path(__file__).parents[1] / "docs" / "thumb.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```json\n(.*?)```", page, re.S)
+    written = next(json.loads(block) for block in blocks if "mine*theirs" in block)
+    game = SuperSix(sticks=40)
+    policies = Policies.of(game)
+    found = certified_rule(policies, Rule.read(written, policies.graph, game))
+    assert found.numbers == 4
+    assert abs(found.loss) <= found.error_bound < 1e-12
+    assert abs(found.exploitability) <= found.exploitability_bound < 1e-12
+
+
+def test_games_that_are_too_large_for_one_graph_are_refused():
+    for command in ("thumb", "balance"):
+        said = refusal(command, "pig", "--max-states", "100")
+        assert f"But {command} looks at all positions at once" in said
 
 
 def test_wrong_use():

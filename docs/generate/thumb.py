@@ -71,7 +71,7 @@ def tables(found: Mapping[str, tuple[bool, Frontier]]) -> str:
             f"{frontier.scored:,} rules scored.\n\n| integers | loss | rule |\n|---|---|---|\n"
         )
         for rule in frontier.rules:
-            lines.append(f"| {rule.numbers} | {scale * abs(rule.loss):.4f} | {rule.text} |\n")
+            lines.append(f"| {rule.numbers} | {scale * rule.loss:z.4f} | {rule.text} |\n")
         lines.append("\n")
     return "".join(lines)
 

@@ -6,7 +6,8 @@ import functools
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
@@ -402,6 +403,19 @@ def equilibrium_seen(game: Game, load_from: str | None, max_states: int | None) 
     from rollwise.cli.many import found_or_loaded
 
     return found_or_loaded(game, load_from, max_states).seen
+
+
+@contextmanager
+def in_one_graph(command: str) -> Iterator[None]:
+    """Say of a game that is too large what the command needs, and what other commands can do."""
+    try:
+        yield
+    except TooManyStates as error:
+        raise UsageError(
+            f"{error}. But {command} looks at all positions at once, and an answer by layers "
+            "doesn't do for that: take smaller parameters. Of a game that can be solved by layers, "
+            "`rollwise simulate` estimates who wins and how long it lasts"
+        ) from None
 
 
 def print_json(document: Any) -> None:

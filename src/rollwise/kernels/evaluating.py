@@ -21,6 +21,7 @@ MEMORY = 4  # sweeps that the acceleration looks back on; written out below
 FARTHEST = 1e6  # what a mixture may weigh a sweep with: more is rounding
 PATIENCE = 40  # sweeps before their rate of convergence is judged
 WORTHWHILE = 400  # sweeps that it may then still take
+LEFT_OUT = 2**32 - 1  # in the place of an action: a position that keeps its value
 
 
 class Condensed(NamedTuple):
@@ -48,6 +49,8 @@ class Condensed(NamedTuple):
 def condense(low, high, arranged, values, chosen, condensed):
     """Fill in the condensed system of the chosen actions of a component.
 
+    Positions whose action is `LEFT_OUT` keep their values. No others may read them.
+
     Returns
     -------
     rows, n_feedback : int
@@ -58,6 +61,12 @@ def condense(low, high, arranged, values, chosen, condensed):
     rows = 0
     for i in range(low, high):
         a = chosen[i - low]
+        here = i - low
+        if a == LEFT_OUT:
+            row[here] = 0
+            factor[here] = 0.0
+            offset[here] = values[i]
+            continue
         c = arranged.lottery_indptr[arranged.lottery[a]]
         inside = 0
         only = np.uint32(0)
@@ -72,7 +81,6 @@ def condense(low, high, arranged, values, chosen, condensed):
             else:
                 known += coefficient[c] * values[t]
             c += np.uint32(1)
-        here = i - low
         if inside == 0:
             row[here] = 0
             factor[here] = 0.0

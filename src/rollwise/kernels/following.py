@@ -4,13 +4,21 @@ Both are linear: ``v = constant + C v`` and ``visits = start + transpose(C) visi
 coefficients of the chosen actions. Within a component with one feedback state both are found in
 one pass, in which each state carries what it has apart from the feedback state, and how much of
 the feedback state. Components with more are solved as in `rollwise.kernels.evaluating`.
+
+Where only some positions are asked for, those that play doesn't come to are left out: often most.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from rollwise.kernels.evaluating import accelerated_sweeps, condense, solve_small, spread
+from rollwise.kernels.evaluating import (
+    LEFT_OUT,
+    accelerated_sweeps,
+    condense,
+    solve_small,
+    spread,
+)
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.kernels.recursion import MOST_FEEDBACK, carry_slopes
 
@@ -25,6 +33,8 @@ def follow_plainly(low, high, arranged, values, chosen):
     lottery_indptr, coefficient = arranged.lottery_indptr, arranged.coefficient
     constant = arranged.constant
     for i in range(index(low), index(high)):
+        if chosen[i] == LEFT_OUT:
+            continue
         a = index(chosen[i])
         q = constant[a]
         c = index(lottery_indptr[lottery[a]])
@@ -41,6 +51,8 @@ def follow_one(low, high, arranged, values, chosen, slope):
     lottery_indptr, coefficient = arranged.lottery_indptr, arranged.coefficient
     constant = arranged.constant
     for i in range(index(low), index(high)):
+        if chosen[i] == LEFT_OUT:
+            continue
         a = index(chosen[i])
         q = constant[a]
         d = 0.0
@@ -55,7 +67,45 @@ def follow_one(low, high, arranged, values, chosen, slope):
 
 
 @kernel
-def evaluate_chosen(component_indptr, arranged, chosen, begin, values, slope, slopes, condensed):
+def keep_to(starts, arranged, chosen, kept, waiting):
+    """Leave out the positions that no play comes to.
+
+    Parameters
+    ----------
+    starts : (n,) int64
+        Positions in which play begins.
+    chosen : (n_states,) uint32
+        The action of each position.
+    kept : (n_states,) uint32
+        Filled: the same, but LEFT_OUT at positions that are left out.
+    waiting : (n_states,) uint32
+        Workspace.
+    """
+    target, outcome_indptr = arranged.target, arranged.outcome_indptr
+    for i in range(kept.shape[0]):
+        kept[i] = LEFT_OUT
+    n = 0
+    for k in range(starts.shape[0]):
+        i = starts[k]
+        if kept[i] == LEFT_OUT:
+            kept[i] = chosen[i]
+            waiting[n] = i
+            n += 1
+    while n > 0:
+        n -= 1
+        a = index(kept[waiting[n]])
+        for k in range(index(outcome_indptr[a]), index(outcome_indptr[a + ONE])):
+            t = target[k]
+            if kept[t] == LEFT_OUT:
+                kept[t] = chosen[t]
+                waiting[n] = t
+                n += 1
+
+
+@kernel
+def evaluate_chosen(
+    component_indptr, arranged, chosen, kept, begin, values, slope, slopes, condensed
+):
     """What the chosen actions are worth at each position.
 
     Parameters
@@ -64,10 +114,12 @@ def evaluate_chosen(component_indptr, arranged, chosen, begin, values, slope, sl
     arranged : rollwise.kernels.recursion.Arranged
     chosen : (n_states,) uint32
         An action of each position.
+    kept : (n_states,) uint32
+        The same, but LEFT_OUT at positions whose values aren't asked for, see `keep_to`.
     begin : (n_states,) float64
         Values with which sweeps begin, in components with many feedback states.
     values : (n_states + n_border,) float64
-        Filled.
+        Filled, but for what is left out.
     slope : (n_states + n_border,) float64, all 0
         Workspace, left as it was found.
     slopes, condensed
@@ -82,13 +134,13 @@ def evaluate_chosen(component_indptr, arranged, chosen, begin, values, slope, sl
     for component in range(component_indptr.shape[0] - 1):
         low, high = component_indptr[component], component_indptr[component + 1]
         m = np.int64(arranged.n_feedback[component])
-        if m == 0:
-            follow_plainly(low, high, arranged, values, chosen)
+        if m == 0 or (m == 1 and kept[arranged.feedback[low]] == LEFT_OUT):
+            follow_plainly(low, high, arranged, values, kept)
         elif m == 1:
             f = index(arranged.feedback[low])
             values[f] = 0.0
             slope[f] = 1.0
-            follow_one(low, high, arranged, values, chosen, slope)
+            follow_one(low, high, arranged, values, kept, slope)
             own = 1.0 - slope[f]
             step = values[f] / own if own != 0.0 else np.inf
             for i in range(index(low), index(high)):
@@ -97,27 +149,28 @@ def evaluate_chosen(component_indptr, arranged, chosen, begin, values, slope, sl
             if not np.isfinite(step):
                 return False
         elif m <= MOST_FEEDBACK and m * (high - low) <= slopes.shape[0]:
-            taken = chosen[low:high]
             feedback = arranged.feedback[low : low + m]
             for j in range(m):
                 values[feedback[j]] = 0.0
-            follow_plainly(low, high, arranged, values, chosen)
-            carry_slopes(low, high, m, arranged, taken, slopes)
-            matrix = np.empty((m, m))
+            follow_plainly(low, high, arranged, values, kept)
+            carry_slopes(low, high, m, arranged, chosen[low:high], slopes)
+            matrix = np.zeros((m, m))
             for j in range(m):
                 x[j] = values[feedback[j]]
-                for k in range(m):
-                    matrix[j, k] = -slopes[(feedback[j] - low) * m + k]
+                if kept[feedback[j]] != LEFT_OUT:
+                    for k in range(m):
+                        matrix[j, k] = -slopes[(feedback[j] - low) * m + k]
                 matrix[j, j] += 1.0
             if not solve_small(matrix, x[:m]):
                 return False
             for i in range(low, high):
-                for j in range(m):
-                    values[i] += slopes[(i - low) * m + j] * x[j]
+                if kept[i] != LEFT_OUT:
+                    for j in range(m):
+                        values[i] += slopes[(i - low) * m + j] * x[j]
         else:
-            taken = chosen[low:high]
             for i in range(index(low), index(high)):
                 values[i] = begin[i]
+            taken = kept[low:high]
             rows, n_feedback = condense(low, high, arranged, values, taken, condensed)
             aim = ACCURACY
             if accelerated_sweeps(rows, n_feedback, condensed, 0.0, aim, aim) < 0:

@@ -28,11 +28,16 @@ class Memory:
     ----------
     chosen : (n_states,) uint32
         The action that is followed at each position.
+    kept : (n_states,) uint32
+        The same where it matters.
+    waiting : (n_states,) uint32
     values : (n_states,) float64
         By position: those of the actions that were evaluated last.
     """
 
     chosen: NDArray[np.uint32]
+    kept: NDArray[np.uint32]
+    waiting: NDArray[np.uint32]
     values: Floats
     slope: Floats
     workspace: Workspace
@@ -66,7 +71,9 @@ class Following:
         states = int(np.diff(indptr)[many].max(initial=0))
         outcomes = int(np.diff(begin)[many].max(initial=0))
         workspace = workspace_for(states, outcomes)
-        return Memory(self.first_actions.copy(), np.zeros(n), np.zeros(n), workspace)
+        first = self.first_actions
+        memory = (first.copy(), first.copy(), np.zeros(n, np.uint32), np.zeros(n), np.zeros(n))
+        return Memory(*memory, workspace)
 
     @cached_property
     def first_actions(self) -> NDArray[np.uint32]:
@@ -74,13 +81,26 @@ class Following:
         first: NDArray[np.uint32] = self._recursion.arranged.action_indptr[:-1]
         return first
 
-    def evaluate(self, memory: Memory) -> bool:
-        """Find the values of the chosen actions; False where play may have no end."""
+    def evaluate(self, memory: Memory, starts: NDArray[np.int64] | None = None) -> bool:
+        """Find the values of the chosen actions; False where play may have no end.
+
+        Parameters
+        ----------
+        starts : (n,) int64, optional
+            Only the values of these positions are asked for. Those to which no play from them
+            comes have none then: that is often most.
+        """
+        if starts is None:
+            memory.kept[:] = memory.chosen
+        else:
+            arranged = self._recursion.arranged
+            kernels.keep_to(starts, arranged, memory.chosen, memory.kept, memory.waiting)
         done = heard(
             kernels.evaluate_chosen,
             self._recursion.components.indptr,
             self._recursion.arranged,
             memory.chosen,
+            memory.kept,
             self.begin,
             memory.values,
             memory.slope,

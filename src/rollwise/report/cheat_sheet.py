@@ -144,11 +144,11 @@ def _unit(policies: Policies) -> tuple[float, str]:
 
 def _cost(policies: Policies, rule: RuleOfThumb) -> str:
     scale, unit = _unit(policies)
-    text = f"Against perfect play it loses {scale * rule.loss:.4f} {unit}"
+    text = f"Against perfect play it loses {scale * rule.loss:z.4f} {unit}"
     if rule.loss_second is not None:
         text += (
-            f" on average: {scale * rule.loss_first:.4f} moving first and "
-            f"{scale * rule.loss_second:.4f} moving second"
+            f" on average: {scale * rule.loss_first:z.4f} moving first and "
+            f"{scale * rule.loss_second:z.4f} moving second"
         )
     return f"{text} (certified ± {rounded_up(scale * rule.error_bound)})."
 
@@ -156,7 +156,7 @@ def _cost(policies: Policies, rule: RuleOfThumb) -> str:
 def _table(policies: Policies, found: Frontier) -> str:
     scale, unit = _unit(policies)
     rows = [
-        f"<tr><td>{rule.numbers}</td><td>{scale * rule.loss:.4f}</td>"
+        f"<tr><td>{rule.numbers}</td><td>{scale * rule.loss:z.4f}</td>"
         f"<td class='text'>{html.escape(rule.text)}</td></tr>"
         for rule in found.rules
     ]

@@ -11,9 +11,10 @@ action that has most of the first form; of several, the one with most of the nex
 first. These are forms of features of actions, see `rollwise.thumb.features`.
 
 A condition compares a *form* with a bound. A form is a sum of features with whole numbers before
-them. A feature is a field of the state, a number of the throw, what the rule sheet offers, or the
-larger or smaller of two of these. A bound is a whole number, or a parameter of the game. A clause
-whose action can't be taken is passed over; where none is left, the first action is taken.
+them. A feature is a field of the state, a number of the throw, what the rule sheet offers, or of
+two of these the larger, the smaller or the product: ``mine*theirs``. A bound is a whole number, or
+a parameter of the game. A clause whose action can't be taken is passed over; where none is left,
+the first action is taken.
 
 What has to be remembered are the bound, unless it is 0 or a parameter, and each number before a
 feature other than 1. A condition counts as one at least. So does a form to have most of, and each
@@ -28,7 +29,7 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from math import gcd
+from math import gcd, prod
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,7 @@ from rollwise.thumb.features import Features
 
 Column = NDArray[np.int32]
 LARGEST = 1 << 20  # number that a rule may hold
+LARGEST_PRODUCT = 1 << 26  # of two features
 PAIRS: dict[str, Callable[[Any, Any], Any]] = {"max": np.maximum, "min": np.minimum}
 _ORDER: dict[type[ast.AST], str] = {
     ast.GtE: ">=",
@@ -57,13 +59,13 @@ _DOT = "__dot__"  # a column of a tuple has a name that isn't one to Python: ``b
 
 @dataclass(frozen=True, order=True)
 class Feature:
-    """A column of the states, or the larger or smaller of two.
+    """A column of the states, or of two the larger, the smaller or the product.
 
     Attributes
     ----------
     first, second : str
         Names of columns; `second` is empty where there is one.
-    pair : "max", "min" or empty
+    pair : "max", "min", "product" or empty
     """
 
     first: str
@@ -72,14 +74,29 @@ class Feature:
 
     @property
     def text(self) -> str:
+        if self.is_product:
+            return f"{self.first}*{self.second}"
         return f"{self.pair}({self.first}, {self.second})" if self.pair else self.first
+
+    @property
+    def is_product(self) -> bool:
+        return self.pair == "product"
 
     def values(self, columns: Mapping[str, Column]) -> Column:
         """Its values: (n,) int32."""
         if not self.pair:
             return columns[self.first]
-        found: Column = PAIRS[self.pair](columns[self.first], columns[self.second])
-        return found
+        first, second = columns[self.first], columns[self.second]
+        if not self.is_product:
+            found: Column = PAIRS[self.pair](first, second)
+            return found
+        product = first.astype(np.int64) * second
+        if np.abs(product).max(initial=0) > LARGEST_PRODUCT:
+            raise PolicyError(
+                f"{self.text} is up to {np.abs(product).max():,} in size; a product in a rule of "
+                f"thumb may be {LARGEST_PRODUCT:,} at most"
+            )
+        return product.astype(np.int32)
 
 
 @dataclass(frozen=True)
@@ -426,11 +443,20 @@ class _Reader:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return self._add(terms, node.operand, -factor, number, fault, known)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            times = node.left.value if isinstance(node.left, ast.Constant) else None
-            if type(times) is not int or abs(times * factor) > LARGEST:
+            factors = _factors(node)
+            numbers = [n for part in factors if isinstance(n := self._bound(part), int)]
+            others = [part for part in factors if not isinstance(self._bound(part), int)]
+            factor *= prod(numbers)
+            if abs(factor) > LARGEST or not 1 <= len(others) <= 2:
                 return False
-            return self._add(terms, node.right, times * factor, number, fault, known)
-        feature = self._feature(node, number, known)
+            if len(others) == 1:
+                return self._add(terms, others[0], factor, number, fault, known)
+            if not all(isinstance(part, ast.Name) for part in others):
+                return False
+            first, second = (self._column(part.id, number, known) for part in others)  # type: ignore[attr-defined]
+            feature: Feature | None = Feature(first, second, "product")
+        else:
+            feature = self._feature(node, number, known)
         if feature is None:
             return False
         terms[feature] = terms.get(feature, 0) + factor
@@ -456,6 +482,13 @@ class _Reader:
         if name not in known:
             raise PolicyError(f"clause {number}: {no_such('feature', name, tuple(known))}")
         return name
+
+
+def _factors(node: ast.expr) -> list[ast.expr]:
+    """What is multiplied."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return [*_factors(node.left), *_factors(node.right)]
+    return [node]
 
 
 def whole_parameters(graph: StateGraph) -> dict[str, int]:

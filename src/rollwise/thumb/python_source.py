@@ -121,6 +121,8 @@ class _Writer:
     def _feature(self, feature: Feature, written: Callable[[str], str]) -> str:
         if not feature.pair:
             return written(feature.first)
+        if feature.is_product:
+            return f"{written(feature.first)} * {written(feature.second)}"
         return f"{feature.pair}({written(feature.first)}, {written(feature.second)})"
 
     def _of_state(self, name: str) -> str:

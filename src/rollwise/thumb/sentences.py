@@ -70,7 +70,7 @@ def _when(condition: Condition) -> str:
         rest = Form(tuple((-number, other) for number, other in form.terms[1:]))
         whole = f"{bound // first} plus " if bound else ""
         share = f"{whole}{_share(first)} of {_sum(rest, grouped=True)}"
-        return f"{feature.text} {_beyond(condition)} {share}"
+        return f"{_name(feature)} {_beyond(condition)} {share}"
     plus = Form(tuple(term for term in form.terms if term[0] > 0))
     minus = Form(tuple((-number, other) for number, other in form.terms if number < 0))
     if not minus.terms or bound not in (0,):
@@ -92,14 +92,19 @@ def _beyond(condition: Condition) -> str:
 
 def _either(feature: Feature, at_least: bool) -> str:
     """A feature as the subject of a sentence: one of two columns, or both, or one alone."""
-    if not feature.pair:
-        return feature.text
+    if not feature.pair or feature.is_product:
+        return _name(feature)
     any_of = (feature.pair == "max") == at_least
     return (
         f"{feature.first} or {feature.second}"
         if any_of
         else f"each of {feature.first} and {feature.second}"
     )
+
+
+def _name(feature: Feature) -> str:
+    """A feature with the signs that people write."""
+    return f"{feature.first} × {feature.second}" if feature.is_product else feature.text
 
 
 def _sum(form: Form, *, grouped: bool = False) -> str:
@@ -109,5 +114,5 @@ def _sum(form: Form, *, grouped: bool = False) -> str:
     for number, feature in terms:
         factor = "" if abs(number) == 1 else f"{abs(number)} × "
         sign = (" − " if number < 0 else " + ") if text else ("−" if number < 0 else "")
-        text += f"{sign}{factor}{feature.text}"
+        text += f"{sign}{factor}{_name(feature)}"
     return f"({text})" if grouped and len(terms) > 1 else text

@@ -73,6 +73,7 @@ class Scorer:
         self._best = 0.0
         self._optimal = self._taken_by(optimal)
         self._best = -self.loss(self._optimal)
+        self._following.evaluate(self._memory)
         self._following.begin = self._memory.values.copy()
 
     def _find_choices(self, order: NDArray[np.int32]) -> None:
@@ -148,7 +149,7 @@ class Scorer:
         """
         memory = self._memory if memory is None else memory
         memory.chosen[self._choices] = self._arranged[taken]
-        if not self._following.evaluate(memory):
+        if not self._following.evaluate(memory, self._starts):
             return np.inf
         first, *second = memory.values[self._starts]
         mean = first - sum(second)  # the values of whoever moves
@@ -164,7 +165,8 @@ class Scorer:
 
         That is: once; what is done later stays as it is.
         """
-        self.loss(taken)
+        self._memory.chosen[self._choices] = self._arranged[taken]
+        self._following.evaluate(self._memory)
         worth = self._following.action_values(self._choices, self._memory)[self._arranged]
         gains: Floats = (worth - worth[taken][self._own]) * self._scale
         return gains

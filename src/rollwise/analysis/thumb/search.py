@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -187,7 +188,7 @@ class Search:
                 better = list(threads.map(self._improved, jobs))
             else:
                 self._taken_up.add(base.key)
-                tried = list(threads.map(self._scored, self._changes(base)))
+                tried = list(threads.map(self._scored, self._changes(base, threads)))
                 better = list(threads.map(self._improved, self._best_of(tried)))
             for rule in better:
                 self._keep(rule)
@@ -412,13 +413,13 @@ class Search:
 
     # -- changes, and what they are likely to gain
 
-    def _changes(self, base: Found) -> list[Found]:
+    def _changes(self, base: Found, threads: ThreadPoolExecutor) -> list[Found]:
         """The most promising rules that differ from one in a clause."""
         changes = list(self._places(base))
         gains = [self._gains(base, changes, weight) for weight in self._weights(base)]
         found = dict[tuple[object, ...], tuple[float, Found]]()
         for gain, offset in gains:
-            for estimate, rule in self._estimated(base, changes, gain, offset):
+            for estimate, rule in self._estimated(base, changes, gain, offset, threads):
                 known = found.get(rule.key)
                 if known is None or known[0] < estimate:
                     found[rule.key] = (estimate, rule)
@@ -476,6 +477,7 @@ class Search:
         changes: list[tuple[int, bool, int]],
         gain: NDArray[np.float64],
         offset: NDArray[np.float64],
+        threads: ThreadPoolExecutor,
     ) -> Iterator[tuple[float, Found]]:
         """Rules with a new clause, each form with its best bounds, and what they may gain."""
         size = np.abs(gain).max(axis=1)
@@ -486,25 +488,17 @@ class Search:
         relevant = np.sort(order[: int(np.searchsorted(share, (1 - REST) * share[-1])) + 1])
         gain = np.ascontiguousarray(gain[relevant])
         columns = {name: values[relevant] for name, values in self.scorer.columns.items()}
-        best = dict[int, list[tuple[NDArray[np.float64], NDArray[np.int64], Form, bool]]]()
-        for form in self._forms:
-            values = form.values(columns)
-            low, high = int(values.min()), int(values.max())
-            if high == low or high - low >= MOST_BINS:
-                continue
-            totals = np.zeros((high - low + 1, len(changes)))
-            tally(values, gain, low, totals)
-            upward = np.cumsum(totals[::-1], axis=0)[::-1]
-            for at_least, sums in ((True, upward), (False, np.cumsum(totals, axis=0))):
-                level = np.argmax(sums, axis=0)
-                most = sums[level, np.arange(len(changes))] + offset
-                best.setdefault(form.numbers, []).append((most, low + level, form, at_least))
+        best = dict[int, list[_Way]]()
+        for found in threads.map(lambda form: _ways(form, columns, gain, offset), self._forms):
+            for way in found:
+                best.setdefault(way.form.numbers, []).append(way)
         for ways in best.values():
-            estimates = np.concatenate([way[0] for way in ways])
+            estimates = np.concatenate([way.gains for way in ways])
             for place in np.argsort(-estimates, kind="stable")[:LIKELY].tolist():
-                way, number = divmod(place, len(changes))
-                _, levels, form, at_least = ways[way]
-                rule = self._changed(base, changes[number], form, at_least, int(levels[number]))
+                which, number = divmod(place, len(changes))
+                way = ways[which]
+                level = int(way.levels[number])
+                rule = self._changed(base, changes[number], way.form, way.at_least, level)
                 if rule.numbers <= self.most:
                     yield float(estimates[place]), rule
 
@@ -524,3 +518,34 @@ class Search:
         deeds = [self.scorer.deeds[place] for place in found.deeds]
         pairs = zip((*found.conditions, None), deeds, strict=True)
         return Rule(tuple(Clause(condition, deed) for condition, deed in pairs))
+
+
+class _Way(NamedTuple):
+    """A form as the condition of new clauses: the best bound for each change."""
+
+    form: Form
+    at_least: bool
+    levels: NDArray[np.int64]
+    gains: NDArray[np.float64]
+
+
+def _ways(
+    form: Form,
+    columns: Mapping[str, Column],
+    gain: NDArray[np.float64],
+    offset: NDArray[np.float64],
+) -> list[_Way]:
+    """A form from its best bounds upward, and downward; none where it never differs."""
+    values = form.values(columns)
+    low, high = int(values.min()), int(values.max())
+    if high == low or high - low >= MOST_BINS:
+        return []
+    totals = np.zeros((high - low + 1, gain.shape[1]))
+    tally(values, gain, low, totals)
+    upward = np.cumsum(totals[::-1], axis=0)[::-1]
+    ways = []
+    for at_least, sums in ((True, upward), (False, np.cumsum(totals, axis=0))):
+        level = np.argmax(sums, axis=0)
+        most = sums[level, np.arange(gain.shape[1])] + offset
+        ways.append(_Way(form, at_least, low + level, most))
+    return ways

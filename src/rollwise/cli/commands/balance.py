@@ -13,6 +13,7 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
+    in_one_graph,
     print_json,
     print_table,
     read_game,
@@ -62,7 +63,7 @@ def balance(
     chosen = as_played(
         read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
     )
-    with Progress() as progress:
+    with in_one_graph("balance"), Progress() as progress:
         policies = kept.policies(chosen, max_states=max_states, progress=progress)
         found = find_balance(
             policies, sure=sure, evaluations=evaluations, seed=seed, progress=progress
@@ -113,20 +114,20 @@ def _edge(found: Balance) -> list[tuple[str, str]]:
     graph, value, luck = found.solution.graph, found.value.value, found.luck.value
     chance = graph.view.win_probability(value)
     if graph.players == 1:
-        worth = f"{value:.4f}" if chance is None else f"{100 * chance:.4f} %"
-        return [(graph.view.worth_name, worth), ("luck", f"{luck:.4f} (standard deviation)")]
-    gets = f"gets {value:+.4f}" if chance is None else f"wins {100 * chance:.4f} %"
+        worth = f"{value:z.4f}" if chance is None else f"{100 * chance:z.4f} %"
+        return [(graph.view.worth_name, worth), ("luck", f"{luck:z.4f} (standard deviation)")]
+    gets = f"gets {value:+z.4f}" if chance is None else f"wins {100 * chance:z.4f} %"
     return [
-        ("first player", f"{gets}: ahead by {found.edge:+.4f} of the luck of a game"),
-        ("luck", f"{luck:.4f} (standard deviation of the result)"),
+        ("first player", f"{gets}: ahead by {found.edge:+z.4f} of the luck of a game"),
+        ("luck", f"{luck:z.4f} (standard deviation of the result)"),
     ]
 
 
 def _length(found: Balance) -> list[tuple[str, str]]:
     lasts = found.lengths
     low, middle, high = (lasts.quantile(q / 100) for q in QUANTILES)
-    lines = [("turns", f"{found.turns.value:.4f}")] if found.solution.graph.players == 2 else []
-    moves = f"{found.moves.value:.4f}"
+    lines = [("turns", f"{found.turns.value:z.4f}")] if found.solution.graph.players == 2 else []
+    moves = f"{found.moves.value:z.4f}"
     spread = f"{middle} {lasts.unit} in the middle: one game in twenty has {low} or fewer, and one "
     spread += f"in twenty more than {high}"
     return [*lines, ("moves", moves), ("length", spread)]
@@ -139,21 +140,21 @@ def _drama(found: Balance, sure: float) -> list[tuple[str, str]]:
     decided = drama.decided
     low, middle, high = (decided.quantile(q / 100) for q in QUANTILES)
     lines = [
-        ("lead changes", f"{drama.lead_changes.value:.4f}"),
+        ("lead changes", f"{drama.lead_changes.value:z.4f}"),
         (
             "decided",
-            f"in turn {decided.mean:.2f} on average: from then on the winner's chance is at least "
+            f"in turn {decided.mean:z.2f} on average: from then on the winner's chance is at least "
             f"{sure:.0%} (turn {middle} in the middle; one game in twenty by turn {low}, and one "
             f"in twenty after turn {high})",
         ),
         (
             "comebacks",
-            f"{100 * drama.comebacks.value:.4f} % of the games are won by a player whose chance "
+            f"{100 * drama.comebacks.value:z.4f} % of the games are won by a player whose chance "
             f"had been {1 - sure:.0%} or less",
         ),
     ]
     if found.solution.graph.has_draws:
-        lines.append(("draws", f"{100 * drama.draws.value:.4f} %"))
+        lines.append(("draws", f"{100 * drama.draws.value:z.4f} %"))
     return lines
 
 
@@ -165,8 +166,8 @@ def _decisions(found: Balance) -> list[tuple[str, str]]:
     lines = [
         (
             "decisions",
-            f"{chosen.in_a_game.value:.4f} in a game; {chosen.matter_in_a_game.value:.4f} matter: "
-            f"to choose at random costs more than {scale * chosen.threshold:.4g} {unit}",
+            f"{chosen.in_a_game.value:z.4f} in a game; {chosen.matter_in_a_game.value:z.4f} "
+            f"matter: to choose at random costs more than {scale * chosen.threshold:.4g} {unit}",
         ),
         (
             "positions",
@@ -190,13 +191,13 @@ def _skill(found: Balance) -> list[tuple[str, str]]:
     lines = [
         (
             "skill",
-            f"{100 * skill.share.value:.2f} % of the variance of the result, where the {drawn} "
+            f"{100 * skill.share.value:z.2f} % of the variance of the result, where the {drawn} "
             f"drawn from: {levels}",
         )
     ]
     for level, gets in zip(skill.levels[:-1], skill.against_best, strict=False):
         chance = graph.view.win_probability(gets)
-        amount = f"gets {gets:.4f}" if chance is None else f"wins {100 * chance:.4f} %"
+        amount = f"gets {gets:z.4f}" if chance is None else f"wins {100 * chance:z.4f} %"
         against = " against the best, on average over the seats" if graph.players == 2 else ""
         lines.append((f"  {level}", amount + against))
     return lines

@@ -13,6 +13,7 @@ from rollwise.cli.common import (
     JsonOption,
     MaxStatesOption,
     NoCacheOption,
+    in_one_graph,
     print_json,
     print_table,
     read_values,
@@ -66,7 +67,7 @@ def diff(
 
         require_plotly()
         check_target(out)
-    with Progress() as progress:
+    with in_one_graph("diff"), Progress() as progress:
         answers = [kept.solve(one, max_states=max_states, progress=progress) for one in (old, new)]
         found = difference(*answers)
     if out is not None:
@@ -153,7 +154,7 @@ def _print(found: Difference, limit: int) -> None:
     )
     for state, before, after, cost in rows:
         names = (graph.vocabulary.text(int(graph.action_label[a])) for a in (before, after))
-        table.add_row(graph.state_text(int(state)), *names, f"{scale * cost:.4f}")
+        table.add_row(graph.state_text(int(state)), *names, f"{scale * cost:z.4f}")
     print_table(table)
 
 

@@ -14,6 +14,7 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
+    in_one_graph,
     print_json,
     print_table,
     read_game,
@@ -59,7 +60,7 @@ def handicap(
     except ValueError:
         raise UsageError(f"--points {points}: a head start is a whole number") from None
     chosen = read_game(game, parameters)
-    with Progress() as progress:
+    with in_one_graph("handicap"), Progress() as progress:
         policies = kept.policies(chosen, max_states=max_states, progress=progress)
         found = find_handicap(policies, field, numbers, policy, against)
     if json:

@@ -16,6 +16,7 @@ from rollwise.cli.common import (
     NoCacheOption,
     ParametersArgument,
     also_for_many,
+    in_one_graph,
     print_json,
     print_table,
     read_game,
@@ -100,7 +101,7 @@ def thumb(
     chosen = as_played(
         read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
     )
-    with Progress() as progress:
+    with in_one_graph("thumb"), Progress() as progress:
         policies = kept.policies(chosen, max_states=max_states, progress=progress)
         found = find_rules(
             policies,
@@ -181,9 +182,9 @@ def _print(document: dict[str, Any], graph: StateGraph, found: Frontier) -> None
     table.add_column("rule", overflow="fold")
     for rule in document["rules"]:
         names = ["loss", "loss_first", "loss_second"] if graph.players == 2 else ["loss"]
-        cells = [f"{scale * rule[name]:.4f}" for name in names]
+        cells = [f"{scale * rule[name]:z.4f}" for name in names]
         if graph.players == 2:
-            cells.append(f"{rule['exploitability']:.4f}")
+            cells.append(f"{rule['exploitability']:z.4f}")
         table.add_row(str(rule["numbers"]), *cells, rule["text"])
     print_table(table)
     if not document["rules"]:
