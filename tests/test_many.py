@@ -268,9 +268,21 @@ def test_endless_games_are_refused():
         rollwise.equilibrium(Endless())
 
 
+@pytest.mark.parametrize("patience", [2, 3, 10, 40])
+def test_quantal_responses_alone_lead_to_an_equilibrium(patience, monkeypatch):
+    wanted = solved(WHO_STOPS, ("patience", patience))
+    monkeypatch.setattr("rollwise.many.mixing.ROUNDS", 0)
+    found = rollwise.equilibrium(game_of(WHO_STOPS, patience=patience))
+    assert not found.unsettled
+    assert found.deviation_gain < 1e-12
+    assert found.worth == pytest.approx(wanted.worth, abs=1e-12)
+    assert found.policy.probability == pytest.approx(wanted.policy.probability, abs=1e-9)
+
+
 def test_a_bad_profile_has_its_gain_told(monkeypatch):
     """What is printed of a profile that is no equilibrium: the gain, and which components."""
     monkeypatch.setattr("rollwise.many.mixing.ROUNDS", 0)
+    monkeypatch.setattr("rollwise.many.mixing.limit_of_quantal_responses", lambda _: None)
     found = rollwise.equilibrium(game_of(WHO_STOPS))
     assert found.unsettled == (0,)
     assert sorted(found.policy.probability) == [0, 1]

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from rollwise.graph import StateGraph
 from rollwise.kernels.many import sweep_components
-from rollwise.many.mixing import MARGIN, Component, settle_component
+from rollwise.many.component import MARGIN, Component
+from rollwise.many.mixing import settle_component
 from rollwise.many.seats import tables_of
 from rollwise.numbers.randomness import check_seed
 

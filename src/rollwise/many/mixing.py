@@ -6,154 +6,27 @@ more its mover gets by the first action than by the second, an equilibrium has i
 p = 0 and F <= 0, or p = 1 and F >= 0, or F = 0. This nonlinear complementarity problem is solved
 by the semismooth Newton method on ``p = clip(p + c F)`` (Facchinei and Pang 2003,
 Finite-Dimensional Variational Inequalities and Complementarity Problems, ch. 9), from several
-starts. F and its exact derivative need one sparse LU of the component.
+starts. F and its exact derivative need one sparse LU of the component. Where some starts come to
+nothing, quantal responses lead to an equilibrium (`rollwise.many.quantal`).
 """
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
-from itertools import product
+from functools import partial
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
-from scipy.sparse.linalg import splu
 
-from rollwise.graph import StateGraph
-from rollwise.kernels.many import worth_of_actions
+from rollwise.many.component import MARGIN, Component, slopes_of_gaps
+from rollwise.many.quantal import limit_of_quantal_responses
 
 Floats = NDArray[np.float64]
-MARGIN = 1e-13  # by which an action must be better to be taken instead
-STARTS, STEPS, ROUNDS = 40, 60, 40
+FEW_STARTS, STARTS, STEPS, ROUNDS = 3, 40, 60, 40
+CERTAIN = 1e-4  # a quantal response that is no more likely is not taken at all
 SAME = 1e-9  # chances that differ by no more are the same
 MOST_DECISIONS, MOST_UNKNOWNS = 60, 400_000
-
-
-@dataclass(eq=False)
-class Component:
-    """A component whose choices depend on each other, and what is known of it.
-
-    States and actions have numbers of their own here, from 0, so that all arrays but `values` are
-    as long as the component.
-
-    Attributes
-    ----------
-    states : (n,) int64
-        Its states in the graph, which are ``order[first:stop]`` of the components.
-    begins : (n + 1,) int64
-        The actions of state i are ``begins[i]:begins[i + 1]``.
-    actions, state_of : (n_actions,) int64
-        The action in the graph, and its state here.
-    worth : (n_actions, players) float64
-        What each seat gets by it; see `look`.
-    tables : as `rollwise.kernels.many.look_at` takes them
-    values : (n_states, players) float64
-        Of the whole graph; those of the component are changed.
-    until : float, optional
-        When to stop looking, as `time.monotonic` tells it.
-    """
-
-    graph: StateGraph
-    first: int
-    stop: int
-    tables: Any
-    values: Floats
-    until: float | None = None
-
-    @property
-    def is_late(self) -> bool:
-        return self.until is not None and time.monotonic() >= self.until
-
-    def __post_init__(self) -> None:
-        self.states = self.graph.components.order[self.first : self.stop].astype(np.int64)
-        self.place = dict(zip(self.states.tolist(), range(len(self.states)), strict=True))
-        firsts = self.graph.action_indptr[self.states].astype(np.int64)
-        sizes = self.graph.action_indptr[self.states + 1] - firsts
-        self.begins = np.concatenate([[0], np.cumsum(sizes)])
-        self.state_of = np.repeat(np.arange(len(self.states)), sizes)
-        self.actions = np.arange(len(self.state_of)) + (firsts - self.begins[:-1])[self.state_of]
-        self.worth = np.zeros((len(self.actions), self.graph.players))
-
-    def rows(self, action: int, weight: float) -> tuple[list[int], list[float], Floats]:
-        """What an action leads to within the component, and what is known of the rest.
-
-        Returns
-        -------
-        columns, chances : list
-            ``players`` times the number of a state, plus by how many seats the die moves on:
-            see `system`.
-        known : (players,) float64
-        """
-        graph, n = self.graph, self.graph.players
-        lottery, indptr, chance, over, passes, payoff = self.tables
-        columns, chances, known = [], [], np.zeros(n)
-        here = self.actions[action]
-        i, begin = lottery[here], graph.outcome_indptr[here]
-        for j in range(indptr[i], indptr[i + 1]):
-            p = weight * chance[j]
-            if over[j]:
-                known += p * payoff[j]
-                continue
-            t, passed = int(graph.outcome_state[begin + j - indptr[i]]), int(passes[j])
-            if t in self.place:
-                columns.append(n * self.place[t] + passed)
-                chances.append(p)
-            else:
-                known += p * np.roll(self.values[t], passed)
-        return columns, chances, known
-
-    def system(self, probability: Floats) -> tuple[Any, Floats]:
-        """The linear system of a profile, factorized, and its right side."""
-        n = self.graph.players
-        rows, columns, entries = [], [], []
-        right = np.zeros((len(self.states), n))
-        seats = np.arange(n)
-        for a in np.flatnonzero(probability).tolist():
-            i = int(self.state_of[a])
-            targets, chances, known = self.rows(a, probability[a])
-            right[i] += known
-            for code, p in zip(targets, chances, strict=True):
-                rows.append(i * n + seats)
-                columns.append(code // n * n + (seats - code % n) % n)
-                entries.append(np.full(n, -p))
-        size = len(self.states) * n
-        diagonal = np.arange(size)
-        matrix = csc_array(
-            (
-                np.concatenate([np.ones(size), *entries]),
-                (np.concatenate([diagonal, *rows]), np.concatenate([diagonal, *columns])),
-            ),
-            shape=(size, size),
-        )
-        return splu(matrix), right
-
-    def evaluate(self, probability: Floats) -> Any:
-        """Find the values of a profile, and the worth of each action; the factorized system."""
-        solver, right = self.system(probability)
-        self.values[self.states] = solver.solve(right.ravel()).reshape(right.shape)
-        self.look()
-        return solver
-
-    def look(self) -> None:
-        """Find the worth of each action from the values."""
-        graph = self.graph
-        lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
-        worth_of_actions(self.states, *lists, self.tables, self.values, self.worth)
-
-    def better(self, probability: Floats) -> list[tuple[int, int, int]]:
-        """Where the mover gains by another action: state, the likeliest one and a better one."""
-        found, mine = [], self.worth[:, 0]
-        for i in range(len(self.states)):
-            actions = np.arange(self.begins[i], self.begins[i + 1])
-            best = actions[np.argmax(mine[actions])]
-            now = actions[np.argmax(probability[actions])]
-            got = np.min(mine[actions[probability[actions] > 0]])
-            if mine[best] > got + MARGIN:
-                other = best if best != now else actions[np.argmax(-mine[actions])]
-                found.append((i, int(now), int(other)))
-        return found
 
 
 def settle_component(component: Component, chosen: NDArray[Any]) -> tuple[bool, Floats]:
@@ -176,10 +49,39 @@ def settle_component(component: Component, chosen: NDArray[Any]) -> tuple[bool, 
     probability[component.begins[:-1] + chosen[component.states] - firsts] = 1.0
     if len(component.states) * component.graph.players > MOST_UNKNOWNS:
         return False, probability
-    return _settled(component, probability), probability
+    for search in (_settled, _by_quantal_responses, partial(_settled, starts=STARTS)):
+        found = probability.copy()
+        if search(component, found):
+            return True, found
+    component.evaluate(found)
+    return False, found
 
 
-def _settled(component: Component, probability: Floats) -> bool:
+def _by_quantal_responses(component: Component, probability: Floats) -> bool:
+    """Make an equilibrium of a profile by way of quantal responses; whether that was possible."""
+    near = limit_of_quantal_responses(component)
+    if near is None:
+        return False
+    likely = near > CERTAIN
+    a, b = [], []
+    for first, stop in pairwise(component.begins):
+        actions = np.arange(first, stop)
+        most = first + int(np.argmax(near[first:stop]))
+        others = actions[likely[actions] & (actions != most)]
+        probability[actions] = 0.0
+        probability[most] = 1.0
+        a += others.tolist()
+        b += [most] * len(others)
+    if a:
+        pair = np.array(a), np.array(b)
+        return _newton(component, *pair, near[pair[0]], probability) and not component.better(
+            probability
+        )
+    component.evaluate(probability)
+    return not component.better(probability)
+
+
+def _settled(component: Component, probability: Floats, starts: int = FEW_STARTS) -> bool:
     """Make an equilibrium of a profile; whether that was possible."""
     pairs: dict[int, tuple[int, int]] = {}
     component.evaluate(probability)
@@ -192,18 +94,20 @@ def _settled(component: Component, probability: Floats) -> bool:
         if (
             component.is_late
             or len(pairs) > MOST_DECISIONS
-            or not _balance(component, pairs, probability)
+            or not _balance(component, pairs, probability, starts)
         ):
             return False
     return False
 
 
-def _balance(component: Component, pairs: dict[int, tuple[int, int]], probability: Floats) -> bool:
+def _balance(
+    component: Component, pairs: dict[int, tuple[int, int]], probability: Floats, starts: int
+) -> bool:
     """Make the chances of some pairs of actions an equilibrium among themselves."""
     a, b = np.array(list(pairs.values())).T
     random = np.random.default_rng(0)
     start = probability[a].copy()
-    for number in range(STARTS):
+    for number in range(starts):
         if _newton(component, a, b, start, probability):
             return True
         if component.is_late:
@@ -216,13 +120,14 @@ def _newton(
     component: Component, a: NDArray[Any], b: NDArray[Any], p: Floats, probability: Floats
 ) -> bool:
     for _ in range(STEPS):
-        probability[a], probability[b] = p, 1.0 - p
+        probability[b], probability[a] = 1.0, p
+        np.subtract.at(probability, b, p)  # of a state there may be several pairs
         solver = component.evaluate(probability)
         gap = component.worth[a, 0] - component.worth[b, 0]
         settled = (np.abs(gap) <= MARGIN / 4) | ((p == 1.0) & (gap > 0)) | ((p == 0.0) & (gap < 0))
         if settled.all():
-            return True
-        slopes = _slopes(component, solver, a, b)
+            return bool(probability[b].min() >= 0.0)
+        slopes = slopes_of_gaps(component, solver, a, b)
         scale = 1.0 / max(float(np.abs(slopes).max()), 1e-12)
         moved = p + scale * gap
         low, high = moved <= 0.0, moved >= 1.0
@@ -268,20 +173,3 @@ def equilibria_by_support(
         if settled and new and not component.better(tried):
             found.append(tried)
     return found
-
-
-def _slopes(component: Component, solver: Any, a: NDArray[Any], b: NDArray[Any]) -> Floats:
-    """How the gap of each decision (rows) changes with the chance of each (columns)."""
-    n = component.graph.players
-    right = np.zeros((len(component.states) * n, len(a)))
-    for d, (one, other) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
-        i = int(component.state_of[one])
-        right[i * n : (i + 1) * n, d] = component.worth[one] - component.worth[other]
-    moved = solver.solve(right)
-    slopes = np.zeros((len(a), len(a)))
-    for action, sign in ((a, 1.0), (b, -1.0)):
-        for d, one in enumerate(action.tolist()):
-            targets, chances, _ = component.rows(one, sign)
-            for code, p in zip(targets, chances, strict=True):
-                slopes[d] += p * moved[code // n * n + (n - code % n) % n]
-    return slopes

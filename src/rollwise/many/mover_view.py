@@ -21,8 +21,8 @@ from rollwise.graph import StateGraph
 from rollwise.graph.choices import actions_of, has_ties
 from rollwise.graph.policies import Policy
 from rollwise.kernels.many import worth_of_actions
+from rollwise.many.component import MARGIN
 from rollwise.many.equilibrium import Equilibrium
-from rollwise.many.mixing import MARGIN
 from rollwise.many.seats import Stakes, tables_of
 
 Floats = NDArray[np.float64]

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rollwise.kernels.many import mark_ties, sweep_ties
-from rollwise.many.mixing import MARGIN
+from rollwise.many.component import MARGIN
 from rollwise.many.seats import Stakes, tables_of
 
 if TYPE_CHECKING:

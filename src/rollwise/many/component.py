@@ -1,0 +1,178 @@
+"""A component of a game of several players whose choices depend on each other: its linear system.
+
+States and actions have numbers of their own there. With a profile given, values are the solution
+of one sparse linear system, and its factors give the derivatives of what actions are worth.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array
+from scipy.sparse.linalg import splu
+
+from rollwise.graph import StateGraph
+from rollwise.kernels.many import worth_of_actions
+
+Floats = NDArray[np.float64]
+MARGIN = 1e-13  # by which an action must be better to be taken instead
+
+
+@dataclass(eq=False)
+class Component:
+    """A component whose choices depend on each other, and what is known of it.
+
+    States and actions have numbers of their own here, from 0, so that all arrays but `values` are
+    as long as the component.
+
+    Attributes
+    ----------
+    states : (n,) int64
+        Its states in the graph, which are ``order[first:stop]`` of the components.
+    begins : (n + 1,) int64
+        The actions of state i are ``begins[i]:begins[i + 1]``.
+    actions, state_of : (n_actions,) int64
+        The action in the graph, and its state here.
+    worth : (n_actions, players) float64
+        What each seat gets by it; see `look`.
+    tables : as `rollwise.kernels.many.look_at` takes them
+    values : (n_states, players) float64
+        Of the whole graph; those of the component are changed.
+    until : float, optional
+        When to stop looking, as `time.monotonic` tells it.
+    """
+
+    graph: StateGraph
+    first: int
+    stop: int
+    tables: Any
+    values: Floats
+    until: float | None = None
+
+    @property
+    def is_late(self) -> bool:
+        return self.until is not None and time.monotonic() >= self.until
+
+    def __post_init__(self) -> None:
+        self.states = self.graph.components.order[self.first : self.stop].astype(np.int64)
+        self.place = dict(zip(self.states.tolist(), range(len(self.states)), strict=True))
+        firsts = self.graph.action_indptr[self.states].astype(np.int64)
+        sizes = self.graph.action_indptr[self.states + 1] - firsts
+        self.begins = np.concatenate([[0], np.cumsum(sizes)])
+        self.state_of = np.repeat(np.arange(len(self.states)), sizes)
+        self.actions = np.arange(len(self.state_of)) + (firsts - self.begins[:-1])[self.state_of]
+        self.worth = np.zeros((len(self.actions), self.graph.players))
+
+    def rows(self, action: int, weight: float) -> tuple[list[int], list[float], Floats]:
+        """What an action leads to within the component, and what is known of the rest.
+
+        Returns
+        -------
+        columns, chances : list
+            ``players`` times the number of a state, plus by how many seats the die moves on:
+            see `system`.
+        known : (players,) float64
+        """
+        graph, n = self.graph, self.graph.players
+        lottery, indptr, chance, over, passes, payoff = self.tables
+        columns, chances, known = [], [], np.zeros(n)
+        here = self.actions[action]
+        i, begin = lottery[here], graph.outcome_indptr[here]
+        for j in range(indptr[i], indptr[i + 1]):
+            p = weight * chance[j]
+            if over[j]:
+                known += p * payoff[j]
+                continue
+            t, passed = int(graph.outcome_state[begin + j - indptr[i]]), int(passes[j])
+            if t in self.place:
+                columns.append(n * self.place[t] + passed)
+                chances.append(p)
+            else:
+                known += p * np.roll(self.values[t], passed)
+        return columns, chances, known
+
+    def system(self, probability: Floats) -> tuple[Any, Floats]:
+        """The linear system of a profile, factorized, and its right side."""
+        n = self.graph.players
+        rows, columns, entries = [], [], []
+        right = np.zeros((len(self.states), n))
+        seats = np.arange(n)
+        for a in np.flatnonzero(probability).tolist():
+            i = int(self.state_of[a])
+            targets, chances, known = self.rows(a, probability[a])
+            right[i] += known
+            for code, p in zip(targets, chances, strict=True):
+                rows.append(i * n + seats)
+                columns.append(code // n * n + (seats - code % n) % n)
+                entries.append(np.full(n, -p))
+        size = len(self.states) * n
+        diagonal = np.arange(size)
+        matrix = csc_array(
+            (
+                np.concatenate([np.ones(size), *entries]),
+                (np.concatenate([diagonal, *rows]), np.concatenate([diagonal, *columns])),
+            ),
+            shape=(size, size),
+        )
+        return splu(matrix), right
+
+    def evaluate(self, probability: Floats) -> Any:
+        """Find the values of a profile, and the worth of each action; the factorized system."""
+        solver, right = self.system(probability)
+        self.values[self.states] = solver.solve(right.ravel()).reshape(right.shape)
+        self.look()
+        return solver
+
+    def look(self) -> None:
+        """Find the worth of each action from the values."""
+        graph = self.graph
+        lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
+        worth_of_actions(self.states, *lists, self.tables, self.values, self.worth)
+
+    def better(self, probability: Floats) -> list[tuple[int, int, int]]:
+        """Where the mover gains by another action: state, the likeliest one and a better one."""
+        found, mine = [], self.worth[:, 0]
+        for i in range(len(self.states)):
+            actions = np.arange(self.begins[i], self.begins[i + 1])
+            best = actions[np.argmax(mine[actions])]
+            now = actions[np.argmax(probability[actions])]
+            got = np.min(mine[actions[probability[actions] > 0]])
+            if mine[best] > got + MARGIN:
+                other = best if best != now else actions[np.argmax(-mine[actions])]
+                found.append((i, int(now), int(other)))
+        return found
+
+
+def slopes_of_gaps(
+    component: Component, solver: Any, a: NDArray[np.int64], b: NDArray[np.int64]
+) -> Floats:
+    """How gaps change with chances that are moved from one action to another of the same state.
+
+    Parameters
+    ----------
+    solver : what `Component.evaluate` gave
+    a, b : (n,) int64
+        Actions. Gap i is how much more the mover gets by ``a[i]`` than by ``b[i]``.
+
+    Returns
+    -------
+    (n, n) float64
+        The slope of gap i (rows) in the chance that is moved from ``b[j]`` to ``a[j]`` (columns).
+    """
+    n = component.graph.players
+    right = np.zeros((len(component.states) * n, len(a)))
+    for d, (one, other) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+        i = int(component.state_of[one])
+        right[i * n : (i + 1) * n, d] = component.worth[one] - component.worth[other]
+    moved = solver.solve(right)
+    slopes = np.zeros((len(a), len(a)))
+    for action, sign in ((a, 1.0), (b, -1.0)):
+        for d, one in enumerate(action.tolist()):
+            targets, chances, _ = component.rows(one, sign)
+            for code, p in zip(targets, chances, strict=True):
+                slopes[d] += p * moved[code // n * n + (n - code % n) % n]
+    return slopes
