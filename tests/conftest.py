@@ -75,6 +75,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skipif(jit_disabled(), reason=reason))
 
 
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Forget what a file of tests kept for itself, when the next test is of another file."""
+    module = getattr(item, "module", None)
+    if module is None or getattr(nextitem, "module", None) is module:
+        return
+    for kept in vars(module).values():
+        if hasattr(kept, "cache_clear") and kept.__module__ == module.__name__:
+            kept.cache_clear()
+    large_pages.release()
+    gc.collect()
+
+
 @pytest.fixture(params=["interpreted", pytest.param("compiled", marks=pytest.mark.needs_jit)])
 def mode(request: pytest.FixtureRequest) -> str:
     """Who runs the rules: both builders are to give the same."""
