@@ -163,7 +163,9 @@ def _grown(row: dict[str, Any]) -> int:
 MEDIANS = "Rules to a certified answer, by a process that has found it before; medians."
 
 
-def draw(rows: Sequence[dict[str, Any]], path: Path, note: str = MEDIANS) -> str:
+def draw(
+    rows: Sequence[dict[str, Any]], path: Path, note: str = MEDIANS, title: str = "Growth"
+) -> str:
     """Write the picture; an empty text, or why there is none."""
     try:
         from rollwise.errors import RollwiseError
@@ -173,7 +175,7 @@ def draw(rows: Sequence[dict[str, Any]], path: Path, note: str = MEDIANS) -> str
     except ImportError:
         return "Plotly isn't installed"
     try:
-        write_figure(figure, path, "Growth")
+        write_figure(figure, path, title)
     except RollwiseError as error:
         return str(error).splitlines()[0]
     return ""

@@ -292,7 +292,7 @@ def draw(rows: Sequence[Row]) -> str:
     good = [row for row in rows if "fault" not in row]
     named = [{**row, "n_states": row["states"], "seconds": row["cpu"]} for row in good]
     note = "Rules to a certified answer, once; seconds of processor time, of both cores together."
-    return growth.draw(named, PICTURE, note)
+    return growth.draw(named, PICTURE, note, "Time and memory of three games by layers")
 
 
 def gains(rows: Sequence[Row]) -> list[str]:

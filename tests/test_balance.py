@@ -220,7 +220,7 @@ def test_stakes_have_luck_and_no_drama():
 def test_where_weak_players_go_round_for_ever():
     figures = balance(Trap(), evaluations=10)
     assert figures.skill is None
-    assert figures.rules.rules == ()
+    assert [rule.text for rule in figures.rules.rules] == ["Always leave."]
     assert figures.value.value == 2.0
 
 

@@ -31,6 +31,7 @@ pytestmark = pytest.mark.slow
 pytest.importorskip("plotly")
 
 ROOT = Path(__file__).parent.parent
+OF_THREE = Pig(target=16, sides=3, players=3)
 GAMES = (Pig(target=15), SuperSix(sticks=7), Threes(dice=2), Piglet(target=3))
 
 
@@ -54,17 +55,17 @@ class Steps(Game):
 
 
 @cache
-def solved(game: Game) -> rollwise.Solution:
-    return rollwise.solve(game)
+def solved(game: Game) -> rollwise.Solution | rollwise.Equilibrium:
+    return rollwise.solve(game) if game.players <= 2 else rollwise.equilibrium(game)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_figure_says_in_words_what_it_shows(kind):
     drawn = 0
-    for game in GAMES:
+    for game in (*GAMES, OF_THREE):
         try:
             choices = {"games": 200} if kind == "learning" else {}
-            figure = plot(solved(game), kind, **choices)
+            figure = solved(game).plot(kind, **choices)
         except UsageError:
             continue  # it makes no sense for this game
         drawn += 1

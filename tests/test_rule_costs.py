@@ -27,7 +27,7 @@ FAMILIES = {
     "threes": {"dice": st.integers(2, 3)},
     "shut-the-box": {"tiles": st.integers(4, 6)},
     "bear-off": {"checkers": st.integers(2, 3)},
-    "two-sided-bear-off": {"checkers": st.integers(1, 2)},
+    "two-sided-bear-off": {"checkers": st.just(2), "points": st.integers(3, 4)},
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from cli_runner import output, refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stalling_games import Trap
+from stalling_games import Place, Trap
 
 from rollwise.analysis.thumb.frontier import certified_rule, find_rules
 from rollwise.analysis.thumb.score import Scorer
@@ -21,6 +22,7 @@ from rollwise.answer.references import Policies
 from rollwise.builders import build
 from rollwise.documents.thumb import thumb_document
 from rollwise.errors import PolicyError, UsageError
+from rollwise.game import AGAIN, END
 from rollwise.games.bear_off import TwoSidedBearOff
 from rollwise.games.craps import Craps
 from rollwise.games.dice_blackjack import DiceBlackjack
@@ -371,10 +373,36 @@ def test_endless_rules_are_no_rules():
     assert all(np.isfinite(rule.loss) for rule in found.rules)
 
 
-def test_where_every_simple_rule_goes_round_for_ever():
+@dataclass(frozen=True)
+class Wandering(Trap):
+    """Seven rooms: on by the left door of one and by the right door of the next, in turns."""
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        if action != s.place % 2:
+            yield 1, AGAIN, s
+        elif s.place == 6:
+            yield 1, END, s
+        else:
+            yield 1, AGAIN, Place(s.place + 1)
+
+    def reward(self, s, action):
+        return -1.0
+
+
+def test_rules_that_end_where_play_comes_to_are_rules():
+    """In the trap, which is never come to, there is nothing but to rest for ever."""
     found = find_rules(Trap(), 2, evaluations=50)
+    assert [(rule.text, rule.loss) for rule in found.rules] == [("Always leave.", 0.0)]
+
+
+def test_where_every_simple_rule_goes_round_for_ever():
+    found = find_rules(Wandering(), 1, evaluations=50)
     assert found.rules == ()
-    assert thumb_document(build(Trap()), found)["rules"] == []
+    assert thumb_document(build(Wandering()), found)["rules"] == []
 
 
 def test_where_nothing_has_to_be_remembered():

@@ -144,7 +144,7 @@ def test_parameters_are_not_called_like_words():
 
 
 def test_the_table_of_words_is_whole():
-    section = PAGE.read_text().partition("### Words you can add")[2].partition("\n## ")[0]
+    section = PAGE.read_text().partition("### Words you can add")[2].partition("\n##")[0]
     rows = re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
     named = {name for row in rows for name in re.findall(r"`(\w+)", row)}
     asked = {"base_game", "base_graph", "derive", "description", "form", "parameters"}

@@ -258,7 +258,7 @@ def seat_more(game: Game, few: type[Game], more: type[Game], seats: int = 2) -> 
 
 def is_over(then: int) -> bool:
     """Whether the game is over after an outcome."""
-    return bool(then & ~GOES_ON)
+    return bool(int(then) & ~GOES_ON)  # of NumPy's small whole numbers, too
 
 
 def is_skip(then: int) -> bool:
@@ -268,6 +268,8 @@ def is_skip(then: int) -> bool:
 
 def seats_on(then: Any, players: int) -> Any:
     """By how many seats the die moves on, from 0, where the game goes on; of an array, too."""
+    if not getattr(then, "ndim", 0):
+        then = int(then)  # NumPy's small whole numbers are too small
     return ((then >> 8) - (then >> 7 & 0x10000) + (then & 1)) % players
 
 
