@@ -193,7 +193,7 @@ class _Building:
         or_by_python : bool
             Rules that fail only where they are compiled are no error.
         """
-        most = self.most(limits.MAX_STATES)
+        most = self.most(limits.most_states(self.rules))
         roots = self.few_roots
         started = time.perf_counter()
         compiled = self._compile()

@@ -6,11 +6,14 @@ import numpy as np
 
 from rollwise.builders.rules import Rules, more_states
 from rollwise.errors import TooManyStates
+from rollwise.machine.large_pages import memory_of_machine
 from rollwise.numbers.sizes import in_bytes
 
 MAX_STATES = 10_000_000
 MAX_STATES_INTERPRETED = 1_000_000
 MAX_STATES_BY_LAYER = 200_000_000
+MAX_STATES_FOR_MORE = 60_000_000  # of three players or more, whose games have no layers
+BYTES_FOR_MORE = 300  # that a state of these takes, with room
 # Interpreting takes about 3 microseconds an outcome and compiling some seconds; by this many
 # outcomes, or seconds, a small game is done and a large or a slow one has lost little.
 SMALL = 20_000
@@ -20,6 +23,16 @@ PATIENCE = 2.0
 LOOKED_AT = 1024
 # Actions of a state, and outcomes of an action: more come of a loop that doesn't end.
 MOST_YIELDED = 1_000_000
+
+
+def most_states(rules: Rules) -> int:
+    """How many states a game may have in one graph, if nobody says.
+
+    A game of three players or more may have as many as the memory of the machine holds.
+    """
+    if rules.game.players <= 2:
+        return MAX_STATES
+    return max(MAX_STATES, min(MAX_STATES_FOR_MORE, memory_of_machine() // BYTES_FOR_MORE))
 
 
 def too_many_states(

@@ -505,7 +505,8 @@ class Rules:
     def or_by_layers(self) -> str:
         """What else can be done about a large game that measures its progress."""
         by_layers = spelled(python="rollwise.solve_by_layers", command_line="solve --by-layer")
-        return f"; {by_layers} needs less memory" if self.has_progress else ""
+        has_layers = self.has_progress and self.game.players <= 2
+        return f"; {by_layers} needs less memory" if has_layers else ""
 
     @cached_property
     def progress_size(self) -> int | None:

@@ -26,7 +26,7 @@ IN_USE = switches.is_on("large-pages")
 FILL_FRESH = bool(os.environ.get("ROLLWISE_FILL_FRESH"))
 
 
-def _memory() -> int:
+def memory_of_machine() -> int:
     """Bytes of memory that the machine has, or 0 where it doesn't say."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -34,7 +34,7 @@ def _memory() -> int:
         return 0
 
 
-MOST_WAITING = max(1 << 28, _memory() // 16)  # bytes of blocks that wait, at most
+MOST_WAITING = max(1 << 28, memory_of_machine() // 16)  # bytes of blocks that wait, at most
 
 # Blocks that nobody uses, by their identity; the last used last. Any thread may come here at
 # any time, since an array may end anywhere: so each step is one that can't be interrupted.
