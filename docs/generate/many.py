@@ -51,7 +51,8 @@ def draw() -> None:
     """The picture, for three scores of the mover's own."""
     found = rollwise.equilibrium(Pig(26, 3, players=3))
     figure = found.plot("rivals", where="banked == 0 or banked == 7 or banked == 15")
-    write_figure(figure, PICTURE, "Where to hold: how much higher than with the two rivals in each other's places")
+    title = "Where to hold: how much higher than with the two rivals in each other's places"
+    write_figure(figure, PICTURE, title)
 
 
 def row(found: Equilibrium) -> str:
