@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rollwise
-from rollwise import AGAIN, DRAW, LOSE, PASS, PASS_BACK, WIN, Game, parameter, payoffs, skip
+from rollwise import AGAIN, DRAW, LOSE, PASS, PASS_BACK, WIN, Game, game, parameter, payoffs, skip
 from rollwise.coach.many_table import ManyTable
 from rollwise.errors import RulesError
 from rollwise.game import (
@@ -25,6 +25,7 @@ from rollwise.game import (
     seats_on,
     then_text,
 )
+from rollwise.kernels import lottery_tables, state_tables
 from rollwise.many.seats import build_seats
 from rollwise.many.table import ADVERSARIES, ALLIES, respond_to, respond_to_all, simulate_seats
 from rollwise.numbers.shares import brought, most_payoff
@@ -428,3 +429,10 @@ def test_agents_of_an_environment_are_paid():
     assert env.agent_selection == env.possible_agents[0]
     env.step(1)
     assert sorted(env.rewards.values()) in ([-2, 1, 1], [-1, 0, 1], [0, 0, 1])
+
+
+def test_kernels_know_the_same_codes():
+    """They are written twice, since kernels import no rules."""
+    assert state_tables.GOES_ON == game.GOES_ON
+    assert lottery_tables.SKIPS == game.SKIPS
+    assert lottery_tables.MOST_PAYOFF == game.MOST_PAYOFF

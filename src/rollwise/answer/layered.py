@@ -245,7 +245,7 @@ class LayeredSolution(Worth):
         -------
         Solution
             Certified. Next states are ends of play that are worth their values. Where only entries
-        are kept, the states between these and the state are solved again, and are in it too.
+            are kept, the states between these and the state are solved again, and are in it too.
 
         Raises
         ------

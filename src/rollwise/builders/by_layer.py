@@ -352,8 +352,8 @@ def _in_layers(
         is_marked = np.zeros(n, np.bool_)
         is_marked[marked] = True
         return states, indptr, False, np.flatnonzero(is_marked[np.argsort(layer, kind="stable")])
-    behind = np.array([sum(bits[k + 1 : -1]) for k in range(n_fields)], np.uint64)
-    shift = np.append(behind, np.uint64(sum(bits[:-1])))
+    lower = np.array([sum(bits[k + 1 : -1]) for k in range(n_fields)], np.uint64)
+    shift = np.append(lower, np.uint64(sum(bits[:-1])))
     mask = np.array([(1 << width) - 1 for width in bits[:-1]], np.uint64)
     keys = large_pages.empty(n, np.uint64)
     pack_rows(found, layer, box[0], shift, keys)

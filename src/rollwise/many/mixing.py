@@ -72,13 +72,7 @@ def _by_quantal_responses(component: Component, probability: Floats) -> bool:
         probability[most] = 1.0
         a += others.tolist()
         b += [most] * len(others)
-    if a:
-        pair = np.array(a), np.array(b)
-        return _newton(component, *pair, near[pair[0]], probability) and not component.better(
-            probability
-        )
-    component.evaluate(probability)
-    return not component.better(probability)
+    return _is_equilibrium(component, np.array(a, int), np.array(b, int), near[a], probability)
 
 
 def _settled(component: Component, probability: Floats, starts: int = FEW_STARTS) -> bool:
@@ -114,6 +108,25 @@ def _balance(
             return False
         start = np.full(len(a), 0.5) if number == 0 else random.random(len(a))
     return False
+
+
+def _is_equilibrium(
+    component: Component, a: NDArray[Any], b: NDArray[Any], p: Floats, probability: Floats
+) -> bool:
+    """Find the chances of some mixtures, beginning with `p`; whether nobody gains then.
+
+    Parameters
+    ----------
+    a, b : (n,) int64
+        Actions of which some states mix pairs; there may be none.
+    probability : (n_actions,) float64
+        What all other states do. Those of the pairs are changed.
+    """
+    if not len(a):
+        component.evaluate(probability)
+    elif not _newton(component, a, b, p, probability):
+        return False
+    return not component.better(probability)
 
 
 def _newton(
@@ -164,12 +177,7 @@ def equilibria_by_support(
         tried, start = probability.copy(), np.array(support)
         tried[a], tried[b] = start, 1.0 - start
         mixes = start == 0.5
-        if mixes.any():
-            settled = _newton(component, a[mixes], b[mixes], start[mixes], tried)
-        else:
-            component.evaluate(tried)
-            settled = True
-        new = all(np.abs(tried - other).max() > SAME for other in found)
-        if settled and new and not component.better(tried):
+        settled = _is_equilibrium(component, a[mixes], b[mixes], start[mixes], tried)
+        if settled and all(np.abs(tried - other).max() > SAME for other in found):
             found.append(tried)
     return found
