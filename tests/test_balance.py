@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
@@ -20,13 +21,16 @@ from throwing import Runners
 
 import rollwise
 from rollwise.analysis.design.balance import MATTERS, SURE, balance
+from rollwise.analysis.design.played import play_beside
 from rollwise.analysis.design.skill import greedy
 from rollwise.answer.references import Policies
 from rollwise.derive.contest import Duel
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.games.pig import Pig
+from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.threes import Threes
 from rollwise.graph.choices import chances, is_throw
+from rollwise.simulate.lengths import Certified
 
 GAMES = 2000
 # Of two games each figure is held against games that are played: one with throws, one with draws.
@@ -194,6 +198,55 @@ def test_the_share_of_skill(name):
     assert figures.skill.against_best[-1] == pytest.approx(
         figures.value.value if name in ALONE else 0, abs=1e-9
     )
+
+
+BESIDE = {  # one for a single player, two that choose first, one that throws first, one for stakes
+    "shut-the-box": (ShutTheBox(tiles=5), {"expected score", "at most 2 rolls", "decisions"}),
+    "pig": (Pig(target=12), {"first player wins", "lead changes", "comebacks", "greedy wins"}),
+    "throws": (Runners(), {"decisions that matter", "decided in turn", "random wins"}),
+    "draws": (Duel(Threes(dice=2)), {"draws", "luck", "share of skill", "rule of thumb wins"}),
+    "stakes": (Gammons(), {"expected payoff", "luck", "turns", "share of skill"}),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_every_figure_is_that_of_games_that_are_played(name):
+    """Two samples of each figure that isn't a count of positions."""
+    game, names = BESIDE[name]
+    policies = Policies.of(game)
+    figures = balance(policies, evaluations=20)
+    played = play_beside(policies, figures, SURE, 1500, 5)
+    there = {figure.name for figure in played.figures}
+    assert names <= there, there
+    assert played.seeds == (5, 6)
+    one, two = np.array([[s.mean for s in figure.samples] for figure in played.figures]).T
+    assert not np.allclose(one, two)
+    assert played.disagreements() == []
+    assert 0.5 < played.furthest < 5  # of so many figures one is off by half an error at least
+
+
+def test_a_wrong_figure_is_found():
+    policies = Policies.of(Pig(target=12))
+    figures = balance(policies, evaluations=0)
+    for name, wrong in (
+        ("turns", replace(figures, turns=Certified(figures.turns.value * 1.05, 1e-9))),
+        ("luck", replace(figures, luck=Certified(figures.luck.value * 0.95, 1e-9))),
+        ("decisions", replace(figures, decisions=figures.decisions._replace(in_a_game=(9.0, 0.0)))),
+    ):
+        played = play_beside(policies, wrong, SURE, 4000, 1)
+        assert name in played.disagreements()
+
+
+def test_the_command_plays():
+    words = ("balance", "piglet", "target=4", "--evaluations", "10", "--simulate", "200")
+    said = output(*words)
+    assert "played, seed 1  played, seed 2" in " ".join(said.split("\n")).replace("   ", "  ")
+    assert "Means of 200 games of each pair of players" in said
+    document = json.loads(output(*words, "--seed", "3", "--json"))["played"]
+    assert document["seeds"] == [3, 4]
+    assert len(document["figures"][0]["samples"]) == 2
+    for games in ("99", "1000001"):
+        assert "from 100 to 1,000,000" in refusal("balance", "piglet", "--simulate", games)
 
 
 def test_figures_are_those_of_other_commands():

@@ -10,17 +10,21 @@ from cli_runner import output, refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from little_games import RandomTable
+from stalling_games import Trap
 
 import rollwise
+from rollwise.analysis.design.balance import balance
 from rollwise.analysis.design.difference import difference
 from rollwise.analysis.design.tuning import Aim, amount_of, tune, values_of
 from rollwise.answer.references import Policies
+from rollwise.derive.contest import Duel
 from rollwise.errors import EndlessPlay, ParameterError, UsageError
 from rollwise.games import find
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
+from rollwise.games.threes import Threes
 from rollwise.simulate import simulate
 
 
@@ -56,6 +60,34 @@ def test_lengths_are_those_of_games_that_are_played():
         played = simulate(policies, "optimal", games=4_000, seed=3).sides[0].turns.estimate
         assert bound < 1e-9
         assert abs(played.mean - length) <= 5 * played.standard_error
+
+
+def test_luck_draws_and_skill_are_those_of_balance():
+    for game in (Pig(target=12), Duel(Threes(dice=2)), Threes(dice=2)):
+        solution = rollwise.solve(game)
+        figures = balance(solution, evaluations=0)
+        assert amount_of("luck", solution) == figures.luck
+        assert amount_of("skill", solution) == figures.skill.share
+        if figures.drama is not None:
+            assert amount_of("draws", solution) == figures.drama.draws
+    assert amount_of("skill", rollwise.solve(Threes(dice=1))) == (0.0, 0.0)
+
+
+def test_what_a_game_has_no_share_of():
+    said = refusal("tune", "threes", "--vary", "dice=1..2", "--for", "max draws")
+    assert "nothing is drawn" in said
+    with pytest.raises(UsageError, match="go round for ever"):
+        amount_of("skill", rollwise.solve(Trap()))
+
+
+def test_an_answer_at_the_end_of_the_range_says_so():
+    words = ("tune", "piglet", "--vary", "target=2..5", "--for")
+    assert "at the end of the range of target" in output(*words, "first_player = 0.1")
+    found = tuned("piglet", ["target=2..9"], "first_player = 0.54")
+    assert found.reached
+    assert "at the end" not in output(*words, "value = 0.1")
+    found = tuned("pig", ["target=8..12", "sides=4,6"], "max length")
+    assert found.at_the_end == ["target", "sides"]
 
 
 def test_a_goal_out_of_reach_says_so():

@@ -49,6 +49,7 @@ COMMANDS = [
     "advise pig players=3 target=3 --state banked=0,rivals=(0,0),turn=2",
     f"advise threes dice=1 --state {DIE}",
     "balance piglet target=4 --evaluations 10",
+    "balance piglet target=4 --evaluations 10 --simulate 100",
     "balance threes dice=2 --evaluations 0",
     "bet threes dice=2",
     "bet threes dice=2 --players 3",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rollwise.analysis.design.balance import Balance
     from rollwise.analysis.design.difference import Difference
     from rollwise.analysis.design.handicap import Handicap, Head
+    from rollwise.analysis.design.played import Played
     from rollwise.analysis.design.tuning import Point, Tuning
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
@@ -83,7 +84,7 @@ def _answer(solution: Solution) -> Document:
     }
 
 
-def balance_document(found: Balance) -> Document:
+def balance_document(found: Balance, played: Played | None = None) -> Document:
     """The figures of a game; each with its proved error bound, or none where it has none."""
     solution, chosen, drama = found.solution, found.decisions, found.drama
     graph = solution.graph
@@ -142,6 +143,25 @@ def balance_document(found: Balance) -> Document:
             }
             for rule in found.rules.rules
         ],
+        "played": None if played is None else _played(played),
+    }
+
+
+def _played(played: Played) -> Document:
+    return {
+        "games": played.games,
+        "seeds": list(played.seeds),
+        "figures": [
+            {
+                "name": figure.name,
+                "exact": figure.exact,
+                "error_bound": number_or_none(figure.error_bound),
+                "samples": [sample._asdict() for sample in figure.samples],
+                "standard_errors_off": figure.furthest,
+            }
+            for figure in played.figures
+        ],
+        "disagreements": played.disagreements(),
     }
 
 

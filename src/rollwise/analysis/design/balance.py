@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -186,9 +185,8 @@ def balance(
     graph = solution.graph
     tell("following play", 0, None)
     chain = Chain.of(graph, solution.policy)
-    _, variance = chain.results()[0]
     turns, moves = expected_lengths(graph, solution.policy)[0]
-    luck = _root(variance)
+    luck = chain.luck()
     fought = graph.players == 2 and not graph.is_score
     chosen = _decisions(solution, chain, MATTERS * luck.value)
     rules = skill = None
@@ -211,14 +209,6 @@ def balance(
         skill,
         rules,
     )
-
-
-def _root(variance: Certified) -> Certified:
-    """The standard deviation of a variance."""
-    value = sqrt(variance.value)
-    low = sqrt(max(variance.value - variance.bound, 0.0))
-    high = sqrt(variance.value + variance.bound)
-    return Certified(value, max(high - value, value - low) + 2.0**-52 * value)
 
 
 def _decisions(solution: Solution, chain: Chain, threshold: float) -> Decisions:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -185,6 +186,14 @@ class Chain:
             variance = max(square.value - mean.value**2, 0.0)
             found.append((mean, Certified(variance, off + ROUNDING * (square.value + 1))))
         return found
+
+    def luck(self) -> Certified:
+        """The standard deviation of what the first seat gets, if it begins."""
+        _, variance = self.results()[0]
+        value = sqrt(variance.value)
+        low = sqrt(max(variance.value - variance.bound, 0.0))
+        high = sqrt(variance.value + variance.bound)
+        return Certified(value, max(high - value, value - low) + 2.0**-52 * value)
 
     def _squares_of_payoffs(self) -> list[Certified]:
         squares = self.payoff**2

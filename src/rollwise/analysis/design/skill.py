@@ -38,8 +38,8 @@ class Skill:
 
     Attributes
     ----------
-    levels : tuple of str
-        The weakest first.
+    players : tuple of Policy
+        The levels, the weakest first.
     means : (n_levels, n_levels) float64
         What who moves first gets: their level is the row, that of the other the column. One column
         in a game for one.
@@ -49,10 +49,15 @@ class Skill:
         Of the variance of the result, what who plays decides.
     """
 
-    levels: tuple[str, ...]
+    players: tuple[Policy, ...] = field(repr=False)
     means: Floats = field(repr=False)
     error_bound: float
     share: Certified
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(player.name for player in self.players)
 
     @property
     def against_best(self) -> list[float]:
@@ -107,7 +112,7 @@ def measure_skill(policies: Policies, levels: Sequence[Policy]) -> Skill:
             means[place], variances[place] = sign * mean.value, variance.value
             off, off_squares = max(off, mean.bound), max(off_squares, variance.bound)
     share = _share(means.ravel(), variances.ravel(), off, off_squares)
-    return Skill(tuple(level.name for level in levels), means, off, share)
+    return Skill(tuple(levels), means, off, share)
 
 
 def _share(means: Floats, variances: Floats, off: float, off_squares: float) -> Certified:

@@ -7,17 +7,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from rollwise.analysis.design.chain import Chain
+from rollwise.analysis.design.skill import greedy, measure_skill
+from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.cluster.pool import Here, Pool
-from rollwise.errors import ParameterError, UsageError
+from rollwise.errors import EndlessPlay, ParameterError, UsageError
 from rollwise.game import Game
 from rollwise.games import Sheet, create
-from rollwise.simulate.lengths import expected_lengths
+from rollwise.graph.choices import has_choice
+from rollwise.simulate.lengths import Certified, expected_lengths
 
 MEASURES = {
     "first_player": "the chance to win of who moves first (in a game for one, of the player)",
     "value": "what the start is worth: points, or a payoff between -1 and 1",
     "length": "turns that a game lasts, played best",
+    "luck": "the standard deviation of the result, played best",
+    "draws": "the chance of a draw, played best",
+    "skill": "the share of the result's variance that who plays decides (see `balance`); players "
+    "move at random, are greedy, or play best",
 }
 MOST_POINTS = 10_000
 _AIM = re.compile(r"(?:(min|max)\s+(\w+)|(\w+)\s*=\s*(\S+))")
@@ -53,7 +61,7 @@ class Aim:
         match = _AIM.fullmatch(text.strip())
         if match is None:
             raise UsageError(
-                f"{text!r} isn't an aim; write first_player = 0.5, or min length, or max value"
+                f"{text!r} isn't an aim; write first_player = 0.5, or min length, or max skill"
             )
         measure, goal = match[2] or match[3], match[1] or match[4]
         if measure not in MEASURES:
@@ -120,6 +128,22 @@ class Tuning:
         low = min(point.amount - point.error_bound for point in self.points)
         high = max(point.amount + point.error_bound for point in self.points)
         return low <= self.aim.goal <= high
+
+    @property
+    def at_the_end(self) -> list[str]:
+        """The parameters of which the best has the least or the largest of several numbers."""
+        found = []
+        for name in self.best.parameters:
+            tried = {point.parameters[name] for point in self.points}
+            if len(tried) > 1 and all(map(_is_whole, tried)):
+                numbers = sorted(tried, key=int)
+                if self.best.parameters[name] in (numbers[0], numbers[-1]):
+                    found.append(name)
+        return found
+
+
+def _is_whole(text: str) -> bool:
+    return re.fullmatch(r"-?\d+", text) is not None
 
 
 def values_of(text: str) -> tuple[str, list[str]]:
@@ -225,13 +249,14 @@ def amount_of(measure: str, solution: Solution) -> tuple[float, float]:
     Raises
     ------
     UsageError
-        A game for payoffs has no chance to win.
+        A game for payoffs has no chance to win and no draws; one in which weak players may go
+        round for ever has no share of skill.
     """
     graph = solution.graph
     bound = float(solution.error_bounds[0])
-    if measure == "length":
-        turns, _ = expected_lengths(graph, solution.policy)[0]
-        return float(turns.value), float(turns.bound)
+    if measure in _FOLLOWED:
+        found = _FOLLOWED[measure](solution)
+        return float(found.value), float(found.bound)
     if measure == "value":
         return float(solution.value), bound
     chance = graph.view.win_probability(float(solution.value))
@@ -241,3 +266,37 @@ def amount_of(measure: str, solution: Solution) -> tuple[float, float]:
             "its value or its length"
         )
     return chance, bound / 2
+
+
+def _length(solution: Solution) -> Certified:
+    turns, _ = expected_lengths(solution.graph, solution.policy)[0]
+    return turns
+
+
+def _draws(solution: Solution) -> Certified:
+    if solution.graph.is_score:
+        raise UsageError(f"{solution.graph.game} is played for points or payoffs: nothing is drawn")
+    chain = Chain.of(solution.graph, solution.policy)
+    values, bounds = chain.chance_of_end(chain.is_over & (chain.payoff == 0))
+    return Certified(float(values[0]), float(bounds[0]))
+
+
+def _share_of_skill(solution: Solution) -> Certified:
+    if not has_choice(solution.graph).any():
+        return Certified(0.0, 0.0)
+    policies = Policies.of(solution)
+    try:
+        levels = [policies.find("random"), greedy(policies), policies.find("optimal")]
+        return measure_skill(policies, levels).share
+    except EndlessPlay as error:
+        raise UsageError(
+            f"{solution.graph.title} has no share of skill: weak players may go round for ever"
+        ) from error
+
+
+_FOLLOWED: dict[str, Callable[[Solution], Certified]] = {
+    "length": _length,
+    "luck": lambda solution: Chain.of(solution.graph, solution.policy).luck(),
+    "draws": _draws,
+    "skill": _share_of_skill,
+}

@@ -31,6 +31,7 @@ from rollwise.documents.design import QUANTILES, balance_document
 
 if TYPE_CHECKING:
     from rollwise.analysis.design.balance import Balance
+    from rollwise.analysis.design.played import Played
 
 SURE, RULES, SEED = 0.9, 300, 1
 MOST_NAMED = 12  # actions that are nowhere the best
@@ -47,7 +48,15 @@ def balance(
     evaluations: Annotated[
         int, typer.Option(metavar="N", help="How many rules of thumb are scored; 0 for none.")
     ] = RULES,
-    seed: Annotated[int, typer.Option(help="Of that search.", min=0)] = SEED,
+    simulate: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Play N games twice, and put what they come to beside each figure."
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(help="Of that search; of the games, and the next one.", min=0)
+    ] = SEED,
     chase: ChaseOption = False,
     target: TargetOption = None,
     contest: ContestOption = False,
@@ -58,8 +67,10 @@ def balance(
 ) -> None:
     """Say what a game does to its players: edge, length, drama, decisions, luck and skill."""
     from rollwise.analysis.design.balance import balance as find_balance
+    from rollwise.analysis.design.played import check_games, play_beside
     from rollwise.answer import kept
 
+    check_games(simulate)
     chosen = as_played(
         read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
     )
@@ -68,10 +79,15 @@ def balance(
         found = find_balance(
             policies, sure=sure, evaluations=evaluations, seed=seed, progress=progress
         )
+        played = None
+        if simulate is not None:
+            played = play_beside(policies, found, sure, simulate, seed, progress)
     if json:
-        print_json(balance_document(found))
-    else:
-        _print(found, sure)
+        print_json(balance_document(found, played))
+        return
+    _print(found, sure)
+    if played is not None:
+        _print_played(played)
 
 
 def _print(found: Balance, sure: float) -> None:
@@ -216,3 +232,30 @@ def _rules(found: Balance) -> list[tuple[str, str]]:
         )
         for k, rule in enumerate(found.rules.rules)
     ]
+
+
+def _print_played(played: Played) -> None:
+    from rich.table import Table
+
+    from rollwise.numbers.printed import estimated
+
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("figure", overflow="fold")
+    for head in ("exact", *(f"played, seed {seed}" for seed in played.seeds), "off"):
+        table.add_column(head, justify="right")
+    for figure in played.figures:
+        scale, unit = (100, " %") if figure.is_share else (1, "")
+        samples = [
+            str(estimated(scale * sample.mean, scale * sample.standard_error)) + unit
+            for sample in figure.samples
+        ]
+        exact = f"{scale * figure.exact:z.4f}{unit}"
+        table.add_row(figure.name, exact, *samples, f"{figure.furthest:.1f}")
+    typer.echo()
+    print_table(table)
+    typer.echo(
+        f"Means of {played.games:,} games of each pair of players, ± standard error (estimated). "
+        "Off: by how many standard errors the exact figure is away from the further of both."
+    )
+    for name in played.disagreements():
+        typer.echo(f"rollwise: {name} is further off than chance explains", err=True)

@@ -37,7 +37,8 @@ ForOption = Annotated[
     typer.Option(
         "--for",
         metavar="AIM",
-        help="first_player = 0.5, min length, max value: what is measured, and the goal.",
+        help="What is measured, and the goal: first_player = 0.5, min length, max skill; also "
+        "value, luck, draws.",
     ),
 ]
 
@@ -122,8 +123,11 @@ def _print(found: Tuning) -> None:
     measure, goal = found.aim.measure, found.aim.goal
     if isinstance(goal, str):
         typer.echo(f"the {'least' if goal == 'min' else 'largest'} {measure}: {best}")
-        return
-    if not found.reached:
-        side = "above" if found.best.amount > goal else "below"
-        typer.echo(f"no game of these has {measure} = {goal:g}: all are {side} it")
-    typer.echo(f"nearest to {goal:g}: {best}")
+    else:
+        if not found.reached:
+            side = "above" if found.best.amount > goal else "below"
+            typer.echo(f"no game of these has {measure} = {goal:g}: all are {side} it")
+        typer.echo(f"nearest to {goal:g}: {best}")
+    if found.at_the_end and (isinstance(goal, str) or not found.reached):
+        names = " and of ".join(found.at_the_end)
+        typer.echo(f"that is at the end of the range of {names}: a wider one may go further")

@@ -1,0 +1,428 @@
+"""The figures of `rollwise balance` beside games that were played: two samples, from two seeds.
+
+Exact figures are found by solving. Here nothing is solved: games are played action by action and
+outcome by outcome, and what happens in them is counted. So each figure is found in a second way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.analysis.design.balance import Balance
+from rollwise.analysis.design.skill import Skill
+from rollwise.answer.references import Policies
+from rollwise.errors import EndlessPlay, UsageError
+from rollwise.graph import StateGraph, win_probability
+from rollwise.graph.choices import chances, fold_actions, has_choice, is_throw
+from rollwise.graph.policies import Policy
+from rollwise.graph.view import sign_of
+from rollwise.numbers.randomness import check_seed, derived_seed
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Progress = Callable[[str, int, "int | None"], None]
+
+LEAST_GAMES, MOST_GAMES = 100, 1_000_000
+MOST_MOVES = 1 << 20  # a game longer than this is taken for one that never ends
+FAR = 5.0  # standard errors that chance comes to once in 1.7 million times
+CERTAIN = 1e-8  # p * (1 - p) of what counts as certain: the tails of lengths aren't followed
+QUANTILES = (0.05, 0.5, 0.95)
+
+
+class Sample(NamedTuple):
+    """A mean over games that were played, and its standard error."""
+
+    mean: float
+    standard_error: float
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A figure, and what games came to.
+
+    Attributes
+    ----------
+    name : str
+    exact, error_bound : float
+        The bound is 0 for what is followed in floating point.
+    samples : tuple of Sample
+        One for each seed.
+    is_share : bool
+        Whether it is a share of the games, or a chance, between 0 and 1.
+    games : int
+        Of each sample. Where they were all alike, a figure may be off by one among so many.
+    """
+
+    name: str
+    exact: float
+    error_bound: float
+    samples: tuple[Sample, ...]
+    is_share: bool
+    games: int
+
+    @property
+    def furthest(self) -> float:
+        """By how many standard errors the samples are off, at most."""
+        return max(self._off(sample) for sample in self.samples)
+
+    def _off(self, sample: Sample) -> float:
+        slack = self.error_bound + 1e-9 * max(1.0, abs(self.exact))
+        off = max(abs(sample.mean - self.exact) - slack, 0.0)
+        return off / (sample.standard_error or 1 / self.games) if off else 0.0
+
+
+@dataclass(frozen=True)
+class Played:
+    """All figures beside games that were played.
+
+    Attributes
+    ----------
+    games : int
+        Of each sample, and for each pair of policies.
+    seeds : tuple of int
+    figures : tuple of Beside
+    """
+
+    games: int
+    seeds: tuple[int, ...]
+    figures: tuple[Beside, ...]
+
+    @property
+    def furthest(self) -> float:
+        """By how many standard errors a figure is off, at most."""
+        return max(figure.furthest for figure in self.figures)
+
+    def disagreements(self) -> list[str]:
+        """The figures that are further from what was played than chance explains."""
+        return [figure.name for figure in self.figures if figure.furthest > FAR]
+
+
+def check_games(games: int | None) -> None:
+    """Make sure that a number of games can be played, or that none is asked for.
+
+    Raises
+    ------
+    UsageError
+    """
+    if games is not None and not LEAST_GAMES <= games <= MOST_GAMES:
+        raise UsageError(
+            f"{games:,} games can't be played for the figures: from {LEAST_GAMES} to {MOST_GAMES:,}"
+        )
+
+
+def play_beside(
+    policies: Policies,
+    found: Balance,
+    sure: float,
+    games: int,
+    seed: int,
+    progress: Progress | None = None,
+) -> Played:
+    """Play games for every figure that isn't a count of positions, twice.
+
+    Parameters
+    ----------
+    policies : Policies
+    found : Balance
+        What `balance` says of that game.
+    sure : float
+        As `balance` was given it.
+    games : int
+        How many are played for each figure and seed.
+    seed : int
+        Of the first sample; the second has the next one.
+
+    Raises
+    ------
+    UsageError
+        Too few games or too many.
+    EndlessPlay
+        A game goes on for more than a million moves.
+    """
+    check_games(games)
+    seeds = (check_seed(seed), seed + 1)
+    samples = []
+    for number, each in enumerate(seeds):
+        if progress is not None:
+            progress("playing", number * games, 2 * games)
+        samples.append(list(_Sampled(policies, found, sure, games, each).figures()))
+    rows = [
+        Beside(one.name, one.exact, one.bound, tuple(f.sample for f in both), one.is_share, games)
+        for both in zip(*samples, strict=True)
+        for one in both[:1]
+    ]
+    return Played(games, seeds, tuple(rows))
+
+
+class _Figure(NamedTuple):
+    name: str
+    exact: float
+    bound: float
+    sample: Sample
+    is_share: bool = False
+
+
+class _Sampled:
+    """One sample of all figures."""
+
+    def __init__(
+        self, policies: Policies, found: Balance, sure: float, games: int, seed: int
+    ) -> None:
+        self.policies, self.found, self.sure, self.games = policies, found, sure, games
+        self.graph = found.solution.graph
+        self.best = found.solution.policy
+        self.table = _Table(self.graph, np.random.default_rng(derived_seed(seed, 0)))
+
+    def figures(self) -> Iterator[_Figure]:
+        story = _Story(self.found, self.sure, self.games)
+        for step in self.table.play((self.best, self.best), self.games):
+            story.add(step)
+        yield from self._edge(story)
+        yield from self._length(story)
+        yield from self._drama(story)
+        yield from self._skill()
+        yield from self._rules(story)
+
+    def _edge(self, story: _Story) -> Iterator[_Figure]:
+        graph, value = self.graph, self.found.value
+        chance = graph.view.win_probability(value.value)
+        if chance is None:
+            yield _Figure(graph.view.worth_name, *value, _mean(story.got))
+        else:
+            won = win_probability(story.got)
+            sample = _mean(won, of_share=None if graph.has_draws else chance)
+            yield _Figure("first player wins", chance, value.bound / 2, sample, is_share=True)
+        luck = self.found.luck
+        square = _mean((story.got - value.value) ** 2)
+        spread = math.sqrt(square.mean)
+        error = square.standard_error / (2 * spread) if spread else square.standard_error
+        yield _Figure("luck", *luck, Sample(spread, error))
+
+    def _length(self, story: _Story) -> Iterator[_Figure]:
+        found = self.found
+        if self.graph.players == 2:
+            yield _Figure("turns", *found.turns, _mean(story.turn))
+        yield _Figure("moves", *found.moves, _mean(story.moves))
+        lasts, seen = found.lengths, story.turn if self.graph.players == 2 else story.rolls
+        for most in sorted({lasts.quantile(q) for q in QUANTILES}):
+            name = f"at most {most} {lasts.unit if most > 1 else lasts.unit[:-1]}"
+            yield _share(name, float(lasts.chance[: most + 1].sum()), lasts.tail, seen <= most)
+        chosen = found.decisions
+        yield _Figure("decisions", *chosen.in_a_game, _mean(story.choices))
+        yield _Figure("decisions that matter", *chosen.matter_in_a_game, _mean(story.that_matter))
+
+    def _drama(self, story: _Story) -> Iterator[_Figure]:
+        drama = self.found.drama
+        if drama is None:
+            return
+        yield _Figure("lead changes", *drama.lead_changes, _mean(story.lead_changes))
+        won = story.got != 0
+        turn = story.decided_in()
+        decided = drama.decided
+        yield _Figure("decided in turn", decided.mean, 0.0, _mean(turn[won]))
+        for most in sorted({decided.quantile(q) for q in QUANTILES}):
+            share = float(decided.turn[: most + 1].sum() / decided.turn.sum())
+            yield _share(f"decided by turn {most}", share, 0.0, turn[won] <= most)
+        yield _share("comebacks", *drama.comebacks, story.is_comeback())
+        if self.graph.has_draws:
+            yield _share("draws", *drama.draws, ~won)
+
+    def _skill(self) -> Iterator[_Figure]:
+        skill = self.found.skill
+        if skill is None:
+            return
+        n, columns = skill.means.shape
+        pairs = {
+            (i, j): self.results(skill.players[i], skill.players[j])
+            for i in range(n)
+            for j in range(columns)
+        }
+        yield _Figure("share of skill", *skill.share, _common_part(pairs), is_share=True)
+        for k in range(n - 1):
+            if columns == 1:
+                sample = _mean(pairs[k, 0])
+            else:
+                sample = _mean_of_seats(pairs[k, n - 1], pairs[n - 1, k])
+            yield self._against_best(skill, k, sample)
+
+    def _against_best(self, skill: Skill, k: int, sample: Sample) -> _Figure:
+        level, exact = skill.levels[k], skill.against_best[k]
+        chance = self.graph.view.win_probability(exact)
+        if chance is None:
+            return _Figure(f"{level} gets", exact, skill.error_bound, sample)
+        wins = Sample(win_probability(sample.mean), sample.standard_error / 2)
+        return _Figure(f"{level} wins", chance, skill.error_bound / 2, wins, is_share=True)
+
+    def _rules(self, story: _Story) -> Iterator[_Figure]:
+        graph = self.graph
+        for rule in () if self.found.rules is None else self.found.rules.rules:
+            policy = rule.rule.policy(graph, self.policies.game)
+            if graph.players == 1:
+                scale = sign_of(graph.objective) * (1.0 if graph.is_score else 0.5)
+                got, best = _mean(self.results(policy, policy)), _mean(story.got)
+                error = math.hypot(got.standard_error, best.standard_error)
+                sample = Sample(scale * (best.mean - got.mean), abs(scale) * error)
+            else:
+                scale = 1.0 if graph.is_score else 0.5
+                seats = self.results(policy, self.best), self.results(self.best, policy)
+                got = _mean_of_seats(*seats)
+                sample = Sample(-scale * got.mean, scale * got.standard_error)
+            name = f"rule of {rule.numbers} integer{'' if rule.numbers == 1 else 's'} loses"
+            yield _Figure(name, rule.loss, rule.error_bound, sample, not graph.is_score)
+
+    def results(self, first: Policy, second: Policy) -> Floats:
+        """What the first player got in games between two policies: (n_games,) float64."""
+        got = np.zeros(self.games)
+        for step in self.table.play((first, second), self.games):
+            got[step.game] += step.gained
+        return got
+
+
+class _Step(NamedTuple):
+    """A move in each of the games that go on; all arrays have their length."""
+
+    game: Ints
+    state: Ints
+    seat: Ints
+    action: Ints
+    gained: Floats  # by the first player, the end of the game included
+    turn_ends: NDArray[np.bool_]  # the die passes and the game goes on
+    is_over: NDArray[np.bool_]
+
+
+class _Table:
+    """Plays games of a graph, all of them a move at a time."""
+
+    def __init__(self, graph: StateGraph, random: np.random.Generator) -> None:
+        self.graph, self.random = graph, random
+        self.outcomes = np.cumsum(chances(graph))
+
+    def play(self, players: Sequence[Policy], games: int) -> Iterator[_Step]:
+        graph = self.graph
+        seats = [np.cumsum(policy.probability) for policy in players]
+        game = np.arange(games)
+        state, seat = np.zeros(games, np.int64), np.zeros(games, np.int64)
+        for _ in range(MOST_MOVES):
+            action = np.empty(len(game), np.int64)
+            for k, heaped in enumerate(seats):
+                mine = seat == k
+                action[mine] = self._drawn(heaped, graph.action_indptr, state[mine])
+            outcome = self._drawn(self.outcomes, graph.outcome_indptr, action)
+            then = graph.outcome_state[outcome].astype(np.int64)
+            over, sign = then < 0, np.where(seat == 0, 1.0, -1.0)
+            gained = graph.action_reward[action].astype(np.float64)
+            gained[over] += graph.outcome_payoff[outcome[over]]
+            passes = graph.outcome_passes[outcome] & ~over
+            yield _Step(game, state, seat, action, sign * gained, passes, over)
+            goes_on = ~over
+            if not goes_on.any():
+                return
+            game, state = game[goes_on], then[goes_on]
+            seat = (seat ^ passes)[goes_on]
+        raise EndlessPlay(
+            f"{graph.game}: {players[0].name} and {players[1].name} play on for more than "
+            f"{MOST_MOVES:,} moves; they are now in {graph.state_text(int(state[0]))}"
+        )
+
+    def _drawn(self, heaped: Floats, indptr: NDArray[Any], which: Ints) -> Ints:
+        """One of the parts of each of some wholes, with the chances that are heaped up."""
+        first, last = indptr[which].astype(np.int64), indptr[which + 1] - 1
+        low = np.where(first > 0, heaped[first - 1], 0.0)
+        ahead = low + self.random.random(len(which)) * (heaped[last] - low)
+        return np.asarray(np.searchsorted(heaped, ahead, side="right").clip(first, last))
+
+
+class _Story:
+    """What is counted in games between those who play best."""
+
+    def __init__(self, found: Balance, sure: float, games: int) -> None:
+        solution = found.solution
+        graph = solution.graph
+        self.sure, self.off = sure, solution.error_bound / 2 + 1e-12
+        self.chance = win_probability(solution.values)
+        self.has_choice = has_choice(graph)
+        at_random = fold_actions(graph, np.add, solution.regret) / np.diff(graph.action_indptr)
+        self.matters = self.has_choice & (at_random > found.decisions.threshold)
+        self.is_throw = is_throw(graph)
+        self.is_roll = np.diff(graph.outcome_indptr) > 1
+        self.got = np.zeros(games)
+        self.moves, self.rolls = np.zeros(games), np.zeros(games)
+        self.choices, self.that_matter = np.zeros(games), np.zeros(games)
+        self.turn = np.ones(games, np.int64)
+        self.lead, self.lead_changes = np.zeros(games), np.zeros(games)
+        self.low, self.high = np.ones(games), np.zeros(games)  # of the first player's chances
+        self.unsure = np.zeros((2, games), np.int64)  # the last turn in which each wasn't sure
+
+    def add(self, step: _Step) -> None:
+        """Count a move of each game."""
+        game = step.game
+        of_mover = self.chance[step.state]
+        chance = np.where(step.seat == 0, of_mover, 1 - of_mover)
+        self.low[game] = np.minimum(self.low[game], chance)
+        self.high[game] = np.maximum(self.high[game], chance)
+        for seat, mine in enumerate((chance, 1 - chance)):
+            unsure = game[mine < self.sure - self.off]
+            self.unsure[seat, unsure] = self.turn[unsure]
+        self._take_lead(game, np.where(np.abs(chance - 0.5) <= self.off, 0, np.sign(chance - 0.5)))
+        self.got[game] += step.gained
+        self.moves[game] += ~self.is_throw[step.action]
+        self.rolls[game] += self.is_roll[step.action]
+        self.choices[game] += self.has_choice[step.state]
+        self.that_matter[game] += self.matters[step.state]
+        self.turn[game] += step.turn_ends
+        self._take_lead(game[step.is_over], np.sign(self.got[game[step.is_over]]))
+
+    def _take_lead(self, game: Ints, lead: Floats) -> None:
+        game, lead = game[lead != 0], lead[lead != 0]
+        self.lead_changes[game] += self.lead[game] * lead < 0
+        self.lead[game] = lead
+
+    def decided_in(self) -> Ints:
+        """From which turn on the winner was sure: (n_games,) int64."""
+        return np.asarray(np.where(self.got > 0, self.unsure[0], self.unsure[1]))
+
+    def is_comeback(self) -> NDArray[np.bool_]:
+        """Whether the winner's chance had been low: (n_games,) bool."""
+        least = 1 - self.sure + self.off
+        winners = np.where(self.got > 0, self.low, 1 - self.high)
+        return np.asarray((self.got != 0) & (winners <= least))
+
+
+def _mean(numbers: NDArray[Any], of_share: float | None = None) -> Sample:
+    """The mean, with an error that isn't 0 where nothing rare was seen."""
+    n = len(numbers)
+    error = float(np.std(numbers)) / math.sqrt(n)
+    if of_share is not None:
+        spread = of_share * (1 - of_share)
+        error = max(error, math.sqrt(spread / n) if spread > CERTAIN else 0.0)
+    return Sample(float(np.mean(numbers)), error)
+
+
+def _share(name: str, exact: float, bound: float, seen: NDArray[np.bool_]) -> _Figure:
+    return _Figure(name, exact, bound, _mean(seen, of_share=exact), is_share=True)
+
+
+def _mean_of_seats(first: Floats, second: Floats) -> Sample:
+    """What a player got who moved first in some games and second in others."""
+    one, two = _mean(first), _mean(second)
+    error = math.hypot(one.standard_error, two.standard_error) / 2
+    return Sample((one.mean - two.mean) / 2, error)
+
+
+def _common_part(pairs: dict[tuple[int, int], Floats]) -> Sample:
+    """The share of the variance that two games of the same pair have in common."""
+    one, two = (
+        np.concatenate([got[half::2][: len(got) // 2] for got in pairs.values()]) for half in (0, 1)
+    )
+    middle = (one.mean() + two.mean()) / 2
+    whole = ((one - middle) ** 2 + (two - middle) ** 2) / 2
+    common = (one - middle) * (two - middle)
+    share = float(common.mean() / whole.mean())
+    error = _mean(common - share * whole).standard_error / float(whole.mean())
+    return Sample(share, error)
