@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import tempfile
 import time
@@ -58,11 +59,12 @@ HOURS = 2.0  # that one size may take
 PICTURE = ROOT / "docs" / "images" / "growth-by-layer.svg"
 MASTERS = 500_981_472  # positions, with seven pieces
 LIMIT = 300.0
+BUSY = 0.5  # programs that run, on average: more disturb what is measured
 # Work, and whether it is solved by layers into a folder.
 COMMANDS = {
     "tune pig --vary target=60..75 --for min_value": False,
     "solve royal-ur pieces=3 --by-layer": True,
-    "solve yahtzee boxes=11 --by-layer": True,
+    "solve yahtzee boxes=10 --by-layer": True,
 }
 WAYS = {
     "one process, one core": ([], {"ROLLWISE_OFF": "second-core"}),
@@ -305,15 +307,26 @@ def gains(rows: Sequence[Row]) -> list[str]:
     return [*markdown_table(["", *WAYS], table), ""]
 
 
+def beside(load: float | None) -> str:
+    """What is said of other programs, by how many ran in the minute before."""
+    if load is None or load < BUSY:
+        return ""
+    return (
+        f"Other programs used the machine: {load:.1f} of them on average, in the minute before. "
+        "So small differences say nothing."
+    )
+
+
 def refreshed(page: str, found: Mapping[str, Any], known: Mapping[str, Row]) -> str:
     """The page with the tables that the measurements give."""
     about = f"Measured on {found['date']} ({found['machine']}), at {found['commit']}."
+    others = beside(found.get("load"))
     for name, lines in (
         ("sizes", modelled(found["sizes"], known)),
         ("workers", gains(found["workers"])),
         ("growth", of_three_games(found["growth"])),
     ):
-        said = [] if name == "growth" else [about, ""]
+        said = [] if name == "growth" else [" ".join(filter(None, [about, others])), ""]
         text = "\n".join([*said, *lines, ""])
         page = re.sub(PLACE.format(name), lambda _, text=text: text, page, count=1, flags=re.S)
     return page
@@ -339,12 +352,14 @@ def main() -> None:
         return
     from benchmarks.__main__ import commit, machine
 
+    load = os.getloadavg()[0]
     found = json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {}
     wanted = given.only.split(",")
     measures: dict[str, Callable[[], list[dict[str, Any]]]] = {"sizes": sizes, "workers": workers}
     for name in measures.keys() & set(wanted):
         found[name] = measures[name]()
         found |= {"date": date.today().isoformat(), "commit": commit(), "machine": machine()}
+        found["load"] = load
     for rows in grown(wanted, found.get("growth", [])):
         found["growth"] = rows
         _keep(found)

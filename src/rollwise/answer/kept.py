@@ -29,7 +29,7 @@ from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress, build_with_report, is_compiled
 from rollwise.builders.limits import MAX_STATES, SMALL
 from rollwise.builders.rules import Rules
-from rollwise.errors import OutputError, RollwiseError
+from rollwise.errors import OutputError, RollwiseError, TooManyStates
 from rollwise.game import Game
 from rollwise.graph import FACTS, HELD, Lotteries, StateGraph
 from rollwise.graph.components import Components
@@ -134,6 +134,23 @@ def solve_by_layers(
     found = layered.solve_by_layers(game, max_states=max_states, progress=progress)
     entry.keep_layers(found)
     return found
+
+
+def goes_by_layers(game: Game, max_states: int | None) -> bool:
+    """Whether a game that is too large for one graph is solved by layers instead."""
+    return max_states is None and game.base_game is game and Rules(game).has_progress
+
+
+def solve_any(game: Game, *, max_states: int | None = None) -> Solution | LayeredSolution:
+    """As `solve`; of a game that is too large for one graph, the answer by layers."""
+    if max_states is None and (found := large(game)) is not None:
+        return found
+    try:
+        return solve(game, max_states=max_states)
+    except TooManyStates:
+        if not goes_by_layers(game, max_states):
+            raise
+    return solve_by_layers(game)
 
 
 def large(game: Game) -> LayeredSolution | None:

@@ -348,13 +348,6 @@ def solve_or_load(
         )
 
 
-def goes_by_layers(game: Game, max_states: int | None) -> bool:
-    """Whether a game that is too large for one graph is solved by layers instead."""
-    from rollwise.builders.rules import Rules
-
-    return max_states is None and game.base_game is game and Rules(game).has_progress
-
-
 def _check_players(game: Game, load_from: str | None) -> None:
     """Tell a game of three or more before its file is read, which is one of another kind."""
     if load_from is not None:
@@ -368,7 +361,7 @@ def solve_or_open(
 ) -> Solution | LayeredSolution:
     """As `solve_or_load`; of a game that is too large for one graph, the answer by layers."""
     _check_players(game, load_from)
-    from rollwise.answer.kept import large, solve_by_layers
+    from rollwise.answer.kept import goes_by_layers, large, solve_by_layers
 
     if load_from is not None and Path(load_from).is_dir():
         from rollwise.answer.layered import open_layers

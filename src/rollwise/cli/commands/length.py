@@ -14,7 +14,6 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
-    goes_by_layers,
     print_json,
     print_table,
     read_game,
@@ -103,7 +102,7 @@ def _found(
             policies = kept.policies(game, max_states=max_states, progress=progress)
             return length_range(policies, policy, progress=progress)
         except TooManyStates:
-            if policy != "optimal" or not goes_by_layers(game, max_states):
+            if policy != "optimal" or not kept.goes_by_layers(game, max_states):
                 raise
     return length_range_by_layer(game, max_states=max_states, progress=progress, **chance)
 

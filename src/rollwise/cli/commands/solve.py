@@ -17,7 +17,6 @@ from rollwise.cli.common import (
     NoCacheOption,
     ParametersArgument,
     also_for_many,
-    goes_by_layers,
     print_json,
     print_worth,
     read_game,
@@ -203,6 +202,8 @@ def solve(
     try:
         solution = _solved(chosen, tolerance, mode=read_mode(mode), **how)
     except TooManyStates:
+        from rollwise.answer.kept import goes_by_layers
+
         if any((save, *elsewhere.values())) or not goes_by_layers(chosen, max_states):
             raise
         return _print_layers(chosen, None, None, json=json)
