@@ -309,7 +309,9 @@ def gains(rows: Sequence[Row]) -> list[str]:
 
 def beside(load: float | None) -> str:
     """What is said of other programs, by how many ran in the minute before."""
-    if load is None or load < BUSY:
+    if load is None:
+        return "Whether other programs ran then wasn't noted, so small differences say nothing."
+    if load < BUSY:
         return ""
     return (
         f"Other programs used the machine: {load:.1f} of them on average, in the minute before. "

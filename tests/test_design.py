@@ -137,6 +137,19 @@ def test_what_cannot_be_tuned(words, says):
     assert says in refusal("tune", "pig", *options)
 
 
+@pytest.mark.needs_jit
+def test_large_games_are_tuned_by_layers(monkeypatch):
+    monkeypatch.setattr("rollwise.builders.limits.MAX_STATES", 5_000)
+    monkeypatch.setattr("rollwise.answer.kept.MAX_STATES", 5_000)
+    words = ("tune", "pig", "--vary", "target=15,30", "--for")
+    said = json.loads(output(*words, "max first_player", "--json"))
+    known = rollwise.solve_by_layers(find("pig")(target=30))
+    assert said["points"][1]["amount"] == pytest.approx(known.win_probability, abs=1e-12)
+    assert "tune for length looks at all positions at once" in refusal(*words, "max length")
+    with pytest.raises(UsageError, match="too large for one graph, and luck needs one"):
+        amount_of("luck", known)
+
+
 def test_points_have_no_first_player():
     with pytest.raises(UsageError, match="played for points or payoffs"):
         tuned("threes", ["dice=1..2"], "first_player = 0.5")

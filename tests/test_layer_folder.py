@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.killed import document, killed, table
 from cli_runner import output, run
 from stakes import Gammons
 
@@ -162,6 +163,18 @@ def test_a_killed_process_loses_no_layer(tmp_path: Path) -> None:
     assert subprocess.run(asked, capture_output=True, check=True).returncode == 0
     output("solve", "super-six", "sticks=30", "--by-layer", "--save", str(tmp_path / "whole"))
     assert bytes_of(tmp_path / "f") == bytes_of(tmp_path / "whole")
+
+
+def test_a_run_killed_at_random_moments_ends_with_the_same_bytes() -> None:
+    found = killed(["super-six", "sticks=300"], kills=3, seed=24)
+    assert found.same
+    assert found.kept
+    assert found.kills
+    assert all(0 <= kill.lost <= kill.worked for kill in found.kills)
+    assert found.layers == 299
+    said = "\n".join(table(found))
+    assert "The bytes are the same; no layer that was noted was lost." in said
+    assert len(document(found)["kills"]) == len(found.kills)
 
 
 def test_folders_that_are_refused(tmp_path: Path) -> None:

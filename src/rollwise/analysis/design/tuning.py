@@ -9,6 +9,7 @@ from itertools import product
 
 from rollwise.analysis.design.chain import Chain
 from rollwise.analysis.design.skill import greedy, measure_skill
+from rollwise.answer.layered import LayeredSolution
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.cluster.pool import Here, Pool
@@ -27,6 +28,7 @@ MEASURES = {
     "skill": "the share of the result's variance that who plays decides (see `balance`); players "
     "move at random, are greedy, or play best",
 }
+OF_THE_START = ("first_player", "value")  # which an answer by layers has as well
 MOST_POINTS = 10_000
 _AIM = re.compile(r"(?:(min|max)\s+(\w+)|(\w+)\s*=\s*(\S+))")
 _RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(\d+))?")
@@ -180,7 +182,7 @@ def tune(
     fixed: Mapping[str, str],
     vary: Mapping[str, Sequence[str]],
     aim: Aim,
-    solve: Callable[[Game], Solution],
+    solve: Callable[[Game], Solution | LayeredSolution],
     progress: Progress | None = None,
     pool: Pool | None = None,
 ) -> Tuning:
@@ -237,13 +239,16 @@ def tune(
 
 
 def _solved_amount(
-    sheet: Sheet, typed: Mapping[str, str], measure: str, solve: Callable[[Game], Solution]
+    sheet: Sheet,
+    typed: Mapping[str, str],
+    measure: str,
+    solve: Callable[[Game], Solution | LayeredSolution],
 ) -> tuple[float, float]:
     """The measure of one of the games, as `amount_of` gives it."""
     return amount_of(measure, solve(create(sheet.kind, typed)))
 
 
-def amount_of(measure: str, solution: Solution) -> tuple[float, float]:
+def amount_of(measure: str, solution: Solution | LayeredSolution) -> tuple[float, float]:
     """A measure of a solved game, and how far it can be off.
 
     Raises
@@ -252,17 +257,22 @@ def amount_of(measure: str, solution: Solution) -> tuple[float, float]:
         A game for payoffs has no chance to win and no draws; one in which weak players may go
         round for ever has no share of skill.
     """
-    graph = solution.graph
-    bound = float(solution.error_bounds[0])
-    if measure in _FOLLOWED:
+    if measure not in OF_THE_START:
+        if not isinstance(solution, Solution):
+            raise UsageError(
+                f"{solution.title} is too large for one graph, and {measure} needs one; aim at "
+                "its value or at first_player, or take smaller parameters"
+            )
         found = _FOLLOWED[measure](solution)
         return float(found.value), float(found.bound)
+    bound = float(solution.error_bounds[solution.start])
     if measure == "value":
-        return float(solution.value), bound
-    chance = graph.view.win_probability(float(solution.value))
+        return solution.value, bound
+    chance = solution.win_probability
     if chance is None:
+        title = (solution.graph if isinstance(solution, Solution) else solution).title
         raise UsageError(
-            f"{graph.game} is played for points or payoffs, and nobody has a chance to win: aim at "
+            f"{title} is played for points or payoffs, and nobody has a chance to win: aim at "
             "its value or its length"
         )
     return chance, bound / 2

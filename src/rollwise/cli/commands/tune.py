@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +16,7 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
+    in_one_graph,
     print_json,
     print_table,
     read_values,
@@ -75,13 +77,16 @@ def tune(
         check_curve(values, out)
     check_workers(workers, cluster)
     kind, fixed = find(game), read_values(parameters or ())
-    with Progress() as progress, processes_or(cluster, workers) as pool:
+    in_layers_too = wanted.measure in tuning.OF_THE_START
+    found_by = kept.solve_any if in_layers_too else kept.solve
+    needed = nullcontext() if in_layers_too else in_one_graph(f"tune for {wanted.measure}")
+    with needed, Progress() as progress, processes_or(cluster, workers) as pool:
         found = tuning.tune(
             kind,
             fixed,
             values,
             wanted,
-            partial(kept.solve, max_states=max_states),
+            partial(found_by, max_states=max_states),
             progress,
             pool,
         )
