@@ -202,12 +202,16 @@ def solve(
     try:
         solution = _solved(chosen, tolerance, mode=read_mode(mode), **how)
     except TooManyStates:
-        from rollwise.answer.kept import goes_by_layers
-
-        if any((save, *elsewhere.values())) or not goes_by_layers(chosen, max_states):
+        if any((save, *elsewhere.values())) or not _goes_by_layers(chosen, max_states):
             raise
         return _print_layers(chosen, None, None, json=json)
     _tell(solution, game, save, history, json=json)
+
+
+def _goes_by_layers(game: Game, max_states: int | None) -> bool:
+    from rollwise.answer.kept import goes_by_layers
+
+    return goes_by_layers(game, max_states)
 
 
 def _unusual(method: str, mode: str) -> dict[str, Any]:
