@@ -1,7 +1,8 @@
 """Record a play of a game at random: python tests/record_playthrough.py GAME [name=value ...]
 
-Writes tests/playthroughs/GAME.json, which test_playthroughs.py replays. Read it
-against the rule sheet before you commit it: it pins the rules as they are.
+Writes tests/playthroughs/GAME.json, which test_playthroughs.py replays; of another number of
+players than its usual one, GAME-players.json. Read it against the rule sheet before you commit it:
+it pins the rules as they are.
 """
 
 from __future__ import annotations
@@ -68,7 +69,8 @@ def main(name: str, *settings: str) -> None:
     moves = min((play(game, seed) for seed in range(200)), key=lambda m: abs(len(m) - 12))
     lines = ",\n  ".join(json.dumps(move) for move in moves)
     head = json.dumps({"game": game.name, "parameters": game.parameters})[:-1]
-    path = FOLDER / f"{game.name}.json"
+    usual = find(name)().players == game.players
+    path = FOLDER / f"{game.name}{'' if usual else f'-{game.players}'}.json"
     path.write_text(f'{head}, "moves": [\n  {lines}\n]}}\n')
     print(f"{path.name}: {len(moves)} moves")
 

@@ -10,7 +10,7 @@ import pytest
 
 from rollwise import Chase, solve
 from rollwise.errors import ParameterError
-from rollwise.games.cant_stop import CantStopForTwo
+from rollwise.games.cant_stop import CantStop, CantStopForTwo
 from rollwise.games.ludo import Ludo
 from rollwise.games.ship_captain_crew import ShipCaptainCrew
 from rollwise.games.shut_the_box import ShutTheBox
@@ -79,9 +79,11 @@ def test_cant_stop_for_two_by_hand(shortest, columns):
     assert abs(solution.win_probability - cant_stop_by_hand(2, shortest, columns)) < 1e-12
 
 
-def test_nobody_may_win_too_many_columns():
-    with pytest.raises(ParameterError, match="take columns=2 at most"):
-        CantStopForTwo(sides=2, columns=3)
+def test_who_has_filled_more_columns_wins_once_all_are_full():
+    more = solve(CantStopForTwo(sides=2, columns=3))
+    two = solve(CantStopForTwo(sides=2, columns=2))  # enough to have more
+    assert abs(more.value - two.value) < 1e-12
+    assert solve(CantStop(players=2)).values[0] == more.value
 
 
 def ship_by_hand(tries: int, worth) -> float:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,11 +17,14 @@ from cli_runner import refusal, run
 import rollwise
 from rollwise.analysis.thumb.seats import find_seats_rules
 from rollwise.errors import UsageError
-from rollwise.game import PASS
+from rollwise.game import PASS, Game, shared_by
 from rollwise.games import create, find
 from rollwise.games.pig import Pig
 from rollwise.graph.choices import has_choice
+from rollwise.graph.policies import Policy
+from rollwise.kernels.ties import check_ties
 from rollwise.many.players import Players
+from rollwise.many.seats import tables_of
 from rollwise.many.table import evaluate_seats, respond_to
 from rollwise.many.tournament import simulated_tournament, tournament_of_many
 
@@ -45,11 +52,72 @@ def test_the_range_over_all_ties():
     assert ties.matters
 
 
+class Points(NamedTuple):
+    step: int
+    first: int  # points of the first two players
+    second: int
+
+
+@dataclass(frozen=True)
+class Favour(Game):
+    """Two throw for a point, a third gives one away; then those with the most may share, or not."""
+
+    players: ClassVar = 3
+    action_names: ClassVar = ("to the first", "to the second")
+
+    def start(self) -> Points:
+        return Points(0, 0, 0)
+
+    def actions(self, s: Points) -> Iterator[int]:
+        yield 0
+        if s.step == 2:
+            yield 1
+
+    def outcomes(self, s: Points, action: int) -> Iterator[tuple[int, int, Points]]:
+        if s.step < 2:
+            yield 1, PASS, Points(s.step + 1, s.first + (s.step == 0), s.second + (s.step == 1))
+            yield 2, PASS, Points(s.step + 1, s.first, s.second)
+        else:
+            first, second = s.first + (action == 0), s.second + (action == 1)
+            yield 3, shared_by((0, first >= second, second >= first)), s
+            yield 1, PASS, Points(0, 0, 0)
+
+
 def test_ties_by_every_way_to_break_them():
     """Each pure way to choose among what is equally good, evaluated as a chain."""
-    found = rollwise.equilibrium(create(find("knock-out"), {"players": "3"}))
+    found = rollwise.equilibrium(Favour())
+    graph, ties = found.graph, found.ties
+    free = [s for s in range(graph.n_states) if np.diff(graph.action_indptr)[s] > 1]
+    assert ties.positions == len(free) == 4
+    assert ties.matters
+    shares = []
+    for way in product((0, 1), repeat=len(free)):
+        chance = np.zeros(graph.n_actions)
+        chance[graph.action_indptr[:-1]] = 1.0
+        chance[graph.action_indptr[free]] = 1.0 - np.array(way)
+        chance[graph.action_indptr[free] + 1] = way
+        shares.append(evaluate_seats(graph, [Policy("a way", chance)]).win_probabilities)
+    assert ties.error_bound < 1e-12
+    assert ties.lowest == pytest.approx(np.min(shares, axis=0), abs=1e-12)
+    assert ties.highest == pytest.approx(np.max(shares, axis=0), abs=1e-12)
+
+
+def test_a_range_that_is_wrong_is_not_proved():
+    found = rollwise.equilibrium(Favour())
+    graph = found.graph
+    tied = np.repeat(np.diff(graph.action_indptr) > 1, np.diff(graph.action_indptr))
+    lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
+    known = tables_of(graph), found.policy.probability, tied, 1.0
+    assert check_ties(*lists, *known, found.values.copy(), np.full_like(found.values, 1e-9))
+
+
+def test_ties_that_nobody_minds():
+    found = rollwise.equilibrium(create(find("knock-out"), {"players": "3", "distinct": "true"}))
+    assert found.ties.positions == 3
     assert not found.ties.mattering
-    assert found.ties.lowest == found.ties.highest == found.win_probabilities
+    assert found.ties.lowest == pytest.approx(found.win_probabilities, abs=1e-13)
+    assert found.ties.highest == pytest.approx(found.win_probabilities, abs=1e-13)
+    assert found.ties.width < 1e-12
 
 
 def test_mixing_is_no_tie():

@@ -15,6 +15,7 @@ from rollwise.builders.some_states import some_states
 from rollwise.errors import TooManyStates
 from rollwise.game import is_over, then_text
 from rollwise.games import available
+from rollwise.many.seats import build_seats
 
 RECORDS = sorted((Path(__file__).parent / "playthroughs").glob("*.json"))
 
@@ -35,7 +36,7 @@ def test_replay(path):
     record = json.loads(path.read_text())
     game = available()[record["game"]](**record["parameters"])
     try:
-        graph = build(game, mode="interpreted")
+        graph = (build_seats if game.players > 2 else build)(game, mode="interpreted")
     except TooManyStates:  # of a game that is solved by layers, each position has its own
         graph = None
     state = game.start()

@@ -6,6 +6,7 @@ nothing with the rules but what people know.
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement, permutations, product
@@ -16,6 +17,7 @@ import pytest
 import rollwise
 from rollwise.derive.contest import Duel
 from rollwise.errors import ParameterError
+from rollwise.games.cant_stop import CantStop
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.knock_out import KnockOut
 from rollwise.games.left_center_right import LeftCenterRight
@@ -89,6 +91,98 @@ def test_left_center_right_for_two(chips):
     exact = left_center_right(2, chips)
     found = rollwise.solve(LeftCenterRight(chips))
     assert found.win_probability == pytest.approx(float(exact[0]), abs=NEAR)
+
+
+# ---- Can't Stop: sweeps over all boards, as the table has them
+
+
+def cant_stop(players: int, sides: int, shortest: int, columns: int) -> dict:
+    """What each player has before each throw, by the boards of all and who is to move."""
+    top = {c: shortest + 2 * min(c - 2, 2 * sides - c) for c in range(2, 2 * sides + 1)}
+    pairs = [
+        tuple({tuple(sorted((t[0] + t[i], sum(t) - t[0] - t[i]))) for i in (1, 2, 3)})
+        for t in product(range(1, sides + 1), repeat=4)
+    ]
+    throws = Counter(map(tuple, map(sorted, pairs)))
+    worth = {(((),) * players, 0): np.full(players, 1 / players)}
+
+    def full(board: dict) -> int:
+        return sum(board.get(c) == most for c, most in top.items())
+
+    def stopped(boards: list, seat: int, mine: dict) -> np.ndarray:
+        """What all have once the player has stopped with this board."""
+        others = [{c: x for c, x in b.items() if mine.get(c) != top[c]} for b in boards]
+        others[seat] = mine
+        filled = [full(b) for b in others]
+        if filled[seat] >= columns:
+            return np.eye(players)[seat]
+        if sum(filled) == len(top):
+            shares = np.array(filled) == max(filled)
+            return shares / shares.sum()
+        key = tuple(tuple(sorted(b.items())) for b in others), (seat + 1) % players
+        return worth.setdefault(key, np.full(players, 1 / players))
+
+    def turn(boards: list, seat: int) -> np.ndarray:
+        mine = boards[seat]
+        closed = {c for b in boards for c in b if b[c] == top[c]}
+
+        def up(run: dict, column: int) -> dict | None:
+            steps = run.get(column, mine.get(column, 0)) + 1
+            fine = column not in closed and steps <= top[column]
+            return {**run, column: steps} if fine and len({**run, column: 0}) <= 3 else None
+
+        def moved(run: dict, split: tuple) -> list[dict]:
+            found = []
+            for one, other in split:
+                alone = [r for r in (up(run, one), up(run, other)) if r is not None]
+                both = up(run, one) and up(up(run, one), other)
+                found += [both] if both else alone
+            return found
+
+        @cache
+        def thrown(run: tuple) -> np.ndarray:
+            mean = np.zeros(players)
+            for split, ways in throws.items():
+                choices = [best(r) for r in moved(dict(run), split)]
+                lost = stopped(boards, seat, mine)
+                mean += ways / sides**4 * max(choices, key=lambda v: v[seat], default=lost)
+            return mean
+
+        def best(run: dict) -> np.ndarray:
+            there = {**mine, **run}
+            stop = stopped(boards, seat, there)
+            gone = full(there) + sum(full(b) for b in boards) - full(mine) == len(top)
+            if full(there) >= columns or gone:
+                return stop
+            return max(stop, thrown(tuple(sorted(run.items()))), key=lambda v: v[seat])
+
+        return thrown(())
+
+    change = 1.0
+    while change > 1e-14:
+        known, change = len(worth), 0.0
+        for boards, seat in list(worth):
+            after = turn(list(map(dict, boards)), seat)
+            change = max(change, np.abs(after - worth[boards, seat]).max())
+            worth[boards, seat] = after
+        change += len(worth) - known
+    return worth
+
+
+@pytest.mark.parametrize(("players", "columns"), [(3, 2), (3, 3)])
+def test_cant_stop_is_its_sweeps(players, columns):
+    worth = cant_stop(players, 2, 1, columns)
+    found = rollwise.equilibrium(CantStop(players=players, columns=columns))
+    assert found.deviation_gain < NEAR
+    assert not found.unsettled
+    off = 0.0
+    for (boards, seat), chances in worth.items():
+        seen = [boards[(seat + k) % players] for k in range(players)]
+        mine, *theirs = ([dict(b).get(c, 0) for c in (2, 3, 4)] for b in seen)
+        here = found.values[found.find((mine, [x for b in theirs for x in b], (0, 0, 0)))]
+        off = max(off, np.abs(here - np.roll(chances, -seat)).max())
+    assert len(worth) > 500
+    assert off < 1e-10
 
 
 # ---- Knock Out: who goes first, in closed form

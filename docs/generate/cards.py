@@ -51,11 +51,19 @@ def index() -> str:
     for name, cls in available().items():
         given = _given(cls().parameters)
         about = (inspect.getdoc(cls) or "").partition("\n")[0]
-        players = "two" if cls.players == 2 else "one"
+        players = _players(cls)
         rows.append(f"| [{title(name)}]({name}.md) | {players} | {given} | {about} |")
     return INDEX + "\n".join(rows) + "\n"
 
 
+def _players(cls: type[Game]) -> str:
+    """For how many a game is, in words."""
+    ranges = [spec for spec in parameter_specs(cls) if spec.name == "players"]
+    least, most = (ranges[0].at_least, ranges[0].at_most) if ranges else (cls.players,) * 2
+    return WORDS[int(least)] + (f" to {WORDS[int(most)]}" if most != least else "")
+
+
+WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight")
 INDEX = """\
 # The games
 

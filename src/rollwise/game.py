@@ -227,6 +227,73 @@ def turned(numbers: tuple[int, ...], seats: int) -> tuple[int, ...]:
     return numbers
 
 
+@rule
+def shared_by(winners: Sequence[int]) -> int:
+    """What follows an outcome after which some seats share the win evenly.
+
+    Other than `won_by`, rules may work out who they are, of two players too.
+
+    Parameters
+    ----------
+    winners : sequence of int
+        1 for each seat that shares the win, from the mover on, and 0 for the others. If it is
+        nobody, all share.
+    """
+    code, last = 0, 0
+    for seat in range(len(winners)):
+        if winners[seat] != 0:
+            code += 1 << seat
+            last = seat
+    if code == 1:
+        return WIN
+    if code == 0 or (len(winners) == 2 and code == 3):
+        return DRAW
+    if len(winners) == 2:
+        return LOSE
+    return ((1023 + last) << 52) + ((code - (1 << last)) << (52 - last))  # the bits of a double
+
+
+@rule
+def next_in(numbers: tuple[int, ...], out: int) -> int:
+    """How many seats on the next player is whose number isn't that of players who are out.
+
+    As many as there are players where nobody else is in.
+
+    Parameters
+    ----------
+    numbers : tuple of int
+        Of each seat, from the mover on.
+    out : int
+        The number in the place of those who are out.
+    """
+    for seat in range(1, len(numbers)):
+        if numbers[seat] != out:
+            return seat
+    return len(numbers)
+
+
+@rule
+def last_left(numbers: tuple[int, ...], out: int) -> int:
+    """The win of the last player who isn't out, or AGAIN while there are several.
+
+    Parameters
+    ----------
+    numbers, out
+        As `next_in` takes them.
+    """
+    left, last = 0, 0
+    for seat in range(len(numbers)):
+        if numbers[seat] != out:
+            left += 1
+            last = seat
+    if left > 1:
+        return AGAIN
+    winners = numbers
+    for seat in range(len(numbers)):
+        winners = replaced(winners, seat, 1 if left == 1 and seat == last else 0)
+    return shared_by(winners)
+
+
 def spoken(faces: Iterable[object]) -> str:
     """Faces as people say them, ``3, 3 and 5``."""
     *first, last = map(str, faces)

@@ -53,6 +53,7 @@ def equilibrium_document(found: Equilibrium, others: OtherEquilibria | None = No
             "largest": found.ties.largest,
             "lowest": list(found.ties.lowest),
             "highest": list(found.ties.highest),
+            "error_bound": number_or_none(found.ties.error_bound),
         },
         "unsettled": [
             state_fields(graph, int(graph.components.order[graph.components.indptr[component]]))

@@ -8,12 +8,24 @@ from itertools import zip_longest
 from typing import ClassVar, NamedTuple
 
 from rollwise import boards, dice
-from rollwise.errors import ParameterError
-from rollwise.game import AGAIN, END, PASS, WIN, Game, parameter, policy, replaced, rule
+from rollwise.game import (
+    AGAIN,
+    END,
+    PASS,
+    WIN,
+    Game,
+    parameter,
+    policy,
+    replaced,
+    rule,
+    seat_more,
+    shared_by,
+)
 
 RUNNERS = 3
 COLUMNS = 3  # to climb
 MOST_SIDES = 6
+MOST_PLAYERS = 4
 BUST = 0
 TOTALS = 2 * MOST_SIDES + 1  # of two dice, and 0 for no runner
 
@@ -119,14 +131,13 @@ def moves(s: Board, throw: Throw, sides: int, shortest: int) -> list[int]:
     return found
 
 
-def drawn(s: Board, theirs: Sequence[int], sides: int, shortest: int) -> boards.Board:
-    """The columns, lying; those of the other player beside them."""
+def drawn(s: Board, others: Sequence[Sequence[int]], sides: int, shortest: int) -> boards.Board:
+    """The columns, lying; those of the other players beside them."""
     rows = []
     for place, (banked, steps) in enumerate(zip(s.banked, s.turn, strict=True)):
         most = length(place + 2, sides, shortest)
         rows.append([boards.label(str(place + 2)), boards.bar(banked, steps, of=most)])
-        if theirs:
-            rows[-1].append(boards.bar(theirs[place], of=most, theirs=True))
+        rows[-1] += [boards.bar(theirs[place], of=most, theirs=True) for theirs in others]
     return rows
 
 
@@ -138,6 +149,11 @@ def steps_text(banked: Sequence[int], turn: Sequence[int] = ()) -> str:
         if kept or steps
     ]
     return "steps in column " + ", ".join(columns) if columns else "an empty board"
+
+
+def spelled(columns: int) -> str:
+    """So many columns, and their verb."""
+    return ("one column is", "two columns are", "three columns are")[columns - 1]
 
 
 def climbed_text(action: int) -> str:
@@ -167,16 +183,25 @@ class CantStop(Game):
     Column c has `shortest` + 2 min(c - 2, 2 `sides` - c) steps. A turn has three runners, each
     in a column of its own. Both totals must be climbed if they can be; where only one of them
     can, either may be. Then stop and keep the steps, or roll on. A throw that moves no runner
-    loses the steps of the turn. Three full columns end the game. The score is the number of
-    turns. The published game has sides=6 and shortest=3, too many positions for a table.
+    loses the steps of the turn. Three full `columns` end the game. The score is the number of
+    turns. The published game has sides=6 and shortest=3, too many positions for a table. With
+    several `players` who has filled enough columns first wins; a column that one of them has
+    filled is closed to all, and once none is open those who have filled the most share the win.
     """
 
     heading: ClassVar = "Can't Stop"
     sides: int = parameter(2, at_least=2, at_most=MOST_SIDES, about="sides of each die")
     shortest: int = parameter(1, at_least=1, at_most=10, about="steps of the shortest columns")
-    players: ClassVar = 1
+    columns: int = parameter(
+        COLUMNS, at_least=1, at_most=COLUMNS, variant=True, about="columns to fill"
+    )
+    players: int = parameter(1, at_least=1, at_most=MOST_PLAYERS, variant=True, about="players")  # type: ignore[misc]
     objective: ClassVar = "minimize"
     action_names: ClassVar = names()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        seat_more(self, CantStop, CantStopForMore, 1)
 
     def start(self) -> Board:
         nothing = (0,) * (2 * self.sides - 1)
@@ -191,7 +216,7 @@ class CantStop(Game):
         for stop in moves(s, throw, self.sides, self.shortest):
             bust = False
             yield stop
-            if full_columns(after_move(s, stop), self.sides, self.shortest) < COLUMNS:
+            if full_columns(after_move(s, stop), self.sides, self.shortest) < self.columns:
                 yield stop - 1
         if bust:
             yield BUST
@@ -207,7 +232,7 @@ class CantStop(Game):
             yield 1, AGAIN, Board(s.banked, nothing)
         else:
             after = after_move(s, action)
-            if full_columns(after, self.sides, self.shortest) >= COLUMNS:
+            if full_columns(after, self.sides, self.shortest) >= self.columns:
                 yield 1, END, s
             elif not stops(action):
                 yield 1, AGAIN, after
@@ -241,7 +266,7 @@ class CantStop(Game):
         if action == BUST:
             return "the steps of the turn are lost"
         if then == END:
-            return "three columns are full"
+            return f"{spelled(self.columns)} full"
         return f"stop, {self.describe(after)}" if stops(action) else "roll on"
 
     @policy
@@ -252,73 +277,97 @@ class CantStop(Game):
 
 class Boards(NamedTuple):
     mine: tuple[int, ...]  # steps climbed in the turns before, column by column
-    theirs: tuple[int, ...]
+    theirs: tuple[int, ...]  # those of the others, one after the other as they move
     turn: tuple[int, ...]  # steps of this turn, which a bust loses
 
 
 @rule
 def seen(s: Boards, sides: int, shortest: int) -> Board:
-    """The mover's board, on which the columns of the other are full."""
-    banked = s.mine
-    for place in range(len(banked)):
-        if s.theirs[place] == length(place + 2, sides, shortest):
-            banked = replaced(banked, place, s.theirs[place])
+    """The mover's board, on which the columns of the others are full."""
+    banked, width = s.mine, len(s.mine)
+    for place in range(len(s.theirs)):
+        if s.theirs[place] == length(place % width + 2, sides, shortest):
+            banked = replaced(banked, place % width, s.theirs[place])
     return Board(banked, s.turn)
 
 
+@rule
+def last_filled(mine: tuple[int, ...], theirs: tuple[int, ...], sides: int, shortest: int) -> int:
+    """The win of those who have filled the most columns once all are full; AGAIN before."""
+    width = len(mine)
+    filled = [0][:0]
+    for first in range(-width, len(theirs), width):
+        full = 0
+        for place in range(width):
+            steps = mine[place] if first < 0 else theirs[first + place]
+            full += steps == length(place + 2, sides, shortest)
+        filled.append(full)
+    if sum(filled) < width:
+        return AGAIN
+    most = max(filled)
+    for seat in range(len(filled)):
+        filled[seat] = 1 if filled[seat] == most else 0
+    return shared_by(filled)
+
+
 @dataclass(frozen=True)
-class CantStopForTwo(Game):
-    """Can't Stop for two: who has filled enough columns first wins.
+class CantStopForMore(CantStop):
+    """Can't Stop for several players: who has filled enough columns first wins.
 
     Throws, runners and lengths of columns are those of Can't Stop. A column that a player has
-    filled is closed: nobody climbs it any more, and the steps of the other are taken off. It
-    isn't filled before its steps are kept. With as many `columns` as the dice have sides or
-    fewer, somebody always wins. The published game has sides=6, shortest=3 and columns=3.
+    filled is closed: nobody climbs it any more, and the steps of the others are taken off. It
+    isn't filled before its steps are kept. Where all are full and nobody has enough `columns`,
+    those who have filled the most share the win. The published game has sides=6 and shortest=3.
     """
 
-    heading: ClassVar = "Can't Stop for Two"
-    sides: int = parameter(2, at_least=2, at_most=MOST_SIDES, about="sides of each die")
-    shortest: int = parameter(1, at_least=1, at_most=10, about="steps of the shortest columns")
-    columns: int = parameter(2, at_least=1, at_most=COLUMNS, about="columns that win")
-    action_names: ClassVar = names()
+    name: ClassVar[str] = "cant-stop"
+    objective: ClassVar = "win"
+    reward = Game.reward
 
-    def validate(self) -> None:
-        super().validate()
-        if self.columns > self.sides:
-            raise ParameterError(
-                f"{self.name}: with {self.columns} of {2 * self.sides - 1} columns to fill "
-                f"nobody may win; take columns={self.sides} at most"
-            )
-
-    def start(self) -> Boards:
+    def start(self) -> Boards:  # type: ignore[override]
         nothing = (0,) * (2 * self.sides - 1)
-        return Boards(nothing, nothing, nothing)
-
-    def throws(self, s: Boards) -> Iterator[tuple[int, Throw]]:
-        for ways, shown in dice.faces(4, self.sides):
-            yield ways, (shown[0], shown[1], shown[2], shown[3])
+        return Boards(nothing, nothing * (self.players - 1), nothing)
 
     def wins(self, s: Boards, turn: tuple[int, ...]) -> bool:
         """Whether the mover who stops with these steps has columns enough."""
         return full_columns(Board(s.mine, turn), self.sides, self.shortest) >= self.columns
 
-    def actions(self, s: Boards, throw: Throw) -> Iterator[int]:
+    def actions(self, s: Boards, throw: Throw) -> Iterator[int]:  # type: ignore[override]
         board = seen(s, self.sides, self.shortest)
         bust = True
         for stop in moves(board, throw, self.sides, self.shortest):
             bust = False
             yield stop
-            if not self.wins(s, after_move(board, stop).turn):
+            after = after_move(board, stop)
+            is_open = full_columns(after, self.sides, self.shortest) < len(s.mine)
+            if is_open and not self.wins(s, after.turn):
                 yield stop - 1
         if bust:
             yield BUST
 
-    def outcomes(self, s: Boards, throw: Throw, action: int) -> Iterator[tuple[int, int, Boards]]:
+    def handed_on(
+        self, mine: tuple[int, ...], theirs: tuple[int, ...], nothing: tuple[int, ...]
+    ) -> Boards:
+        """The boards as the next player sees them, before a turn."""
+        width, later = len(mine), len(theirs) - len(mine)
+        first = nothing
+        for place in range(width):
+            first = replaced(first, place, theirs[place])
+        others = theirs
+        for place in range(later):
+            others = replaced(others, place, theirs[place + width])
+        for place in range(width):
+            others = replaced(others, later + place, mine[place])
+        return Boards(first, others, nothing)
+
+    def outcomes(  # type: ignore[override]
+        self, s: Boards, throw: Throw, action: int
+    ) -> Iterator[tuple[int, int, Boards]]:
         nothing = s.turn
         for place in range(len(nothing)):
             nothing = replaced(nothing, place, 0)
         if action == BUST:
-            yield 1, PASS, Boards(s.theirs, s.mine, nothing)
+            yield 1, PASS, self.handed_on(s.mine, s.theirs, nothing)
         else:
             turn = after_move(seen(s, self.sides, self.shortest), action).turn
             if self.wins(s, turn):
@@ -326,37 +375,88 @@ class CantStopForTwo(Game):
             elif not stops(action):
                 yield 1, AGAIN, Boards(s.mine, s.theirs, turn)
             else:
-                mine, theirs = s.mine, s.theirs
-                for place in range(len(mine)):
+                mine, theirs, width = s.mine, s.theirs, len(s.mine)
+                filled = False
+                for place in range(width):
                     mine = replaced(mine, place, mine[place] + turn[place])
                     if mine[place] == length(place + 2, self.sides, self.shortest):
-                        theirs = replaced(theirs, place, 0)
-                yield 1, PASS, Boards(theirs, mine, nothing)
+                        filled = True
+                        for other in range(place, len(theirs), width):
+                            theirs = replaced(theirs, other, 0)
+                then = AGAIN
+                if filled:
+                    then = last_filled(mine, theirs, self.sides, self.shortest)
+                if then != AGAIN:
+                    yield 1, then, s
+                else:
+                    yield 1, PASS, self.handed_on(mine, theirs, nothing)
 
-    def progress(self, s: Boards) -> int:
+    def progress(self, s: Boards) -> int:  # type: ignore[override]
+        width = len(s.mine)
         full = 0
-        for place in range(len(s.mine)):
+        for place in range(width):
             most = length(place + 2, self.sides, self.shortest)
-            full += s.mine[place] == most or s.theirs[place] == most
+            full += s.mine[place] == most
+            for other in range(place, len(s.theirs), width):
+                full += s.theirs[other] == most
         return full
 
-    def describe(self, s: Boards) -> str:
-        return f"{steps_text(s.mine, s.turn)}; the other: {steps_text(s.theirs)}"
+    def boards_of_others(self, s: Boards) -> list[tuple[int, ...]]:
+        """What each of the others has climbed, as they move."""
+        width = len(s.mine)
+        return [s.theirs[first : first + width] for first in range(0, len(s.theirs), width)]
 
-    def cells(self, s: Boards) -> boards.Board:
-        return drawn(Board(s.mine, s.turn), s.theirs, self.sides, self.shortest)
+    def describe(self, s: Boards) -> str:  # type: ignore[override]
+        found = [steps_text(s.mine, s.turn)]
+        for seat, theirs in enumerate(self.boards_of_others(s), 1):
+            who = "the other" if self.players == 2 else "the next" if seat == 1 else f"{seat} after"
+            found.append(f"{who}: {steps_text(theirs)}")
+        return "; ".join(found)
 
-    def deed(self, s: Boards, throw: Throw, action: int) -> str:
-        return climbed_text(action)
+    def cells(self, s: Boards) -> boards.Board:  # type: ignore[override]
+        others = self.boards_of_others(s)
+        return drawn(Board(s.mine, s.turn), others, self.sides, self.shortest)
 
-    def told(self, s: Boards, throw: Throw, action: int, then: int, after: Boards) -> str:
+    def told(  # type: ignore[override]
+        self,
+        s: Boards,
+        throw: Throw,
+        action: int,
+        then: int,
+        after: Boards,
+        faces: Sequence[int] = (),
+    ) -> str:
         if action == BUST:
             return "the steps of the turn are lost"
         if then == WIN:
-            return f"{self.columns} columns are full"
-        return f"stop; {steps_text(after.theirs)}" if stops(action) else "roll on"
+            return f"{spelled(self.columns)} full"
+        if then > PASS:
+            return "all columns are full"
+        mine = self.boards_of_others(after)[-1]
+        return f"stop; {steps_text(mine)}" if stops(action) else "roll on"
 
     @policy
-    def until_three_runners(self, s: Boards, throw: Throw) -> int:
+    def until_three_runners(self, s: Boards, throw: Throw) -> int:  # type: ignore[override]
         """Roll on until three runners are on the board or the game is won."""
         return few_runners(seen(s, self.sides, self.shortest), self.actions(s, throw))
+
+
+@dataclass(frozen=True)
+class CantStopForTwo(CantStopForMore):
+    """Can't Stop for two: who has filled enough columns first wins.
+
+    Throws, runners and lengths of columns are those of Can't Stop. A column that a player has
+    filled is closed: nobody climbs it any more, and the steps of the other are taken off. It
+    isn't filled before its steps are kept. Where all are full and nobody has enough `columns`,
+    who has filled more wins. The published game has sides=6, shortest=3 and columns=3.
+    """
+
+    name: ClassVar[str] = "cant-stop-for-two"
+    heading: ClassVar = "Can't Stop for Two"
+    columns: int = parameter(2, at_least=1, at_most=COLUMNS, about="columns that win")
+    players: ClassVar = 2  # type: ignore[misc]
+
+    def handed_on(
+        self, mine: tuple[int, ...], theirs: tuple[int, ...], nothing: tuple[int, ...]
+    ) -> Boards:
+        return Boards(theirs, mine, nothing)

@@ -9,22 +9,23 @@ from typing import ClassVar, NamedTuple
 from rollwise import dice as throws
 from rollwise.errors import ParameterError
 from rollwise.game import (
+    AGAIN,
     LOSE,
     PASS,
     WIN,
     Game,
+    last_left,
+    next_in,
     parameter,
     policy,
     replaced,
     seat_more,
     skip,
     turned,
-    won_by,
 )
 
 MOST_PLAYERS = 6
 OUT = -1  # in the place of a total
-ONE_WINS = tuple(won_by(seat) for seat in range(MOST_PLAYERS))
 
 
 class Totals(NamedTuple):
@@ -141,17 +142,11 @@ class DiceBlackjackForMore(DiceBlackjack):
                 yield ways, WIN, s
             else:
                 totals = replaced(s.totals, 0, total if total < self.low else OUT)
-                left, last = 0, 0
-                for seat in range(self.players):
-                    if totals[seat] != OUT:
-                        left += 1
-                        last = seat
-                if left == 1:
-                    yield ways, ONE_WINS[last], s
+                then = last_left(totals, OUT)
+                if then != AGAIN:
+                    yield ways, then, s
                 else:
-                    seats = 1
-                    while totals[seats % self.players] == OUT:
-                        seats += 1
+                    seats = next_in(totals, OUT)
                     yield ways, skip(seats), Table(turned(totals, seats))
 
     def describe(self, s: Table) -> str:  # type: ignore[override]

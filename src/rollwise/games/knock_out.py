@@ -8,12 +8,22 @@ from typing import ClassVar, NamedTuple
 
 from rollwise import dice
 from rollwise.errors import ParameterError
-from rollwise.game import LOSE, PASS, Game, parameter, policy, replaced, skip, turned, won_by
+from rollwise.game import (
+    AGAIN,
+    PASS,
+    Game,
+    last_left,
+    next_in,
+    parameter,
+    policy,
+    replaced,
+    skip,
+    turned,
+)
 
 MOST_PLAYERS = 6
 THROW, LEAST, MOST = 0, 6, 9  # the numbers that may be chosen
 NOT_YET, OUT = 0, 1  # in the place of a number
-ONE_WINS = tuple(won_by(seat) for seat in range(MOST_PLAYERS))
 
 
 class Numbers(NamedTuple):
@@ -64,20 +74,12 @@ class KnockOut(Game):
                 numbers = s.numbers
                 if total == mine:
                     numbers = replaced(numbers, 0, OUT)
-                left, winner = 0, 0
-                for seat in range(self.players):
-                    if numbers[seat] != OUT:
-                        left += 1
-                        winner = seat
-                if left > 1:
-                    seats = 1
-                    while numbers[seats % self.players] == OUT:
-                        seats += 1
-                    yield ways, skip(seats), Numbers(turned(numbers, seats))
-                elif self.players == 2:
-                    yield ways, LOSE, s
+                then = last_left(numbers, OUT)
+                if then != AGAIN:
+                    yield ways, then, s
                 else:
-                    yield ways, ONE_WINS[winner], s
+                    seats = next_in(numbers, OUT)
+                    yield ways, skip(seats), Numbers(turned(numbers, seats))
 
     def describe(self, s: Numbers) -> str:
         mine, *others = map(_told, s.numbers)

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from rollwise import dice
-from rollwise.game import LOSE, WIN, Game, parameter, replaced, skip, turned, won_by
+from rollwise.game import AGAIN, Game, last_left, next_in, parameter, replaced, skip, turned
 
 MOST_PLAYERS = 8
 LEFT, RIGHT, CENTER = 1, 2, 3  # faces; the three others keep the chip
 FACES = ("", "left", "right", "center", "a dot", "a dot", "a dot")
-ONE_WINS = tuple(won_by(seat) for seat in range(MOST_PLAYERS))
 
 
 class Chips(NamedTuple):
@@ -46,22 +45,11 @@ class LeftCenterRight(Game):
             chips = replaced(s.chips, 0, s.chips[0] - left - right - shown[CENTER])
             chips = replaced(chips, 1, chips[1] + left)
             chips = replaced(chips, last, chips[last] + right)
-            having, winner = 0, 0
-            for seat in range(self.players):
-                if chips[seat] > 0:
-                    having += 1
-                    winner = seat
-            if having == 1:
-                if winner == 0:
-                    yield ways, WIN, s
-                elif self.players == 2:
-                    yield ways, LOSE, s
-                else:
-                    yield ways, ONE_WINS[winner], s
+            then = last_left(chips, 0)
+            if then != AGAIN:
+                yield ways, then, s
             else:
-                seats = 1
-                while chips[seats % self.players] == 0:
-                    seats += 1
+                seats = next_in(chips, 0)
                 yield ways, skip(seats), Chips(turned(chips, seats))
 
     def describe(self, s: Chips) -> str:

@@ -9,18 +9,15 @@ from typing import ClassVar, NamedTuple
 from rollwise import dice
 from rollwise.game import (
     AGAIN,
-    DRAW,
     END,
-    LOSE,
     PASS,
-    WIN,
     Game,
     parameter,
     policy,
     replaced,
     rule,
     seat_more,
-    won_by,
+    shared_by,
 )
 
 ROLL, TAKE = range(2)  # TAKE + n takes the n lowest dice, and TAKE itself none
@@ -177,27 +174,6 @@ class Threes(Game):
 NOBODY = -1  # in the place of the lowest points
 
 
-@rule
-def pot_of(mine: int, leads: tuple[int, ...]) -> int:
-    """How a game ends whose lowest points these seats have: they share the pot."""
-    leading = mine
-    for k in range(len(leads)):
-        leading += leads[k] << (k + 1)
-    if len(leads) == 1:
-        return WIN if leading == 1 else LOSE if leading == 2 else DRAW
-    return SHARED_BY[leading]
-
-
-# By the bits of the seats that share.
-SHARED_BY = (
-    DRAW,
-    *(
-        won_by(*(seat for seat in range(MOST_PLAYERS) if leading >> seat & 1))
-        for leading in range(1, 1 << MOST_PLAYERS)
-    ),
-)
-
-
 class Table(NamedTuple):
     to_roll: int  # as in a hand for one
     take_two: int
@@ -257,7 +233,7 @@ class ThreesForMore(Threes):
                         leads = replaced(leads, k, 0)
                 lowest = s.lowest if lost else points
                 if s.to_come == 0:
-                    yield 1, pot_of(mine, leads), s
+                    yield 1, shared_by((mine, *leads)), s
                 else:
                     later = (*leads[1:], mine)
                     yield (

@@ -1,26 +1,35 @@
 """Ties: where a mover has several actions that are equally good to him, and what the others have.
 
-The others may care which of them is taken. What is looked for is the range of what each seat has
+The others may care which of them is taken. What is found is the range of what each seat has
 from the start, over all ways to break all ties: in each position with a tie the mover takes any
 of the actions that are equally good to him in this equilibrium, and elsewhere all keep to it.
 The ends of the range are those of a game in which the seat itself, or somebody who wishes it the
-worst, breaks every tie. They are found by sweeps, in floating point, and not proved.
+worst, breaks every tie. They are certified (`rollwise.kernels.ties`): no way to break ties, be it
+another one each time, leaves the range, and some way reaches each end, within the error bound.
+
+Values are known within their bounds, so actions count as tied that can't be told apart by them.
+All that are equally good are among these. One that is worse by less than some 1e-12 may be, too.
 
 Not every such way is an equilibrium in itself: where ties are broken so that a player is hurt, an
-earlier one may have a better action than that of the equilibrium. Where movers mix they are
+earlier one may have a better action than that of the equilibrium. So the range bounds what ties
+change while nobody else reacts, and not what other equilibria are worth. Where movers mix they are
 indifferent too; but their chances are what the equilibrium needs, so these aren't called ties.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rollwise.kernels.many import mark_ties, sweep_ties
+from rollwise.kernels.chances import UNIT
+from rollwise.kernels.ties import bound_ties, check_ties, mark_ties, sweep_ties
 from rollwise.many.component import MARGIN
+from rollwise.many.proving import MOST_SWEEPS as MOST_PROVING
 from rollwise.many.seats import Stakes, tables_of
+from rollwise.numbers.printed import rounded_up
 
 if TYPE_CHECKING:
     from rollwise.many.equilibrium import Equilibrium
@@ -42,7 +51,9 @@ class Ties:
     largest : float
         The most that what any seat has changes by the choice in one of them.
     lowest, highest : tuple of float
-        What each seat has from the start over all ways to break them, computed.
+        What each seat has from the start over all ways to break them.
+    error_bound : float
+        Of each of these; proved.
     """
 
     positions: int
@@ -50,30 +61,37 @@ class Ties:
     largest: float
     lowest: tuple[float, ...]
     highest: tuple[float, ...]
+    error_bound: float
+
+    @property
+    def width(self) -> float:
+        """What ties change from the start, for any seat, at most."""
+        pairs = zip(self.lowest, self.highest, strict=True)
+        return max(high - low for low, high in pairs) + 2.0 * self.error_bound
 
     @property
     def matters(self) -> bool:
         """Whether they change what anybody has from the start."""
-        pairs = zip(self.lowest, self.highest, strict=True)
-        return any(high - low > ROUNDING for low, high in pairs)
+        return self.width - 4.0 * self.error_bound > ROUNDING
 
     @property
     def text(self) -> str:
         """What they are and come to from the start, in words."""
         count = f"{self.positions:,} position{'s' if self.positions > 1 else ''}"
-        begin = f"in {count} several actions are equally good to the mover"
-        if not self.mattering:
-            return f"{begin}, and to all others"
-        cared = f"{begin}; in {self.mattering:,} another seat cares, by up to {self.largest:.6f}"
+        told = f"in {count} several actions are equally good to the mover"
+        if self.mattering:
+            told += f"; in {self.mattering:,} another seat cares, by up to {self.largest:.6f}"
+        else:
+            told += ", and to all others"
         if not self.matters:
-            return f"{cared}; from the start they change nothing (computed)"
+            return f"{told}; from the start they change at most {rounded_up(self.width)} (proved)"
         ranges = ", ".join(
             f"seat {seat} {low:.6f} to {high:.6f}"
             for seat, (low, high) in enumerate(zip(self.lowest, self.highest, strict=True), 1)
         )
         return (
-            f"{cared}; over all ways to choose there each seat has from the start: {ranges} "
-            "(computed by sweeps, not proved)"
+            f"{told}; over all ways to choose there each seat has from the start: {ranges} "
+            f"(certified ± {rounded_up(self.error_bound)} before rounding)"
         )
 
 
@@ -85,22 +103,46 @@ def find_ties(found: Equilibrium) -> Ties:
     lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
     tables = tables_of(graph)
     tied, spread = np.zeros(graph.n_actions, np.bool_), np.zeros(graph.n_states)
-    room = np.empty((int(np.diff(graph.action_indptr).max()), found.players))
-    tolerance = 2.0 * (found.error_bound / float(stakes.span) + MARGIN)
-    mark_ties(*lists, tables, values, probability, tolerance, room, tied, spread)
+    most = int(np.diff(graph.action_indptr).max())
+    room = np.empty((most, found.players))
+    terms = 16.0 + most + float(np.diff(graph.lotteries.indptr).max())
+    error = found.error_bound / float(stakes.span) + MARGIN + 2.0 * terms * UNIT
+    mark_ties(*lists, tables, values, probability, 2.0 * error, room, tied, spread)
     positions = len(np.unique(graph.action_state[tied]))
+    if not positions:
+        own = found.worth
+        return Ties(0, 0, 0.0, own, own, found.error_bound)
+    low, high = np.clip(values, 0.0, 1.0), np.clip(values, 0.0, 1.0)
+    order, ends = graph.components.order, graph.components.indptr
+    sweep_ties(order, ends, *lists, tables, probability, tied, low, high, TOLERANCE, MOST_SWEEPS)
+    bounds = [
+        _proved(found, lists, tables, tied, sign, side) for sign, side in ((-1.0, low), (1.0, high))
+    ]
     mattering = int(np.count_nonzero(spread > ROUNDING))
-    low = high = values
-    if mattering:
-        low, high = values.copy(), values.copy()
-        order, ends = graph.components.order, graph.components.indptr
-        sweep_ties(
-            order, ends, *lists, tables, probability, tied, low, high, TOLERANCE, MOST_SWEEPS
-        )
     return Ties(
         positions,
         mattering,
         float(stakes.span) * float(spread.max()) if mattering else 0.0,
         tuple(stakes.paid(low[0]).tolist()),
         tuple(stakes.paid(high[0]).tolist()),
+        float(stakes.error(max(bounds))),
     )
+
+
+def _proved(
+    found: Equilibrium,
+    lists: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
+    tables: tuple[NDArray[Any], ...],
+    tied: NDArray[np.bool_],
+    sign: float,
+    values: NDArray[np.float64],
+) -> float:
+    """The error of one end of the range at the start; infinite where nothing could be proved."""
+    graph, probability = found.graph, found.policy.probability
+    if not np.isfinite(found.error_bound):
+        return float("inf")
+    order, ends = graph.components.order, graph.components.indptr
+    errors = np.zeros_like(values)
+    known = tables, probability, tied, sign, values, errors
+    bound_ties(order, ends, *lists, *known, MOST_PROVING)
+    return float("inf") if check_ties(*lists, *known) else float(errors[0].max())

@@ -1,0 +1,268 @@
+"""Ties of a profile of several players: where they are, and the range of values over all of them.
+
+The ends of the range are the values of a game in which one player picks among the actions that are
+tied, whoever moves, and wants the most of a seat's payoff, or the least. `sweep_ties` estimates
+them. Errors e are proved of them where, in each state with ties, no tied action leads to more than
+v + e, counting the e of what follows, and one of them leads to no less than v - e; elsewhere where
+e is at least the distance of v from its average over what follows, plus the average of the e.
+`bound_ties` finds candidates, of which nothing is trusted; `check_ties` is the proof. Roundings are
+counted as in `rollwise.kernels.deviations`, and play must end with probability 1, as there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rollwise.kernels.deviations import LARGER, ROOM, TINY, UNIT, look
+from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
+from rollwise.kernels.many import look_at
+
+
+@kernel
+def mark_ties(
+    action_indptr,
+    outcome_indptr,
+    outcome_state,
+    tables,
+    values,
+    probability,
+    tolerance,
+    room,
+    tied,
+    spread,
+):
+    """Find the actions that are equally good to the mover, where several are and he mixes none.
+
+    Parameters
+    ----------
+    tolerance : float
+        What an action may be worse than the best.
+    room : (largest number of actions of a state, n_seats) float64, to write in
+    tied : (n_actions,) bool, filled
+    spread : (n_states,) float64, filled
+        The most that what a seat gets differs between them.
+    """
+    n_seats = values.shape[1]
+    for place in range(values.shape[0]):
+        s = index(place)
+        first, last = index(action_indptr[s]), index(action_indptr[s + ONE])
+        if last - first < 2:
+            continue
+        best, several, taken = -1.0, 0, 0
+        for a in range(first, last):
+            look_at(a, tables, outcome_indptr, outcome_state, values, room[a - first])
+            best = max(best, room[a - first, 0])
+            if probability[a] > 0.0:
+                taken += 1
+        for a in range(first, last):
+            if room[a - first, 0] >= best - tolerance:
+                several += 1
+        if several < 2 or taken > 1:
+            continue
+        for a in range(first, last):
+            tied[a] = room[a - first, 0] >= best - tolerance
+        for k in range(n_seats):
+            low, high = np.inf, -np.inf
+            for a in range(first, last):
+                if tied[a]:
+                    low, high = min(low, room[a - first, k]), max(high, room[a - first, k])
+            spread[s] = max(spread[s], high - low)
+
+
+@kernel
+def sweep_ties(
+    order,
+    component_indptr,
+    action_indptr,
+    outcome_indptr,
+    outcome_state,
+    tables,
+    probability,
+    tied,
+    low,
+    high,
+    tolerance,
+    most_sweeps,
+):
+    """Find the least and the most that each seat has over all ways to break ties.
+
+    Parameters
+    ----------
+    order, component_indptr : as in `rollwise.graph.components.Components`
+    probability : (n_actions,) float64
+        Of the profile. Where no action of a state is tied, it is kept to.
+    tied : (n_actions,) bool
+        The actions that may be taken in states with ties.
+    low, high : (n_states, n_seats) float64
+        The values of the profile, changed: for each seat by itself, as if it chose.
+    """
+    n_seats = low.shape[1]
+    found, least, most = np.empty(n_seats), np.empty(n_seats), np.empty(n_seats)
+    for c in range(component_indptr.shape[0] - 1):
+        largest, sweep = 1.0, 0
+        while largest > tolerance and sweep < most_sweeps:
+            sweep += 1
+            largest = 0.0
+            for place in range(component_indptr[c], component_indptr[c + 1]):
+                s = index(order[place])
+                free = False
+                for a in range(action_indptr[s], action_indptr[s + ONE]):
+                    free = free or tied[a]
+                for k in range(n_seats):
+                    least[k], most[k] = (np.inf, -np.inf) if free else (0.0, 0.0)
+                for a in range(action_indptr[s], action_indptr[s + ONE]):
+                    if (free and not tied[a]) or (not free and probability[a] == 0.0):
+                        continue
+                    look_at(a, tables, outcome_indptr, outcome_state, low, found)
+                    for k in range(n_seats):
+                        if free:
+                            least[k] = min(least[k], found[k])
+                        else:
+                            least[k] += probability[a] * found[k]
+                    look_at(a, tables, outcome_indptr, outcome_state, high, found)
+                    for k in range(n_seats):
+                        if free:
+                            most[k] = max(most[k], found[k])
+                        else:
+                            most[k] += probability[a] * found[k]
+                for k in range(n_seats):
+                    largest = max(largest, abs(least[k] - low[s, k]), abs(most[k] - high[s, k]))
+                    low[s, k], high[s, k] = least[k], most[k]
+
+
+@inner_kernel
+def need_of_ties(
+    s, action_indptr, outcome_indptr, outcome_state, tables, profile, sign, arrays, rooms
+):
+    """What the error of each seat's value in a state has to be at least: the first of `rooms`.
+
+    Parameters
+    ----------
+    profile : (probability, tied), as `sweep_ties` takes them
+    sign : 1.0 for the most that each seat can have, -1.0 for the least
+    arrays : (values, errors), each (n_states, n_seats)
+    rooms : arrays to write in: (n_seats,), (n_seats,), (3, n_seats), (3, n_seats)
+    """
+    probability, tied = profile
+    values, errors = arrays
+    need, near, found, mixed = rooms
+    n_seats = values.shape[1]
+    indptr = tables[1]
+    need[:] = 0.0
+    near[:] = np.inf
+    mixed[:] = 0.0
+    first, last = index(action_indptr[s]), index(action_indptr[s + ONE])
+    steps = 12.0 + float(last - first)
+    most, free = 0.0, False
+    for a in range(first, last):
+        free = free or tied[a]
+    for a in range(first, last):
+        if (free and not tied[a]) or (not free and probability[a] == 0.0):
+            continue
+        look(a, tables, outcome_indptr, outcome_state, values, errors, errors, found)
+        i = index(tables[0][a])
+        outcomes = float(indptr[i + ONE] - indptr[i])
+        most = max(most, outcomes)
+        larger = LARGER + 8.0 * outcomes * UNIT
+        for k in range(n_seats):
+            if free:
+                rounding = (steps + outcomes) * UNIT * (found[0, k] + values[s, k]) + TINY
+                off = sign * (found[0, k] - values[s, k])
+                need[k] = max(need[k], (off + rounding + found[1, k]) * larger)
+                near[k] = min(near[k], (rounding - off + found[1, k]) * larger)
+            else:
+                for j in range(2):
+                    mixed[j, k] += probability[a] * found[j, k]
+    larger = LARGER + 8.0 * (steps + most) * UNIT
+    for k in range(n_seats):
+        if free:
+            need[k] = max(need[k], near[k])
+        else:
+            rounding = (steps + most) * UNIT * (mixed[0, k] + values[s, k]) + TINY
+            need[k] = (abs(mixed[0, k] - values[s, k]) + rounding + mixed[1, k]) * larger
+
+
+@inner_kernel
+def rooms_of_ties(n_seats):
+    """What `need_of_ties` writes in."""
+    return (
+        np.empty(n_seats),
+        np.empty(n_seats),
+        np.empty((3, n_seats)),
+        np.empty((3, n_seats)),
+    )
+
+
+@kernel
+def bound_ties(
+    order,
+    component_indptr,
+    action_indptr,
+    outcome_indptr,
+    outcome_state,
+    tables,
+    probability,
+    tied,
+    sign,
+    values,
+    errors,
+    most_sweeps,
+):
+    """Find candidates for the errors of one end of the range, component by component.
+
+    Parameters
+    ----------
+    order, component_indptr : as in `rollwise.graph.components.Components`
+    probability, tied : as `sweep_ties` takes them
+    sign : 1.0 for the most that each seat can have, -1.0 for the least
+    values : (n_states, n_seats) float64
+        What `sweep_ties` found.
+    errors : (n_states, n_seats) float64, 0 at first; filled
+    """
+    n_seats = values.shape[1]
+    profile, arrays, rooms = (probability, tied), (values, errors), rooms_of_ties(n_seats)
+    need = rooms[0]
+    for c in range(component_indptr.shape[0] - 1):
+        grows, sweep = True, 0
+        while grows and sweep < most_sweeps:
+            sweep += 1
+            grows = False
+            for place in range(component_indptr[c], component_indptr[c + 1]):
+                s = index(order[place])
+                need_of_ties(
+                    s, action_indptr, outcome_indptr, outcome_state, tables, profile, sign, arrays,
+                    rooms,
+                )  # fmt: skip
+                for k in range(n_seats):
+                    grows = grows or need[k] > errors[s, k]
+                    errors[s, k] = max(errors[s, k], need[k] * (1.0 + ROOM))
+
+
+@kernel
+def check_ties(
+    action_indptr,
+    outcome_indptr,
+    outcome_state,
+    tables,
+    probability,
+    tied,
+    sign,
+    values,
+    errors,
+):
+    """The proof of one end of the range: how many states don't prove their errors."""
+    n_seats = values.shape[1]
+    profile, arrays, rooms = (probability, tied), (values, errors), rooms_of_ties(n_seats)
+    need = rooms[0]
+    unproved = 0
+    for place in range(values.shape[0]):
+        s = index(place)
+        need_of_ties(
+            s, action_indptr, outcome_indptr, outcome_state, tables, profile, sign, arrays, rooms
+        )
+        holds = True
+        for k in range(n_seats):
+            holds = holds and need[k] <= errors[s, k] and 0.0 <= values[s, k] <= 1.0 + 1e-9
+        if not holds:
+            unproved += 1
+    return unproved
