@@ -38,6 +38,31 @@ def pig():
     return rollwise.equilibrium(Pig(14, 3, players=3))
 
 
+# ---- rules
+
+
+@pytest.mark.parametrize(
+    ("game", "said"),
+    [
+        ("pig players=3 target=14 sides=3", "hold-at-20 has an action for every state"),
+        ("cant-stop players=3", "1,407 states, and 7,035 after a throw"),
+        (KING_MAKER, "each action is the best choice in some state"),
+        ("left-center-right players=3 chips=1", "never have a choice"),
+    ],
+)
+def test_rules_for_three_are_checked(game, said):
+    done = run("check", *game.split())
+    assert done.returncode == 0, done.stdout
+    assert said in done.stdout
+
+
+def test_what_is_wrong_with_rules_for_three_is_found():
+    endless = run("check", "super-six", "players=3", "sticks=4", "may_stop=2")
+    assert endless.returncode == 1
+    assert "is for games of one or two players" in endless.stdout
+    assert "more than 100 states" in run("check", "pig", "players=3", "--max-states", "100").stdout
+
+
 # ---- ties
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
+from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
@@ -25,13 +27,15 @@ from rollwise.coach import read_records
 from rollwise.documents.answers import advice_document, solution_document
 from rollwise.documents.games import games_document
 from rollwise.documents.parts import as_json
-from rollwise.errors import UnknownState, UsageError
+from rollwise.errors import ForMorePlayers, UnknownState, UsageError
 from rollwise.games import find
 from rollwise.page import page
 from rollwise.serve.app import MOST_ADDRESS, MOST_BODY, make_app
 from rollwise.serve.offered import offer
 from rollwise.serve.worker import reply
 from rollwise.serve.workers import Limits
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
 
 PIG = "game=pig&parameter=target=5"
 START = "&state=banked=0,rival=0,turn=0"
@@ -424,6 +428,17 @@ def test_own_sheets_are_those_of_the_folder(tmp_path, monkeypatch):
     (tmp_path / "twin.py").write_text(ENDLESS)
     with pytest.raises(UsageError, match="the same name"):
         offer(())
+
+
+def test_games_for_three_are_refused(tmp_path, monkeypatch):
+    for words in ("players=3", EXAMPLES / "king_maker.py:KingMaker"):
+        with pytest.raises(UsageError, match="`rollwise play"):
+            offer(["pig", str(words)])
+    with pytest.raises(ForMorePlayers, match="`rollwise play pig target=5 .*players=3` plays it"):
+        offer(["pig"]).game("pig", {"target": "5", "players": "3"})
+    shutil.copy(EXAMPLES / "king_maker.py", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert "king-maker" not in offer(()).kinds  # nobody asked for it
 
 
 def test_saved_solutions_are_used(tmp_path):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rollwise.analysis.oddities import oddities
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
-from rollwise.builders import CompileWarning, Progress, build
+from rollwise.builders import CompileWarning, Progress, build_with_report
 from rollwise.builders.rules import Rules, as_progress
 from rollwise.errors import (
     EndlessPlay,
@@ -27,6 +27,8 @@ from rollwise.game import Game
 from rollwise.graph import KEEP, StateGraph
 from rollwise.graph.choices import actions_of, has_choice, outcome_action, outcomes_of
 from rollwise.graph.endings import NO_END, describe, settle, staying_actions
+from rollwise.many.equilibrium import equilibrium_on
+from rollwise.many.seats import payoffs_of
 from rollwise.recursion.endless import endless_states
 from rollwise.words import word_faults
 
@@ -106,13 +108,18 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", CompileWarning)
-            graph = build(game, max_states=max_states, progress=progress)
+            graph, _ = build_with_report(
+                game, max_states=max_states, progress=progress, any_players=True
+            )
+            if game.players > 2:
+                payoffs_of(graph)  # an ending must say what it brings each seat
     except TooManyStates as error:
         from rollwise.analysis.check_large import check_large
 
-        can_be_solved = max_states is None and Rules(game).has_progress
+        can_be_solved = game.players <= 2 and max_states is None and Rules(game).has_progress
         report.add("note" if can_be_solved else "error", "size", str(error))
-        check_large(report, game, progress)
+        if game.players <= 2:
+            check_large(report, game, progress)
         return report
     except RollwiseError as error:
         report.add("error", "rules", str(error))
@@ -131,12 +138,19 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     _look_for_unreachable(report, graph)
     if not _look_for_endless_play(report, graph):
         return report
-    _look_for_useless_actions(report, Solution.of_graph(graph, game))
+    _look_for_useless_actions(report, _answer(graph, game))
     _try_policies(report, game, graph)
     look_at_progress(report, game, graph)
     for text in word_faults(game, graph):
         report.add("error", "words", text)
     return report
+
+
+def _answer(graph: StateGraph, game: Game) -> Solution:
+    """What is best to whoever moves: with three players or more in an equilibrium."""
+    if game.players > 2:
+        return equilibrium_on(graph, game, {}).seen
+    return Solution.of_graph(graph, game)
 
 
 def _counted(graph: StateGraph) -> str:
@@ -157,7 +171,9 @@ def compare_builders(report: Report, game: Game, graph: StateGraph, max_states: 
         if graph.n_states <= MOST_COMPARED:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", CompileWarning)
-                compiled = build(game, mode="compiled", max_states=max_states)
+                compiled, _ = build_with_report(
+                    game, mode="compiled", max_states=max_states, any_players=True
+                )
             if caught:
                 report.add("warning", "compiling", str(caught[0].message))
                 return
@@ -165,7 +181,9 @@ def compare_builders(report: Report, game: Game, graph: StateGraph, max_states: 
 
         compared = min(compiled.n_positions, MOST_COMPARED)
         chosen = np.linspace(0, compiled.n_positions - 1, compared).astype(np.int64)
-        compare(Rules(game), as_arrays(compiled), compiled.states, chosen, math.inf)
+        compare(
+            Rules(game, any_players=True), as_arrays(compiled), compiled.states, chosen, math.inf
+        )
     except RulesDiffer as error:
         report.add("error", topic, str(error))
         return
@@ -182,7 +200,7 @@ def look_at_progress(
     border : (n_border, n_fields) int32, optional
         The states of the border, where the graph is a part of the game.
     """
-    rules = Rules(game)
+    rules = Rules(game, any_players=True)
     if not rules.has_progress:
         return
     if len(graph.states) > MOST_ASKED:
@@ -259,6 +277,9 @@ def _look_for_endless_play(report: Report, graph: StateGraph) -> bool:
     stays = staying_actions(graph, endless)
     places = describe(graph, endless, stays, shown=5)
     found = f"the players can go round for ever in {len(endless):,} states: {places}"
+    if graph.players > 2:
+        report.add("error", topic, f"{found}. A game for {graph.players} has to end")
+        return False
     try:
         settled = settle(graph)
     except EndlessPlay as error:

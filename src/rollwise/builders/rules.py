@@ -87,8 +87,8 @@ def require_two(game: Game) -> None:
             "for one player or two; "
             + spelled(
                 python="rollwise.equilibrium(game) solves it",
-                command_line="solve, table, advise, evaluate, respond, simulate, tournament, "
-                "learn, thumb, plot, report, play, review and drill take more",
+                command_line="solve, check, table, advise, evaluate, respond, simulate, "
+                "tournament, learn, thumb, plot, report, play, review and drill take more",
             ),
             game,
         )

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rollwise.errors import RollwiseError, UnknownGame, UsageError
+from rollwise.errors import ForMorePlayers, RollwiseError, UnknownGame, UsageError
 from rollwise.game import Game
 from rollwise.games import available, create, find
+from rollwise.graph.naming import title_of
 
 Key = tuple[str, tuple[tuple[str, str], ...]]  # a game and its parameters, as typed
 
@@ -39,10 +40,25 @@ class Offered:
         Raises
         ------
         UnknownGame, ParameterError
+        ForMorePlayers
+            It is for three or more.
         """
         if name not in self.kinds:
             raise UnknownGame(f"no game is called {name!r} here (/api/games lists them)")
-        return create(self.kinds[name], values)
+        game = create(self.kinds[name], values)
+        _require_two(game, title_of(name, game.parameters))
+        return game
+
+
+def _require_two(game: Game, typed: str) -> None:
+    """Refuse a game of three or more players, and say where such games are played."""
+    if game.players > 2:
+        raise ForMorePlayers(
+            f"{typed} is a game for {game.players}, and games in a browser are for one or two; "
+            f"`rollwise play {typed}` plays it in a terminal, and `rollwise report {typed} --out "
+            "FILE.html` writes a page about it",
+            game,
+        )
 
 
 def key_of(game: Game) -> Key:
@@ -62,12 +78,22 @@ def offer(names: Sequence[str], solutions: Path | None = None) -> Offered:
     kinds: dict[str, type[Game]] = {}
     known: dict[str, str] = {}
     for reference in references:
+        if "=" in reference and not reference.endswith(".py"):
+            raise UsageError(
+                f"{reference} isn't a game; parameters are chosen in the browser, so name the "
+                "games alone, as in rollwise serve pig. Games for three or more aren't served: "
+                "`rollwise play pig players=3` plays them in a terminal"
+            )
         kind = find(reference)
         if kinds.get(kind.name, kind) is not kind:
             raise UsageError(
                 f"{known[kind.name]} and {reference} have the same name, {kind.name!r}; "
                 "name the games to serve, as in rollwise serve pig"
             )
+        if isinstance(kind.players, int) and kind.players > 2:
+            if not names:
+                continue  # nobody asked for this one
+            _require_two(create(kind, {}), reference)
         kinds[kind.name] = kind
         path, colon, class_name = reference.rpartition(":")
         known[kind.name] = f"{Path(path).resolve()}:{class_name}" if colon else reference
