@@ -16,7 +16,7 @@ from rollwise import Game, solve, solve_by_layers
 from rollwise.answer import between, layer_folder, layered
 from rollwise.answer.layered import LayeredSolution, open_layers
 from rollwise.answer.verify_layers import verify_layers
-from rollwise.builders.by_layer import Layer, find_layers
+from rollwise.builders.by_layer import find_layers
 from rollwise.coach.open_table import OpenTable
 from rollwise.errors import OutputError, SolutionFileError, UnknownState, UsageError
 from rollwise.games.pig import Pig
@@ -34,8 +34,7 @@ def entered(game: Game) -> set[int]:
     layers = find_layers(game)
     found = {layers.start}
     for layer in layers.last_first():
-        after = layer.border if isinstance(layer, Layer) else layer.arrays.outcome_state
-        found |= set(after[after >= 0].tolist())
+        found |= set(layer.border.tolist())
     return found
 
 
@@ -71,7 +70,7 @@ def test_states_that_are_not_kept() -> None:
         few.advise((40, 5, 4))
     with pytest.raises(UnknownState, match="each once"):
         few.advise({"banked": 3})
-    with pytest.raises(UsageError, match="all or entries, not 'some'"):
+    with pytest.raises(UsageError, match="all, entries or start, not 'some'"):
         solve_by_layers(Pig(12), keep="some")
 
 

@@ -198,7 +198,7 @@ def test_folders_that_are_refused(tmp_path: Path) -> None:
     assert open_layers(tmp_path, game).value > 0  # whose names for rules may be others
     manifest.write_text(text[:-40])
     refused("manifest.json is damaged")
-    manifest.write_text(json.dumps({**facts, "format": "3"}))
+    manifest.write_text(json.dumps({**facts, "format": "4"}))
     refused("whose folders are others")
     manifest.write_text(text)
     states = (tmp_path / "states.npy").read_bytes()
@@ -254,7 +254,7 @@ def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         assert refused.returncode == 2
         assert f"--memory is {amount}; it is an amount such as 8GB" in refused.stderr
     monkeypatch.setattr(memory_limits, "left", lambda: 1e9)
-    monkeypatch.setattr(layered, "_bytes_to_solve", lambda layers, is_packed: 2 * 10**9)
+    monkeypatch.setattr(layered, "_bytes_to_solve", lambda *given, **how: 2 * 10**9)
     refused = run("solve", "super-six", "sticks=9", "--by-layer")
     assert refused.returncode == 1
     assert "solving super-six sticks=9 takes 2000 MB" in refused.stderr
@@ -305,7 +305,8 @@ def test_states_that_the_folder_lacks():
     found = find_layers(Pig(target=10))
     states, indptr = found.states[:-1], found.indptr.copy()
     indptr[-1] -= 1
-    about = {"start": found.start, "n_outcomes": 0, "in_order": True, "n_roots": 1}
+    about = {"start": found.start, "n_outcomes": 0, "n_roots": 1, "merging": False}
+    about["extremes"] = found.extremes.tolist()
     layers = known_layers(Pig(target=10), states, indptr, found.progress, **about)
     with pytest.raises(RulesError, match="isn't among the states that were found"):
         list(layers.last_first())

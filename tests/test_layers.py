@@ -210,7 +210,7 @@ def test_layers_are_sorted_by_progress(game):
 
 
 def test_progress_that_falls_is_refused():
-    with pytest.raises(RulesError, match=r"progress\(\) falls from 5 to 3 in the state height=5"):
+    with pytest.raises(RulesError, match=r"progress\(\) falls from 3 to 1 in the state height=3"):
         solve_by_layers(Climber(falls=True))
 
 

@@ -18,7 +18,7 @@ from rollwise.answer.layer_folder import LayerFolder
 from rollwise.answer.layered import open_layers
 from rollwise.answer.verify_layers import verify_layers
 from rollwise.builders import progress
-from rollwise.builders.progress import layers_with, numbered
+from rollwise.builders.progress import LayersByProgress
 from rollwise.builders.rules import Rules
 from rollwise.cluster.pool import Pool
 from rollwise.errors import RulesError
@@ -115,7 +115,7 @@ def test_layers_are_smaller() -> None:
 
 
 def test_an_outcome_that_lowers_a_number_is_refused() -> None:
-    said = r"progress\(\) falls from \(11, 10\) to \(10, 11\) in the state banked=11, rival=10"
+    said = r"progress\(\) falls from \(0, 2\) to \(2, 0\) in the state banked=0, rival=2"
     with pytest.raises(RulesError, match=said) as raised:
         solve_by_layers(Mine(12))
     assert "action" in str(raised.value)
@@ -135,12 +135,8 @@ class Late(RoyalUr):
         return -(s.home + s.rival), 3 * (s.home + s.rival)
 
 
-@pytest.mark.parametrize("worthwhile", [0, layered.WORTHWHILE])
-def test_a_number_that_falls_while_the_sum_grows_is_refused(
-    worthwhile: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(layered, "WORTHWHILE", worthwhile)
-    with pytest.raises(RulesError, match=r"falls from \(-1, 3\) to \(-2, 6\)"):
+def test_a_number_that_falls_while_the_sum_grows_is_refused() -> None:
+    with pytest.raises(RulesError, match=r"falls from \(0, 0\) to \(-1, 3\)"):
         solve_by_layers(Late(pieces=2))
 
 
@@ -152,13 +148,21 @@ def test_progress_of_another_kind_is_refused() -> None:
         Rules(Odd(12, text=True)).progress(Turn(3, 0, 0))
 
 
-def test_many_numbers_that_are_far_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    rules, states = Rules(Tens(24)), np.asarray(solve_by_layers(SuperSix(24)).states)
-    layer, known = numbered(rules, states)
-    monkeypatch.setattr(progress, "WIDE", 1)
-    again = numbered(rules, states[:100])
-    assert np.array_equal(known[layer[:100]], again[1][again[0]])
-    assert np.array_equal(layers_with(known, known[layer]), layer)
+@pytest.mark.parametrize("most", [1, progress.MOST_CODES])
+def test_layers_are_found_by_numbers_that_are_far_apart(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "MOST_CODES", most)
+    random = np.random.default_rng(1)
+    known = np.unique(random.integers(-(2**60), 2**60, (40, 2)), axis=0)
+    random.shuffle(known)
+    found = LayersByProgress(known)
+    chosen = random.integers(0, len(known), 100)
+    assert np.array_equal(found.find(known[chosen]), chosen)
+    others = known[chosen] + [0, 1]
+    assert np.all(found.find(others) == -1)
+    assert np.array_equal(LayersByProgress(known[:, 0]).find(known[chosen, 0]), chosen)
+    assert LayersByProgress(known[:, 0]).find(np.array([2**61, -(2**61), 5])).tolist() == [-1] * 3
 
 
 class Together(Pool):

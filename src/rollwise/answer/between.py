@@ -38,7 +38,7 @@ def require_small(layers: Layers) -> None:
     assert layers.entered is not None
     inside = np.diff(layers.indptr) - np.diff(np.searchsorted(layers.entered, layers.indptr))
     most = int(inside.max())
-    if most * layers.n_outcomes > MOST_AGAIN * len(layers.states):
+    if most * layers.n_outcomes > MOST_AGAIN * layers.n_states:
         game = layers.rules.game
         every = spelled(python='keep="all"', command_line="--keep all")
         raise UsageError(

@@ -476,7 +476,7 @@ def _parts_of_solution(solution: Solution) -> tuple[dict[str, Any], dict[str, An
 LAYERS = ("states", "layers", "progress", "values", "error_bounds", "actions")
 ABOUT_LAYERS = (
     *("field_names", "start", "n_actions", "n_outcomes"),
-    *("has_draws", "stakes", "most_bytes", "in_order"),
+    *("has_draws", "stakes", "most_bytes"),
 )
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rollwise.answer.layer_folder import LayerFacts, LayerFolder, Rows
 from rollwise.builders.progress import Numbers, behind
 
 if TYPE_CHECKING:
     from rollwise.builders.by_layer import Layers
+
+MOST_AT_ONCE = 6  # layers that are built and not yet certified
 
 
 class LayerAnswers:
@@ -24,11 +27,15 @@ class LayerAnswers:
         Where they are kept. Layers that are proved there aren't solved again.
     rows : tuple of arrays, optional
         The values, bounds and actions, where they aren't those of the folder.
+    only_start : bool
+        Nothing is kept but the answer of the start, and what layers need that aren't solved yet.
 
     Attributes
     ----------
-    values, error_bounds : (n_states,) float64
-    actions : (n_states,) int32
+    values, error_bounds : (room,) float64
+        Of all states. Where only the start is kept, of as many as are needed at once: the state s
+        is at ``s % room``.
+    actions : (room,) int32
     folder : LayerFolder or None
     known : frozenset of int
         The layers that were proved before.
@@ -37,15 +44,22 @@ class LayerAnswers:
     """
 
     def __init__(
-        self, layers: Layers, folder: LayerFolder | None = None, *, rows: Rows | None = None
+        self,
+        layers: Layers,
+        folder: LayerFolder | None = None,
+        *,
+        rows: Rows | None = None,
+        only_start: bool = False,
     ) -> None:
         self._indptr, self.folder = layers.indptr, folder
+        self._start = layers.start
+        self.at_start: tuple[float, float, int] | None = None
         self._progress = layers.progress
         self._facts: dict[int, LayerFacts] = {}
         self.names: dict[int, str] = {}
         self.known: frozenset[int] = frozenset()
         if folder is None:
-            n = len(layers.states)
+            n = needed_at_once(layers) if only_start else layers.n_states
             found = rows or (np.empty(n), np.empty(n), np.empty(n, np.int32))
             self.values, self.error_bounds, self.actions = found
             return
@@ -53,6 +67,24 @@ class LayerAnswers:
         self.known = frozenset(folder.proved)
         self._facts |= {layer: facts for layer, (_, facts) in folder.proved.items()}
         self.names |= folder.names
+
+    def values_of(self, states: NDArray[np.int32]) -> NDArray[np.float64]:
+        """The values of states, by their numbers."""
+        found: NDArray[np.float64] = self.values[states % len(self.values)]
+        return found
+
+    def bounds_of(self, states: NDArray[np.int32]) -> NDArray[np.float64]:
+        """The error bounds of states, by their numbers."""
+        found: NDArray[np.float64] = self.error_bounds[states % len(self.values)]
+        return found
+
+    def at(self, begin: int, end: int) -> Any:
+        """Where the answers of some states are, one after the other."""
+        room = len(self.values)
+        first = begin % room
+        if first + end - begin <= room:
+            return slice(first, first + end - begin)
+        return np.arange(begin, end) % room
 
     @property
     def facts(self) -> LayerFacts:
@@ -72,6 +104,10 @@ class LayerAnswers:
     def prove(self, begin: int, end: int) -> None:
         """Note that these states, of one layer, have their proved values."""
         layer = self.layer_of(begin)
+        if begin <= self._start < end:
+            at = self._start % len(self.values)
+            value, bound = float(self.values[at]), float(self.error_bounds[at])
+            self.at_start = value, bound, int(self.actions[at])
         if self.folder is not None and end == self._indptr[layer + 1]:
             self.folder.keep(layer, self._facts[layer], self.names)
 
@@ -89,6 +125,20 @@ class LayerAnswers:
     def layer_of(self, state: int) -> int:
         """The layer that a state is in."""
         return int(np.searchsorted(self._indptr, state, side="right")) - 1
+
+
+def needed_at_once(layers: Layers) -> int:
+    """How many states have answers that are needed at once: to solve layers, and to prove them.
+
+    Layers are solved before those behind them are proved, but not by more than a few.
+    """
+    assert layers.farthest is not None
+    n = len(layers)
+    most = 0
+    for i in range(n):
+        last = int(layers.farthest[: min(i + MOST_AT_ONCE, n - 1) + 1].max())
+        most = max(most, int(layers.indptr[last + 1] - layers.indptr[i]))
+    return most
 
 
 def most_behind(progress: Numbers, layer: int, known: Mapping[int, LayerFacts]) -> float:

@@ -19,11 +19,12 @@ import errno
 import hashlib
 import json
 import os
+import shutil
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,14 +34,18 @@ from rollwise.errors import OutputError, RollwiseError, SolutionFileError
 from rollwise.game import Game
 from rollwise.machine.atomic_files import write_atomically, write_error, write_text
 
+if TYPE_CHECKING:
+    from rollwise.builders.by_layer import Layers
+    from rollwise.builders.layer_rows import PlainRows
+
 Rows = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]
-FORMAT = "2"
+FORMAT = "3"
 MANIFEST = "manifest.json"
 ARRAYS: dict[str, Any] = {"values": np.float64, "error_bounds": np.float64, "actions": np.int32}
 SECONDS_BETWEEN = 1.0  # manifests of a run with many small layers
 AT_ONCE = 1 << 22  # rows that a checksum reads
 ENTERED = "entered.npy"  # the numbers of the entries, until all layers are proved
-ALL, ENTRIES = "all", "entries"  # what can be kept
+ALL, ENTRIES, START = "all", "entries", "start"  # what can be kept
 
 
 @dataclass(frozen=True)
@@ -184,6 +189,12 @@ class LayerFolder:
             raise _damaged(self.place, error) from error
         return np.asarray(found, np.int64)
 
+    def known_rows(self) -> PlainRows:
+        """The states, to be looked up."""
+        from rollwise.builders.layer_rows import PlainRows
+
+        return PlainRows(self.states, self.indptr)
+
     def map_again(self) -> None:
         """Map the files anew: on other machines that is when one sees what was written here."""
         self.maps = _maps(self.place, "r+")
@@ -265,16 +276,78 @@ def identity_of(game: Game) -> dict[str, Any]:
     }
 
 
+class StatesFile:
+    """The file of the states while these are found: layer by layer, in order.
+
+    Parameters
+    ----------
+    file : binary file
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._shape = file, (0, 0)
+        self._digest = hashlib.blake2b(digest_size=16)
+
+    def append(self, rows: NDArray[np.int32]) -> None:
+        """Write a layer."""
+        if not self._shape[0]:
+            self._shape = 0, rows.shape[1]
+            self._write_head()
+        data = np.ascontiguousarray(rows).view(np.uint8).reshape(-1).data
+        self._file.write(data)
+        self._digest.update(data)
+        self._shape = self._shape[0] + len(rows), rows.shape[1]
+
+    def finish(self) -> str:
+        """Write at the head how many there are; their checksum, as of `checksum_of`."""
+        self._file.seek(0)
+        self._write_head()
+        return self._digest.hexdigest()
+
+    def _write_head(self) -> None:
+        # with room for any number of rows, so that it stays as long as it is
+        head = {"descr": "<i4", "fortran_order": False, "shape": self._shape}
+        np.lib.format.write_array_header_1_0(self._file, head)
+
+    def _not_read(self, *_: Any) -> Any:
+        raise ValueError("states are read when all are written")
+
+    part = find = all = _not_read
+
+
+def write_states(place: Path, find: Callable[[StatesFile], Layers]) -> tuple[Layers, str]:
+    """Have the states of a game found and written into a folder; the layers, and a checksum.
+
+    Raises
+    ------
+    OutputError
+        They can't be written. Nothing is left of them then.
+    """
+    found: list[tuple[Layers, str]] = []
+
+    def write(where: Path) -> None:
+        with where.open("wb") as file:
+            states = StatesFile(file)
+            layers = find(states)
+            found.append((layers, states.finish()))
+
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise write_error(place, error) from error
+    write_atomically(place / "states.npy", write)
+    return found[0]
+
+
 def begin_folder(
     place: Path,
     game: Game,
-    states: NDArray[np.int32],
     indptr: NDArray[np.int64],
     progress: NDArray[np.int64],
     about: Mapping[str, Any],
     entered: NDArray[np.int64] | None = None,
 ) -> LayerFolder:
-    """Make a folder for an answer, with its states and nothing else yet.
+    """Make a folder for an answer, which has its states and nothing else yet.
 
     In the end it keeps all of them, or those whose numbers are given as `entered`.
 
@@ -287,10 +360,8 @@ def begin_folder(
         It can't be written. Nothing is left of it then.
     """
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        write_atomically(place / "states.npy", lambda where: _write_states(where, states))
         for name, dtype in ARRAYS.items():
-            path, shape = place / f"{name}.npy", (len(states),)
+            path, shape = place / f"{name}.npy", (int(indptr[-1]),)
             np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
             with path.open("r+b") as file:
                 _reserve(file, path.stat().st_size)
@@ -302,18 +373,12 @@ def begin_folder(
     except OutputError:
         _remove(place)
         raise
-    facts = {**identity_of(game), **about, "keep": ALL, "states_checksum": checksum_of([states])}
+    facts = {**identity_of(game), **about, "keep": ALL}
     if entered is not None:
         facts |= {"keep": ENTRIES, "rows": ALL, "entered_checksum": checksum_of([entered])}
     made = _mapped(place, facts, indptr, progress, {}, {}, "r+")
     made.write()
     return made
-
-
-def _write_states(where: Path, states: NDArray[np.int32]) -> None:
-    with where.open("wb") as file:
-        _reserve(file, states.nbytes)
-        np.save(file, states, allow_pickle=False)
 
 
 def _reserve(file: IO[bytes], size: int) -> None:
@@ -487,6 +552,14 @@ def read_manifest(place: Path) -> dict[str, Any]:
             f"{path} is damaged; solve the game again into an empty folder"
         ) from error
     return dict(found)
+
+
+def free_bytes(place: Path) -> int:
+    """How much room there is on the disk of a folder, which need not be there yet."""
+    there = place.resolve()
+    while not there.exists():
+        there = there.parent
+    return shutil.disk_usage(there).free
 
 
 def is_folder(place: str | Path | None) -> bool:

@@ -1,9 +1,9 @@
 """Solving a game one layer at a time: for games whose whole graph is too large for memory.
 
-A layer is a `StateGraph` like any other, with a border: the later layers that it
+A layer is a `StateGraph` like any other, with a border: the states of later layers that it
 leads to, whose values and error bounds are known by then. So the methods and the
-certificate of whole graphs solve and certify it. All states are held, with their answers, and
-the graphs of a few layers.
+certificate of whole graphs solve and certify it. Held are the graphs of a few layers; and of all
+states their fields, packed, and their answers, unless these lie in a folder or nobody wants them.
 """
 
 from __future__ import annotations
@@ -22,22 +22,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.between import entries_of, require_small
-from rollwise.answer.layer_answers import LayerAnswers
+from rollwise.answer.layer_answers import MOST_AT_ONCE, LayerAnswers, needed_at_once
 from rollwise.answer.layer_files import write_layers
 from rollwise.answer.layer_folder import (
     ALL,
     ENTRIES,
     MANIFEST,
+    START,
     LayerFacts,
     LayerFolder,
+    StatesFile,
     begin_folder,
+    free_bytes,
     open_folder,
     with_entries_only,
+    write_states,
 )
 from rollwise.answer.packed import WORTHWHILE, Packed, can_be_packed, held_at_once
 from rollwise.answer.rows import Cells, Columns, cells_of, frame_of
 from rollwise.answer.turns import turn_values
 from rollwise.answer.worth import Worth
+from rollwise.builders import limits
 from rollwise.builders.arrays import action_names, lotteries_of
 from rollwise.builders.by_layer import Layer
 from rollwise.errors import UnknownState, UsageError, spelled
@@ -72,10 +77,9 @@ if TYPE_CHECKING:
     from rollwise.report import ReportPage
 
 MOST_TURNS = 16  # that are remembered
-ABOUT = ("start", "n_outcomes", "in_order", "n_roots")  # of layers, in a folder
-ANSWER_BYTES = 28  # of a state: its value, bound and action, and a bound in the making
+ABOUT = ("start", "n_outcomes", "n_roots", "merging", "extremes")  # of layers, in a folder
+KEY_BYTES = 8  # of a state whose answer isn't kept
 ROWS_AT_ONCE = 1 << 22  # of the table, where some of them are looked for
-MOST_AT_ONCE = 6  # layers that are built and not yet certified
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,7 +91,7 @@ class LayeredSolution(Worth):
     game : Game
     field_names : tuple of str
     states : (n_states, n_fields) int32
-        Sorted by layers, and within a layer by their fields, if these fit 64 bits.
+        Sorted by layers, and within a layer by their fields.
     layers : (n_layers + 1,) int64
         Layer i is ``states[layers[i]:layers[i + 1]]``.
     progress : (n_layers,) or (n_layers, n_numbers) int64
@@ -104,12 +108,11 @@ class LayeredSolution(Worth):
         As `has_draws` and `has_stakes` in `rollwise.graph.StateGraph`.
     most_bytes : int
         Held at once by the graph of a layer, at most.
-    in_order : bool
-        Whether the states of each layer are in the order of their fields.
     kept_from : str or None
         When it was found, if it was kept since.
     keep : str
-        Which states it has: ``all``, or ``entries``, those that are entered from another layer.
+        Which states it has: ``all``; ``entries``, those that are entered from another layer; or
+        ``start``, the start alone.
     n_found : int or None
         How many states were found, if these aren't all.
     seconds : dict of float
@@ -132,7 +135,6 @@ class LayeredSolution(Worth):
     has_draws: bool
     stakes: bool
     most_bytes: int
-    in_order: bool
     seconds: Mapping[str, float]
     kept_from: str | None = None
     keep: str = ALL
@@ -176,12 +178,20 @@ class LayeredSolution(Worth):
         """
         row = row_of(self.field_names, state, self.title)
         found = int(self.places_of(np.array([row]))[0])
+        if found < 0 and self.keep == START:
+            raise self._only_start()
         if found < 0 and self.keep != ALL:
             raise UnknownState(
                 f"{self.title}: this state isn't among those that are entered from another layer, "
                 "which alone were kept; advise() and part() solve it again"
             )
         return found if found >= 0 else find_state(self.states, self.field_names, row, self.title)
+
+    def _only_start(self) -> UnknownState:
+        save = spelled(python="save=FOLDER", command_line="--save FOLDER")
+        return UnknownState(
+            f"{self.title}: only the answer of the start was kept; {save} keeps all of them"
+        )
 
     def numbers_of(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
         """The numbers of many states, (n,) int64, given by their fields: (n, n_fields) int32.
@@ -202,29 +212,25 @@ class LayeredSolution(Worth):
         ------
         UnknownState
         """
-        from rollwise.builders.progress import layers_with
+        from rollwise.builders.progress import LayersByProgress
         from rollwise.builders.rules import Rules
 
-        rules = Rules(self.game)
+        rules, known = Rules(self.game), LayersByProgress(self.progress)
         for row in rows.tolist():
             state = rules.layout.state(row)
             reached = np.array([rules.progress(state)], np.int64)
-            if np.any(self.progress[layers_with(self.progress, reached)] != reached):
+            if known.find(reached)[0] < 0:
                 raise UnknownState(
                     f"{self.title}: no play comes to the state {rules.state_text(state)}"
                 )
 
     def places_of(self, rows: NDArray[np.int32]) -> NDArray[np.int64]:
         """The numbers of states, by bisection in their layers; -1 for those that aren't found."""
-        from rollwise.builders.progress import layers_with, progress_of
+        from rollwise.builders.progress import LayersByProgress, progress_of
         from rollwise.builders.rules import Rules
 
-        if not self.in_order:
-            if self.keep == ALL:
-                return np.full(len(rows), -1)
-            return np.array([self._by_row.get(bytes(row), -1) for row in rows], np.int64)
         reached = progress_of(Rules(self.game), rows, self.progress[-1])
-        layer = layers_with(self.progress, reached)
+        layer = LayersByProgress(self.progress).find(reached)  # the last one, if there is none
         low, high = self.layers[layer], self.layers[layer + 1]
         while np.any(low < high):
             middle = (low + high) // 2
@@ -252,6 +258,8 @@ class LayeredSolution(Worth):
         UnknownState
         """
         row = tuple(row_of(self.field_names, state, self.title))
+        if self.keep == START:
+            raise self._only_start()
         if row not in self._turns:
             if self.keep == ALL:
                 found = self.parts(np.array([self.find(row)]))
@@ -269,15 +277,10 @@ class LayeredSolution(Worth):
         """The turns that were asked for last, since play asks for each move by move."""
         return {}
 
-    @cached_property
-    def _by_row(self) -> dict[bytes, int]:
-        """The numbers of the states by their fields, where these aren't in order."""
-        return {bytes(row): number for number, row in enumerate(np.asarray(self.states))}
-
     def whole(
         self, progress: Callable[[str, int, int | None], None] | None = None
     ) -> LayeredSolution:
-        """The answer in all states: solved again, if only the entries were kept."""
+        """The answer in all states: solved again, if only some were kept."""
         if self.keep == ALL:
             return self
         return solve_by_layers(self.game, progress=progress)
@@ -495,7 +498,8 @@ def solve_by_layers(
     game : Game
         With a method ``progress(s)``, of which no outcome lowers a number.
     max_states : int, optional
-        Stop with an error beyond this many states: 200 million by default.
+        Stop with an error beyond this many states. By default they are as many as there is room
+        for, in memory or on the disk of the folder.
     save : path, optional
         A folder, in which each layer is kept as soon as it is proved. `open_layers` reads it.
     resume : bool
@@ -504,16 +508,18 @@ def solve_by_layers(
         Called now and then as ``progress(stage, done, total or None)``.
     pool : Pool, optional
         Whose workers solve the layers. They all see the folder, by the same name.
-    keep : {"all", "entries"}
+    keep : {"all", "entries", "start"}
         Which states the answer has in the end: all, or the start and those that are entered from
         another layer. What lies between is solved again when `LayeredSolution.part` or `advise`
-        asks for it.
+        asks for it. Or the start alone, which takes the least memory, and no folder: then only
+        what play from the start comes to is solved.
 
     Raises
     ------
     UsageError
         The game doesn't measure its progress, or its rules can't be compiled. Workers, and no
-        folder that they share. Entries, and a layer has too much between them.
+        folder that they share. A folder, for the start alone. Entries, and a layer has too much
+        between them.
     ClusterError
         The workers are gone. What they proved is kept.
     RulesError
@@ -524,8 +530,10 @@ def solve_by_layers(
     """
     if pool is not None and save is None:
         raise UsageError("workers share a folder; say which, to `save` the layers in")
-    if keep not in (ALL, ENTRIES):
-        raise UsageError(f"what is kept is {ALL} or {ENTRIES}, not {shown(keep)}")
+    if keep not in (ALL, ENTRIES, START):
+        raise UsageError(f"what is kept is {ALL}, {ENTRIES} or {START}, not {shown(keep)}")
+    if keep == START and save is not None:
+        raise UsageError("a folder holds more than the answer of the start; keep all or entries")
     began = time.perf_counter()
     place = None if save is None else Path(save)
     folder = _opened(game, place, resume, keep)
@@ -535,7 +543,8 @@ def solve_by_layers(
     seconds = {"states": time.perf_counter() - began}
     is_packed = are_packed(layers)
     memory_limits.require(
-        _bytes_to_solve(layers, is_packed), f"solving {title_of(game.name, game.parameters)}"
+        _bytes_to_solve(layers, is_packed, keep, in_folder=answers.folder is not None),
+        f"solving {title_of(game.name, game.parameters)}",
     )
     if pool is not None:
         from rollwise.answer.layers_apart import Apart
@@ -549,6 +558,8 @@ def solve_by_layers(
         work.run()
     finally:
         answers.close()
+    if keep == START:
+        return _start_of(game, layers, answers, seconds | work.seconds)
     found = _answer(game, layers, answers, seconds | work.seconds)
     if keep == ALL:
         return found
@@ -616,25 +627,55 @@ def _begun(
         about = {name: folder.about[name] for name in ABOUT}
         layers = known_layers(game, folder.states, folder.indptr, folder.progress, **about)
         return layers, LayerAnswers(layers, folder)
-    only = keep == ENTRIES
-    layers = find_layers(game, max_states=max_states, progress=progress, entered=only)
-    if only:
-        require_small(layers)
+
+    def find(rows: StatesFile | None = None) -> Layers:
+        found = find_layers(
+            game,
+            max_states=max_states or _most_states(game, place, keep),
+            progress=progress,
+            entered=keep == ENTRIES,
+            only_start=keep == START,
+            rows=rows,
+        )
+        if keep == ENTRIES:
+            require_small(found)
+        return found
+
     if place is None:
-        return layers, LayerAnswers(layers)
-    about = {name: getattr(layers, name) for name in ABOUT}
-    arrays = layers.states, layers.indptr, layers.progress
-    made = begin_folder(place, game, *arrays, about, layers.entered)
+        layers = find()
+        return layers, LayerAnswers(layers, only_start=keep == START)
+    layers, states_checksum = write_states(place, find)
+    facts = {name: getattr(layers, name) for name in ABOUT if name != "extremes"}
+    facts |= {"extremes": layers.extremes.tolist(), "states_checksum": states_checksum}
+    made = begin_folder(place, game, layers.indptr, layers.progress, facts, layers.entered)
+    layers = replace(layers, rows=made.known_rows())
     return layers, LayerAnswers(layers, made)
 
 
-def _bytes_to_solve(layers: Layers, is_packed: bool) -> int:
-    """About how much memory layers take while they are solved, besides their states."""
+def _most_states(game: Game, place: Path | None, keep: str) -> int:
+    """How many states a game may have, if nobody says: as many as there is room for."""
+    from rollwise.builders.rules import Rules
+
+    if keep == START:
+        return limits.most_by_layer(KEY_BYTES)
+    each = limits.ANSWER_BYTES + 4 * len(Rules(game).field_names)
+    return limits.most_by_layer(each, None if place is None else free_bytes(place))
+
+
+def _bytes_to_solve(
+    layers: Layers, is_packed: bool, keep: str = ALL, *, in_folder: bool = False
+) -> int:
+    """About how much memory layers take while they are solved, besides their packed states."""
     # as was measured: of an outcome, of a state besides, and how many layers there are at once
-    outcome, state, held = (12, 0, held_at_once(layers)) if is_packed else (60, 270, MOST_AT_ONCE)
+    outcome, state, held = (12, 60, held_at_once(layers)) if is_packed else (60, 270, MOST_AT_ONCE)
     largest = int(np.sort(np.diff(layers.indptr))[-held:].sum())
-    each = outcome * layers.n_outcomes / len(layers.states) + state
-    return int(largest * each) + ANSWER_BYTES * len(layers.states)
+    needed = int(largest * (outcome * layers.n_outcomes / layers.n_states + state))
+    if keep == START:
+        return needed + limits.ANSWER_BYTES * needed_at_once(layers)
+    if in_folder:  # whose files are mapped
+        return needed
+    fields = 4 * len(layers.rules.field_names)
+    return needed + (limits.ANSWER_BYTES + fields) * layers.n_states
 
 
 def _answer(
@@ -652,8 +693,31 @@ def _answer(
         error_bounds=answers.error_bounds,
         actions=answers.actions,
         start=layers.start,
-        in_order=layers.in_order,
         seconds=seconds,
+        **_of_facts(answers.facts),
+    )
+
+
+def _start_of(
+    game: Game, layers: Layers, answers: LayerAnswers, seconds: Mapping[str, float]
+) -> LayeredSolution:
+    """The answer of the start, when all layers are proved."""
+    assert answers.at_start is not None
+    value, bound, action = answers.at_start
+    return LayeredSolution(
+        game=game,
+        field_names=layers.rules.field_names,
+        action_names={**layers.rules.action_names, **answers.names},
+        states=layers.rows.part(layers.start, layers.start + 1).copy(),
+        layers=np.searchsorted([layers.start], layers.indptr),
+        progress=layers.progress,
+        values=np.array([value]),
+        error_bounds=np.array([bound]),
+        actions=np.array([action], np.int32),
+        start=0,
+        seconds=seconds,
+        keep=START,
+        n_found=layers.n_states,
         **_of_facts(answers.facts),
     )
 
@@ -694,7 +758,6 @@ def open_layers(folder: str | Path, game: Game) -> LayeredSolution:
         error_bounds=found.error_bounds,
         actions=found.actions,
         start=found.about["start"],
-        in_order=found.about["in_order"],
         keep=ENTRIES if found.has_entries_only else ALL,
         n_found=found.about.get("n_found"),
         seconds={"read": time.perf_counter() - began},
@@ -721,10 +784,9 @@ class ByLayer:
         progress: Callable[[str, int, int | None], None] | None,
         pieces: Iterator[Layer | Turns] | None = None,
     ) -> None:
-        n = len(layers.states)
+        n = layers.n_states
         self._layers, self._answers, self._progress, self._n = layers, answers, progress, n
         self._pieces = layers.last_first(answers.known) if pieces is None else pieces
-        self._no_bounds = np.zeros(n)
         self._to_prove: deque[Solved] = deque()
         self.seconds = dict.fromkeys(("build", "solve", "certify"), 0.0)
 
@@ -756,10 +818,10 @@ class ByLayer:
             return
         graph, begin, end, border = layer
         with self._timed("solve"):
-            solved = solve_layer(graph, self._answers.values[border])
+            solved = solve_layer(graph, self._answers.values_of(border))
             self._to_prove.append(solved)
             # the positions stand first
-            self._answers.values[begin:end] = solved.values[: end - begin]
+            self._answers.values[self._answers.at(begin, end)] = solved.values[: end - begin]
             facts = LayerFacts(
                 graph.n_actions,
                 graph.n_outcomes,
@@ -772,12 +834,12 @@ class ByLayer:
 
     def _solve_turns(self, turns: Turns) -> None:
         """Find the values of positions whose turns lead to later layers."""
-        arrays, begin, end = turns
+        arrays, begin, end, border = turns
         with self._timed("solve"):
+            rules, values = self._layers.rules, self._answers.values_of(border)
             # bounds come behind, as those of other layers do
-            rules = self._layers.rules
-            found, _ = turn_values(rules, arrays, self._answers.values, self._no_bounds)
-            self._answers.values[begin:end] = found
+            found, _ = turn_values(rules, arrays, values, np.zeros(len(border)))
+            self._answers.values[self._answers.at(begin, end)] = found
             lotteries = lotteries_of(arrays)
             facts = LayerFacts(
                 len(arrays.action_label),
@@ -795,20 +857,21 @@ class ByLayer:
 
     def prove(self, layer: Layer | Turns) -> None:
         """Find the bounds and the best actions of a layer."""
-        known, bounds = self._answers.values, self._answers.error_bounds
         with self._timed("certify"):
+            begin, end, border = layer.begin, layer.end, layer.border
+            answers, at = self._answers, self._answers.at(layer.begin, layer.end)
+            values, bounds = answers.values_of(border), answers.bounds_of(border)
             if not isinstance(layer, Layer):
-                arrays, begin, end = layer
-                _, bounds[begin:end] = turn_values(self._layers.rules, arrays, known, bounds)
-                self._answers.actions[begin:end] = THROW
+                rules = self._layers.rules
+                _, answers.error_bounds[at] = turn_values(rules, layer.arrays, values, bounds)
+                answers.actions[at] = THROW
             else:
-                graph, begin, end, border = layer
-                values, solved = known[border], self._to_prove.popleft()
-                certificate = prove_layer(graph, solved, values, bounds[border])
-                best = _first_best(graph, solved.values, values, certificate.bound)
-                bounds[begin:end] = certificate.bounds[: end - begin]
-                self._answers.actions[begin:end] = best[: end - begin]
-            self._answers.prove(begin, end)
+                solved = self._to_prove.popleft()
+                certificate = prove_layer(layer.graph, solved, values, bounds)
+                best = _first_best(layer.graph, solved.values, values, certificate.bound)
+                answers.error_bounds[at] = certificate.bounds[: end - begin]
+                answers.actions[at] = best[: end - begin]
+            answers.prove(begin, end)
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:

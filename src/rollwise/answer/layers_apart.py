@@ -189,7 +189,7 @@ class Apart:
         self._answers.read_again()
         self._answers.prove(begin, end)
         if self._progress is not None:
-            n = len(self._layers.states)
+            n = self._layers.n_states
             self._solved += end - begin
             self._progress("solving layers", self._solved, n)
 

@@ -84,8 +84,9 @@ class Packed:
 
     def _solve(self, layer: PackedLayer) -> None:
         began = time.perf_counter()
+        answers = self._answers
         facts = _facts(layer)
-        later = self._answers.most_behind(self._answers.layer_of(layer.begin))
+        later = answers.most_behind(answers.layer_of(layer.begin))
         self._most = max(later, facts.largest_payoff)
         lists, chances = lists_of(layer.arrays), weights_of(layer.arrays)
         bounds = self._widest(layer)
@@ -95,35 +96,30 @@ class Packed:
         low, high = bounds[: end - begin].T
         values = 0.5 * (low + high)
         off = np.nextafter(np.maximum(high - values, values - low), np.inf)
-        self._answers.values[begin:end], self._answers.error_bounds[begin:end] = values, off
-        self._answers.actions[begin:end] = THROW
-        self._answers.count(begin, facts, {})
-        self._answers.prove(begin, end)
+        at = answers.at(begin, end)
+        answers.values[at], answers.error_bounds[at], answers.actions[at] = values, off, THROW
+        answers.count(begin, facts, {})
+        answers.prove(begin, end)
         del sweeps, bounds, low, high, values, off
         large_pages.release()  # the next layer may need far less
         self.seconds["solve"] += time.perf_counter() - began
         if self._progress is not None:
-            n = len(self._layers.states)
+            n = self._layers.n_states
             self._progress("solving layers", n - layer.begin, n)
 
     def _widest(self, layer: PackedLayer) -> NDArray[np.float64]:
-        """What positions are worth at least and at most, as far as is known: (at least n, 2).
+        """What positions are worth at least and at most, as far as is known: (n, 2).
 
-        Nothing is known of those of the layer. Behind them are the later ones that it leads to: of
-        each it is known what the answer says, its value and by how much that can be off. Between
-        these there may be layers to which it can't lead, which perhaps aren't solved yet.
+        Nothing is known of those of the layer. Behind them are those of the border: of each it is
+        known what the answer says, its value and by how much that can be off.
         """
         n = layer.end - layer.begin
-        last = max(int(block.next_state.max(initial=-1)) for _, block in layer.blocks)
-        bounds = large_pages.empty((max(last + 1, n), 2))
+        bounds = large_pages.empty((n + len(layer.border), 2))
         bounds[:n] = -self._most, self._most
-        later = slice(layer.end, layer.begin + len(bounds))
-        values, off = self._answers.values[later], self._answers.error_bounds[later]
+        values, off = self._answers.values_of(layer.border), self._answers.bounds_of(layer.border)
         low, high = bounds[n:].T
         np.nextafter(np.subtract(values, off, out=low), -np.inf, out=low)
         np.nextafter(np.add(values, off, out=high), np.inf, out=high)
-        for aside in self._layers.not_behind(layer.begin, layer.begin + len(bounds)):
-            bounds[aside.start - layer.begin : aside.stop - layer.begin] = 0.0
         return bounds
 
     def _narrow(self, sweeps: BoundSweeps) -> None:
@@ -150,10 +146,10 @@ class Packed:
         layer = sweeps.layer
         apart = np.diff(sweeps.bounds[: layer.end - layer.begin], axis=1)[:, 0]
         rules = self._layers.rules
-        worst = self._layers.states[layer.begin + int(apart.argmax())].tolist()
+        worst = self._layers.state(layer.begin + int(apart.argmax()))
         return EndlessPlay(
             f"{rules.game.name}: the bounds of the values stay {widest:.3g} apart, most in the "
-            f"state {rules.state_text(rules.layout.state(worst))}; can players go round for ever? "
+            f"state {rules.state_text(worst)}; can players go round for ever? "
             "`rollwise check` says so of a smaller game"
         )
 
@@ -237,7 +233,7 @@ class BoundSweeps:
 
     def staying(self) -> NDArray[np.int64]:
         """The positions of the layer from which players can stay in it for ever."""
-        begin, end, blocks, _ = self.layer
+        begin, end, blocks, *_ = self.layer
         ending = np.zeros(end - begin, np.bool_)
         lists, lotteries = self._lists.indptr, self._lotteries.indptr
         left, marked = end - begin, 1

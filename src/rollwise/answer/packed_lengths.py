@@ -77,6 +77,7 @@ class _Chosen(NamedTuple):
     rows: Rows
     coefficient: Floats
     n_known: int
+    border: NDArray[np.int32]
 
 
 class PackedLengths:
@@ -115,7 +116,7 @@ class PackedLengths:
         *,
         keep_policy: bool = False,
     ) -> None:
-        n = len(layers.states)
+        n = layers.n_states
         each = OUTCOME_BYTES * layers.n_outcomes / n + STATE_BYTES
         held = int(np.sort(np.diff(layers.indptr))[-held_at_once(layers) :].sum())
         memory_limits.require(
@@ -156,10 +157,13 @@ class PackedLengths:
         words, moves = stream(seed, 0), np.zeros(games, np.int64)
         places = np.full(games, self._layers.start)
         for begin in sorted(self._kept):  # play comes by layers in this order
-            rows, coefficient, n_known = self._kept[begin]
-            here = np.flatnonzero((places >= begin) & (places < begin + len(rows.indptr) - 1))
+            rows, coefficient, n_known, border = self._kept[begin]
+            n = len(rows.indptr) - 1
+            here = np.flatnonzero((places >= begin) & (places < begin + n))
             at, made = places[here] - begin, moves[here]
             walk(rows, coefficient, n_known, words, at, made)
+            gone = at >= n
+            at[gone] = border[at[gone] - n] - begin
             places[here], moves[here] = np.where(at < 0, -1, at + begin), made
         return moves
 
@@ -182,9 +186,7 @@ class PackedLengths:
         nothing = np.zeros(len(lotteries.payoff))
         lotteries = lotteries._replace(payoff=nothing, passes=nothing.astype(np.bool_))
         begin, end = layer.begin, layer.end
-        last = max(int(block.next_state.max(initial=-1)) for _, block in layer.blocks)
-        later = slice(end, max(begin + last + 1, end))
-        known = self._sign * self.lengths[later]
+        known = self._sign * self.lengths[layer.border]
         sweeps = PackedSweeps(layer, lists, lotteries, known, self._sign, self._is_free)
         if not sweeps.can_be_swept:
             raise UsageError(
@@ -196,15 +198,16 @@ class PackedLengths:
         change = self._find(sweeps)
         found = sweeps.values[0][: sweeps.n_known].copy()
         self.lengths[begin:end] = self._sign * found[: end - begin]
-        self._find_moments(sweeps, begin, later)
+        self._find_moments(sweeps, begin, layer.border)
         if self._kept is not None:
             coefficient = sweeps.chances.coefficient
-            self._kept[begin] = _Chosen(sweeps.all_rows(), coefficient, sweeps.n_known)
+            kept = _Chosen(sweeps.all_rows(), coefficient, sweeps.n_known, layer.border)
+            self._kept[begin] = kept
         del sweeps
         self._prove(layer, lists, lotteries, found, change)
         large_pages.release()
         if self._progress is not None:
-            total = len(self._layers.states)
+            total = self._layers.n_states
             self._progress("solving layers", total - begin, total)
 
     def _require_ending(self, layer: PackedLayer, lists: Weights, lotteries: Weights) -> None:
@@ -214,7 +217,7 @@ class PackedLengths:
         if not len(staying):
             return
         rules = self._layers.rules
-        state = rules.layout.state(self._layers.states[layer.begin + int(staying[0])].tolist())
+        state = self._layers.state(layer.begin + int(staying[0]))
         raise EndlessPlay(
             f"{rules.game.name}: the players can go round for ever, as from the state "
             f"{rules.state_text(state)}"
@@ -244,18 +247,18 @@ class PackedLengths:
                 part[:n] = step
         return change
 
-    def _find_moments(self, sweeps: PackedSweeps, begin: int, later: slice) -> None:
+    def _find_moments(self, sweeps: PackedSweeps, begin: int, border: NDArray[np.int32]) -> None:
         """The second moments of a layer, with the actions that were chosen in it."""
         n = sweeps.n
         lengths = np.zeros(len(sweeps.values[0]))
         lengths[:n], lengths[n : sweeps.n_known] = (
             self.lengths[begin : begin + n],
-            self.lengths[later],
+            self.lengths[border],
         )
         brought = 2.0 * lengths[:n] - 1.0
         moments = [np.zeros(len(lengths)) for _ in sweeps.values]
         for part in moments:
-            part[n : sweeps.n_known] = self.moments[later]
+            part[n : sweeps.n_known] = self.moments[border]
         last = np.inf
         for _ in range(MOST_STEPS):
             before = moments[0][:n].copy()

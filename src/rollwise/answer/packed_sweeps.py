@@ -49,7 +49,7 @@ class PackedSweeps:
     layer : PackedLayer
     lists, lotteries : Weights
     later : (n_later,) float64
-        The values of later positions, as far as the layer leads to them.
+        The values of the border.
     more : float
         What a turn brings, besides what it leads to.
     on_two_cores : callable
@@ -61,7 +61,7 @@ class PackedSweeps:
     n : int
         Positions of the layer.
     n_known : int
-        With the later ones that it leads to: so many values stand before the payoffs.
+        With those of the border: so many values stand before the payoffs.
     chances : Chances
     values : list of (n_known + number of payoffs,) float64
         One for each half; they differ only during a sweep.

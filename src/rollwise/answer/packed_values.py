@@ -29,8 +29,7 @@ class PackedValues:
     layer : PackedLayer
     lists, lotteries : Weights
     bounds : (at least n, 2) float64
-        Of the positions of the layer, and of later ones as far as it leads to them, which are
-        known.
+        Of the positions of the layer, and of those of its border, which are known.
     most : float
         No value is further from 0.
     on_two_cores : callable

@@ -206,7 +206,7 @@ class _Run:
                 break
             self.n_proved += 1
             if progress is not None:
-                n = len(layers.states)
+                n = layers.n_states
                 progress("proving layers", n - int(layers.indptr[layer]), n)
         self.seconds["proof"] = time.perf_counter() - began
 
@@ -255,7 +255,7 @@ class _Run:
         if layers.entered is None:
             return map_rows(self._folder.place)
         if self._spread is None:
-            n = len(layers.states)
+            n = layers.n_states
             self._spread = np.full(n, np.nan), np.full(n, np.nan), np.zeros(n, np.int32)
             for which in range(3):
                 self._spread[which][layers.entered] = self._folder.rows[which]
@@ -280,7 +280,7 @@ class _Run:
             self._blame(layers, int(states[other[0]]), said)
 
     def _blame(self, layers: Layers, state: int, fault: str) -> None:
-        row = layers.states[state].tolist()
+        row = layers.rows.part(state, state + 1)[0].tolist()
         rules = layers.rules
         self.state = dict(zip(rules.field_names, row, strict=True))
         self.fault = fault.format(rules.state_text(rules.layout.state(row)))

@@ -13,27 +13,21 @@ from numpy.typing import NDArray
 from rollwise.builders import limits
 from rollwise.builders.arrays import Arrays, as_graph
 from rollwise.builders.building import COMPILING
-from rollwise.builders.compiled.compiling import (
-    CompiledRules,
-    compiled_question,
-    compiled_rules,
-)
+from rollwise.builders.compiled.compiling import CompiledRules, compiled_rules
 from rollwise.builders.compiled.explorer import Explorer
 from rollwise.builders.compiled.reasons import NotCompilable
-from rollwise.builders.compiled.spot_check import compare, sample
-from rollwise.builders.entries import Entries
-from rollwise.builders.progress import behind, numbered
-from rollwise.builders.rules import Rules, Situation
+from rollwise.builders.compiled.spot_check import compare, compare_answers, sample_with
+from rollwise.builders.layer_rows import KnownRows, PackedRows, PlainRows
+from rollwise.builders.layer_walk import LARGE, Walk, falls
+from rollwise.builders.progress import LayersByProgress, Reached
+from rollwise.builders.rules import Rules
 from rollwise.errors import RulesError, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.kernels.intervals import Block
-from rollwise.kernels.layers import number_in_layer, pack_rows, sort_by_layer, unpack_rows
-from rollwise.kernels.state_tables import box_of
 from rollwise.machine import large_pages
 from rollwise.machine.switches import jit_disabled
 
-ROOM = 1 << 16  # rows, for states that rules ask for and that are known already
 FIRST_BLOCK, OUTCOMES_AT_ONCE = 16, 2_000_000  # of positions whose turns are solved together
 
 
@@ -46,7 +40,7 @@ class Layer(NamedTuple):
     begin, end : int
         Its states, among those of the game.
     border : (graph.n_border,) int32
-        What it leads to, among the states of the game: all in later layers.
+        What it leads to, among the states of the game: all in later layers, or before `begin`.
     """
 
     graph: StateGraph
@@ -63,15 +57,19 @@ class PackedLayer(NamedTuple):
     begin, end : int
         Its positions, among those of the game.
     blocks : list of (int, Block)
-        Each with its first position. Positions are numbered from the first one of the layer.
+        Each with its first position. Positions are numbered from the first one of the layer, and
+        behind its last one those of the border.
     arrays : Arrays
         The lotteries and lists of throws of all blocks, without positions.
+    border : (n_border,) int32
+        The later positions that the layer leads to, among those of the game.
     """
 
     begin: int
     end: int
     blocks: list[tuple[int, Block]]
     arrays: Arrays
+    border: NDArray[np.int32]
 
 
 class Turns(NamedTuple):
@@ -80,14 +78,17 @@ class Turns(NamedTuple):
     Attributes
     ----------
     arrays : Arrays
-        What the rules say of them; next states are numbers in the game.
+        What the rules say of them; next states are numbers in the border.
     begin, end : int
         These positions, among those of the game.
+    border : (n_border,) int32
+        What they lead to, among the positions of the game.
     """
 
     arrays: Arrays
     begin: int
     end: int
+    border: NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,37 +97,58 @@ class Layers:
 
     Attributes
     ----------
-    states : (n_states, n_fields) int32
+    rules : Rules
+    compiled : CompiledRules
+    rows : KnownRows
+        The states: in each layer in the order of their fields.
     indptr : (n_layers + 1,) int64
-        Layer i is ``states[indptr[i]:indptr[i + 1]]``.
+        Layer i has the states from ``indptr[i]`` to ``indptr[i + 1]``.
     progress : (n_layers,) or (n_layers, n_numbers) int64
     start : int
         The number of the start.
     n_outcomes : int
         Of all states together.
-    in_order : bool
-        Whether the states of each layer are in the order of their fields.
+    n_roots : int
+        How many states play may begin with.
+    merging : bool
+        Whether equal outcomes are merged.
+    extremes : (2 * n_fields,) int64
+        The first states with the smallest and the largest value of each field.
+    farthest : (n_layers,) int64, optional
+        The last layer to which each leads, if that is known.
     entered : (n_entered,) int64, optional
         The start, and the states to which other layers lead, if these were asked for.
     """
 
     rules: Rules
-    states: NDArray[np.int32]
+    compiled: CompiledRules
+    rows: KnownRows
     indptr: NDArray[np.int64]
     progress: NDArray[np.int64]
     start: int
     n_outcomes: int
-    in_order: bool
-    explorer: Explorer
+    n_roots: int
+    merging: bool
+    extremes: NDArray[np.int64]
+    farthest: NDArray[np.int64] | None = None
     entered: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.progress)
 
     @property
-    def n_roots(self) -> int:
-        """How many states play may begin with."""
-        return self.explorer.n_roots
+    def n_states(self) -> int:
+        """How many states there are."""
+        return int(self.indptr[-1])
+
+    @property
+    def states(self) -> NDArray[np.int32]:
+        """All states: (n_states, n_fields)."""
+        return self.rows.all()
+
+    def state(self, number: int) -> Any:
+        """A state, by its number."""
+        return self.rules.layout.state(self.rows.part(number, number + 1)[0].tolist())
 
     def packed_last_first(self, but: Container[int] = ()) -> Iterator[PackedLayer]:
         """The layers of a game with throws as blocks of packed arrays, the last ones first.
@@ -141,24 +163,28 @@ class Layers:
         RulesError, RulesDiffer
             See `last_first`.
         """
-        chosen = self._chosen
         for i in self._numbers(but):
-            begin, end = int(self.indptr[i]), int(self.indptr[i + 1])
-            self.explorer.begin_at(begin)
-            blocks, place, size = [], begin, FIRST_BLOCK
-            while place < end:
-                stop = min(place + size, end)
-                self._run(stop)
-                arrays = self.explorer.arrays()
-                here = chosen[(place <= chosen) & (chosen < stop)] - place
-                compare(self.rules, arrays, self.states, here)
-                after = arrays.outcome_state
-                self._require_later(i, arrays, after)
-                blocks.append((place - begin, packed(arrays, begin)))
-                self.explorer.forget()
-                each = len(after) / (stop - place)
-                place, size = stop, max(int(OUTCOMES_AT_ONCE / each), 1)
-            yield PackedLayer(begin, end, blocks, self.explorer.arrays())
+            yield self._packed(i)
+
+    def _packed(self, layer: int) -> PackedLayer:
+        begin, end = self.indptr[layer : layer + 2].tolist()
+        n = end - begin
+        explorer = self._begun(begin, end)
+        blocks, place, size = [], 0, FIRST_BLOCK
+        while place < n:
+            stop = min(place + size, n)
+            explorer.run(stop)
+            arrays = explorer.arrays()
+            self._compare(layer, arrays, explorer, begin + place)
+            blocks.append((place, packed(arrays)))
+            explorer.forget()
+            each = len(arrays.outcome_state) / (stop - place)
+            place, size = stop, max(int(OUTCOMES_AT_ONCE / each), 1)
+        arrays = explorer.arrays().copied()
+        rows = explorer.graph.states[n : explorer.n_states].copy()
+        del explorer
+        self._end(n)
+        return PackedLayer(begin, end, blocks, arrays, self._border(layer, rows, begin, end)[0])
 
     def last_first(self, but: Container[int] = ()) -> Iterator[Layer | Turns]:
         """The graphs of the layers, those that end every play first.
@@ -173,7 +199,7 @@ class Layers:
         Raises
         ------
         RulesError
-            An outcome lowers the progress.
+            The rules come to other states than those that were found.
         RulesDiffer
             Compiled rules do something else than Python's.
         """
@@ -191,23 +217,14 @@ class Layers:
             How many positions come as turns together, if only turns are asked for. 0: none do, and
             all are one graph.
         """
-        least = int(self.indptr[layer])
         if self.rules.has_throws and block != 0:
             for turns in self._turns(layer, begin, end, block):
                 begin = turns.end
                 yield turns
         if begin == end or block:
             return
-        arrays = self._expanded(begin, end)
-        border = np.empty(len(arrays.outcome_state), np.int32)
-        n_border, back = number_in_layer(
-            arrays.outcome_state, least, begin, end, self._number, border
-        )
-        if back >= 0:
-            raise self._falls(arrays, back, int(arrays.outcome_state[back]))
-        self._require_behind(layer, arrays, border[:n_border], end - begin)
-        graph = as_graph(self.rules, arrays, n_border)
-        yield Layer(graph, begin, end, border[:n_border])
+        arrays, border, _ = self._expanded(layer, begin, end)
+        yield Layer(as_graph(self.rules, arrays, len(border)), begin, end, border)
 
     def block_of_turns(self, layer: int) -> int:
         """How many positions of a layer come as turns together: 0 where its first ones don't."""
@@ -217,109 +234,116 @@ class Layers:
         return next((_at_once(turns) for turns in found), 0)
 
     @cached_property
-    def _number(self) -> NDArray[np.int32]:
-        """The workspace of `number_in_layer`."""
-        return np.full(len(self.states), -1, np.int32)
-
-    @cached_property
     def _chosen(self) -> NDArray[np.int64]:
         """The states in which compiled rules are compared with Python's."""
-        return sample(self.states)
+        return sample_with(self.n_states, self.extremes)
+
+    @cached_property
+    def _reached(self) -> Reached:
+        return Reached(self.rules)
+
+    @cached_property
+    def _by_progress(self) -> LayersByProgress:
+        return LayersByProgress(self.progress)
+
+    @cached_property
+    def _explorers(self) -> list[Explorer]:
+        """The explorer that was used last, unless it has grown large."""
+        return []
 
     def _numbers(self, but: Container[int]) -> list[int]:
         """The numbers of the layers, the last one first."""
         return [i for i in range(len(self) - 1, -1, -1) if i not in but]
 
-    def _run(self, stop: int) -> None:
-        """Expand states up to a number. What they lead to was found before."""
-        self.explorer.run(stop)
-        n = len(self.states)
-        if self.explorer.n_states > n:
-            state = self.rules.layout.state(self.explorer.graph.states[n].tolist())
+    def _begun(self, begin: int, end: int) -> Explorer:
+        """An explorer that has some states for its roots."""
+        rows = self.rows.part(begin, end)
+        if not self._explorers:
+            explorer = Explorer(
+                self.rules, self.compiled, rows[:1], limits.MOST_NUMBERED, layer_by_layer=True
+            )
+            explorer.counts["merging"] = self.merging
+            self._explorers.append(explorer)
+        explorer = self._explorers[0]
+        explorer.restart(rows)
+        return explorer
+
+    def _end(self, n: int) -> None:
+        """Give the workspace back, where `n` states are many."""
+        if n > LARGE:
+            self._explorers.clear()
+            large_pages.release()
+
+    def _expanded(
+        self, layer: int, begin: int, end: int
+    ) -> tuple[Arrays, NDArray[np.int32], NDArray[np.int64]]:
+        """What the rules say of some states of a layer, with their border and its layers.
+
+        They are numbered from 0, and the states of the border after them.
+        """
+        explorer, n = self._begun(begin, end), end - begin
+        explorer.run(n)
+        arrays = explorer.arrays()
+        self._compare(layer, arrays, explorer, begin)
+        # of memory that the next ones will use
+        arrays = arrays.copied()._replace(n_roots=self.n_roots)
+        rows = explorer.graph.states[n : explorer.n_states].copy()
+        del explorer
+        self._end(n)
+        return arrays, *self._border(layer, rows, begin, end)
+
+    def _border(
+        self, layer: int, rows: NDArray[np.int32], begin: int, end: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The numbers of what some states of a layer lead to, and its layers."""
+        if not len(rows):
+            return np.empty(0, np.int32), np.empty(0, np.int64)
+        reached = self._reached.of(rows)
+        layers = self._by_progress.find(reached)
+        if np.any(reached < np.atleast_1d(self.progress[layer])):
+            raise falls(self.rules, self.compiled, self.rows.part(begin, end), self._reached)
+        numbers = self.rows.find(rows, layers)
+        unknown = np.flatnonzero(numbers < 0)
+        if len(unknown):
+            state = self.rules.layout.state(rows[unknown[0]].tolist())
             raise RulesError(
                 f"{self.rules.game.name}: its rules come to {self.rules.state_text(state)}, which "
                 "isn't among the states that were found; were they changed since?"
             )
+        return numbers.astype(np.int32), layers
 
-    def _expanded(self, begin: int, end: int) -> Arrays:
-        """What the rules say of some states, compared with Python's in those that are chosen."""
-        self.explorer.begin_at(begin)
-        self._run(end)
-        arrays = self.explorer.arrays().copied()  # of memory that the next ones will use
-        chosen = self._chosen
-        here = chosen[(begin <= chosen) & (chosen < end)] - begin
-        compare(self.rules, arrays, self.states, here)
-        return arrays
-
-    def _turns(self, layer: int, begin: int, end: int, block: int | None) -> Iterator[Turns]:
-        """Positions of a layer block by block, as far as all their turns lead to later layers."""
-        first, later = self.indptr[layer : layer + 2].tolist()
-        while begin < end:
-            size = FIRST_BLOCK if begin == first or block is None else block
-            stop = min(begin + size, end)
-            arrays = self._expanded(begin, stop)
-            after = arrays.outcome_state[arrays.outcome_state >= 0]
-            if np.any(after < later):
-                return
-            self._require_later(layer, arrays, arrays.outcome_state)
-            yield (turns := Turns(arrays, begin, stop))
-            block = block or _at_once(turns)
-            begin = stop
-
-    def not_behind(self, begin: int, end: int) -> Iterator[slice]:
-        """The states after those of a layer, up to some number, to which it can't lead."""
-        layer = int(np.searchsorted(self.indptr, begin, side="right")) - 1
-        last = int(np.searchsorted(self.indptr, end)) - 1
-        is_behind = behind(self.progress, layer)
-        for i in range(layer + 1, last + 1):
-            if not is_behind[i]:
-                yield slice(int(self.indptr[i]), min(int(self.indptr[i + 1]), end))
-
-    def _require_later(self, layer: int, arrays: Arrays, after: NDArray[np.int32]) -> None:
-        """Make sure that outcomes lead nowhere but to a layer and those behind it.
+    def _compare(self, layer: int, arrays: Arrays, explorer: Explorer, begin: int) -> None:
+        """Compare what compiled rules say of some states with Python's, in those that are chosen.
 
         Raises
         ------
-        RulesError
+        RulesDiffer
         """
-        begin, end = self.indptr[layer : layer + 2].tolist()
-        back = np.flatnonzero((after >= 0) & (after < begin))
-        if not len(back) and self.progress.ndim > 1:
-            leaving = np.flatnonzero(after >= end)
-            back = leaving[self._falls_to(layer, after[leaving])]
-        if len(back):
-            raise self._falls(arrays, int(back[0]), int(after[back[0]]))
+        chosen = self._chosen
+        here = chosen[(begin <= chosen) & (chosen < begin + len(arrays.states))] - begin
+        if not len(here):
+            return
+        compare(self.rules, arrays, explorer.graph.states[: explorer.n_states], here)
+        rows, reached = arrays.states[here], np.atleast_1d(self.progress[layer])
+        for part, number in enumerate(reached.tolist()):
+            told = None if self.progress.ndim == 1 else part
+            function, answers = type(self.rules.game).progress, np.full(len(here), number)
+            compare_answers(self.rules, function, rows, answers, told)
 
-    def _require_behind(
-        self, layer: int, arrays: Arrays, border: NDArray[np.int32], first: int
-    ) -> None:
-        """The same of a border, which outcomes number from `first` on."""
-        if self.progress.ndim > 1:
-            falls = np.flatnonzero(self._falls_to(layer, border))
-            if len(falls):
-                outcome = int(np.argmax(arrays.outcome_state == first + falls[0]))
-                raise self._falls(arrays, outcome, int(border[falls[0]]))
-
-    def _falls_to(self, layer: int, states: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Whether a number of the progress of a layer is lower in some states: (n,) bool."""
-        may_follow = behind(self.progress, layer)
-        may_follow[layer] = True
-        return ~may_follow[np.searchsorted(self.indptr, states, side="right") - 1]
-
-    def _falls(self, arrays: Arrays, outcome: int, target: int) -> RulesError:
-        a = int(np.searchsorted(arrays.outcome_indptr, outcome, side="right")) - 1
-        s = int(np.searchsorted(arrays.action_indptr, a, side="right")) - 1
-        of, throws, game = self.rules.layout.state, arrays.throws, self.rules.game
-        label = int(arrays.action_label[a])
-        if throws is not None:  # s is a situation
-            s = int(np.searchsorted(throws.situation_indptr, s, side="right")) - 1
-        state = of(arrays.states[s].tolist())
-        after = of(self.states[target].tolist())
-        return RulesError(
-            f"{game.name}: progress() falls from {game.progress(state)} to "
-            f"{game.progress(after)} in the state "
-            f"{self.rules.where(Situation(state), label)}; {self.rules.no_outcome_lowers}"
-        )
+    def _turns(self, layer: int, begin: int, end: int, block: int | None) -> Iterator[Turns]:
+        """Positions of a layer block by block, as far as all their turns lead to later layers."""
+        first = int(self.indptr[layer])
+        while begin < end:
+            size = FIRST_BLOCK if begin == first or block is None else block
+            stop = min(begin + size, end)
+            arrays, border, layers = self._expanded(layer, begin, stop)
+            after, n = arrays.outcome_state, stop - begin
+            if np.any((after >= 0) & (after < n)) or np.any(layers <= layer):
+                return
+            after = np.where(after < 0, after, after - np.int32(n))
+            yield (turns := Turns(arrays._replace(outcome_state=after), begin, stop, border))
+            block = block or _at_once(turns)
+            begin = stop
 
 
 def _at_once(turns: Turns) -> int:
@@ -328,57 +352,18 @@ def _at_once(turns: Turns) -> int:
     return max(int(OUTCOMES_AT_ONCE / each), 1)
 
 
-def _in_layers(
-    found: NDArray[np.int32],
-    layer: NDArray[np.int64],
-    n_layers: int,
-    marked: NDArray[np.int64] | None = None,
-) -> tuple[NDArray[np.int32], NDArray[np.int64], bool, NDArray[np.int64] | None]:
-    """States in the order of their layers, with room for more, and where each layer begins.
-
-    Within a layer they are in the order of their fields, if these fit one number: so states that
-    are alike are near each other in memory, and so are those that they lead to. Whether they do
-    is the third thing that is given. The fourth are the new numbers of those that are marked.
-    """
-    n, n_fields = found.shape
-    indptr = np.empty(n_layers + 1, np.int64)
-    states = large_pages.empty((n + ROOM, n_fields), np.int32)
-    box = box_of(found)
-    bits = [int(span).bit_length() for span in (*(box[1] - box[0]), n_layers - 1)]
-    if sum(bits) > 64:
-        sort_by_layer(found, layer, indptr, states)
-        if marked is None:
-            return states, indptr, False, None
-        is_marked = np.zeros(n, np.bool_)
-        is_marked[marked] = True
-        return states, indptr, False, np.flatnonzero(is_marked[np.argsort(layer, kind="stable")])
-    lower = np.array([sum(bits[k + 1 : -1]) for k in range(n_fields)], np.uint64)
-    shift = np.append(lower, np.uint64(sum(bits[:-1])))
-    mask = np.array([(1 << width) - 1 for width in bits[:-1]], np.uint64)
-    keys = large_pages.empty(n, np.uint64)
-    pack_rows(found, layer, box[0], shift, keys)
-    wanted = None if marked is None else np.sort(keys[marked])
-    keys.sort()
-    unpack_rows(keys, box[0], shift, mask, indptr, states)
-    return states, indptr, True, None if wanted is None else np.searchsorted(keys, wanted)
-
-
-def packed(arrays: Arrays, origin: int) -> Block:
-    """What the rules say of some positions with throws, in as few bytes as there are.
-
-    Next states are numbered from the position `origin` on.
-    """
+def packed(arrays: Arrays) -> Block:
+    """What the rules say of some positions with throws, in as few bytes as there are."""
     assert arrays.throws is not None
     situation = arrays.throws.situation_indptr[:-1]
     action = arrays.action_indptr[situation]
     first = np.array([situation, action, arrays.outcome_indptr[action]], np.int32)
-    after = arrays.outcome_state
     return Block(
         first,
         _narrow(arrays.throws.of_state),
         _narrow(np.diff(arrays.action_indptr)),
         _narrow(arrays.action_lottery),
-        np.where(after < 0, after, after - np.int32(origin)),
+        arrays.outcome_state.copy(),
     )
 
 
@@ -394,64 +379,59 @@ def find_layers(
     max_states: int | None = None,
     progress: Callable[[str, int, int | None], None] | None = None,
     entered: bool = False,
+    only_start: bool = False,
+    rows: KnownRows | None = None,
 ) -> Layers:
-    """Find the states of a game, and sort them by progress.
+    """Find the states of a game, layer by layer.
 
     Parameters
     ----------
     entered : bool
         Find out as well which states are entered from another layer.
+    only_start : bool
+        Play begins with the start, and with no other root.
+    rows : KnownRows, optional
+        Where they are kept: in memory, if nobody says.
 
     Raises
     ------
     UsageError
         The game doesn't measure its progress, or its rules can't be compiled.
-    RulesError, TooManyStates
+    RulesError
+        An outcome lowers the progress, or the rules break the contract of the language.
+    TooManyStates
     """
     rules, compiled = _compiled(game, progress)
-    most = max_states or limits.MAX_STATES_BY_LAYER
+    most = max_states or limits.most_by_layer(limits.ANSWER_BYTES + 4 * len(rules.field_names))
     try:
-        roots = rules.few_roots(limits.SMALL)
-        if roots is None:
+        roots = None if only_start else rules.few_roots(limits.SMALL)
+        if only_start:
+            roots = rules.start_row
+        elif roots is None:
             roots = compiled.roots(rules, most)
     except NotCompilable as error:
         raise _no_layers(game, error) from None
-    explorer = Explorer(rules, compiled, rules.roots(most) if roots is None else roots, most)
+    kept = PackedRows(len(rules.field_names)) if rows is None else rows
+    roots = rules.roots(most) if roots is None else roots
+    walk = Walk(rules, compiled, roots, most, kept, entered=entered)
     del roots
-    more, n_outcomes = True, 0
-    entries = Entries(rules, explorer.n_roots) if entered else None
-    while more:
-        if progress is not None:
-            progress("finding states", explorer.place, explorer.n_states)
-        more = explorer.run()
-        n_outcomes += explorer.n_outcomes
-        if entries is not None:
-            entries.look(explorer)
-        explorer.forget()
-    n = explorer.n_states
-    found = explorer.graph.states[:n]
-    layer, known = numbered(rules, found)
-    start = found[0].copy()
-    marked = None if entries is None else np.flatnonzero(entries.marks[:n])
-    states, indptr, in_order, numbers = _in_layers(found, layer, len(known), marked)
-    kept = np.flatnonzero(np.diff(indptr))
-    del found, layer, entries
-    explorer.renumber(states)
+    walk.run(progress)
     large_pages.release()  # of tables and arrays that had to grow
-    explorer.counts["place"] = n
-    hits = np.flatnonzero(states[:n, 0] == start[0])
-    for column, field in zip(states[:n].T, start, strict=True):
-        hits = hits[column[hits] == field]
+    number = {key: i for i, key in enumerate(walk.progress)}
+    reached = np.array(walk.progress, np.int64)
     return Layers(
         rules,
-        states[:n],
-        np.concatenate([indptr[kept], [n]]),
-        known[kept],
-        int(hits[0]),
-        n_outcomes,
-        in_order,
-        explorer,
-        numbers,
+        compiled,
+        kept,
+        np.array([0, *walk.ends], np.int64),
+        reached[:, 0] if rules.progress_size is None else reached,
+        walk.start,
+        walk.n_outcomes,
+        walk.n_roots,
+        walk.merging,
+        walk.extremes,
+        np.array([number[key] for key in walk.farthest]),
+        np.concatenate(walk.entries) if entered else None,
     )
 
 
@@ -463,10 +443,11 @@ def known_layers(
     *,
     start: int,
     n_outcomes: int,
-    in_order: bool,
     n_roots: int,
+    merging: bool,
+    extremes: list[int],
 ) -> Layers:
-    """Layers that `find_layers` found before, from `n_roots` roots: see `Layers`.
+    """Layers that `find_layers` found before: see `Layers`.
 
     Raises
     ------
@@ -474,15 +455,18 @@ def known_layers(
         The rules can't be compiled.
     """
     rules, compiled = _compiled(game, None)
-    n, n_fields = states.shape
-    explorer = Explorer(rules, compiled, states, max(n, limits.MAX_STATES_BY_LAYER))
-    explorer.n_roots = n_roots
-    rows = large_pages.empty((n + ROOM, n_fields), np.int32)
-    rows[:n] = states
-    explorer.renumber(rows)
-    large_pages.release()
-    explorer.counts["place"] = n
-    return Layers(rules, rows[:n], indptr, progress, start, n_outcomes, in_order, explorer)
+    return Layers(
+        rules,
+        compiled,
+        PlainRows(states, indptr),
+        indptr,
+        progress,
+        start,
+        n_outcomes,
+        n_roots,
+        merging,
+        np.array(extremes, np.int64),
+    )
 
 
 def _compiled(
@@ -503,8 +487,7 @@ def _compiled(
         progress(COMPILING, 0, None)
     try:
         compiled = compiled_rules(rules)
-        parts = rules.progress_size is not None
-        compiled_question(rules, type(game).progress, parts=parts)  # before states are looked for
+        Reached(rules)  # before states are looked for
     except NotCompilable as error:
         raise _no_layers(game, error) from None
     return rules, compiled

@@ -11,7 +11,8 @@ from rollwise.numbers.sizes import in_bytes
 
 MAX_STATES = 10_000_000
 MAX_STATES_INTERPRETED = 1_000_000
-MAX_STATES_BY_LAYER = 200_000_000
+MOST_NUMBERED = 2**31 - 1  # states that can be numbered
+ANSWER_BYTES = 20  # of a state by layers, in memory or on a disk: its value, bound and action
 MAX_STATES_FOR_MORE = 60_000_000  # of three players or more, whose games have no layers
 BYTES_FOR_MORE = 300  # that a state of these takes, with room
 # Interpreting takes about 3 microseconds an outcome and compiling some seconds; by this many
@@ -35,8 +36,27 @@ def most_states(rules: Rules) -> int:
     return max(MAX_STATES, min(MAX_STATES_FOR_MORE, memory_of_machine() // BYTES_FOR_MORE))
 
 
+def most_by_layer(each: int, room: int | None = None) -> int:
+    """How many states a game may have by layers, if nobody says: as many as there is room for.
+
+    Parameters
+    ----------
+    each : int
+        Bytes of a state that are kept.
+    room : int, optional
+        Bytes, on a disk or in memory: those of the memory of the machine, if it says how many.
+    """
+    room = memory_of_machine() if room is None else room
+    return min(room // each, MOST_NUMBERED) if room else MOST_NUMBERED
+
+
 def too_many_states(
-    rules: Rules, expanded: int, states: np.ndarray, max_states: int, outcomes: int
+    rules: Rules,
+    expanded: int,
+    states: np.ndarray,
+    max_states: int,
+    outcomes: int,
+    known: int = 0,
 ) -> TooManyStates:
     """The error for a game that outgrows the limit, with an estimate of the memory.
 
@@ -44,8 +64,11 @@ def too_many_states(
     ----------
     states : (n_states, n_fields) int32
         Those found, in their order.
+    known : int
+        Others that were found and expanded before.
     """
-    found, each = len(states), 1 + rules.turn_states
+    found, each = known + len(states), 1 + rules.turn_states
+    expanded += known
     turns = f" (each position has a turn of {each - 1:,})" if each > 1 else ""
     if rules.has_throws and each == 1:
         turns = " (those after a throw are counted too)"

@@ -7,83 +7,89 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.builders.compiled.questions import ask
+from rollwise.builders.compiled.questions import Question, ask
 from rollwise.builders.rules import Rules
-from rollwise.errors import RollwiseError, RulesError
+from rollwise.errors import RollwiseError
 
 Numbers = NDArray[np.int64]
 FEW = 20  # states whose progress isn't worth a look at compiled rules
-WIDE = 1 << 20  # progress that may be numbered with gaps, where there are fewer states
+MOST_CODES = 1 << 62
 
 
-def numbered(rules: Rules, states: NDArray[np.int32]) -> tuple[Numbers, Numbers]:
-    """The layers of states, in an order in which each leads to itself and later ones.
+class Reached:
+    """Asks states for their progress, by compiled rules.
 
-    By their progress; where that is several numbers, by the sum of these and then one by one. No
-    outcome lowers a number, so that the sum grows unless all stay.
-
-    Parameters
+    Attributes
     ----------
-    states : (n_states, n_fields) int32
-
-    Returns
-    -------
-    layer : (n_states,) int64
-        From 0.
-    progress : (n_layers,) or (n_layers, n_numbers) int64
-        The progress of each; of some there may be no state, if it is a number.
+    question : Question
 
     Raises
     ------
-    RulesError
+    NotCompilable
     """
-    size, most = rules.progress_size, max(len(states), WIDE)
-    if size is None:
-        return _from_zero(asked(rules, states, None), most)
-    layer, found = _from_zero(asked(rules, states, 0), most)
-    known = found[:, None]
-    for part in range(1, size):
-        number, found = _from_zero(asked(rules, states, part), most)
-        layer *= len(found)
-        layer += number
-        there, layer = _that_are_there(layer, len(known) * len(found), most)
-        known = np.column_stack([known[there // len(found)], found[there % len(found)]])
-    sums = [sum(row) for row in known.tolist()]  # which may be of more than 64 bits
-    order = np.array(sorted(range(len(known)), key=sums.__getitem__), np.int64)
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    return place[layer], known[order]
+
+    def __init__(self, rules: Rules) -> None:
+        size = rules.progress_size
+        self._rules, self._parts = rules, [None] if size is None else list(range(size))
+        self.question = Question(rules, type(rules.game).progress, parts=size is not None)
+
+    def of(self, rows: NDArray[np.int32]) -> Numbers:
+        """The progress of states, as many numbers as it has: (n, n_numbers) int64.
+
+        Raises
+        ------
+        RulesError
+        """
+        found = np.empty((len(rows), len(self._parts)), np.int64)
+        for column, part in enumerate(self._parts):
+            found[:, column], failed = self.question.answers(rows, part)
+            if failed >= 0:
+                raise self._rules.progress_fails(rows[failed].tolist())
+        return found
 
 
-def asked(rules: Rules, states: NDArray[np.int32], part: int | None) -> Numbers:
-    """What `progress` says of states, or one of its numbers."""
-    game = rules.game
-    reached, failed = ask(rules, type(game).progress, states, part)
-    if failed >= 0:
-        state = rules.layout.state(states[failed].tolist())
-        rules.progress(state)  # which says how
-        raise RulesError(f"{game.name}: progress() fails in the state {rules.state_text(state)}")
-    return reached
+class LayersByProgress:
+    """Finds layers by their progress.
 
+    Parameters
+    ----------
+    progress : (n_layers,) or (n_layers, n_numbers) int64
+        Each once.
+    """
 
-def _from_zero(reached: Numbers, most: int) -> tuple[Numbers, Numbers]:
-    """Numbers counted from the least one, and what each is; without gaps where these are wide."""
-    least, last = int(reached.min()), int(reached.max())
-    if last - least >= most:
-        known, reached = np.unique(reached, return_inverse=True)
-        return reached, known
-    reached -= least
-    return reached, np.arange(least, last + 1)
+    def __init__(self, progress: Numbers) -> None:
+        rows = progress.reshape(len(progress), -1)
+        self._known = [np.unique(column) for column in rows.T]
+        self._names: dict[tuple[int, ...], int] | None = None
+        if np.prod([float(len(known)) for known in self._known]) > MOST_CODES:
+            self._names = {tuple(row): i for i, row in enumerate(rows.tolist())}
+            return
+        codes, _ = self._codes(rows)
+        self._layers = np.argsort(codes)
+        self._sorted = codes[self._layers]
 
+    def find(self, reached: Numbers) -> Numbers:
+        """The layers that have some progress; -1 where none has it.
 
-def _that_are_there(layer: Numbers, n: int, most: int) -> tuple[Numbers, Numbers]:
-    """Which of `n` numbers there are, and numbers without gaps."""
-    if n > most:
-        found, numbers = np.unique(layer, return_inverse=True)
-        return found, numbers
-    is_there = np.bincount(layer, minlength=n) > 0
-    place = np.cumsum(is_there) - 1
-    return np.flatnonzero(is_there), place[layer]
+        Parameters
+        ----------
+        reached : (n,) or (n, n_numbers) int64
+        """
+        rows = reached.reshape(len(reached), len(self._known))
+        if self._names is not None:
+            return np.array([self._names.get(tuple(row), -1) for row in rows.tolist()], np.int64)
+        codes, is_known = self._codes(rows)
+        place = np.minimum(np.searchsorted(self._sorted, codes), len(self._sorted) - 1)
+        return np.where(is_known & (self._sorted[place] == codes), self._layers[place], -1)
+
+    def _codes(self, rows: Numbers) -> tuple[Numbers, NDArray[np.bool_]]:
+        """A number for each row, and whether all that is in it is in the progress of a layer."""
+        codes, is_known = np.zeros(len(rows), np.int64), np.ones(len(rows), np.bool_)
+        for known, column in zip(self._known, rows.T, strict=True):
+            place = np.minimum(np.searchsorted(known, column), len(known) - 1)
+            is_known &= known[place] == column
+            codes = codes * len(known) + place
+        return codes, is_known
 
 
 def progress_of(rules: Rules, rows: NDArray[np.int32], otherwise: Numbers) -> Numbers:
@@ -111,24 +117,6 @@ def progress_of(rules: Rules, rows: NDArray[np.int32], otherwise: Numbers) -> Nu
         with suppress(RollwiseError):
             found[i] = rules.progress(rules.layout.state(row))
     return found
-
-
-def layers_with(progress: Numbers, reached: Numbers) -> Numbers:
-    """The layers that have some progress; any layer, where none has it.
-
-    Parameters
-    ----------
-    progress : (n_layers,) or (n_layers, n_numbers) int64
-        In the order of `numbered`.
-    reached : (n,) or (n, n_numbers) int64
-    """
-    if progress.ndim == 1:
-        return np.minimum(np.searchsorted(progress, reached), len(progress) - 1)
-    both = np.concatenate([progress, reached])
-    _, name = np.unique(both, axis=0, return_inverse=True)
-    layer = np.zeros(name.max() + 1, np.int64)
-    layer[name[: len(progress)]] = np.arange(len(progress))
-    return layer[name[len(progress) :]]
 
 
 def behind(progress: Numbers, layer: int) -> NDArray[np.bool_]:

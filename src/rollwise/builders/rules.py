@@ -472,6 +472,12 @@ class Rules:
         except BaseException as error:
             raise RulesError(f"{self.game.name}: roots() fails: {fault_text(error)}") from error
 
+    @property
+    def start_row(self) -> np.ndarray:
+        """The fields of the start: (1, n_fields) int32."""
+        start = self.checked(self.start, "start()")
+        return np.array([self.layout.numbers(start)], np.int32)
+
     def roots(self, most: int) -> np.ndarray:
         """The start and the other roots: (n_roots, n_fields) int32.
 
@@ -544,6 +550,20 @@ class Rules:
                 "it is one number everywhere, or a tuple of the same length"
             )
         return reached
+
+    def progress_fails(self, fields: list[int]) -> RulesError:
+        """The error of a state whose compiled progress fails.
+
+        Raises
+        ------
+        RulesError
+            Python's fails too, and says how.
+        """
+        state = self.layout.state(fields)
+        self.progress(state)
+        return RulesError(
+            f"{self.game.name}: progress() fails in the state {self.state_text(state)}"
+        )
 
     def _progress(self, state: Any) -> Progress:
         where = f"in the state {self.state_text(state)}"

@@ -134,7 +134,7 @@ def _compiled(rules: Rules, roots: NDArray[np.int32]) -> tuple[Arrays, NDArray[n
     from rollwise.builders.compiled.compiling import compiled_rules
     from rollwise.builders.compiled.explorer import Explorer
 
-    explorer = Explorer(rules, compiled_rules(rules), roots, limits.MAX_STATES_BY_LAYER)
+    explorer = Explorer(rules, compiled_rules(rules), roots, limits.MOST_NUMBERED)
     explorer.run(len(roots))
     return explorer.arrays(), explorer.graph.states[: explorer.n_states]
 
@@ -148,7 +148,7 @@ def _expanded(
 
         with contextlib.suppress(NotCompilable):
             return _compiled(rules, roots)
-    interpreter = Interpreter(rules, roots, limits.MAX_STATES_BY_LAYER)
+    interpreter = Interpreter(rules, roots, limits.MOST_NUMBERED)
     for _ in roots:
         interpreter.expand_next()
     return interpreter.arrays(), interpreter.states

@@ -38,7 +38,8 @@ from rollwise.kernels.state_tables import number_states, room_in, widen_box
     LISTS_NEEDED,
     ODD_STATE,
     LIMIT_REACHED,
-) = range(8)
+    PROGRESS_FAILED,
+) = range(9)
 
 # How far exploration has come: a record that is kept between calls of `explore`.
 COUNT_FIELDS = {
@@ -53,6 +54,7 @@ COUNT_FIELDS = {
     "situations": "situations in the arrays",
     "throw_lists": "lists of throws found",
     "list_throws": "throws of these together",
+    "asked": "states whose progress is known, where a layer is explored",
 }
 COUNTS = np.dtype([(name, np.int64) for name in COUNT_FIELDS])
 
@@ -98,6 +100,18 @@ class GraphArrays(NamedTuple):
     outcome_state: Any  # int32
 
 
+class Within(NamedTuple):
+    """The layer that is explored, where only one is: other states are found, and not expanded.
+
+    The progress of a state is one number, or several parts. A layer has the same everywhere.
+    """
+
+    progress: Any  # pointer to a compiled function int64(int64)
+    calls: Any  # (1,) QUESTION: the call that it is given
+    wanted: Any  # (n_parts,) int64: of the states of the layer; (0,): all states are explored
+    is_outside: Any  # bool: of each state whose progress is known; (0,) where all are explored
+
+
 class Contract(NamedTuple):
     """What a game may do, and how large it may be."""
 
@@ -120,6 +134,49 @@ class Room(NamedTuple):
     outcomes: Any
     lotteries: Any
     lottery_outcomes: Any
+
+
+@inner_kernel
+def inside_from(within, states, place, most, asked):
+    """How many states from a place on are in the layer, one after the other, and are expanded.
+
+    Parameters
+    ----------
+    within : Within
+    states : see `GraphArrays`
+    most : int
+        No more are asked for.
+    asked : int
+        So many states have said their progress before.
+
+    Returns
+    -------
+    n : int
+    asked : int
+        By now. -1: the progress of the state ``place + n`` fails.
+    """
+    call = within.calls[0]
+    address = np.int64(within.calls.ctypes.data)
+    progress, wanted, is_outside = within.progress, within.wanted, within.is_outside
+    row = states.ctypes.data
+    size = states.itemsize * states.shape[1]
+    n = np.int64(0)
+    while n < most:
+        s = place + n
+        if s == asked:
+            call.state = row + s * size
+            outside = False
+            for part in range(wanted.shape[0]):
+                call.part = part
+                if progress(address) < 0:
+                    return n, np.int64(-1)
+                outside |= call.answer != wanted[part]
+            is_outside[s] = outside
+            asked += 1
+        if is_outside[s]:
+            break
+        n += 1
+    return n, asked
 
 
 @inner_kernel
@@ -172,7 +229,18 @@ def number_lists(buffers, n_states, real, lists, counts, state_throws):
 
 @kernel(never_interpreted=True)
 def explore(
-    expand, calls, buffers, graph, lotteries, throw_lists, lookup, box, counts, contract, stop
+    expand,
+    calls,
+    within,
+    buffers,
+    graph,
+    lotteries,
+    throw_lists,
+    lookup,
+    box,
+    counts,
+    contract,
+    stop,
 ):
     """Expand states until all are done, or something needs the caller.
 
@@ -181,6 +249,7 @@ def explore(
     expand : pointer to a compiled function int64(int64)
     calls : (1,) EXPAND
         The call that `expand` is given.
+    within : Within
     buffers : Buffers
         Where the call tells the rules to write.
     graph : GraphArrays
@@ -200,8 +269,9 @@ def explore(
     -------
     int
         DONE, PAUSED (at the state `stop`), BUFFERS_NEEDED, ROOM_NEEDED (at the end
-        of the arrays), BOX_NEEDED, LISTS_NEEDED (for more lists of throws), LIMIT_REACHED, or
-        ODD_STATE: the state at ``counts["place"]`` breaks a rule, and the caller finds out which.
+        of the arrays), BOX_NEEDED, LISTS_NEEDED (for more lists of throws), LIMIT_REACHED,
+        ODD_STATE: the state at ``counts["place"]`` breaks a rule, and the caller finds out which,
+        or PROGRESS_FAILED, in the state at ``counts["asked"]``.
     """
     call, count = calls[0], counts[0]
     address = np.int64(calls.ctypes.data)
@@ -230,6 +300,7 @@ def explore(
     for i in range(RECENT):
         recent[i] = 0
     merging = count.merging == 1
+    one_layer = within.wanted.shape[0] > 0
     most = BATCH
     while count.place < count.states:
         if count.states > contract.max_states or count.outcomes > contract.max_outcomes:
@@ -240,6 +311,16 @@ def explore(
             return PAUSED
         call.states = states_address + count.place * state_size
         call.count = min(most, min(count.states, stop) - count.place)
+        if one_layer:
+            inside, asked = inside_from(within, states, count.place, call.count, count.asked)
+            if asked < 0:
+                count.asked = count.place + inside
+                return PROGRESS_FAILED
+            count.asked = asked
+            if inside == 0:
+                count.place += 1
+                continue
+            call.count = inside
         expanded = expand(address)
         if expanded == RULES_FAILED and most > 1:
             most = 1  # to know which state it is

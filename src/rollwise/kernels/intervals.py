@@ -75,7 +75,7 @@ def sweep_intervals(
         Negative where the bounds are known to enclose the values. Else they are claimed: those
         that are broken are widened as far as is needed, and by so much more.
     bounds : (at least n, 2) float64, changed
-        Of the positions of the layer, and of later ones as far as it leads to them.
+        Of the positions of the layer, and of those of its border.
     scratch : (more than the actions of a situation,) float64
 
     Returns

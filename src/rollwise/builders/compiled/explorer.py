@@ -10,6 +10,7 @@ import numpy as np
 from rollwise.builders import limits
 from rollwise.builders.arrays import Arrays, Throws
 from rollwise.builders.compiled.compiling import CompiledRules
+from rollwise.builders.compiled.questions import Question
 from rollwise.builders.compiled.record import new_call
 from rollwise.builders.compiled.spot_check import compare, sample
 from rollwise.builders.compiled.state_table import StateTable, likely_ends
@@ -19,6 +20,7 @@ from rollwise.builders.compiled.workspace import (
     new_buffers,
     new_graph_arrays,
     new_lotteries,
+    roomier,
 )
 from rollwise.builders.expand import Action, expand, situations_in
 from rollwise.builders.rules import Rules, Situation
@@ -26,11 +28,15 @@ from rollwise.builders.watch import LOOKS, SECONDS_BETWEEN, Stall, watched
 from rollwise.errors import RollwiseError, RulesDiffer, RulesError
 from rollwise.game import LEAST_PAYOFF
 from rollwise.kernels import explore
-from rollwise.kernels.calls import EXPAND
+from rollwise.kernels.calls import EXPAND, QUESTION
+from rollwise.machine import large_pages
 from rollwise.machine.interrupts import LOOK, heard
 from rollwise.numbers.shares import SMALLEST
 
 CHUNK, OUTCOMES_AT_ONCE = 200_000, 4_000_000  # expanded between two reports of progress
+ROWS = 1 << 20  # that arrays have room for: those that needn't grow take less time
+LAYER_ROWS = 1 << 12  # where many layers are explored one after the other
+TOO_WIDE = 16  # times as much room as a layer needs
 OUTCOMES_PER_STATE = 40  # a graph may have this many outcomes for each state of the limit
 
 
@@ -48,6 +54,8 @@ class Explorer:
     Parameters
     ----------
     roots : (n_roots, n_fields) int32
+    layer_by_layer : bool
+        Many small graphs are explored, each after `restart`.
 
     Raises
     ------
@@ -56,7 +64,13 @@ class Explorer:
     """
 
     def __init__(
-        self, rules: Rules, compiled: CompiledRules, roots: np.ndarray, max_states: int
+        self,
+        rules: Rules,
+        compiled: CompiledRules,
+        roots: np.ndarray,
+        max_states: int,
+        *,
+        layer_by_layer: bool = False,
     ) -> None:
         self._rules, self._expand, self._max_states = rules, compiled.expand, max_states
         self._call, self._alive = new_call(EXPAND, rules.game, compiled.attributes)
@@ -76,13 +90,17 @@ class Explorer:
         n_fields = len(rules.field_names)
         self._buffers = new_buffers(self._call, self._most, n_fields, rules.has_throws)
         self.counts = np.zeros(1, explore.COUNTS)
-        # arrays that needn't grow take less time
-        rows = max(1 << 20, 2 * len(roots))
+        self._least_rows = LAYER_ROWS if layer_by_layer else ROWS
+        rows = max(self._least_rows, 2 * len(roots))
         self.graph = new_graph_arrays(rows, n_fields, rules.has_throws)
         self._lotteries, self._throw_lists = new_lotteries(self._most), new_lotteries(self._most)
-        self._table = StateTable(roots, self._call, likely_ends(rules))
+        self._table = StateTable(roots, self._call, likely_ends(rules), few_at_once=layer_by_layer)
         self.n_roots = self._table.make(roots, self.graph.states)
         self.counts["states"] = self.n_roots
+        self._known = 0  # states of other layers, which count for the limit
+        self._within = explore.Within(
+            self._expand, np.zeros(1, QUESTION), np.empty(0, np.int64), np.empty(0, np.bool_)
+        )
 
     @property
     def n_states(self) -> int:
@@ -98,6 +116,56 @@ class Explorer:
     def place(self) -> int:
         """The state to be expanded next."""
         return int(self.counts["place"][0])
+
+    @property
+    def merging(self) -> bool:
+        """Whether equal outcomes are merged."""
+        return bool(self.counts["merging"][0])
+
+    def restart(self, roots: np.ndarray, *, known: int = 0, looked_at: int = 0) -> None:
+        """Forget all states, and begin with other roots.
+
+        Parameters
+        ----------
+        roots : (n_roots, n_fields) int32
+        known : int
+            States that were found before, and count for the limit.
+        looked_at : int
+            Equal outcomes are looked for among so many states, if none were found yet.
+        """
+        merging, expected = self.merging, max(len(roots), self.n_states)  # as many as before
+        rows = max(self._least_rows, 2 * expected)
+        self._chunk()  # which remembers how many outcomes states have
+        self._known = known
+        self._contract = self._contract._replace(
+            looked_at=looked_at, max_states=self._max_states - known
+        )
+        if not rows <= len(self.graph.states) <= TOO_WIDE * rows:
+            self.graph = new_graph_arrays(rows, roots.shape[1], self._rules.has_throws)
+        self.counts[0] = 0
+        self.counts["merging"] = merging
+        self.begin_at(0)
+        self._table.fit_also(roots)
+        self.n_roots = self._table.make(roots, self.graph.states, expected)
+        self.counts["states"] = self.n_roots
+
+    def explore_within(self, question: Question, wanted: np.ndarray) -> None:
+        """Expand only states of a layer: those of which the question is answered so.
+
+        Parameters
+        ----------
+        wanted : (n_parts,) int64
+        """
+        room, is_outside = len(self.graph.states), self._within.is_outside
+        if len(is_outside) < room:
+            is_outside = large_pages.empty(room, np.bool_)
+        self._within = explore.Within(question.answer, question.call, wanted, is_outside)
+
+    @property
+    def is_outside(self) -> np.ndarray:
+        """Which states aren't in the layer, when it is explored: (n_states,) bool."""
+        found: np.ndarray = self._within.is_outside[: self.n_states]
+        return found
 
     def run(self, stop: int | None = None) -> bool:
         """Expand a number of states, up to the number `stop`; whether there are more."""
@@ -115,6 +183,9 @@ class Explorer:
                 return False
             if ending == explore.LIMIT_REACHED:
                 raise self._too_many()
+            if ending == explore.PROGRESS_FAILED:
+                asked = self.graph.states[int(self.counts["asked"][0])]
+                raise self._rules.progress_fails(asked.tolist())
             if ending == explore.ODD_STATE:
                 raise what_is_odd(self._rules, self.graph.states[self.place].tolist())
             if ending == explore.BOX_NEEDED:
@@ -139,6 +210,7 @@ class Explorer:
         ending: int = explore.explore(
             self._expand,
             self._call,
+            self._within,
             self._buffers,
             self.graph,
             self._lotteries,
@@ -193,7 +265,9 @@ class Explorer:
     def _too_many(self) -> RollwiseError:
         found = self.graph.states[: self.n_states]
         outcomes = int(self.counts["outcomes"][0])
-        return limits.too_many_states(self._rules, self.place, found, self._max_states, outcomes)
+        return limits.too_many_states(
+            self._rules, self.place, found, self._max_states, outcomes, self._known
+        )
 
     def _enlarge_buffers(self) -> None:
         if self._most > limits.MOST_YIELDED:  # if a loop in the rules doesn't end, it says so
@@ -206,6 +280,10 @@ class Explorer:
     def _enlarge_arrays(self) -> None:
         counts = self.counts[0]
         self.graph = grown_graph_arrays(self.graph, counts, self._most)
+        if len(self._within.wanted):
+            is_outside, asked = self._within.is_outside, int(counts["asked"])
+            more = roomier(is_outside, len(self.graph.states), asked)
+            self._within = self._within._replace(is_outside=more)
         if self._table.is_full(self.n_states):
             self._table.make(self.graph.states[: self.n_states], self.graph.states)
         self._lotteries = grown_lotteries(
@@ -231,16 +309,6 @@ class Explorer:
         self._chunk()  # which remembers how many outcomes states have
         self.counts["first"] = self.place
         self.counts["situations"] = self.counts["actions"] = self.counts["outcomes"] = 0
-
-    def renumber(self, states: np.ndarray) -> None:
-        """Take the states in another order: (n_states and some more, n_fields) int32.
-
-        All are expanded already.
-        """
-        self._contract = self._contract._replace(looked_at=0)  # what is found out stays
-        self.graph = self.graph._replace(states=states)
-        self._table.fit(states[: self.n_states])
-        self._table.make(states[: self.n_states], states, growing=False)
 
     def arrays(self) -> Arrays:
         """What was found."""

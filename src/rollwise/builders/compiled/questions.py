@@ -21,6 +21,38 @@ def _answers(answering: Any, call: Any, states: Any, answers: Any, alive: Any) -
     return int(answer_all(answering, call, states, answers))
 
 
+class Question:
+    """A function of game and state, compiled, to be asked in many states again and again.
+
+    Attributes
+    ----------
+    answer : pointer to a compiled function
+    call : (1,) QUESTION
+        The call that it is given.
+
+    Raises
+    ------
+    NotCompilable
+    """
+
+    def __init__(
+        self, rules: Rules, function: Callable[..., Any], *, thrown: bool = False, parts: bool
+    ) -> None:
+        compiled = compiled_question(rules, function, thrown=thrown, parts=parts)
+        self.answer = compiled.answer
+        self.call, self._alive = new_call(QUESTION, rules.game, compiled.attributes)
+
+    def answers(
+        self, states: NDArray[np.int32], part: int | None = None
+    ) -> tuple[NDArray[np.int64], int]:
+        """As `ask`; nobody compares the answers with Python's."""
+        answers = np.empty(len(states), np.int64)
+        self.call["part"] = part or 0
+        alive = self._alive
+        failed = heard(_answers, self.answer, self.call, states, answers, alive)
+        return answers, int(failed)
+
+
 def ask(
     rules: Rules,
     function: Callable[..., Any],
@@ -49,11 +81,8 @@ def ask(
     NotCompilable, RulesDiffer
     """
     thrown = states.shape[1] > len(rules.field_names)
-    question = compiled_question(rules, function, thrown=thrown, parts=part is not None)
-    answers = np.empty(len(states), np.int64)
-    call, alive = new_call(QUESTION, rules.game, question.attributes)
-    call["part"] = part or 0
-    failed = heard(_answers, question.answer, call, states, answers, alive)
+    question = Question(rules, function, thrown=thrown, parts=part is not None)
+    answers, failed = question.answers(states, part)
     if failed < 0:
         compare_answers(rules, function, states, answers, part)
-    return answers, int(failed)
+    return answers, failed

@@ -47,9 +47,12 @@ def sample(states: NDArray[np.int32]) -> NDArray[np.int64]:
     (at most MANY,) int64
         Numbers of states, each once.
     """
-    n = len(states)
+    return sample_with(len(states), extreme_rows(states))
+
+
+def sample_with(n: int, extremes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The same, where it is known which of `n` states have the extreme values."""
     most = min(max(n // ONE_OF, FEW), MANY)
-    extremes = extreme_rows(states)
     last = n - 1 - np.arange(min(LAST, n))
     spread = np.arange(1, most + 1, dtype=np.uint64) * np.uint64(GOLDEN)
     places = (spread >> np.uint64(11)).astype(np.float64) * (n / 2.0**53)

@@ -17,12 +17,7 @@ DENSE_PLACES = 1 << 22
 DENSE_PLACES_PER_STATE = 16
 MOST_PLACES = 1 << 62  # of a box whose places are the keys of a hash table
 LEAST_NEW = 1 << 17  # states that a hash table has room for, beside those that it begins with
-
-
-def _few_places(box: np.ndarray, n_states: int = 0) -> bool:
-    """Whether a dense table is worth its places."""
-    places = math.prod((box[1] - box[0] + 1).tolist())
-    return bool(places <= max(DENSE_PLACES, DENSE_PLACES_PER_STATE * n_states))
+FEW_AT_ONCE = 1 << 4  # all this by so much less, where many small tables are made
 
 
 NO_LOOKUP = kernels.Lookup(np.empty(0, np.int32), np.empty(0, np.uint64), None, 0, True)
@@ -51,26 +46,36 @@ class StateTable:
         Where the rules are told where to look up states.
     likely : int64
         Where fields may end, from LEAST to MOST.
+    few_at_once : bool
+        Tables are made for one small set of states after the other.
     """
 
-    def __init__(self, roots: np.ndarray, call: np.ndarray, likely: np.ndarray) -> None:
+    def __init__(
+        self, roots: np.ndarray, call: np.ndarray, likely: np.ndarray, *, few_at_once: bool = False
+    ) -> None:
         self._call, self._likely = call, likely
+        self._less = FEW_AT_ONCE if few_at_once else 1
         self.box = kernels.box_of(roots)
         self.dense = True
         self._considered = 0  # states, when it was last asked whether it could be dense again
         self.lookup: kernels.Lookup
 
-    def make(self, rows: np.ndarray, states: np.ndarray, *, growing: bool = True) -> int:
+    def _few_places(self, box: np.ndarray, n_states: int = 0) -> bool:
+        """Whether a dense table is worth its places."""
+        places = math.prod((box[1] - box[0] + 1).tolist())
+        return bool(places <= max(DENSE_PLACES // self._less, DENSE_PLACES_PER_STATE * n_states))
+
+    def make(self, rows: np.ndarray, states: np.ndarray, expected: int = 0) -> int:
         """Enter the rows without repeats, as the first of `states`; how many there are.
 
-        A dense table gets room for the box, a hash table for half as many states again, and more:
-        for as many as there are, if they are all.
+        A dense table gets room for the box, a hash table for half as many states again, and more;
+        and for as many as are expected.
         """
         n_fields = rows.shape[1]
         low, span = self.box[0].copy(), self.box[1] - self.box[0] + 1
         spans = span.tolist()
         places = math.prod(spans)
-        self.dense &= _few_places(self.box, len(rows))
+        self.dense &= self._few_places(self.box, len(rows))
         placed = places < MOST_PLACES
         if placed:
             stride = np.array([math.prod(spans[k + 1 :]) for k in range(n_fields)], np.int64)
@@ -82,8 +87,8 @@ class StateTable:
         if self.dense:
             table, slots = _free(before.table, places), NO_LOOKUP.slots
         else:
-            most = len(rows) * 3 // 2 if growing else len(rows)
-            most += max(LEAST_NEW, int(self._call["most_outcomes"][0]))
+            most = max(len(rows) * 3 // 2, expected)
+            most += max(LEAST_NEW // self._less, int(self._call["most_outcomes"][0]))
             size = 1 << (8 * most // kernels.MOST_TAKEN).bit_length()
             table, slots, mask = NO_LOOKUP.table, _free(before.slots, size), size - 1
         exact = self.dense or (placed and places * (mask + 1) <= 1 << 64)
@@ -102,19 +107,22 @@ class StateTable:
     def reconsider(self, states: np.ndarray, n: int) -> None:
         """Make a hash table dense again, if by now the first `n` states are enough for that.
 
-        It looks at all of them, so only where they are half as many again as the last time.
+        It looks at all of them, so only where they are half as many again as the last time. Where
+        small tables are made one after the other, the box stays as wide as it was.
         """
-        if self.dense or 2 * n < 3 * self._considered:
+        if self.dense or self._less > 1 or 2 * n < 3 * self._considered:
             return
         self._considered = n
         box = kernels.box_of(states[:n])
-        if _few_places(box, n):
+        if self._few_places(box, n):
             self.box, self.dense = box, True
             self.make(states[:n], states)
 
-    def fit(self, rows: np.ndarray) -> None:
-        """Make the box no larger than these states need, which are all."""
-        self.box = kernels.box_of(rows)
+    def fit_also(self, rows: np.ndarray) -> None:
+        """Widen the box for other states, with which a table begins anew."""
+        box = kernels.box_of(rows)
+        self.box = np.array([np.minimum(self.box[0], box[0]), np.maximum(self.box[1], box[1])])
+        self.dense = True
 
     def widen(self, before: np.ndarray) -> None:
         """Grow the box where it had to grow: to a likely end, or by a quarter.
@@ -127,7 +135,7 @@ class StateTable:
         below = likely[np.searchsorted(likely, self.box[0], "right") - 1]
         above = likely[np.searchsorted(likely, self.box[1])]
         ends = np.array([np.where(lower, below, self.box[0]), np.where(higher, above, self.box[1])])
-        if _few_places(ends):
+        if self._few_places(ends):
             self.box = ends
             return
         more = (self.box[1] - self.box[0]) // (4 if self.dense else 1) + 2

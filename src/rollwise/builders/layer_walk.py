@@ -1,0 +1,288 @@
+"""The states of a game, found layer by layer: each after all those that lead to it.
+
+A layer is explored from the states at which play enters it. What lies outside is found, and not
+expanded: it is remembered until its layer has its turn. So one layer is in memory, and what later
+ones are entered by.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.builders import limits
+from rollwise.builders.compiled.explorer import Explorer
+from rollwise.builders.compiled.spot_check import compare_answers, extreme_rows
+from rollwise.builders.layer_rows import Frame, KnownRows, Rows, ordered, places_in
+from rollwise.builders.progress import Numbers, Reached
+from rollwise.builders.rules import Rules, Situation, as_progress
+from rollwise.errors import RulesError
+
+if TYPE_CHECKING:
+    from rollwise.builders.arrays import Arrays
+    from rollwise.builders.compiled.compiling import CompiledRules
+
+Key = tuple[int, ...]
+Report = Callable[[str, int, "int | None"], None]
+MANY_TWICE = 1 << 10  # rows that may wait twice, before they are looked at
+ROOTS_AT_ONCE = 1 << 22
+WORTH_PACKING = 1 << 8  # rows
+FEW_BITS = 1 << 16  # numbers that are sorted by their digits
+LARGE = 1 << 18  # states of a layer after which its workspace is given back
+
+
+class Waiting:
+    """States of a layer that isn't explored yet, as they are found from others."""
+
+    def __init__(self) -> None:
+        self._parts: list[Rows | tuple[Frame, NDArray[np.uint64]]] = []
+        self._n, self._once = 0, 0
+
+    def add(self, rows: Rows) -> None:
+        """Add states."""
+        if self._n and self._n + len(rows) > 2 * self._once + MANY_TWICE:
+            rows = ordered(np.concatenate([self._all(), rows]))
+            self._n, self._once, self._parts = 0, len(rows), []
+        self._n += len(rows)
+        frame = Frame.of(rows) if len(rows) > WORTH_PACKING else None
+        self._parts.append(rows if frame is None else (frame, frame.keys(rows)))
+
+    def rows(self) -> Rows:
+        """All of them, in the order of their fields, each once."""
+        return ordered(self._all())
+
+    def _all(self) -> Rows:
+        parts = (
+            part if isinstance(part, np.ndarray) else part[0].rows(part[1]) for part in self._parts
+        )
+        return np.concatenate(list(parts))
+
+
+class Walk:
+    """A game whose layers are found one after the other.
+
+    Parameters
+    ----------
+    rules : Rules
+    compiled : CompiledRules
+    roots : (n_roots, n_fields) int32
+        The start first.
+    most : int
+        States of the game.
+    rows : KnownRows
+        Where the states are kept.
+    entered : bool
+        Whether it is noted which states are entered from another layer.
+
+    Attributes
+    ----------
+    ends : list of int
+        Of the layers, by the numbers of their last states.
+    progress : list of tuple
+        Of the layers.
+    farthest : list of tuple
+        The last layer to which each leads, by its progress: itself, where it leads to no other.
+    n_roots, n_outcomes : int
+    merging : bool
+        Whether equal outcomes are merged.
+    start : int
+        The number of the start.
+    extremes : (2 * n_fields,) int64
+        The first states with the smallest and the largest value of each field.
+    entries : list of (n,) int64
+        The start and the states that are entered from another layer, by layers.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        compiled: CompiledRules,
+        roots: Rows,
+        most: int,
+        rows: KnownRows,
+        *,
+        entered: bool,
+    ) -> None:
+        self._rules, self._compiled, self._most, self._rows = rules, compiled, most, rows
+        self._reached = Reached(rules)
+        self._entered, self._begun_at = entered, roots[:1].copy()
+        self._entries: dict[Key, Waiting] = {}
+        self._next: list[tuple[int, Key]] = []
+        self._roots: dict[Key, Waiting] = {}
+        for begin in range(0, len(roots), ROOTS_AT_ONCE):
+            for key, found in self._by_progress(roots[begin : begin + ROOTS_AT_ONCE]):
+                if key not in self._roots:
+                    self._roots[key] = Waiting()
+                    self._note(key)
+                self._roots[key].add(found)
+        self._first = self._key_of(self._begun_at)
+        self._explorer: Explorer | None = None
+        self._looked_at = limits.LOOKED_AT
+        self._extreme_values: NDArray[np.int64] | None = None
+        self.ends: list[int] = []
+        self.progress: list[Key] = []
+        self.farthest: list[Key] = []
+        self.n_roots, self.n_outcomes, self.start, self.merging = 0, 0, -1, False
+        self.extremes = np.zeros(0, np.int64)
+        self.entries: list[Numbers] = []
+
+    def run(self, report: Report | None) -> None:
+        """Find all layers.
+
+        Raises
+        ------
+        RulesError, TooManyStates
+        """
+        while self._next:
+            _, key = heapq.heappop(self._next)
+            entries = self._entries.pop(key, None)
+            known = [] if entries is None else [entries.rows()]
+            roots = [self._roots.pop(key).rows()] if key in self._roots else []
+            self.n_roots += sum(map(len, roots))
+            states = self._explored(key, np.concatenate([*known, *roots]), report)
+            self._keep(key, ordered(states), known)
+
+    def _explored(self, key: Key, roots: Rows, report: Report | None) -> Rows:
+        """The states of a layer; those that it leads to are noted."""
+        done = self.ends[-1] if self.ends else 0
+        explorer = self._explorer
+        if explorer is None:
+            explorer = Explorer(
+                self._rules, self._compiled, roots[:1], self._most, layer_by_layer=True
+            )
+            explorer.counts["merging"] = self.merging
+            self._explorer = explorer
+        explorer.restart(roots, known=done, looked_at=self._looked_at)
+        explorer.explore_within(self._reached.question, np.array(key, np.int64))
+        more = True
+        while more:
+            if report is not None:
+                report("finding states", done + explorer.place, done + explorer.n_states)
+            more = explorer.run()
+            self.n_outcomes += explorer.n_outcomes
+            explorer.forget()
+        found, is_outside = explorer.graph.states[: explorer.n_states], explorer.is_outside
+        inside: Rows = found[~is_outside]
+        outside: Rows = found[is_outside]
+        self.merging = explorer.merging
+        self._looked_at = max(self._looked_at - len(inside), 0)
+        if len(found) > LARGE:
+            self._explorer = None
+        del found, explorer
+        self._lead_to(key, inside, outside)
+        return inside
+
+    def _lead_to(self, key: Key, inside: Rows, outside: Rows) -> None:
+        """Note what a layer leads to."""
+        last = key
+        for target, rows in self._by_progress(outside):
+            if any(there < here for there, here in zip(target, key, strict=True)):
+                raise falls(self._rules, self._compiled, inside, self._reached)
+            if target not in self._entries:
+                self._entries[target] = Waiting()
+                if target not in self._roots:
+                    self._note(target)
+            self._entries[target].add(rows)
+            last = max(last, target, key=_place)
+        self.farthest.append(last)
+
+    def _keep(self, key: Key, states: Rows, entries: list[Rows]) -> None:
+        """Keep the states of a layer, which are in order."""
+        begin = self.ends[-1] if self.ends else 0
+        self._rows.append(states)
+        self.ends.append(begin + len(states))
+        self.progress.append(key)
+        if key == self._first:
+            self.start = begin + int(places_in(states, self._begun_at)[0])
+        if self._entered:
+            marked = [begin + places_in(states, rows) for rows in entries]
+            if key == self._first:
+                marked.append(np.array([self.start]))
+            self.entries.append(np.unique(np.concatenate([*marked, np.empty(0, np.int64)])))
+        extremes = extreme_rows(states)
+        fields = np.tile(np.arange(states.shape[1]), 2)
+        values = states[extremes, fields].astype(np.int64)
+        values[: states.shape[1]] *= -1
+        if self._extreme_values is None:
+            self._extreme_values, self.extremes = values, extremes
+            return
+        further = values > self._extreme_values
+        self._extreme_values[further] = values[further]
+        self.extremes[further] = begin + extremes[further]
+
+    def _by_progress(self, rows: Rows) -> list[tuple[Key, Rows]]:
+        """States by their progress."""
+        if not len(rows):
+            return []
+        reached = self._reached.of(rows)
+        order = _order(reached)
+        rows, reached = rows[order], reached[order]
+        cuts = np.flatnonzero(np.any(reached[1:] != reached[:-1], axis=1)) + 1
+        begins, ends = [0, *cuts.tolist()], [*cuts.tolist(), len(rows)]
+        return [
+            (tuple(reached[begin].tolist()), rows[begin:end].copy())
+            for begin, end in zip(begins, ends, strict=True)
+        ]
+
+    def _note(self, key: Key) -> None:
+        heapq.heappush(self._next, _place(key))
+
+    def _key_of(self, row: Rows) -> Key:
+        return tuple(self._reached.of(row)[0].tolist())
+
+
+def _order(reached: Numbers) -> Numbers:
+    """The order of progress, sorted by the last number first."""
+    if reached.shape[1] == 1:
+        number = reached[:, 0] - reached.min()
+        if number.max() < FEW_BITS:
+            return np.argsort(number.astype(np.uint16), kind="stable")
+    return np.lexsort(reached.T)
+
+
+def _place(key: Key) -> tuple[int, Key]:
+    """What layers are sorted by: the sum of their progress, and then its numbers."""
+    return sum(key), key
+
+
+def falls(rules: Rules, compiled: CompiledRules, states: Rows, asked: Reached) -> RulesError:
+    """The error of an outcome that lowers the progress of one of these states.
+
+    Raises
+    ------
+    RulesDiffer
+        In Python's rules it doesn't.
+    """
+    explorer = Explorer(rules, compiled, states, limits.MOST_NUMBERED)
+    explorer.run(len(states))
+    arrays, known = explorer.arrays(), explorer.graph.states[: explorer.n_states]
+    source = _state_of_outcomes(arrays)
+    inside = np.flatnonzero(arrays.outcome_state >= 0)
+    reached, target = asked.of(known), arrays.outcome_state[inside]
+    lower = np.any(reached[target] < reached[source[inside]], axis=1)
+    outcome = int(inside[np.argmax(lower)])
+    pair = np.array([source[outcome], arrays.outcome_state[outcome]])
+    function, size = type(rules.game).progress, rules.progress_size
+    for part in range(reached.shape[1]):
+        told = None if size is None else part
+        compare_answers(rules, function, known[pair], reached[pair, part], told)
+    here, after = (as_progress(row[0] if size is None else row) for row in reached[pair])
+    a = int(np.searchsorted(arrays.outcome_indptr, outcome, side="right")) - 1
+    state = rules.layout.state(known[pair[0]].tolist())
+    where = rules.where(Situation(state), int(arrays.action_label[a]))
+    return RulesError(
+        f"{rules.game.name}: progress() falls from {here} to {after} in the state {where}; "
+        f"{rules.no_outcome_lowers}"
+    )
+
+
+def _state_of_outcomes(arrays: Arrays) -> Numbers:
+    """The state that each outcome is of: (n_outcomes,) int64."""
+    ends = arrays.outcome_indptr[arrays.action_indptr]
+    if arrays.throws is not None:
+        ends = ends[arrays.throws.situation_indptr]
+    return np.repeat(np.arange(len(ends) - 1), np.diff(ends))
