@@ -302,7 +302,9 @@ class Layers:
         layers = self._by_progress.find(reached)
         if np.any(reached < np.atleast_1d(self.progress[layer])):
             raise falls(self.rules, self.compiled, self.rows.part(begin, end), self._reached)
-        numbers = self.rows.find(rows, layers)
+        order = np.argsort(layers, kind="stable")  # keeps what is alike near in memory
+        numbers = np.empty(len(rows), np.int64)
+        numbers[order] = self.rows.find(rows[order], layers[order])
         unknown = np.flatnonzero(numbers < 0)
         if len(unknown):
             state = self.rules.layout.state(rows[unknown[0]].tolist())

@@ -7,7 +7,7 @@ import numpy as np
 from rollwise.kernels.jit import inner_kernel, kernel
 
 
-@kernel
+@kernel(never_interpreted=True)  # rules of layers are compiled anyhow
 def pack_rows(states, low, shift, keys):
     """The fields of each state in one number: (n_states,) uint64, filled.
 
@@ -29,7 +29,7 @@ def pack_rows(states, low, shift, keys):
         keys[s] = key
 
 
-@kernel
+@kernel(never_interpreted=True)
 def unpack_rows(keys, low, shift, mask, states):
     """The states of keys: see `pack_rows`.
 
@@ -44,7 +44,7 @@ def unpack_rows(keys, low, shift, mask, states):
             states[s, k] = np.int64((keys[s] >> shift[k]) & mask[k]) + low[k]
 
 
-@kernel
+@kernel(never_interpreted=True)
 def find_keys(rows, layer, indptr, keys, low, shift, mask, found):
     """The numbers of states, by bisection among the keys of their layers.
 
@@ -96,7 +96,7 @@ def side_of(states, number, rows, s):
     return 0
 
 
-@kernel
+@kernel(never_interpreted=True)
 def find_rows(rows, layer, indptr, states, found):
     """The numbers of states, by bisection among the rows of their layers: see `find_keys`.
 

@@ -53,7 +53,7 @@ def slot_of(place, mask):
     return index(h) & index(mask)
 
 
-@kernel
+@kernel(never_interpreted=True)  # it goes with compiled rules
 def box_of(rows):
     """Smallest and largest value of each field: (2, n_fields) int64."""
     box = np.empty((2, rows.shape[1]), np.int64)
@@ -66,7 +66,7 @@ def box_of(rows):
     return box
 
 
-@kernel
+@kernel(never_interpreted=True)
 def add_rows(rows, states, table, slots, frame, mask, exact):
     """Number the rows from 0, leaving out repeats; returns how many there are.
 
