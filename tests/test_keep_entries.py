@@ -224,7 +224,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert "it goes with --by-layer --save" in refusal("solve", *game, "--keep", "entries")
     bad = run("solve", *game, "--by-layer", "--save", place, "--keep", "some")
     assert (bad.returncode, bad.stdout) == (2, "")
-    assert "--keep is all or entries, not some" in bad.stderr
+    assert "--keep is all, entries or start, not some" in bad.stderr
 
 
 def test_play_goes_on_from_turn_to_turn() -> None:

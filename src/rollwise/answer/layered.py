@@ -528,12 +528,7 @@ def solve_by_layers(
         The players can go round for ever; names the states.
     TooManyStates
     """
-    if pool is not None and save is None:
-        raise UsageError("workers share a folder; say which, to `save` the layers in")
-    if keep not in (ALL, ENTRIES, START):
-        raise UsageError(f"what is kept is {ALL}, {ENTRIES} or {START}, not {shown(keep)}")
-    if keep == START and save is not None:
-        raise UsageError("a folder holds more than the answer of the start; keep all or entries")
+    _check_choices(save, pool, keep)
     began = time.perf_counter()
     place = None if save is None else Path(save)
     folder = _opened(game, place, resume, keep)
@@ -558,9 +553,31 @@ def solve_by_layers(
         work.run()
     finally:
         answers.close()
+    return _kept(game, layers, answers, keep, seconds | work.seconds)
+
+
+def _check_choices(save: str | Path | None, pool: Pool | None, keep: str) -> None:
+    """Refuse what doesn't go together.
+
+    Raises
+    ------
+    UsageError
+    """
+    if pool is not None and save is None:
+        raise UsageError("workers share a folder; say which, to `save` the layers in")
+    if keep not in (ALL, ENTRIES, START):
+        raise UsageError(f"what is kept is {ALL}, {ENTRIES} or {START}, not {shown(keep)}")
+    if keep == START and save is not None:
+        raise UsageError("a folder holds more than the answer of the start; keep all or entries")
+
+
+def _kept(
+    game: Game, layers: Layers, answers: LayerAnswers, keep: str, seconds: Mapping[str, float]
+) -> LayeredSolution:
+    """The answer in the states that are to be kept, when all layers are proved."""
     if keep == START:
-        return _start_of(game, layers, answers, seconds | work.seconds)
-    found = _answer(game, layers, answers, seconds | work.seconds)
+        return _start_of(game, layers, answers, seconds)
+    found = _answer(game, layers, answers, seconds)
     if keep == ALL:
         return found
     if answers.folder is None:

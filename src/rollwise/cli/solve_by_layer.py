@@ -28,7 +28,7 @@ def print_layers(
 ) -> None:
     """Solve a game by layers; print what it is worth, and keep the answer if asked to."""
     from rollwise.answer import kept, layered
-    from rollwise.answer.layer_folder import ALL
+    from rollwise.answer.layer_folder import ALL, START
 
     if save is not None:  # before the work, so that it isn't lost
         try:
@@ -39,7 +39,11 @@ def print_layers(
                 "is a folder, where each layer is kept when it is proved"
             ) from None
     with Progress() as progress:
-        if save is None:
+        if keep == START:
+            solution = layered.solve_by_layers(
+                game, max_states=max_states, progress=progress, keep=keep
+            )
+        elif save is None:
             solution = kept.solve_by_layers(game, max_states=max_states, progress=progress)
         else:
             with processes_or(cluster, workers) as pool:
@@ -72,7 +76,9 @@ def print_layers(
             f"{document['outcomes']:,} outcomes in {document['layers']:,} layers, the largest "
             f"graph of {in_bytes(solution.most_bytes)}"
         )
-        if solution.keep != ALL:
+        if solution.keep == START:
+            typer.echo("  kept: the answer of the start; --save FOLDER keeps all")
+        elif solution.keep != ALL:
             typer.echo(
                 f"  kept: {document['kept_states']:,} states, those that are entered from another "
                 "layer; what lies between is solved again when it is asked for"

@@ -134,7 +134,8 @@ class Explorer:
             Equal outcomes are looked for among so many states, if none were found yet.
         """
         merging, expected = self.merging, max(len(roots), self.n_states)  # as many as before
-        rows = max(self._least_rows, 2 * expected)
+        # few sizes, so that memory is used again
+        rows = max(self._least_rows, 1 << (2 * expected).bit_length())
         self._chunk()  # which remembers how many outcomes states have
         self._known = known
         self._contract = self._contract._replace(

@@ -113,7 +113,8 @@ KeepOption = Annotated[
         "--keep",
         metavar="WHAT",
         help="With --by-layer --save: all states (as without it), or entries: those that are "
-        "entered from another layer. What lies between is solved again when it is asked for.",
+        "entered from another layer. What lies between is solved again when it is asked for. "
+        "Without --save: start, the answer of the start alone, which takes the least memory.",
     ),
 ]
 # Outcomes that are looked at within some milliseconds.
@@ -259,13 +260,17 @@ def _check_places(
             raise UsageError(
                 "--resume goes on with a folder: it goes with --by-layer --save FOLDER"
             )
-        refuse(
-            "says what a folder of layers holds: it goes with --by-layer --save FOLDER", keep=keep
-        )
+        if not (by_layer and keep == "start"):
+            refuse(
+                "says what a folder of layers holds: it goes with --by-layer --save FOLDER",
+                keep=keep,
+            )
         because = "solves layers in a folder that is shared: it goes with --by-layer --save FOLDER"
         refuse(because, workers=workers, cluster=cluster)
-    if keep not in (None, "all", "entries"):
-        raise UsageError(f"--keep is all or entries, not {keep}")
+    if keep not in (None, "all", "entries", "start"):
+        raise UsageError(f"--keep is all, entries or start, not {keep}")
+    if keep == "start" and save:
+        raise UsageError("--keep start keeps the answer of the start alone, and no folder")
     check_history_path(history)
     check_place(None if by_layer else save)
 
