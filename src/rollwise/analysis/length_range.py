@@ -189,7 +189,7 @@ def length_range_by_layer(
     game : Game
         With throws, and a method ``progress(s)``, which no outcome lowers.
     max_states : int, optional
-        Stop with an error beyond this many states: 200 million by default.
+        Stop with an error beyond this many states: as many as memory has room for by default.
     games, seed : int
         How many games are played with each of the policies that are found.
     progress : callable, optional
