@@ -441,6 +441,13 @@ def test_super_six_has_a_rule_of_four_integers_that_loses_nothing():
     assert abs(found.exploitability) <= found.exploitability_bound < 1e-12
 
 
+def test_before_a_throw_its_numbers_are_no_numbers_of_the_game():
+    """A product of a number of the throw is as large as it can be after the throw."""
+    graph = build(ShutTheBox(tiles=4))
+    product = Feature("open", graph.throw_names[0], "product")
+    assert 0 <= product.values(Features(graph).states).max() <= 2**10
+
+
 def test_games_that_are_too_large_for_one_graph_are_refused():
     for command in ("thumb", "balance"):
         said = refusal(command, "pig", "--max-states", "100")

@@ -23,6 +23,7 @@ from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import fold_outcomes, has_choice
 from rollwise.graph.layout import StateLayout
+from rollwise.graph.naming import NO_THROW
 
 Columns: TypeAlias = dict[str, NDArray[np.int32]]
 MOST = 1 << 20  # in size, of a feature that a rule sheet offers
@@ -47,8 +48,8 @@ class Features:
 
 
 def state_features(graph: StateGraph, game: Game | None) -> Columns:
-    """The features of each state: (n_states,) int32 by name."""
-    rows = graph.rows
+    """The features of each state: (n_states,) int32 by name; before a throw its numbers are 0."""
+    rows = np.where(graph.rows == NO_THROW, 0, graph.rows)
     columns = {name: np.ascontiguousarray(rows[:, k]) for k, name in enumerate(graph.columns)}
     if game is not None and type(game).features is not Game.features:
         own = _asked(graph, game, game.features, graph.n_states, of_actions=False)
