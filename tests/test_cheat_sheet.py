@@ -108,6 +108,14 @@ def test_a_sheet_says_the_rule_its_cost_and_where_it_errs(tmp_path):
     assert (tmp_path / "sheet.html").read_text() == page
 
 
+@pytest.mark.slow
+def test_a_printed_sheet_has_one_side(tmp_path):
+    """A map of six panels, and a table of some lines, are made as small as one side asks for."""
+    sheet = tmp_path / "sheet.pdf"
+    output("thumb", "pig", "target=40", "--evaluations", "60", "--out", str(sheet))
+    assert set(re.findall(rb"/Count (\d+)", sheet.read_bytes())) == {b"1"}
+
+
 def test_sheets_of_games_with_one_position_or_points(tmp_path):
     for game in ("craps", "threes dice=2", "hog target=6 dice=2", "shut-the-box tiles=4"):
         if game == "craps":

@@ -3,111 +3,229 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import ceil, floor, log10
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
-from rollwise.analysis.thumb.frontier import Frontier, find_rules
+from rollwise.analysis.thumb.frontier import Frontier, RuleOfThumb, certified_rule, find_rules
 from rollwise.answer.references import Policies
+from rollwise.derive.chase import Chase
 from rollwise.derive.contest import Duel
 from rollwise.game import Game
 from rollwise.games import create, find
 from rollwise.numbers.printed import rounded_up
-from rollwise.plot.lines import Line, draw_lines
-from rollwise.plot.style import LINE_COLOURS
+from rollwise.plot.notebook import Picture
+from rollwise.plot.style import GREY, LINE_COLOURS, WIDE, Sheet, axis, lettering
+from rollwise.thumb.language import Rule
+
+Clauses = Sequence[Mapping[str, str]]
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "thumb.md"
 PICTURE = ROOT / "docs" / "images" / "thumb.svg"
 PLACE = re.compile(r"(?<=<!-- from docs/generate/thumb.py -->\n).*?(?=<!-- end -->)", re.S)
+TITLE = "What rules of thumb cost, by their integers"
+COLUMNS, PANEL = (3, 1), 180  # panels beside each other, and the height of each
+ASIDE, BELOW = 0.2, 0.3  # what is free between them, as shares of a panel's place
 LEAST = 1e-4  # percentage points, or hundredths of a point, that the picture tells from none
 
 
 class Asked(NamedTuple):
-    """What is looked for: a game, and how many rules are scored."""
+    """What is looked for: a game, how many rules are scored, and rules that people know."""
 
     title: str
     game: Game
     numbers: int
     evaluations: int
+    known: Mapping[str, Clauses] = {}
+
+
+class Found(NamedTuple):
+    """What was found for a game, and what known rules lose."""
+
+    is_score: bool
+    frontier: Frontier
+    known_names: Sequence[str]
+    known: Sequence[RuleOfThumb]
+
+    @property
+    def scale(self) -> int:
+        return 1 if self.is_score else 100
+
+    @property
+    def unit(self) -> str:
+        return "points" if self.is_score else "percentage points"
+
+    @property
+    def most(self) -> int:
+        """The integers of the last rule."""
+        return self.frontier.rules[-1].numbers
+
+    @property
+    def decades(self) -> list[float]:
+        """From which power of ten to which the losses reach, with some room."""
+        losses = [
+            max(self.scale * rule.loss, LEAST) for rule in (*self.frontier.rules, *self.known)
+        ]
+        return [floor(log10(min(losses))) - 0.1, ceil(log10(max(losses))) + 0.1]
 
 
 def asked() -> list[Asked]:
     """The games of the page."""
-    threes, small = create(find("threes"), {}), create(find("threes"), {"dice": "3"})
+    threes = create(find("threes"), {})
+    pace = [
+        {"if": "max(banked, rival) >= 71", "do": "roll"},
+        {"if": "8*turn + banked - rival >= 165", "do": "hold"},
+        {"do": "roll"},
+    ]
+    pig = {"hold at 20": _until("turn >= 20"), "keep pace and end race": pace}
+    two_dice, sticks = create(find("two-dice-pig"), {}), create(find("super-six"), {"sticks": "40"})
+    until_4 = {"throw until four stand in the lid": _until("lid >= 4", "stop", "throw")}
+    hold_at_23 = {"hold at 23": _until("turn >= 23")}
     return [
-        Asked("Pig", create(find("pig"), {}), 5, 2000),
-        Asked("Super Six, 40 sticks", create(find("super-six"), {"sticks": "40"}), 4, 2000),
+        Asked("Pig", create(find("pig"), {}), 5, 2000, pig),
+        Asked("Two-Dice Pig", two_dice, 4, 400, hold_at_23),
+        Asked("Super Six, 40 sticks", sticks, 4, 2000, until_4),
         Asked("Dice blackjack", create(find("dice-blackjack"), {}), 2, 4000),
         Asked("Hog", create(find("hog"), {}), 4, 1000),
         Asked("Threes", threes, 4, 2000),
-        Asked("Threes for two, three dice", Duel(small, "shared"), 4, 400),
+        Asked("Threes, rolling second after a 5", Chase(threes, 5, "draw"), 4, 1000),
+        Asked("Threes for two", Duel(threes, "shared"), 4, 200),
     ]
+
+
+def _until(condition: str, then: str = "hold", otherwise: str = "roll") -> Clauses:
+    return [{"if": condition, "do": then}, {"do": otherwise}]
 
 
 def write() -> None:
     """Look for the rules, and write the page and its picture."""
     found = {}
-    for title, game, numbers, evaluations in asked():
-        policies = Policies.of(game)
-        frontier = find_rules(policies, numbers, evaluations=evaluations, seed=1)
-        found[title] = (policies.graph.is_score, frontier)
-        print(f"rules of thumb: {title}")
+    for one in asked():
+        found[one.title] = look(one)
+        print(f"rules of thumb: {one.title}", flush=True)
     page = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(PLACE.sub(lambda _: tables(found), page), encoding="utf-8")
     _draw(found)
 
 
-def tables(found: Mapping[str, tuple[bool, Frontier]]) -> str:
+def look(one: Asked) -> Found:
+    """The rules of thumb of a game, and what those that people know lose."""
+    policies = Policies.of(one.game)
+    graph = policies.graph
+    frontier = find_rules(policies, one.numbers, evaluations=one.evaluations, seed=1)
+    known = [
+        certified_rule(policies, Rule.read({"rule": clauses}, graph, policies.game))
+        for clauses in one.known.values()
+    ]
+    return Found(graph.is_score, frontier, list(one.known), known)
+
+
+def tables(found: Mapping[str, Found]) -> str:
     """A table for each game."""
     lines = ["\n"]
-    for title, (is_score, frontier) in found.items():
-        scale, unit = (1, "points") if is_score else (100, "percentage points")
-        worst = max(rule.error_bound for rule in frontier.rules)
+    for title, each in found.items():
+        rules = [*each.frontier.rules, *each.known]
+        worst = rounded_up(each.scale * max(rule.error_bound for rule in rules))
         lines.append(
-            f"**{title}**: losses in {unit}, certified ± {rounded_up(scale * worst)}; "
-            f"{frontier.scored:,} rules scored.\n\n| integers | loss | rule |\n|---|---|---|\n"
+            f"**{title}**: losses in {each.unit}, certified ± {worst}; "
+            f"{each.frontier.scored:,} rules scored.\n\n| integers | loss | rule |\n|---|---|---|\n"
         )
-        for rule in frontier.rules:
-            lines.append(f"| {rule.numbers} | {scale * rule.loss:z.4f} | {rule.text} |\n")
+        named = [(rule, rule.text) for rule in each.frontier.rules]
+        named += [
+            (rule, f"*Known: {name}.*")
+            for name, rule in zip(each.known_names, each.known, strict=True)
+        ]
+        for rule, text in named:
+            lines.append(f"| {rule.numbers} | {each.scale * rule.loss:z.4f} | {text} |\n")
         lines.append("\n")
     return "".join(lines)
 
 
-def figure(found: Mapping[str, tuple[bool, Frontier]]) -> go.Figure:
-    """Loss by the number of integers, on a logarithmic scale."""
-    lines = [
-        Line(
-            title + (" (points)" if is_score else ""),
-            [rule.numbers for rule in frontier.rules],
-            [max((1 if is_score else 100) * rule.loss, LEAST) for rule in frontier.rules],
-            LINE_COLOURS[place % len(LINE_COLOURS)],
-            dash="solid" if place < len(LINE_COLOURS) else "dash",
-        )
-        for place, (title, (is_score, frontier)) in enumerate(found.items())
-    ]
-    return draw_lines(
-        lines,
-        title="What rules of thumb cost, by their integers",
-        notes=[
-            "Percentage points of the win probability against optimal play, mean over the seats; "
-            "points where the legend says so. The best rules that were found.",
-            f"What loses less than {LEAST:g} is drawn there.",
+def figure(found: Mapping[str, Found]) -> go.Figure:
+    """A panel for each game: loss by the number of integers, on a logarithmic scale."""
+    picture = Picture()
+    for place, each in enumerate(found.values()):
+        colour = LINE_COLOURS[place % len(LINE_COLOURS)]
+        picture.add_trace(_line(each, each.frontier.rules, place, colour, mode="lines+markers"))
+        if each.known:
+            picture.add_trace(_line(each, each.known, place, GREY, mode="markers"))
+    sheet = Sheet(
+        picture,
+        TITLE,
+        [
+            "Percentage points against optimal play, or points, mean over the seats. Lines: the "
+            "best rules that were found. Grey diamonds: rules that people know. What loses less "
+            f"than {LEAST:g} is drawn there.",
         ],
+        heights=tuple(PANEL * -(-len(found) // columns) for columns in COLUMNS),
         x_title="integers to remember",
-        y_title="loss",
-        log=True,
+        panel_titles=True,
+        left=58,
+        seen=_seen(found),
+    )
+    return sheet.finish(*(_panels(sheet, found, columns) for columns in COLUMNS))
+
+
+def _line(
+    each: Found, rules: Sequence[RuleOfThumb], place: int, colour: str, mode: str
+) -> go.Scatter:
+    return go.Scatter(
+        x=[rule.numbers for rule in rules],
+        y=[max(each.scale * rule.loss, LEAST) for rule in rules],
+        mode=mode,
+        line={"color": colour, "width": 2},
+        marker={"color": colour, "size": 9, "symbol": "circle" if colour != GREY else "diamond"},
+        xaxis=f"x{place + 1}",
+        yaxis=f"y{place + 1}",
+        showlegend=False,
     )
 
 
-def _draw(found: Mapping[str, tuple[bool, Frontier]]) -> None:
+def _panels(sheet: Sheet, found: Mapping[str, Found], columns: int) -> dict[str, Any]:
+    """The axes of the panels, from the left and from above, and their titles."""
+    rows, most = -(-len(found) // columns), max(each.most for each in found.values())
+    width, free = (1 - ASIDE) / columns, BELOW / rows
+    height = (1 - free * (rows - 1)) / rows
+    layout: dict[str, Any] = {}
+    annotations = sheet.axis_titles(0, WIDE)
+    for place, (title, each) in enumerate(found.items()):
+        row, column = divmod(place, columns)
+        left, top = column / columns, 1 - row * (height + free)
+        number = str(place + 1) if place else ""  # as Plotly writes it
+        across, up = [left, left + width], [max(top - height, 0.0), top]
+        layout[f"xaxis{number}"] = axis(
+            domain=across, anchor=f"y{number}", range=[-0.3, most + 0.3], dtick=1
+        )
+        layout[f"yaxis{number}"] = axis(
+            domain=up, anchor=f"x{number}", type="log", range=each.decades, dtick=1, tickformat="~g"
+        )
+        text = f"<b>{title}</b>" + (" (points)" if each.is_score else "")
+        annotations.append(lettering(text, left, top, xanchor="left", yanchor="bottom"))
+    return {**layout, "annotations": annotations}
+
+
+def _seen(found: Mapping[str, Found]) -> str:
+    """What each panel shows, in words."""
+    words = ["A panel for each game: loss (upwards, on a logarithmic scale) by integers (across)."]
+    for title, each in found.items():
+        ends = " to ".join(
+            f"{each.scale * rule.loss:.3g} with {rule.numbers}"
+            for rule in (each.frontier.rules[0], each.frontier.rules[-1])
+        )
+        words.append(f"{title}, in {each.unit}: {ends}.")
+    return " ".join(words)
+
+
+def _draw(found: Mapping[str, Found]) -> None:
     from rollwise.errors import UsageError
     from rollwise.plot.pages import write_figure
 
     try:
-        write_figure(figure(found), PICTURE, "What rules of thumb cost, by their integers", 900)
+        write_figure(figure(found), PICTURE, TITLE, 900)
         print(PICTURE.relative_to(ROOT))
     except UsageError as error:
         print(f"{PICTURE.relative_to(ROOT)} is left as it was: {error}")

@@ -21,14 +21,24 @@ main { max-width: 800px; margin: 0 auto; padding: 0 16px 24px; }
 h1 { margin: 16px 0 0; }
 h2 { margin: 20px 0 4px; font-size: 1.1em; }
 .sub, footer { color: #595959; margin: 0; }
-.rule { border: 2px solid; border-radius: 8px; padding: 8px 20px; font-size: 1.35em; }
+.rule { border: 2px solid; border-radius: 8px; padding: 8px 20px; margin-top: 12px;
+  font-size: 1.35em; }
+.modebar { display: none; }
 .rule p { margin: 6px 0; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: 3px 14px 3px 0; border-bottom: 1px solid #8884; text-align: right;
   vertical-align: top; }
 th:last-child, td:last-child { text-align: left; }
 @media (prefers-color-scheme: dark) { .sub, footer { color: #b0b0b0; } }
+@media print { main { box-sizing: border-box; width: 800px; max-width: none;
+  zoom: var(--fit, 0.87); padding-bottom: 0; } }
 """
+# What is printed is made as small as one side of A4 asks for: 703 by 1032 pixels in its margins.
+FIT = """<script>window.addEventListener("load", async () => {
+  await Promise.all(rollwiseDrawn);
+  const fit = Math.min(0.87, 1010 / document.querySelector("main").scrollHeight);
+  document.documentElement.style.setProperty("--fit", fit);
+});</script>"""
 
 
 def check_sheet(path: Path) -> None:
@@ -95,7 +105,7 @@ def cheat_sheet(policies: Policies, found: Frontier) -> HtmlPage:
         f"<title>{name}</title>\n<style>{STYLE}{SHEET_STYLE}</style>\n{library()}\n</head>\n"
         f"<body>\n<main>\n<h1>{name}</h1>\n<p class='sub'>{html.escape(graph.title)}</p>\n"
         f"{card(policies, found, 'h2')}<footer>{how_found(found)}</footer>\n"
-        "</main>\n</body>\n</html>\n"
+        f"</main>\n{FIT}\n</body>\n</html>\n"
     )
     return HtmlPage(title, page)
 
