@@ -12,7 +12,7 @@ from rollwise.games import find
 from rollwise.machine.switches import jit_disabled
 
 if not jit_disabled():
-    from rollwise.builders.compiled import compiling, disk
+    from rollwise.builders.compiled import adapter, disk
 
 pytestmark = pytest.mark.needs_jit
 
@@ -103,11 +103,11 @@ def test_it_is_tried_once(empty_folder, tmp_path, monkeypatch):
     def again(*arguments):
         raise AssertionError("compiled again")
 
-    scope_of = compiling.scope_of
-    monkeypatch.setattr(compiling, "scope_of", again)
+    scope_of = adapter.scope_of
+    monkeypatch.setattr(adapter, "scope_of", again)
     assert warning_of(place) == first
     moved = place.read_text().replace("import functools", "\nimport functools")
-    monkeypatch.setattr(compiling, "scope_of", scope_of)
+    monkeypatch.setattr(adapter, "scope_of", scope_of)
     place.write_text(moved)
     assert f"line {LINE + 1}" in warning_of(place)
     place.write_text(moved.replace("POINTS.get(s.place, 1)", "1"))

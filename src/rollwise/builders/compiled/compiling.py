@@ -1,7 +1,7 @@
 """Rules, and questions about states, into function pointers that kernels can call.
 
 What was compiled in this process is found again; on disk, see
-`rollwise.builders.compiled.disk`.
+`rollwise.builders.compiled.disk`. Numba is loaded when something is compiled, or found there.
 """
 
 from __future__ import annotations
@@ -13,15 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from rollwise.builders.compiled.adapter import (
-    compile_adapter,
-    compile_expand,
-    kept_adapter,
-    scope_of,
-)
 from rollwise.builders.compiled.adapter_source import question_source, roots_source
 from rollwise.builders.compiled.cache_key import Key
-from rollwise.builders.compiled.disk import compiled_by
 from rollwise.builders.compiled.notes import Note
 from rollwise.builders.compiled.reads import Reads, what_is_read
 from rollwise.builders.compiled.reasons import NotCompilable, reasons_told
@@ -85,6 +78,8 @@ class CompiledRules:
         return rows[: found + 1]
 
     def _list_roots(self, rules: Rules) -> Any:
+        from rollwise.builders.compiled.adapter import compile_adapter, kept_adapter, scope_of
+
         if self._listing is None:
             self._listing = kept_adapter("list_roots", self.key)
         if self._listing is None:
@@ -124,6 +119,8 @@ def compiled_rules(rules: Rules) -> CompiledRules:
     reads = rules.reads
     key = reads.key.text
     if key not in _COMPILED:
+        from rollwise.builders.compiled.adapter import compile_expand, kept_adapter, scope_of
+
         expand = kept_adapter("expand", reads.key)
         if expand is None:
             with _tried_once(reads):
@@ -153,6 +150,8 @@ def compiled_question(
     name = "answer" + "_thrown" * thrown + "_parts" * parts
     key = f"{name} {reads.key.text}"
     if key not in _QUESTIONS:
+        from rollwise.builders.compiled.adapter import compile_adapter, kept_adapter, scope_of
+
         answer = kept_adapter(name, reads.key)
         if answer is None:
             with _tried_once(reads):
@@ -172,6 +171,8 @@ def _tried_once(reads: Reads) -> Iterator[None]:
     NotCompilable
         At once, where it was noted.
     """
+    from rollwise.builders.compiled.disk import compiled_by
+
     note = Note(reads.key_with(reads.lines, compiled_by()), "failed")
     if reason := note.read():
         raise NotCompilable(reason)

@@ -9,8 +9,6 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from numba.core.errors import NumbaError
-
 from rollwise.faults import PASSED_ON, fault_text, is_users, one_line
 
 
@@ -29,12 +27,14 @@ def reasons_told(functions: Iterable[Callable[..., Any]] = ()) -> Iterator[None]
     """
     try:
         yield
-    except NumbaError as error:
-        raise NotCompilable(_reason(error, functions)) from error
     except (*PASSED_ON, OSError):
         raise
-    except Exception as error:  # Numba leaks plain exceptions for some sources
-        line = fault_text(error)
+    except Exception as error:
+        from numba.core.errors import NumbaError
+
+        if isinstance(error, NumbaError):
+            raise NotCompilable(_reason(error, functions)) from error
+        line = fault_text(error)  # Numba leaks plain exceptions for some sources
         raise NotCompilable(_with_remedy([line], line)) from error
 
 
