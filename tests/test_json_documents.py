@@ -234,8 +234,10 @@ def test_numbers_that_json_does_not_know_become_null():
 
 
 if __name__ == "__main__":
+    import os
     import tempfile
 
+    os.environ["ROLLWISE_NO_CACHE"] = "1"  # as in the tests: `cache` then names no folder
     with tempfile.TemporaryDirectory() as name:
         lay_files(Path(name))
         found = {command: outline(printed(command, Path(name))) for command in COMMANDS}

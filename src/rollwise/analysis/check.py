@@ -29,6 +29,7 @@ from rollwise.graph.choices import actions_of, has_choice, outcome_action, outco
 from rollwise.graph.endings import NO_END, describe, settle, staying_actions
 from rollwise.many.equilibrium import equilibrium_on
 from rollwise.many.seats import payoffs_of
+from rollwise.numbers.printed import how_many
 from rollwise.recursion.endless import endless_states
 from rollwise.words import word_faults
 
@@ -127,8 +128,9 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     report.add(
         "ok",
         "rules",
-        f"{_counted(graph)}, {graph.n_actions:,} actions and {graph.n_outcomes:,} "
-        "outcomes: each state has an action, each action an outcome, all weights are in order",
+        f"{_counted(graph)}, {how_many(graph.n_actions, 'action')} and "
+        f"{how_many(graph.n_outcomes, 'outcome')}: each state has an action, each action an "
+        "outcome, all weights are in order",
     )
     if caught:
         report.add("warning", "compiling", str(caught[0].message))
@@ -157,7 +159,7 @@ def _counted(graph: StateGraph) -> str:
     """How many states a graph has, those after a throw apart."""
     after = graph.n_states - graph.n_positions
     more = f", and {after:,} after a throw" if graph.throw_names else ""
-    return f"{graph.n_positions:,} states{more}"
+    return f"{how_many(graph.n_positions, 'state')}{more}"
 
 
 def compare_builders(report: Report, game: Game, graph: StateGraph, max_states: int | None) -> None:

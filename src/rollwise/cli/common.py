@@ -27,7 +27,7 @@ from rollwise.errors import (
 from rollwise.game import Game
 from rollwise.games import create, find
 from rollwise.machine import user_cache
-from rollwise.numbers.printed import certified, chance
+from rollwise.numbers.printed import certified, chance, how_many
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -147,6 +147,11 @@ def refuse(because: str, **given: Any) -> None:
     for name, value in given.items():
         if value is not None and value is not False:
             raise UsageError(f"--{name.rstrip('_').replace('_', '-')} {because}")
+
+
+def sizes_text(document: Mapping[str, Any]) -> str:
+    """How large the graph of an answer is: "3 states, 4 actions, 6 outcomes"."""
+    return ", ".join(how_many(document[f"{one}s"], one) for one in ("state", "action", "outcome"))
 
 
 def about_draws(has_draws: bool) -> str:

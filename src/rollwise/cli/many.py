@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from rollwise.cli import streams
-from rollwise.cli.common import print_json, print_table, read_state, read_throw, refuse
+from rollwise.cli.common import print_json, print_table, read_state, read_throw, refuse, sizes_text
 from rollwise.cli.progress import Progress
 from rollwise.documents.many import (
     advice_of_many_document,
@@ -26,7 +26,7 @@ from rollwise.documents.parts import game_head
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import check_place, write_atomically
 from rollwise.many.seats import has_payoffs
-from rollwise.numbers.printed import column, estimated, in_common, rounded_up
+from rollwise.numbers.printed import column, estimated, how_many, in_common, rounded_up
 
 if TYPE_CHECKING:
     import polars as pl
@@ -114,9 +114,9 @@ def _tell(found: Equilibrium, document: dict[str, Any]) -> None:
         f"{'?' if gain is None else rounded_up(gain)} by another policy (proved)"
     )
     typer.echo(
-        f"  {document['states']:,} states, {document['actions']:,} actions, "
-        f"{document['outcomes']:,} outcomes; {document['components']:,} components, of which "
-        f"{document['mixing_components']:,} mix actions, in {document['mixing_states']:,} states"
+        f"  {sizes_text(document)}; {how_many(document['components'], 'component')}, of which "
+        f"{document['mixing_components']:,} mix actions, in "
+        f"{how_many(document['mixing_states'], 'state')}"
     )
     if found.ties.positions:
         typer.echo(f"  {found.ties.text}")
@@ -131,21 +131,20 @@ def _unsettled_text(found: Equilibrium) -> str:
     where = components.order[components.indptr[list(found.unsettled[:NAMED])]]
     places = "; ".join(found.graph.state_text(int(state)) for state in where)
     n = len(found.unsettled)
-    count = "1 component" if n == 1 else f"{n:,} components"
     ended = "time ended the search: " if found.timed_out else ""
     return (
-        f"{ended}in {count} no equilibrium was found, as at {places}; what is proved holds with "
-        f"them: nobody gains more than {rounded_up(found.deviation_gain)}"
+        f"{ended}in {how_many(n, 'component')} no equilibrium was found, as at {places}; "
+        f"what is proved holds with them: nobody gains more than {rounded_up(found.deviation_gain)}"
     )
 
 
 def _tell_others(others: OtherEquilibria) -> None:
     """What was found besides."""
     n = len(others.others)
-    starts = f"{others.starts:,} other start{'s' if others.starts > 1 else ''}"
+    starts = how_many(others.starts, "other start")
     supports = ""
     if others.components:
-        count = "1 component" if others.components == 1 else f"{others.components:,} components"
+        count = how_many(others.components, "component")
         supports = f", and all supports of opposed decisions in {count}"
     typer.echo(f"  looked for others from {starts} (seed {others.seed}){supports}:")
     if others.unsettled:
@@ -161,7 +160,7 @@ def _tell_others(others: OtherEquilibria) -> None:
             f"{rounded_up(found.deviation_gain)} (proved)"
         )
         place = found.graph.state_text(other.first)
-        where = "1 position" if other.differing == 1 else f"{other.differing:,} positions"
+        where = how_many(other.differing, "position")
         typer.echo(f"      it has other values in {where}, as at {place}")
 
 

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import typer
 
-from rollwise.cli.common import print_json, print_worth
+from rollwise.cli.common import print_json, print_worth, sizes_text
 from rollwise.cli.pools import processes_or
 from rollwise.cli.progress import Progress
 from rollwise.documents.answers import layers_document
 from rollwise.errors import UsageError
 from rollwise.game import Game
+from rollwise.numbers.printed import how_many
 from rollwise.numbers.sizes import in_bytes
 
 
@@ -72,8 +73,7 @@ def print_layers(
             draws=solution.has_draws,
         )
         typer.echo(
-            f"  {document['states']:,} states, {document['actions']:,} actions, "
-            f"{document['outcomes']:,} outcomes in {document['layers']:,} layers, the largest "
+            f"  {sizes_text(document)} in {how_many(document['layers'], 'layer')}, the largest "
             f"graph of {in_bytes(solution.most_bytes)}"
         )
         if solution.keep == START:

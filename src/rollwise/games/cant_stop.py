@@ -185,8 +185,10 @@ class CantStop(Game):
     can, either may be. Then stop and keep the steps, or roll on. A throw that moves no runner
     loses the steps of the turn. Three full `columns` end the game. The score is the number of
     turns. The published game has sides=6 and shortest=3, too many positions for a table. With
-    several `players` who has filled enough columns first wins; a column that one of them has
-    filled is closed to all, and once none is open those who have filled the most share the win.
+    several `players` who has filled enough columns first wins, and a column that one of them has
+    filled is closed to all. Once none is open and nobody has enough, those who have filled the
+    most share the win: a rule of our own, for small boards. On the published one, of eleven
+    columns, three of which win, that can't happen.
     """
 
     heading: ClassVar = "Can't Stop"
@@ -317,7 +319,8 @@ class CantStopForMore(CantStop):
     Throws, runners and lengths of columns are those of Can't Stop. A column that a player has
     filled is closed: nobody climbs it any more, and the steps of the others are taken off. It
     isn't filled before its steps are kept. Where all are full and nobody has enough `columns`,
-    those who have filled the most share the win. The published game has sides=6 and shortest=3.
+    those who have filled the most share the win: a rule of our own, for small boards. The
+    published game has sides=6 and shortest=3, and there it can't happen.
     """
 
     name: ClassVar[str] = "cant-stop"
@@ -448,7 +451,8 @@ class CantStopForTwo(CantStopForMore):
     Throws, runners and lengths of columns are those of Can't Stop. A column that a player has
     filled is closed: nobody climbs it any more, and the steps of the other are taken off. It
     isn't filled before its steps are kept. Where all are full and nobody has enough `columns`,
-    who has filled more wins. The published game has sides=6, shortest=3 and columns=3.
+    who has filled more wins: a rule of our own, for small boards. The published game has
+    sides=6, shortest=3 and columns=3, and there it can't happen.
     """
 
     name: ClassVar[str] = "cant-stop-for-two"

@@ -29,7 +29,7 @@ from rollwise.kernels.ties import bound_ties, check_ties, mark_ties, sweep_ties
 from rollwise.many.component import MARGIN
 from rollwise.many.proving import MOST_SWEEPS as MOST_PROVING
 from rollwise.many.seats import Stakes, tables_of
-from rollwise.numbers.printed import rounded_up
+from rollwise.numbers.printed import how_many, rounded_up
 
 if TYPE_CHECKING:
     from rollwise.many.equilibrium import Equilibrium
@@ -77,7 +77,7 @@ class Ties:
     @property
     def text(self) -> str:
         """What they are and come to from the start, in words."""
-        count = f"{self.positions:,} position{'s' if self.positions > 1 else ''}"
+        count = how_many(self.positions, "position")
         told = f"in {count} several actions are equally good to the mover"
         if self.mattering:
             told += f"; in {self.mattering:,} another seat cares, by up to {self.largest:.6f}"

@@ -32,6 +32,11 @@ class Printed(NamedTuple):
         return f"{self.number} ± {self.bound}"
 
 
+def how_many(n: int, one: str) -> str:
+    """So many things, as in ``"1 state"`` and ``"6,897 states"``."""
+    return f"{n:,} {one}{'' if n == 1 else 's'}"
+
+
 def certified(value: Number, bound: Number, *, sign: bool = False) -> Printed:
     """A number that was proved to be off by at most `bound`.
 

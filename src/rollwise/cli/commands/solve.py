@@ -22,6 +22,7 @@ from rollwise.cli.common import (
     read_game,
     read_mode,
     refuse,
+    sizes_text,
 )
 from rollwise.cli.forms import ChaseOption, Form, TargetOption, TiesOption, as_played
 from rollwise.cli.memory_option import MemoryOption
@@ -355,10 +356,7 @@ def _print(document: dict[str, Any], graph: StateGraph) -> None:
             f"{document['components']:,} components, the largest of "
             f"{document['largest_component']:,} states"
         )
-    typer.echo(
-        f"  {document['states']:,} states, {document['actions']:,} actions, "
-        f"{document['outcomes']:,} outcomes; {components}"
-    )
+    typer.echo(f"  {sizes_text(document)}; {components}")
     spent = ", ".join(f"{name} {spent:.2f} s" for name, spent in document["seconds"].items())
     kept = f"kept from {document['kept_from']}, " if "kept_from" in document else ""
     typer.echo(f"  {document['method']}: {kept}{spent}")
