@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import rollwise
@@ -17,11 +19,15 @@ PICTURE = ROOT / "docs" / "images" / "rivals.svg"
 PLACE = re.compile(r"(?<=<!-- from docs/generate/many.py -->\n).*?(?=<!-- end -->)", re.S)
 TARGETS = {
     2: (5, 10, 15, 20, 30, 50, 100),
-    3: (5, 10, 15, 20, 30, 40),
+    3: (5, 10, 15, 20, 30, 40, 50, 60),
     4: (5, 10, 15, 20),
-    5: (5, 8, 10),
+    5: (5, 8, 10, 12),
 }
+# Too large to be solved for a page: `make test-large` writes down what it finds of them.
+MEASURED = ROOT / "benchmarks" / "large.json"
+LARGE = {(3, 100): "pig-three"}
 SEATS = max(TARGETS)
+UNKNOWN = "?"  # what wasn't written down
 COLUMNS = (
     "players",
     "points",
@@ -40,6 +46,7 @@ def write() -> None:
         for target in targets:
             rows.append(row(rollwise.equilibrium(Pig(target, players=players))))
             print(rows[-1], end="", flush=True)
+        rows += [measured_row(*place) for place in LARGE if place[0] == players]
     page = PAGE.read_text(encoding="utf-8")
     head = f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}\n"
     table = "\n" + head + "".join(rows) + "\n"
@@ -57,15 +64,50 @@ def draw() -> None:
 
 def row(found: Equilibrium) -> str:
     """The figures of a game."""
-    shares = [f"{share:.9f}" for share in found.win_probabilities]
-    cells = [
-        str(found.players),
-        str(found.game.target),  # type: ignore[attr-defined]
-        *shares,
-        *[""] * (SEATS - len(shares)),
-        rounded_up(found.error_bound),
-        rounded_up(found.deviation_gain),
-        f"{found.graph.n_states:,}",
+    return _row(
+        found.players,
+        found.game.target,  # type: ignore[attr-defined]
+        found.win_probabilities,
+        found.error_bound,
+        found.deviation_gain,
+        found.graph.n_states,
         f"{len(found.mixing):,}",
+    )
+
+
+def measured_row(players: int, target: int) -> str:
+    """The figures of a game that was solved by `make test-large`: of all seats, or the first."""
+    found = json.loads(MEASURED.read_text(encoding="utf-8"))[LARGE[players, target]]
+    return _row(
+        players,
+        target,
+        found.get("win_probabilities", [found["value"]]),
+        found.get("error_bound", found["bound"]),
+        found.get("deviation_gain", found["certified"]),
+        found["states"],
+        f"{found['mixing']:,}" if "mixing" in found else UNKNOWN,
+    )
+
+
+def _row(
+    players: int,
+    target: int,
+    worth: Sequence[float],
+    error_bound: float,
+    gain: float,
+    states: int,
+    mixing: str,
+) -> str:
+    shares = [f"{share:.9f}" for share in worth]
+    cells = [
+        str(players),
+        str(target),
+        *shares,
+        *[UNKNOWN] * (players - len(shares)),
+        *[""] * (SEATS - players),
+        rounded_up(error_bound),
+        rounded_up(gain),
+        f"{states:,}",
+        mixing,
     ]
     return f"| {' | '.join(cells)} |\n"
