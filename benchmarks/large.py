@@ -58,15 +58,17 @@ def solved(entry: Entry) -> dict[str, Any]:
     if game.players > 2:
         return seated(game, entry.get("max_states"))
     started = time.perf_counter()
-    solve = rollwise.solve_by_layers if entry.get("by_layer") else rollwise.solve
-    solution = solve(game)
+    if entry.get("by_layer"):
+        solution = rollwise.solve_by_layers(game, keep=entry.get("keep", "all"))
+    else:
+        solution = rollwise.solve(game)
     took = time.perf_counter() - started
     here = solution.find(entry["state"]) if "state" in entry else solution.start
     value, bound = float(solution.values[here]), float(solution.error_bounds[here])
     if not solution.is_score:
         value, bound = (1 + value) / 2, bound / 2 + 2.0**-52
     return {
-        "states": len(solution.states if entry.get("by_layer") else solution.graph.positions),
+        "states": solution.n_states if entry.get("by_layer") else len(solution.graph.positions),
         "value": value,
         "bound": bound,
         "certified": solution.error_bound,
@@ -130,6 +132,8 @@ def title(entry: Entry) -> str:
         words.append(f"--contest --ties {entry['contest']}")
     if entry.get("by_layer"):
         words.append("--by-layer")
+    if "keep" in entry:
+        words.append(f"--keep {entry['keep']}")
     return " ".join(words)
 
 

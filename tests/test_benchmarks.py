@@ -649,6 +649,7 @@ def test_large_answers_are_written_as_they_are_read():
             "target",
             "contest",
             "by_layer",
+            "keep",
             "state",
             "max_states",
         }

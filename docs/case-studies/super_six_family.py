@@ -21,6 +21,8 @@ from rollwise.plot.lines import Line, draw_lines
 from rollwise.plot.style import BLUE, GREY, ORANGE
 from rollwise.simulate.lengths import expected_lengths
 
+WIDE = HERE / "super_six_10000.json"  # what the command printed
+
 TITLE = "The family of Super Six"
 VERSIONS: dict[str, dict[str, Any]] = {
     "as published": {},
@@ -275,12 +277,14 @@ def edge(page: Page) -> None:
         [super_six_edges.json](super_six_edges.json), and agree with {checked} games solved anew
         for this page.
     """)
-    wide = 10_000
+    wide = json.loads(WIDE.read_text(encoding="utf-8"))
+    n = wide["parameters"]["sticks"]
+    value, bound = (wide[name] / 2 * math.sqrt(n) for name in ("value", "error_bound"))
     page.text(f"""
-        Why no more sticks? The values of all layers stay in memory until the last one is solved,
-        and their number grows with the square of the sticks: {wide:,} sticks would need about
-        {kept["gigabytes"] * (wide / most) ** 2:.0f} GB (by that rule, not measured).
-        Edge × √sticks:
+        Who asks for the start alone can have more sticks. `rollwise solve super-six sticks={n}
+        --by-layer --keep start --json` wrote [{WIDE.name}]({WIDE.name}): of {wide["states"]:,}
+        states one layer at a time is in memory, and edge × √sticks is {value:.7f}
+        (certified ± {power(bound)}). Edge × √sticks:
     """)
     even = {n: (value, bound) for n, value, bound in kept["rows"] if n % 2 == 0}
     shown = [n for n in (10, 40, 100, 400, 1000, 2000, 4000) if n in even] + [most]
