@@ -432,7 +432,9 @@ def test_rules_of_thumb_are_printed(tmp_path):
     best = rollwise.equilibrium(Pig(10, 3, players=3)).win_probabilities[0]
     assert best - first == pytest.approx(document["rules"][-1]["losses"][0], abs=1e-11)
     assert "gain against it" in run("thumb", *game, "--evaluations", "10").stdout
-    assert "--out isn't for games of three" in refusal("thumb", *game, "--out", "a.html")
+    refused = refusal("thumb", *game, "--out", "a.html")
+    assert "--out isn't for games of three" in refused
+    assert "rollwise report GAME --rules N" in refused
 
 
 def test_a_rule_is_on_the_report(pig):

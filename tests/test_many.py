@@ -652,3 +652,23 @@ def test_learning_is_printed():
     assert len(document["gains"]) == 3
     assert "seat 3 wins with probability" in printed(*pig)
     assert "--compare isn't for games of three" in refusal(*pig, "--compare")
+    refused = refusal(*pig, "--resume", "kept.npz")
+    assert "begin anew with the same --seed and more --games" in refused
+
+
+def test_games_in_two_parts_are_those_of_one():
+    """So a run with more games of the same seed begins with the same games."""
+    graph = build_seats(Pig(4, players=3))
+    lotteries, counts = graph.lotteries, []
+    for parts in ((700,), (300, 400)):
+        words, totals, visits = stream(1, 0), np.zeros(graph.n_actions), np.zeros(graph.n_actions)
+        for games in parts:
+            learn_games(
+                *(games, words, 10.0, graph.action_indptr, graph.action_lottery),
+                *(graph.outcome_indptr, graph.outcome_state),
+                *(lotteries.indptr, lotteries.chances(), lotteries.over, lotteries.passes),
+                *(payoffs_of(graph), totals, visits),
+            )
+        counts.append((totals, visits))
+    assert np.array_equal(counts[0], counts[1])
+    assert counts[0][1].sum() > 700

@@ -94,7 +94,9 @@ LoadOption = Annotated[
 ]
 
 
-def also_for_many(*takes: str) -> Callable[[Command], Command]:
+def also_for_many(
+    *takes: str, instead: Mapping[str, str] | None = None
+) -> Callable[[Command], Command]:
     """Let a command take games of three or more players too.
 
     The function in `rollwise.cli.many` that is named like the command answers then.
@@ -103,6 +105,8 @@ def also_for_many(*takes: str) -> Callable[[Command], Command]:
     ----------
     *takes : str
         The options that such games have; others are refused.
+    instead : mapping, optional
+        What serves such games in the place of an option that is refused.
     """
 
     def wrap(command: Command) -> Command:
@@ -121,10 +125,11 @@ def also_for_many(*takes: str) -> Callable[[Command], Command]:
                 for name, value in given.items()
                 if name not in known and value != usual[name].default
             }
-            refuse(
-                f"isn't for games of three or more players, such as {game.name}",
-                **dict.fromkeys(others, True),
-            )
+            for name in others:
+                because = f"isn't for games of three or more players, such as {game.name}"
+                if instead is not None and name in instead:
+                    because += f"; {instead[name]}"
+                refuse(because, **{name: True})
             from rollwise.cli import many
 
             getattr(many, command.__name__)(game, **{name: given[name] for name in takes})

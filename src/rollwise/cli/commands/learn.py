@@ -74,7 +74,12 @@ ResumeOption = Annotated[
 
 
 @app.command("learn")
-@also_for_many("games", "explore", "seed", "save", "max_states", "json")
+@also_for_many(
+    *("games", "explore", "seed", "save", "max_states", "json"),
+    instead={
+        "resume": "begin anew with the same --seed and more --games: the first games are the same"
+    },
+)
 def learn(
     game: GameArgument,
     parameters: ParametersArgument = None,

@@ -53,6 +53,7 @@ SaveOption = Annotated[
 @also_for_many(
     *("numbers", "within", "seconds", "evaluations", "seed", "save", "python", "max_states"),
     "json",
+    instead={"out": "`rollwise report GAME --rules N` writes a page with the best of N rules"},
 )
 def thumb(
     game: GameArgument,
