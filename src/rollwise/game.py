@@ -613,6 +613,14 @@ class Game:
         """
         return {}
 
+    def kept_features(self, s: Any, kept: tuple[int, ...]) -> Mapping[str, int]:
+        """The same for dice of a pool that are kept, faces ascending: ``{"pairs": 1}``.
+
+        In a game with a pool of dice this and `action_features` are asked of many positions at
+        once: the fields of `s` are arrays, to be computed with, and not to be branched on.
+        """
+        return {}
+
     def read_play(self, rows: Sequence[Mapping[str, str]]) -> list[tuple[Any, int]]:
         """The states and actions of a play that was written down in the `play_columns`.
 

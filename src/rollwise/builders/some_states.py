@@ -52,7 +52,7 @@ def some_states(
     ------
     RulesError
     """
-    arrays, known = _expanded(rules, np.ascontiguousarray(roots, np.int32))
+    arrays, known = expanded(rules, np.ascontiguousarray(roots, np.int32))
     n, target = len(roots), arrays.outcome_state
     if closed:
         return as_graph(rules, arrays, len(known) - n), known[n:]
@@ -91,7 +91,7 @@ def region(
     while len(frontier):
         if len(known) > most:
             return None
-        arrays, rows = _expanded(rules, np.ascontiguousarray(frontier), FEW_AT_ONCE)
+        arrays, rows = expanded(rules, np.ascontiguousarray(frontier), FEW_AT_ONCE)
         reached = rows[np.unique(arrays.outcome_state[arrays.outcome_state >= 0])]
         new = reached[[bytes(row) not in known for row in reached]]
         frontier = new[~is_end(new)] if len(new) else new
@@ -139,7 +139,7 @@ def _compiled(rules: Rules, roots: NDArray[np.int32]) -> tuple[Arrays, NDArray[n
     return explorer.arrays(), explorer.graph.states[: explorer.n_states]
 
 
-def _expanded(
+def expanded(
     rules: Rules, roots: NDArray[np.int32], few: int = FEW
 ) -> tuple[Arrays, NDArray[np.int32]]:
     """The same by whoever can run the rules."""

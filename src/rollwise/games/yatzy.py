@@ -75,6 +75,46 @@ class Yatzy(ScoreSheet):
         upper = min(s.upper + points(throw, box), 63) if box <= SIXES else s.upper
         yield 1, END if bits.size(filled) == self.boxes else AGAIN, Sheet(filled, upper)
 
+    def is_open(self, s: Sheet, box: int) -> int:
+        """Whether a box is on the sheet and open, 1 or 0; of each position in an array."""
+        return 1 - (s.filled >> box & 1) if box < self.boxes else 0
+
+    def action_features(self, s: Sheet, throw: Throw, box: int) -> dict[str, int]:
+        """Which box it is, and by how much it is beyond three dice of its face."""
+        boxes = {name.replace(" ", "_"): 0 for name in self.action_names[: self.boxes]}
+        boxes[self.action_names[box].replace(" ", "_")] = 1
+        beyond = points(throw, box) - 3 * (box + 1) if box <= SIXES else 0
+        return {**boxes, "beyond": beyond}
+
+    def kept_features(self, s: Sheet, kept: Throw) -> dict[str, int]:
+        """What the dice are good for in open boxes: those of one face, in a row, in pairs."""
+        often = [dice.how_often(kept, face) for face in range(1, 7)]
+        most = max(often)
+        face = max(face for face in range(1, 7) if often[face - 1] == most) if kept else 0
+        alone = most if most == len(kept) else 0  # dice of one face, and no others
+        faces = sum(n > 0 for n in often)
+        pairs = sum(n // 2 * 2 for n in often if n < 4) if faces == 2 else 0
+        in_row = [len(kept) if most <= 1 and not often[other - 1] else 0 for other in (6, 1)]
+        house = sum(min(n, 3) for n in often) if faces == 2 and len(kept) > 2 else 0
+        above = self.is_open(s, face - 1) if alone else 0
+        return {
+            "total": sum(kept),
+            "alike": alone,
+            "above": above * alone,
+            "points_above": above * alone * face,
+            "pair": self.is_open(s, PAIR) * face * (alone >= 2),
+            "three": self.is_open(s, THREE) * face * min(alone, 3),
+            "four": self.is_open(s, FOUR) * face * min(alone, 4),
+            "five": self.is_open(s, YATZY) * max(alone - 1, 0),
+            "low_row": self.is_open(s, SMALL) * in_row[0],
+            "high_row": self.is_open(s, LARGE) * in_row[1],
+            "two_pairs_kept": self.is_open(s, TWO_PAIRS) * (pairs == 4),
+            "house": self.is_open(s, FULL) * house,
+            "low_ready": self.is_open(s, SMALL) * (in_row[0] >= 4),
+            "high_ready": self.is_open(s, LARGE) * (in_row[1] >= 4),
+            "any": self.is_open(s, CHANCE) * sum(kept),
+        }
+
     def reward(self, s: Sheet, throw: Throw, box: int) -> float:
         made = points(throw, box)
         over = box <= SIXES and s.upper < 63 <= s.upper + made

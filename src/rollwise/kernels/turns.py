@@ -89,6 +89,30 @@ class Chances(NamedTuple):
 
 
 @inner_kernel
+def thrown(with_face, value, off):
+    """From what each throw is worth to what is kept, with the other dice yet to fall.
+
+    Parameters
+    ----------
+    with_face
+        Of the pool.
+    value, off : (n_kept,) float64, changed
+        As `pooled` takes them.
+    """
+    n_partial, sides = with_face.shape
+    part = 1.0 / sides
+    for k in range(n_partial - 1, -1, -1):  # one die after the other falls
+        total, size, doubt = 0.0, 0.0, 0.0
+        for face in range(sides):
+            after = with_face[k, face]
+            total += value[after]
+            size += abs(value[after])
+            doubt += off[after]
+        value[k] = total * part
+        off[k] = (doubt + ROUNDING * (sides + 2.0) * size) * part * UP
+
+
+@inner_kernel
 def pooled(pool, value, off, sign, best, best_off):
     """From what each throw is worth at last to what the turn is worth: in the first place.
 
@@ -99,20 +123,10 @@ def pooled(pool, value, off, sign, best, best_off):
         By what is kept: of all dice what each throw is worth; a bound of the error.
     best, best_off : (n_kept,) float64, scratch
     """
-    n_partial, sides = pool.with_face.shape
-    n_kept = pool.without.shape[0]
-    with_face, without = pool.with_face, pool.without
-    part = 1.0 / sides
+    n_partial, n_kept = pool.with_face.shape[0], pool.without.shape[0]
+    without = pool.without
     for left in range(pool.rerolls + 1):
-        for k in range(n_partial - 1, -1, -1):  # one die after the other falls
-            total, size, doubt = 0.0, 0.0, 0.0
-            for face in range(sides):
-                after = with_face[k, face]
-                total += value[after]
-                size += abs(value[after])
-                doubt += off[after]
-            value[k] = total * part
-            off[k] = (doubt + ROUNDING * (sides + 2.0) * size) * part * UP
+        thrown(pool.with_face, value, off)
         if left == pool.rerolls:
             return
         for k in range(n_kept):  # the best that can be kept of it

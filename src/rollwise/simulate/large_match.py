@@ -24,6 +24,7 @@ from rollwise.simulate.turn_by_turn import (
     play_turn_by_turn,
     policy_play,
     random_play,
+    rule_play,
 )
 
 BLOCK = 500  # games that are played at once
@@ -46,7 +47,8 @@ def simulate_large(
     ----------
     game : Game
     policy, against : str
-        ``optimal``, ``random``, or a policy of the rules. `against` as in `rollwise.simulate`.
+        ``optimal``, ``random``, a policy of the rules, or a rule of thumb in a file (``.json``).
+        `against` as in `rollwise.simulate`.
     games : int
         At least 1, or 2 between two policies.
     seed : int, optional
@@ -144,6 +146,8 @@ def _player(
         return best_play(best)
     if name == "random" and name not in game.policies():
         return random_play(game, random)
+    if name.endswith(".json"):
+        return rule_play(game, name)
     return policy_play(game, name, random)
 
 

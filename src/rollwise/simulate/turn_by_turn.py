@@ -20,6 +20,8 @@ from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import actions_of, is_throw, outcomes_of, spans
 from rollwise.graph.policies import chances_of
+from rollwise.thumb.features import Features
+from rollwise.thumb.language import Rule
 
 if TYPE_CHECKING:
     from rollwise.answer.layered import LayeredSolution
@@ -162,6 +164,27 @@ def policy_play(game: Game, name: str, random: np.random.Generator) -> Player:
     return turn
 
 
+def rule_play(game: Game, path: str) -> Player:
+    """Who plays the rule of thumb in a file.
+
+    Raises
+    ------
+    PolicyError
+        It can't be read, or doesn't fit the game.
+    """
+    rules = Rules(game)
+    start = np.array([rules.layout.numbers(rules.start)], np.int32)
+    rule = Rule.load(path, some_states(rules, start)[0], game)
+
+    def turn(rows: NDArray[np.int32]) -> Turn:
+        graph, border = some_states(rules, rows)
+        policy = rule.policy(graph, game, features=Features(graph, game, constant=True))
+        taken = np.flatnonzero(policy.probability)  # one action a state
+        return Turn(graph, border, graph.n_states, lambda states: taken[states])
+
+    return turn
+
+
 def play_turn_by_turn(
     game: Game,
     player: Player,
@@ -175,7 +198,7 @@ def play_turn_by_turn(
     Parameters
     ----------
     player : callable
-        Who moves first: `best_play`, `random_play` or `policy_play`.
+        Who moves first: `best_play`, `random_play`, `policy_play` or `rule_play`.
     seed : int
         Of the dice; what comes of it depends on nothing else, but for the player's own.
     against : callable, optional

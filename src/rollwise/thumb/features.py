@@ -16,14 +16,16 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.builders.rules import Rules
 from rollwise.derive.derived_game import base_actions
 from rollwise.errors import PolicyError
 from rollwise.faults import PASSED_ON, fault_text
 from rollwise.game import Game
-from rollwise.graph import StateGraph
+from rollwise.graph import KEEP, THROW, StateGraph
 from rollwise.graph.choices import fold_outcomes, has_choice
 from rollwise.graph.layout import StateLayout
 from rollwise.graph.naming import NO_THROW
+from rollwise.thumb.pools import filled_features, kept_dice, kept_features
 
 Columns: TypeAlias = dict[str, NDArray[np.int32]]
 MOST = 1 << 20  # in size, of a feature that a rule sheet offers
@@ -31,10 +33,19 @@ MOST = 1 << 20  # in size, of a feature that a rule sheet offers
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """The features of one game, each kind worked out when it is first asked for."""
+    """The features of one game, each kind worked out when it is first asked for.
+
+    Attributes
+    ----------
+    graph : StateGraph
+    game : Game or None
+    constant : bool
+        Whether features of actions are there that never differ, as in a part of a game.
+    """
 
     graph: StateGraph
     game: Game | None = None
+    constant: bool = False
 
     @cached_property
     def states(self) -> Columns:
@@ -44,7 +55,7 @@ class Features:
     @cached_property
     def actions(self) -> Columns:
         """Of each action: (n_actions,) int32 by name."""
-        return action_features(self.graph, self.game)
+        return action_features(self.graph, self.game, constant=self.constant)
 
 
 def state_features(graph: StateGraph, game: Game | None) -> Columns:
@@ -57,10 +68,11 @@ def state_features(graph: StateGraph, game: Game | None) -> Columns:
     return columns
 
 
-def action_features(graph: StateGraph, game: Game | None) -> Columns:
-    """The features of each action: (n_actions,) int32 by name; those that never differ left out.
+def action_features(graph: StateGraph, game: Game | None, *, constant: bool = False) -> Columns:
+    """The features of each action: (n_actions,) int32 by name.
 
-    A game that is made from another has the features of the other's actions, too.
+    Those that never differ are left out, unless `constant` ones are asked for. A game that is made
+    from another has the features of the other's actions, too.
     """
     found = _own_features(graph, game)
     if game is not None and game.base_game is not game:
@@ -68,6 +80,8 @@ def action_features(graph: StateGraph, game: Game | None) -> Columns:
         place = base_actions(graph, inner)
         of_inner = action_features(inner, game.base_game)
         found |= {name: values[place] for name, values in of_inner.items()}
+    if constant:
+        return found
     choice = has_choice(graph)[graph.action_state]
     return {
         name: values for name, values in found.items() if choice.any() and np.ptp(values[choice])
@@ -76,6 +90,8 @@ def action_features(graph: StateGraph, game: Game | None) -> Columns:
 
 def _own_features(graph: StateGraph, game: Game | None) -> Columns:
     found: Columns = {"number": graph.action_label}
+    if game is not None and graph.has_pool:
+        return found | _pool_features(graph, game)
     points = graph.lotteries.reward[graph.action_lottery]
     if np.all(points == np.round(points)) and np.all(np.abs(points) < MOST):
         found["points"] = points.astype(np.int32)
@@ -87,6 +103,53 @@ def _own_features(graph: StateGraph, game: Game | None) -> Columns:
     if game is not None and type(game).action_features is not Game.action_features:
         own = _asked(graph, game, game.action_features, graph.n_actions, of_actions=True)
         found |= {name: values for name, values in own.items() if name not in found}
+    return found
+
+
+def _pool_features(graph: StateGraph, game: Game) -> Columns:
+    """The features of actions in turns with a pool: of what is kept, and after the last throw."""
+    pool = Rules(game).pool
+    if pool is None:
+        return {}
+    n, size = graph.n_positions, graph.turn_states
+    rows = graph.states[:n, : len(graph.field_names)]
+    place = graph.action_state.astype(np.int64) - n
+    of_turn = graph.action_label != THROW
+    position, within = np.divmod(place[of_turn], size)
+    label = graph.action_label[of_turn].astype(np.int64)
+    kept = label >= KEEP
+    every = kept_dice(pool)
+    codes = np.array([KEEP + pool.code(dice) for dice in every])
+    order = np.argsort(codes)
+    at_kept = order[np.searchsorted(codes, label[kept], sorter=order)]
+    labels = np.unique(label[~kept])
+    throw = within[~kept] - (size - len(pool.throws))
+    at_filled = throw * len(labels) + np.searchsorted(labels, label[~kept])
+    numbers = label.astype(np.int32)
+    numbers[kept] = np.array([len(dice) for dice in every], np.int32)[at_kept]
+    found: Columns = {"number": _in_place(numbers, of_turn)}
+    points = graph.lotteries.reward[graph.action_lottery]
+    if np.all(points == np.round(points)) and np.all(np.abs(points) < MOST):
+        found["points"] = points.astype(np.int32)
+    asked = (
+        (kept, at_kept, kept_features(game, pool, rows, graph.field_names)),
+        (~kept, at_filled, filled_features(game, pool, labels.tolist(), rows, graph.field_names)),
+    )
+    for here, case, (group, tables) in asked:
+        for name, table in tables.items():
+            values = np.zeros(len(label), np.int32)
+            values[here] = table[group[position[here]], case]
+            known = found.get(name)
+            if name not in ("number", "points"):
+                values = _in_place(values, of_turn)
+                found[name] = values if known is None else known + values
+    return found
+
+
+def _in_place(values: NDArray[np.int32], where: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Numbers where they belong, and 0 elsewhere."""
+    found = np.zeros(len(where), np.int32)
+    found[where] = values
     return found
 
 

@@ -81,6 +81,24 @@ class Frontier:
     timed_out: bool
 
 
+def check_limits(
+    numbers: int, within: float | None, seconds: float, evaluations: int | None
+) -> None:
+    """Refuse limits of a search that are out of range.
+
+    Raises
+    ------
+    UsageError
+    """
+    for name, number in (("numbers", numbers), ("evaluations", evaluations)):
+        if number is not None and number < 1:
+            raise UsageError(f"{name} is {number}; it must be at least 1")
+    if not seconds > 0:
+        raise UsageError(f"seconds is {seconds}; it must be more than 0")
+    if within is not None and not within >= 0:
+        raise UsageError(f"within is {within}; it can't be less than 0")
+
+
 def find_rules(
     game: Subject,
     numbers: int = NUMBERS,
@@ -120,13 +138,7 @@ def find_rules(
     UsageError
         The game has no choices; a number is out of range.
     """
-    for name, number in (("numbers", numbers), ("evaluations", evaluations)):
-        if number is not None and number < 1:
-            raise UsageError(f"{name} is {number}; it must be at least 1")
-    if not seconds > 0:
-        raise UsageError(f"seconds is {seconds}; it must be more than 0")
-    if within is not None and not within >= 0:
-        raise UsageError(f"within is {within}; it can't be less than 0")
+    check_limits(numbers, within, seconds, evaluations)
     policies = Policies.of(game)
     if progress is not None:
         progress("solving", 0, None)

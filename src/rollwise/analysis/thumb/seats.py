@@ -133,7 +133,7 @@ def find_seats_rules(
         seconds=seconds,
         evaluations=evaluations,
         seed=seed,
-        features=_InADrawnSeat(drawn, None, whole),
+        features=_InADrawnSeat(drawn, whole=whole),
         progress=progress,
     )
     rules = tuple(_certified(found, rule, whole) for rule in search.rules)

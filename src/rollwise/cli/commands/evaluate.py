@@ -47,6 +47,7 @@ from rollwise.numbers.printed import chances, column, in_common
 
 if TYPE_CHECKING:
     from rollwise.answer.evaluation import Evaluation
+    from rollwise.game import Game
     from rollwise.graph import StateGraph
 
 THETA, ORDER = 1e-10, "reversed"
@@ -113,18 +114,17 @@ def evaluate(
     from rollwise.methods.result import Status
 
     told = {"history": history, "print_sweeps": print_sweeps or None}
-    method, options = _options(
-        method, told, theta=theta, order=order, max_sweeps=max_sweeps, time_limit=time_limit
-    )
+    iterative = {"theta": theta, "order": order, "max_sweeps": max_sweeps, "time_limit": time_limit}
+    method, options = _options(method, told, **iterative)
     if print_sweeps:
         options["on_sweep"] = printing_sweeps(json)
     check_history_path(history)
-    chosen = as_played(
-        read_game(game, parameters),
-        Form(chase, target, contest, ties, with_score),
-        need_target=True,
-    )
+    form = Form(chase, target, contest, ties, with_score)
+    chosen = as_played(read_game(game, parameters), form, need_target=True)
     position = None if state is None else read_state(state)
+    if method == "exact" and _is_scored_by_layers(chosen, policy, max_states):
+        refuse("needs a graph, and the game is too large for one", against=against, state=state)
+        return _by_layers(chosen, policy, json=json)
     with Progress() as progress:
         try:
             policies = kept.policies(chosen, max_states=max_states, progress=progress)
@@ -147,11 +147,11 @@ def evaluate(
     if history is not None:
         write_history(history, found.history)
     finished = found.status is Status.CONVERGED
-    # so many sweeps and no more were asked for, and not a threshold
-    iterate = found.status is Status.SWEEP_LIMIT and max_sweeps is not None and theta is None
     # against itself an optimal policy has the value of the game, whichever it is
     resting = None if theirs is None else ties_in_play(graph, mine, theirs, start=s)
     document = evaluation_document(graph, found, s, resting)
+    # so many sweeps and no more were asked for, and not a threshold
+    iterate = found.status is Status.SWEEP_LIMIT and max_sweeps is not None and theta is None
     if json:
         print_json(document)
     elif finished:
@@ -162,6 +162,36 @@ def evaluate(
     if not (finished or iterate):
         _tell_unfinished(found)
         raise typer.Exit(1)
+
+
+def _is_scored_by_layers(game: Game, policy: str, max_states: int | None) -> bool:
+    """Whether a rule of thumb is worked out turn by turn, since the game is too large."""
+    from rollwise.analysis.thumb.turns import has_turns
+    from rollwise.answer import kept
+
+    if max_states is not None or not policy.endswith(".json") or not has_turns(game):
+        return False
+    try:
+        with Progress() as progress:
+            if kept.large(game) is None:
+                kept.build(game, progress=progress)
+                return False
+    except TooManyStates:
+        pass
+    return True
+
+
+def _by_layers(game: Game, path: str, *, json: bool) -> None:
+    """What a rule of thumb of a large game is worth from the start."""
+    from rollwise.analysis.thumb.turns import evaluate_rule
+
+    with Progress() as progress:
+        found, graph = evaluate_rule(game, path, progress=progress)
+    document = evaluation_document(graph, found, 0, None)
+    if json:
+        print_json(document)
+    else:
+        _print(document, graph)
 
 
 def _options(

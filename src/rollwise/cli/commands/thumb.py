@@ -32,11 +32,12 @@ from rollwise.cli.forms import (
 )
 from rollwise.cli.progress import Progress
 from rollwise.documents.thumb import thumb_document
-from rollwise.errors import UsageError
+from rollwise.errors import TooManyStates, UsageError
 
 if TYPE_CHECKING:
     from rollwise.analysis.thumb.frontier import Frontier, RuleOfThumb
     from rollwise.answer.references import Policies
+    from rollwise.game import Game
     from rollwise.graph import StateGraph
 
 SECONDS, NUMBERS, SEED = 30.0, 4, 1
@@ -93,6 +94,7 @@ def thumb(
 ) -> None:
     """Find rules that people can remember, and what each costs against optimal play."""
     from rollwise.analysis.thumb.frontier import find_rules
+    from rollwise.analysis.thumb.turn_search import find_turn_rules
     from rollwise.answer import kept
     from rollwise.thumb.python_source import python_source
 
@@ -102,18 +104,21 @@ def thumb(
     chosen = as_played(
         read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
     )
+    limits: dict[str, Any] = {
+        "within": within,
+        "seconds": SECONDS if seconds is None else seconds,
+        "evaluations": evaluations,
+        "seed": seed,
+    }
     with in_one_graph("thumb"), Progress() as progress:
-        policies = kept.policies(chosen, max_states=max_states, progress=progress)
-        found = find_rules(
-            policies,
-            numbers,
-            within=within,
-            seconds=SECONDS if seconds is None else seconds,
-            evaluations=evaluations,
-            seed=seed,
-            progress=progress,
-        )
-    graph = policies.graph
+        policies = _policies(chosen, max_states, progress)
+        if policies is None:
+            refuse("needs all positions at once, and these are too many", out=out)
+            answer = kept.solve_by_layers(chosen, progress=progress)
+            found, graph = find_turn_rules(chosen, answer, numbers, progress=progress, **limits)
+        else:
+            graph = policies.graph
+            found = find_rules(policies, numbers, progress=progress, **limits)
     written = [*write_rule(graph, found.rules, save), *_write(policies, found, out)]
     if json:
         print_json(thumb_document(graph, found))
@@ -127,6 +132,22 @@ def thumb(
     if found.stopped:
         typer.echo("rollwise: stopped; these are the rules found so far", err=True)
         raise typer.Exit(130)
+
+
+def _policies(game: Game, max_states: int | None, progress: Progress) -> Policies | None:
+    """The policies of a game; None where it is too large for one graph, and goes turn by turn."""
+    from rollwise.analysis.thumb.turns import has_turns
+    from rollwise.answer import kept
+
+    by_turns = max_states is None and has_turns(game)
+    if by_turns and kept.large(game) is not None:
+        return None
+    try:
+        return kept.policies(game, max_states=max_states, progress=progress)
+    except TooManyStates:
+        if not by_turns:
+            raise
+        return None
 
 
 def _check(seed: int, save: Path | None, out: Path | None, *, python: bool, json: bool) -> None:
@@ -157,9 +178,9 @@ def write_rule(graph: StateGraph, rules: Sequence[RuleOfThumb], save: Path | Non
     return [f"Saved to {save}."]
 
 
-def _write(policies: Policies, found: Frontier, out: Path | None) -> list[str]:
+def _write(policies: Policies | None, found: Frontier, out: Path | None) -> list[str]:
     """Write the sheet that was asked for; what to say of it."""
-    if out is None or not found.rules:
+    if out is None or policies is None or not found.rules:
         return []
     from rollwise.report.cheat_sheet import write_sheet
 

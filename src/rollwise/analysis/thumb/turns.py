@@ -1,0 +1,381 @@
+"""Rules of thumb in games with a pool of dice: what they say of many positions, and what it costs.
+
+No graph is needed. What a rule keeps and what it fills are worked out for all positions together
+that are alike in what it looks at; then one pass over the layers of the game finds what the rule is
+worth, with a bound of each error (`rollwise.kernels.turn_rules`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.answer.evaluation import Evaluation
+from rollwise.answer.turns import pool_tables
+from rollwise.builders.arrays import Arrays, lotteries_of
+from rollwise.builders.by_layer import Layer, Turns, find_layers
+from rollwise.builders.rules import Rules
+from rollwise.builders.some_states import some_states
+from rollwise.dice import Pool
+from rollwise.errors import UsageError
+from rollwise.game import Game
+from rollwise.graph import KEEP, ROLLS_LEFT, StateGraph
+from rollwise.kernels.turn_rules import Says, follow_turns, most_kept, throw_turns
+from rollwise.kernels.turns import Chances
+from rollwise.methods.result import Status
+from rollwise.thumb.language import Form, Preference, Rule
+from rollwise.thumb.pools import Asked, filled_features, kept_dice, kept_features
+
+LEVEL = 1 << 20  # more than twice what a form comes to, in games with a pool
+MOST_LEVELS = 3  # of preferences, one behind the other
+POINTS, NUMBER = "points", "number"  # features that no rule sheet is asked for
+CORES = 2
+
+Floats = NDArray[np.float64]
+Chain = tuple["int | Preference", ...]
+
+
+class Parts(NamedTuple):
+    """The parts of each throw that can be kept, as numbers, the largest first."""
+
+    indptr: NDArray[np.int32]
+    part: NDArray[np.int32]
+
+
+@lru_cache(8)
+def parts_of(pool: Pool) -> Parts:
+    """What can be kept of each throw, in the order of the actions."""
+    number = {kept: k for k, kept in enumerate(kept_dice(pool))}
+    found = [[number[part] for part in pool.kept_from(throw)] for _, throw in pool.throws]
+    indptr = np.cumsum([0, *map(len, found)], dtype=np.int32)
+    return Parts(indptr, np.array([k for parts in found for k in parts], np.int32))
+
+
+class TurnPositions:
+    """Some positions of a game with a pool, and what can be done at the end of their turns.
+
+    Parameters
+    ----------
+    rules : Rules
+    arrays : Arrays
+        Of these positions; next states are numbers among some values.
+    rows : (n, n_fields) int32
+
+    Raises
+    ------
+    UsageError
+        The game has no pool.
+    """
+
+    def __init__(self, rules: Rules, arrays: Arrays, rows: NDArray[np.int32]) -> None:
+        assert arrays.throws is not None
+        assert rules.pool is not None
+        self._rules, self._pool, self.rows = rules, rules.pool, rows
+        lotteries = lotteries_of(arrays)
+        self._reward = lotteries.reward
+        self._labels, label = np.unique(arrays.action_label, return_inverse=True)
+        self._turns = (
+            len(rows),
+            arrays.throws.situation_indptr,
+            arrays.action_indptr,
+            label.reshape(-1).astype(np.int32),
+            arrays.action_lottery,
+            arrays.outcome_indptr,
+            arrays.outcome_state,
+            Chances(
+                lotteries.reward,
+                lotteries.indptr,
+                lotteries.chances(),
+                lotteries.payoff,
+                np.where(lotteries.passes, -1.0, 1.0),
+            ),
+            pool_tables(rules.pool),
+        )
+
+    def values(self, says: Says, values: Floats, bounds: Floats) -> tuple[Floats, Floats]:
+        """What the positions are worth by a rule, and bounds of the errors: (n,) float64.
+
+        Parameters
+        ----------
+        values, bounds : (n_known,) float64
+            Of next states, by their numbers.
+        """
+        found, off = np.empty(len(self.rows)), np.empty(len(self.rows))
+        follow_turns(*self._turns, says, values, bounds, found, off)
+        return found, off
+
+    def played(self, says: Says, words: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """The next position of each, after a turn by a rule: (n,) int32, negative at the end."""
+        after = np.empty(len(self.rows), np.int32)
+        throw_turns(*self._turns, says, words, after)
+        return after
+
+    def says(self, rule: Rule) -> Says:
+        """What a rule says of the positions.
+
+        Raises
+        ------
+        UsageError
+            It looks at what can't be looked at in so large a game.
+        """
+        return Says(*self.kept_by(rule), *self.filled_by(rule))
+
+    def kept_by(self, rule: Rule) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """What a rule keeps: the first two parts of what it `says`."""
+        chains, chain = self._chains(rule)
+        return self._keeps(chains, chain[:, 1:])
+
+    def filled_by(
+        self, rule: Rule
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+        """What a rule does after the last throw: the other parts."""
+        chains, chain = self._chains(rule)
+        return self._fills(chains, chain[:, 0])
+
+    # -- what is asked of the rule sheet
+
+    @cached_property
+    def kept(self) -> Asked:
+        """The features of all that can be kept."""
+        return kept_features(self._rules.game, self._pool, self.rows, self._rules.field_names)
+
+    @cached_property
+    def filled(self) -> Asked:
+        """The features of all that can be done after the last throw."""
+        labels = self._labels.tolist()
+        names = self._rules.field_names
+        return filled_features(self._rules.game, self._pool, labels, self.rows, names)
+
+    # -- which clauses hold
+
+    def _chains(self, rule: Rule) -> tuple[list[Chain], NDArray[np.int64]]:
+        """What is to be done in each position: deeds of which the first that can be is done.
+
+        Returns
+        -------
+        chains : list of tuple of deeds
+        chain : (n, rerolls + 1) int64
+            By the rolls left.
+        """
+        n, rerolls = len(self.rows), self._pool.rerolls
+        parameters = self._rules.game.parameters
+        columns = {name: self.rows[:, k] for k, name in enumerate(self._rules.field_names)}
+        holds = np.ones((n, rerolls + 1, len(rule.clauses)), np.bool_)
+        for number, clause in enumerate(rule.clauses):
+            if clause.condition is None:
+                continue
+            used = {f for _, f in clause.condition.form.terms}
+            for name in {name for f in used for name in (f.first, f.second) if name}:
+                if name not in columns and name != ROLLS_LEFT:
+                    raise UsageError(
+                        f"{self._rules.game.name} is too large for a rule of thumb whose clauses "
+                        f"look at {name!r}: they may look at {', '.join([*columns, ROLLS_LEFT])}, "
+                        "and prefer actions by any feature"
+                    )
+            for left in range(rerolls + 1):
+                seen = {**columns, ROLLS_LEFT: np.full(n, left, np.int32)}
+                holds[:, left, number] = clause.condition.holds(seen, parameters)
+        cases, chain = np.unique(holds.reshape(-1, holds.shape[2]), axis=0, return_inverse=True)
+        chains = [_chain_of(rule, case) for case in cases]
+        return chains, chain.reshape(n, rerolls + 1)
+
+    def _keeps(
+        self, chains: list[Chain], chain: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """What is kept of each throw, by groups of positions."""
+        indptr, part = parts_of(self._pool)
+        different, first, group = _groups(np.column_stack([self.kept.group, chain]))
+        keep = np.zeros((len(first), chain.shape[1], len(indptr) - 1), np.int32)
+        for number in np.unique(different[:, 1:]).tolist():
+            scores, _ = self._scores(
+                chains[number], self.kept.tables, self._kept_labels, self._kept_numbers
+            )
+            found = np.empty((len(scores), len(indptr) - 1), np.int32)
+            most_kept(scores, indptr, part, found)
+            for left in range(chain.shape[1]):
+                here = np.flatnonzero(different[:, 1 + left] == number)
+                keep[here, left] = found[different[here, 0] % len(scores)]
+        return group, keep
+
+    def _fills(
+        self, chains: list[Chain], chain: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+        """What actions have after the last throw, by groups of positions."""
+        n_throws, n_labels = len(self._pool.throws), len(self._labels)
+        different, first, group = _groups(np.column_stack([self.filled.group, chain]))
+        fill = np.zeros((len(first), n_throws, n_labels), np.int64)
+        points = np.zeros(len(first), np.int64)
+        labels = np.tile(self._labels.astype(np.int64), n_throws)
+        for number in np.unique(different[:, 1]).tolist():
+            here = np.flatnonzero(different[:, 1] == number)
+            scores, before = self._scores(chains[number], self.filled.tables, labels, labels)
+            fill[here] = scores[different[here, 0] % len(scores)].reshape(-1, n_throws, n_labels)
+            points[here] = before
+        return group, fill, points
+
+    @cached_property
+    def _kept_numbers(self) -> NDArray[np.int64]:
+        return np.array([len(kept) for kept in kept_dice(self._pool)], np.int64)
+
+    @cached_property
+    def _kept_labels(self) -> NDArray[np.int64]:
+        pool = self._pool
+        return np.array([KEEP + pool.code(kept) for kept in kept_dice(pool)], np.int64)
+
+    def _scores(
+        self,
+        chain: Chain,
+        tables: Mapping[str, NDArray[np.int32]],
+        labels: NDArray[np.int64],
+        numbers: NDArray[np.int64],
+    ) -> tuple[NDArray[np.int64], int]:
+        """How much each case has of what is preferred, and the number before its points."""
+        levels = list[tuple[NDArray[np.int64], int]]()
+        for deed in chain:
+            if isinstance(deed, Preference):
+                levels += [self._worth(form, tables, numbers) for form in deed.forms]
+            else:
+                levels.append(((labels == deed).astype(np.int64)[None], 0))
+        if len(levels) > MOST_LEVELS:
+            raise UsageError(
+                f"{self._rules.game.name} is too large for a rule of thumb with more than "
+                f"{MOST_LEVELS} preferences behind each other"
+            )
+        total, points = np.zeros((1, len(numbers)), np.int64), 0
+        for worth, before in levels:
+            total, points = total * LEVEL + worth, points * LEVEL + before
+        return total, points
+
+    def _worth(
+        self,
+        form: Form,
+        tables: Mapping[str, NDArray[np.int32]],
+        numbers: NDArray[np.int64],
+    ) -> tuple[NDArray[np.int64], int]:
+        """How much each case has of a form; the number before its points apart."""
+        total, points = np.zeros((1, len(numbers)), np.int64), 0
+        for number, feature in form.terms:
+            if feature.first == POINTS and not feature.pair:
+                points = number
+                continue
+            if {feature.first, feature.second} & {POINTS}:
+                raise UsageError(
+                    f"{self._rules.game.name} is too large for a rule of thumb with "
+                    f"{feature.text}: points stand alone"
+                )
+            known: dict[str, NDArray[np.int32]] = {NUMBER: numbers[None].astype(np.int32), **tables}
+            nothing = np.zeros((1, len(numbers)), np.int32)
+            columns = {name: known.get(name, nothing) for name in (feature.first, feature.second)}
+            total = total + number * feature.values(columns).astype(np.int64)
+        most = np.abs(total).max(initial=0) + abs(points) * np.abs(self._reward).max(initial=0)
+        if most >= LEVEL // 2:
+            raise UsageError(
+                f"{self._rules.game.name}: {form.text} is up to {most:,.0f} in size; in so large a "
+                f"game a preference must stay below {LEVEL // 2:,}"
+            )
+        return total, points
+
+
+def _chain_of(rule: Rule, holds: NDArray[np.bool_]) -> Chain:
+    """The deeds of the clauses that hold, up to the first that can always be done."""
+    found = list[int | Preference]()
+    for clause, here in zip(rule.clauses, holds, strict=True):
+        if here:
+            found.append(clause.deed)
+            if isinstance(clause.deed, Preference):
+                break
+    return tuple(found)
+
+
+def _groups(
+    keys: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+    """Different rows, where each stands first, and which one each row is."""
+    different, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    return different, first, group.reshape(-1).astype(np.int32)
+
+
+def one_position(game: Game) -> StateGraph:
+    """The turn of the start, as a graph: what rules of thumb of a large game are read by."""
+    rules = Rules(game)
+    start = np.array([rules.layout.numbers(rules.start)], np.int32)
+    graph, _ = some_states(rules, start)
+    return graph
+
+
+def has_turns(game: Game) -> bool:
+    """Whether rules of thumb of a game can be scored without its graph."""
+    return game.players == 1 and game.base_game is game and Rules(game).pool is not None
+
+
+def worth_by_layers(
+    game: Game,
+    rules_of_thumb: Sequence[Rule],
+    *,
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> list[tuple[float, float]]:
+    """What some rules score from the start, and bounds of the errors, in one pass over the game.
+
+    Raises
+    ------
+    UsageError
+        A turn of the game can lead back to its layer; a rule looks at what it can't.
+    """
+    layers = find_layers(game, progress=progress)
+    n = len(layers.states)
+    values = [np.zeros(n) for _ in rules_of_thumb]
+    bounds = [np.zeros(n) for _ in rules_of_thumb]
+    with ThreadPoolExecutor(CORES) as threads:
+        for piece in layers.last_first():
+            if isinstance(piece, Layer):
+                raise UsageError(f"{game.name}: a turn can lead back to positions of its layer")
+            begin, end = piece.begin, piece.end
+            here = TurnPositions(layers.rules, piece.arrays, layers.states[begin:end])
+
+            def follow(number: int, here: TurnPositions = here, piece: Turns = piece) -> None:
+                values[number][piece.begin : piece.end], bounds[number][piece.begin : piece.end] = (
+                    here.values(
+                        here.says(rules_of_thumb[number]),
+                        values[number][piece.border],
+                        bounds[number][piece.border],
+                    )
+                )
+
+            list(threads.map(follow, range(len(rules_of_thumb))))
+            if progress is not None:
+                progress("scoring rules", n - begin, n)
+    start = layers.start
+    return [(float(v[start]), float(b[start])) for v, b in zip(values, bounds, strict=True)]
+
+
+def evaluate_rule(
+    game: Game,
+    path: str,
+    *,
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> tuple[Evaluation, StateGraph]:
+    """What the rule of thumb in a file is worth from the start, which is state 0 of the graph.
+
+    Raises
+    ------
+    PolicyError
+        It can't be read, or doesn't fit the game.
+    UsageError
+        It looks at what can't be looked at in so large a game.
+    """
+    graph = one_position(game)
+    rule = Rule.load(path, graph, game)
+    ((value, bound),) = worth_by_layers(game, [rule], progress=progress)
+    name = Path(path).name
+    values, bounds = (np.full(graph.n_states, np.nan) for _ in range(2))
+    values[0], bounds[0] = value, bound
+    return Evaluation(
+        *(name, name, values, values, bounds, bounds, "exact", Status.CONVERGED, 0),
+        is_score=True,
+    ), graph

@@ -1,0 +1,118 @@
+"""Rules of thumb of games with a pool of dice, scored turn by turn: in Yatzy with few boxes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from cli_runner import output, refusal
+
+from rollwise.analysis.thumb.turn_search import find_turn_rules
+from rollwise.analysis.thumb.turns import worth_by_layers
+from rollwise.answer.evaluation import evaluate
+from rollwise.answer.layered import solve_by_layers
+from rollwise.answer.references import Policies
+from rollwise.errors import PolicyError, UsageError
+from rollwise.games.yatzy import Yatzy
+from rollwise.simulate.large_match import simulate_large
+from rollwise.thumb.features import Features
+from rollwise.thumb.language import Rule
+
+
+def test_turns_with_a_pool_are_scored_without_a_graph():
+    """What a rule is worth turn by turn is what the graph says, whatever it looks at."""
+    game = Yatzy(boxes=4)
+    policies = Policies.of(game)
+    documents = [
+        [{"most": ["number"]}],
+        [{"if": "rolls_left >= 1", "most": ["3*alike + above - total"]}, {"most": ["points"]}],
+        [
+            {"if": "rolls_left >= 2", "most": ["number - 2*points_above", "total"]},
+            {"if": "upper >= 6", "do": "threes"},
+            {"if": "rolls_left <= 0", "most": ["beyond - 2*ones", "points"]},
+            {"most": ["above"]},
+        ],
+    ]
+    rules = [Rule.read({"rule": rule}, policies.graph, game) for rule in documents]
+    found = worth_by_layers(game, rules)
+    for rule, (worth, bound) in zip(rules, found, strict=True):
+        known = evaluate(policies, rule.policy(policies.graph, game), starts=[0])
+        assert worth == pytest.approx(known.values[0], abs=bound + known.bounds[0])
+        assert bound < 1e-11
+    assert len({round(worth, 6) for worth, _ in found}) == 3
+
+
+def test_rules_are_found_turn_by_turn(tmp_path):
+    """Each is certified, and what is found loses little: by the graph, and by games."""
+    game = Yatzy(boxes=3)
+    answer = solve_by_layers(game)
+    found, graph = find_turn_rules(game, answer, 6, evaluations=300)
+    again, _ = find_turn_rules(game, answer, 6, evaluations=300)
+    assert [rule.rule for rule in found.rules] == [rule.rule for rule in again.rules]
+    losses = [rule.loss for rule in found.rules]
+    assert losses == sorted(losses, reverse=True)
+    assert [rule.numbers for rule in found.rules] == sorted(rule.numbers for rule in found.rules)
+    assert losses[-1] < 0.6
+    policies = Policies.of(game)
+    last = found.rules[-1]
+    assert last.numbers <= 6
+    assert found.scored > 100
+    known = evaluate(policies, last.rule.policy(policies.graph, game), starts=[0])
+    assert answer.value - last.loss == pytest.approx(known.values[0], abs=1e-10)
+    path = tmp_path / "rule.json"
+    path.write_text(json.dumps(last.rule.document(graph)))
+    match = simulate_large(game, str(path), games=2000, seed=1, answer=lambda: answer)
+    score = match.sides[0].score
+    assert abs(score.mean - known.values[0]) < 5 * score.standard_error
+
+
+def test_features_of_a_pool_that_are_wrong():
+    class Branching(Yatzy):
+        def kept_features(self, s, kept):
+            return {"early": 1 if s.upper < 10 else 0}
+
+    class Text(Yatzy):
+        def kept_features(self, s, kept):
+            return {"early": "yes"}
+
+    class Field(Yatzy):
+        def kept_features(self, s, kept):
+            return {"early": s.uper}
+
+    for wrong, said in (
+        (Branching, "at once"),
+        (Text, "whole numbers"),
+        (Field, "no field 'uper'"),
+    ):
+        game = wrong(boxes=2)
+        with pytest.raises(PolicyError, match=said):
+            Features(Policies.of(game).graph, game).actions  # noqa: B018
+
+
+def test_what_a_large_game_refuses():
+    game = Yatzy(boxes=2)
+    graph = Policies.of(game).graph
+    for clause, said in (
+        ({"if": "throw.0 >= 2", "most": ["points"]}, "whose clauses look at"),
+        ({"most": ["400000*total + alike"]}, "must stay below"),
+        ({"most": ["total", "above", "alike", "number"]}, "more than 3 preferences"),
+    ):
+        rule = Rule.read({"rule": [clause]}, graph, game)
+        with pytest.raises(UsageError, match=said):
+            worth_by_layers(game, [rule])
+
+
+@pytest.mark.large
+def test_large_games_with_a_pool(tmp_path):
+    asked = "thumb yatzy boxes=8 --numbers 6 --evaluations 500 --json --save six.json"
+    document = json.loads(output(*asked.split(), cwd=tmp_path))
+    last = document["rules"][-1]
+    assert last["loss"] < 10
+    assert last["error_bound"] < 1e-10
+    worth = json.loads(
+        output("evaluate", "yatzy", "boxes=8", "--policy", "six.json", "--json", cwd=tmp_path)
+    )
+    best = solve_by_layers(Yatzy(boxes=8)).value
+    assert best - worth["value"] == pytest.approx(last["loss"], abs=1e-9)
+    said = refusal("evaluate", "yatzy", "boxes=8", "--policy", str(tmp_path / "none.json"))
+    assert "there is no file" in said
