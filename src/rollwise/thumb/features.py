@@ -136,13 +136,10 @@ def _pool_features(graph: StateGraph, game: Game) -> Columns:
         (~kept, at_filled, filled_features(game, pool, labels.tolist(), rows, graph.field_names)),
     )
     for here, case, (group, tables) in asked:
-        for name, table in tables.items():
+        for name in [name for name in tables if name not in ("number", "points")]:
             values = np.zeros(len(label), np.int32)
-            values[here] = table[group[position[here]], case]
-            known = found.get(name)
-            if name not in ("number", "points"):
-                values = _in_place(values, of_turn)
-                found[name] = values if known is None else known + values
+            values[here] = tables[name][group[position[here]], case]
+            found[name] = found.get(name, 0) + _in_place(values, of_turn)
     return found
 
 
