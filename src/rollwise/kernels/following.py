@@ -23,7 +23,6 @@ from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.kernels.recursion import MOST_FEEDBACK, carry_slopes
 
 MOST_ROUNDS = 10_000  # sweeps over one component
-ACCURACY = 1e-9  # of values where they are found by sweeps
 
 
 @inner_kernel
@@ -104,7 +103,7 @@ def keep_to(starts, arranged, chosen, kept, waiting):
 
 @kernel
 def evaluate_chosen(
-    component_indptr, arranged, chosen, kept, begin, values, slope, slopes, condensed
+    component_indptr, arranged, chosen, kept, begin, accuracy, values, slope, slopes, condensed
 ):
     """What the chosen actions are worth at each position.
 
@@ -118,6 +117,8 @@ def evaluate_chosen(
         The same, but LEFT_OUT at positions whose values aren't asked for, see `keep_to`.
     begin : (n_states,) float64
         Values with which sweeps begin, in components with many feedback states.
+    accuracy : float
+        Of the values that are found by sweeps.
     values : (n_states + n_border,) float64
         Filled, but for what is left out.
     slope : (n_states + n_border,) float64, all 0
@@ -172,8 +173,7 @@ def evaluate_chosen(
                 values[i] = begin[i]
             taken = kept[low:high]
             rows, n_feedback = condense(low, high, arranged, values, taken, condensed)
-            aim = ACCURACY
-            if accelerated_sweeps(rows, n_feedback, condensed, 0.0, aim, aim) < 0:
+            if accelerated_sweeps(rows, n_feedback, condensed, 0.0, accuracy, accuracy) < 0:
                 return False
             spread(low, high, condensed, values)
     return True

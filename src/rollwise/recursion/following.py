@@ -12,10 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.kernels import following as kernels
+from rollwise.kernels.recursion import MOST_FEEDBACK
 from rollwise.machine.interrupts import heard
 from rollwise.recursion.order import Recursion
 from rollwise.recursion.search import Workspace, workspace_for
 
+ACCURACY = 1e-9  # of values where they are found by sweeps
+ROUGH = 1e-5  # the same, of values that are soon found
 VISITS_LOST = 1e-3  # the share of the visits to a component that may be left out
 Floats = NDArray[np.float64]
 
@@ -81,7 +84,15 @@ class Following:
         first: NDArray[np.uint32] = self._recursion.arranged.action_indptr[:-1]
         return first
 
-    def evaluate(self, memory: Memory, starts: NDArray[np.int64] | None = None) -> bool:
+    @cached_property
+    def by_sweeps(self) -> bool:
+        """Whether some values are found by sweeps, and are sooner had roughly."""
+        n_components = len(self._recursion.components.indptr) - 1
+        return bool((self._recursion.arranged.n_feedback[:n_components] > MOST_FEEDBACK).any())
+
+    def evaluate(
+        self, memory: Memory, starts: NDArray[np.int64] | None = None, *, rough: bool = False
+    ) -> bool:
         """Find the values of the chosen actions; False where play may have no end.
 
         Parameters
@@ -89,19 +100,29 @@ class Following:
         starts : (n,) int64, optional
             Only the values of these positions are asked for. Those to which no play from them
             comes have none then: that is often most.
+        rough : bool
+            Values may be off by some `ROUGH`. What is found by sweeps is sooner had so.
         """
         if starts is None:
             memory.kept[:] = memory.chosen
         else:
             arranged = self._recursion.arranged
             kernels.keep_to(starts, arranged, memory.chosen, memory.kept, memory.waiting)
+        return self._sweep(memory, self.begin, ROUGH if rough else ACCURACY)
+
+    def refine(self, memory: Memory) -> bool:
+        """Go on from what was found roughly."""
+        return self._sweep(memory, memory.values, ACCURACY)
+
+    def _sweep(self, memory: Memory, begin: Floats, accuracy: float) -> bool:
         done = heard(
             kernels.evaluate_chosen,
             self._recursion.components.indptr,
             self._recursion.arranged,
             memory.chosen,
             memory.kept,
-            self.begin,
+            begin,
+            accuracy,
             memory.values,
             memory.slope,
             memory.workspace.slopes,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
@@ -12,12 +12,13 @@ from rollwise.thumb.language import Column, Feature, Form, form_of
 MOST_FORMS = 1500
 # By how many features there are: the largest sums, and what a feature may be counted times.
 SUMS = ((4, 3), (16, 2))
+MOST_PRODUCT = 1600  # of two features: beyond 40 × 40 nobody multiplies at the table
 WEIGHTS = (1, 2, 3, 5, 8, 12)
 TIMES = ((4, (2, 3, 4, 5, 6, 7, 8, 9, 10, 12)), (8, (2, 3, 4, 6, 8)))
 
 
 def forms_of(columns: Mapping[str, Column]) -> list[Form]:
-    """Fields, sums and differences, the larger and the smaller of two, and weighted sums.
+    """Fields, sums and differences, the larger, the smaller and the product of two, weighted sums.
 
     Parameters
     ----------
@@ -25,7 +26,7 @@ def forms_of(columns: Mapping[str, Column]) -> list[Form]:
         The fields of the states with a choice. Those that never change are left out.
     """
     names = [name for name, values in columns.items() if len(values) and np.ptp(values)]
-    found = dict.fromkeys(_forms(names))
+    found = dict.fromkeys(_forms(names, columns))
     return list(found)[:MOST_FORMS]
 
 
@@ -51,7 +52,7 @@ def changed_forms(form: Form, columns: Mapping[str, Column]) -> Iterator[Form]:
                         yield _form({**{f: weight * n for f, n in terms.items()}, added: sign})
 
 
-def _forms(names: Sequence[str]) -> Iterator[Form]:
+def _forms(names: Sequence[str], columns: Mapping[str, Column]) -> Iterator[Form]:
     fields = [Feature(name) for name in names]
     most = next((size for limit, size in SUMS if len(fields) <= limit), 1)
     for field in fields:
@@ -62,6 +63,7 @@ def _forms(names: Sequence[str]) -> Iterator[Form]:
         for first, second in combinations(names, 2):
             yield _form({Feature(first, second, "max"): 1})
             yield _form({Feature(first, second, "min"): 1})
+        yield from _products(names, columns)
     if 1 < len(fields) <= SUMS[-1][0]:
         yield _form(dict.fromkeys(fields, 1))
     times = next((numbers for limit, numbers in TIMES if len(fields) <= limit), ())
@@ -72,6 +74,22 @@ def _forms(names: Sequence[str]) -> Iterator[Form]:
                 if lead not in signed:
                     yield _form({lead: number, **signed})
                     yield _form({lead: number, **{f: -one for f, one in signed.items()}})
+
+
+def _products(names: Sequence[str], columns: Mapping[str, Column]) -> Iterator[Form]:
+    """Products of two that people can work out, also with one added to a factor, or taken away."""
+    for first, second in combinations(names, 2):
+        if _size(columns[first]) * _size(columns[second]) > MOST_PRODUCT:
+            continue
+        for one, other in product((0, 1, -1), repeat=2):
+            terms = {Feature(first): one, Feature(second): other}
+            yield _form(
+                {Feature(first, second, "product"): 1} | {f: n for f, n in terms.items() if n}
+            )
+
+
+def _size(values: Column) -> int:
+    return int(np.abs(values).max())
 
 
 def _signed(fields: Sequence[Feature], size: int) -> Iterator[dict[Feature, int]]:

@@ -12,6 +12,7 @@ rule is first *estimated* by the visits of the rule as it is, and those that loo
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from rollwise.derive.seats import take_seats
 from rollwise.errors import UsageError
 from rollwise.graph.choices import actions_of, has_choice, spans
 from rollwise.graph.policies import Policy
-from rollwise.recursion.following import Following, Memory
+from rollwise.recursion.following import ROUGH, Following, Memory
 from rollwise.recursion.order import Recursion
 from rollwise.thumb.features import Features
 from rollwise.thumb.language import Preference
@@ -29,6 +30,13 @@ from rollwise.thumb.language import Preference
 MOST_LABELS = 12  # actions that clauses name
 Floats = NDArray[np.float64]
 Taken = NDArray[np.int32]
+
+
+class Loss(NamedTuple):
+    """What a rule loses, and whether that is known roughly only."""
+
+    loss: float
+    is_rough: bool
 
 
 class Scorer:
@@ -72,7 +80,7 @@ class Scorer:
         self._scale = (0.25 if two else 0.5) if not graph.is_score else (0.5 if two else 1.0)
         self._best = 0.0
         self._optimal = self._taken_by(optimal)
-        self._best = -self.loss(self._optimal)
+        self._best = -self.loss(self._optimal).loss
         self._following.evaluate(self._memory)
         self._following.begin = self._memory.values.copy()
 
@@ -139,18 +147,27 @@ class Scorer:
         """The first action of each state with a choice, by its place: (n_choices,) int32."""
         return self._begin.copy()
 
-    def loss(self, taken: Taken, memory: Memory | None = None) -> float:
+    def loss(self, taken: Taken, memory: Memory | None = None, *, below: float = np.inf) -> Loss:
         """What is lost by taking some actions, mean over the seats; infinity where play has no end.
 
         Parameters
         ----------
         taken : (n_choices,) int32
             By their place among the actions of all states with a choice.
+        below : float
+            Of what loses more, it is enough to know that, and roughly what it loses.
         """
         memory = self._memory if memory is None else memory
         memory.chosen[self._choices] = self._arranged[taken]
-        if not self._following.evaluate(memory, self._starts):
-            return np.inf
+        rough = below < np.inf and self._following.by_sweeps
+        if not self._following.evaluate(memory, self._starts, rough=rough):
+            return Loss(np.inf, False)
+        loss = self._lost(memory)
+        if not rough or loss > below + ROUGH:
+            return Loss(loss, rough)
+        return Loss(self._lost(memory) if self._following.refine(memory) else np.inf, False)
+
+    def _lost(self, memory: Memory) -> float:
         first, *second = memory.values[self._starts]
         mean = first - sum(second)  # the values of whoever moves
         return float(self._best - mean * self._scale)

@@ -4,15 +4,15 @@ The best few rules of each number are kept. One of them is taken up, and changed
 adds or replaces a clause: any form, any bound, either action. What these changes gain is estimated
 by where play comes by and what actions are worth there (`score`). The most promising are scored
 exactly. Of those the best are improved by moving their numbers. When all that are kept have been
-taken up, some of their numbers are changed at random. A small game has so few rules that this ends
-when no new one is found.
+taken up, some of their numbers are changed at random, and some clauses are left out and others put
+in. A small game has so few rules that this ends when no new one is found.
 """
 
 from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.thumb.forms import changed_forms, forms_of, preferred_forms
-from rollwise.analysis.thumb.score import Scorer, Taken
+from rollwise.analysis.thumb.score import Loss, Scorer, Taken
 from rollwise.kernels.following import tally
 from rollwise.recursion.following import Memory
 from rollwise.thumb.language import (
@@ -39,6 +39,8 @@ from rollwise.thumb.language import (
 WIDTH = 4  # rules of each number that are kept
 LIKELY = 400  # changes to a rule that are looked at, for each kind of form
 PROMISING = 10  # changes to a rule that are scored, for each number of integers
+PLAIN = 3  # of those whose new clause looks at one feature
+PRODUCTS = 5  # of those whose new clause has a product
 IMPROVED = 3  # of these, how many are improved
 PREFERRED = 3  # preferences that are made longer at a time
 PREFERRING = 1 / 3  # of the time, for preferences alone
@@ -48,8 +50,10 @@ MOST_USUAL = 14  # deeds that are tried in new clauses
 MOST_KEPT = 96  # forms whose values are kept
 MOST_BINS = 1 << 16
 REST = 0.01  # the share of what could be gained that estimates may leave out
-STEPS = (1, -1, 4, -4)  # by which bounds are moved
+FEW = 10_000  # states, of which all are looked at
+STEPS = (1, -1, 4, -4, 6, -6)  # by which bounds are moved
 MOST_ROUNDS = 20  # of moving all numbers of a rule
+LEFT = 0.6  # the chance that a clause stays where some are left out
 NEAR = 1.2  # times the loss of a rule: what another may lose, to be worth improving
 HOPEFUL = 2.0  # times the least loss known: the same, for a rule that was just found
 MOST_TIMES = 12  # what people multiply by
@@ -104,6 +108,8 @@ class Search:
     ----------
     kept : dict of list of Found
         The best rules of each number, the best first.
+    losses : dict of Loss
+        What was learned of rules, by their keys.
     timed_out : bool
         Whether the clock cut anything short: another run may then find other rules.
     """
@@ -129,7 +135,7 @@ class Search:
         self._random = np.random.default_rng(seed)
         self._forms = forms_of(scorer.columns)
         self._values: OrderedDict[Form, Column] = OrderedDict()
-        self._losses: dict[tuple[object, ...], float] = {}
+        self.losses: dict[tuple[object, ...], Loss] = {}
         self._taken_up: set[tuple[object, ...]] = set()
         parameters = whole_parameters(scorer.graph)
         largest = max(parameters, key=lambda name: parameters[name], default=None)
@@ -143,7 +149,7 @@ class Search:
     @property
     def scored(self) -> int:
         """How many different rules were scored."""
-        return len(self._losses)
+        return len(self.losses)
 
     @property
     def preferred(self) -> int:
@@ -151,11 +157,11 @@ class Search:
         return len(self._preferences_scored)
 
     def frontier(self) -> list[Found]:
-        """The best rule of each number that loses less than any with fewer numbers."""
+        """The best rule of each number that loses less than any with fewer; none after enough."""
         found, least = list[Found](), np.inf
         for numbers in sorted(self.kept):
             best = self.kept[numbers][0]
-            if round(best.loss, DIGITS) < round(least, DIGITS):
+            if least > self.enough and round(best.loss, DIGITS) < round(least, DIGITS):
                 found.append(best)
                 least = best.loss
         return found
@@ -174,7 +180,7 @@ class Search:
     def _run(self, threads: ThreadPoolExecutor) -> None:
         plain = [self._made((), (deed,)) for deed in range(len(self.scorer.deeds))]
         plain += self._preferences(threads)
-        scored = sorted(threads.map(self._scored, plain), key=lambda found: found.loss)
+        scored = sorted(self._tried(plain, threads, _Trial.scored), key=lambda found: found.loss)
         for rule in scored:
             self._keep(rule)
         self._usual = sorted(rule.deeds[0] for rule in scored[:MOST_USUAL])
@@ -185,11 +191,11 @@ class Search:
             base, scored_before = self._next(), self.scored
             if base is None:
                 jobs = [self._shaken() for _ in range(4)]
-                better = list(threads.map(self._improved, jobs))
+                better = [*self._improved(jobs, threads), *self._rebuilt(threads)]
             else:
                 self._taken_up.add(base.key)
-                tried = list(threads.map(self._scored, self._changes(base, threads)))
-                better = list(threads.map(self._improved, self._best_of(tried)))
+                tried = self._scored(self._changes(base, threads), threads)
+                better = self._best_improved(tried, threads)
             for rule in better:
                 self._keep(rule)
             in_vain = 0 if base or self.scored > scored_before else in_vain + 1
@@ -207,7 +213,7 @@ class Search:
         single = preferred_forms(scorer.action_columns)
         losses = self._preferences_scored
         candidates = [Preference((form,)) for form in single]
-        while candidates and not self._over() and not self._late(self._preferring):
+        while candidates and not self._over() and not self._passed(self._preferring):
             losses |= zip(candidates, threads.map(self._preferred, candidates), strict=True)
             best = sorted(losses, key=lambda deed: losses[deed])[:PREFERRED]
             changed = dict.fromkeys(other for deed in best for other in self._longer(deed, single))
@@ -242,11 +248,11 @@ class Search:
 
     def _preferred(self, preference: Preference) -> float:
         """What a preference alone loses; infinity where its time is over."""
-        if self._late(self._preferring):
+        if self._passed(self._preferring):
             return np.inf
         memory = self._memories.get()
         try:
-            return self.scorer.loss(self.scorer.best(preference), memory)
+            return self.scorer.loss(self.scorer.best(preference), memory).loss
         finally:
             self._memories.put(memory)
 
@@ -259,9 +265,13 @@ class Search:
 
     def _over(self) -> bool:
         spent = self._evaluations is not None and self.scored >= self._evaluations
-        return spent or self.most < 1 or self._late(self._deadline)
+        return spent or self.most < 1 or self.is_late()
 
-    def _late(self, end: float) -> bool:
+    def is_late(self) -> bool:
+        """Whether its time is over."""
+        return self._passed(self._deadline)
+
+    def _passed(self, end: float) -> bool:
         late = time.monotonic() >= end
         if late:
             self.timed_out = True
@@ -310,11 +320,11 @@ class Search:
                 self._values.popitem(last=False)
         return found
 
-    def _level(self, condition: Condition) -> int:
+    def level(self, condition: Condition) -> int:
         return condition.level(self._parameters)
 
     def _holds(self, condition: Condition) -> NDArray[np.bool_]:
-        values, bound = self.values(condition.form), self._level(condition)
+        values, bound = self.values(condition.form), self.level(condition)
         return values >= bound if condition.at_least else values <= bound
 
     def taken(self, rule: Found) -> Taken:
@@ -329,92 +339,105 @@ class Search:
             np.copyto(found, places[deed], where=taken)
         return found
 
-    def _scored(self, rule: Found) -> Found:
-        loss = self._losses.get(rule.key)
-        if loss is None:
-            memory = self._memories.get()
-            try:
-                loss = round(self.scorer.loss(self.taken(rule), memory), DIGITS)
-            finally:
-                self._memories.put(memory)
-            self._losses[rule.key] = loss
-        return replace(rule, loss=loss)
+    def loss(self, rule: Found, below: float) -> Loss:
+        """What a rule loses, worked out; see `Scorer.loss`."""
+        memory = self._memories.get()
+        try:
+            found = self.scorer.loss(self.taken(rule), memory, below=below)
+        finally:
+            self._memories.put(memory)
+        return found._replace(loss=round(found.loss, DIGITS))
 
-    def _improved(self, rule: Found) -> Found:
-        """A rule with its numbers moved as long as that helps."""
-        best = self._scored(rule)
-        for _ in range(MOST_ROUNDS):
-            before = best
-            for place in range(len(best.conditions)):
-                best = self._bound_moved(best, place)
-                best = self._number_moved(best, place)
-            if best is before or self._late(self._deadline):
-                break
-        return best
+    def _tried(
+        self,
+        rules: Iterable[Found],
+        threads: ThreadPoolExecutor,
+        do: Callable[[_Trial, Found], Found],
+    ) -> list[Found]:
+        """Do something with each of some rules side by side, and note what they lose."""
+        rules = list(rules)
+        trials = [_Trial(self) for _ in rules]
+        found = list(threads.map(do, trials, rules))
+        for trial in trials:
+            for key, loss in trial.losses.items():
+                known = self.losses.get(key)
+                if known is None or known.is_rough:
+                    self.losses[key] = loss
+        return found
 
-    def _bound_moved(self, best: Found, place: int) -> Found:
-        """With the bound of one clause moved, in growing steps."""
-        for step in STEPS:
-            while not self._late(self._deadline):
-                condition = best.conditions[place]
-                level = self._level(condition) + step
-                moved = self._condition(condition, condition.form, level)
-                tried = self._scored(self._with(best, place, moved))
-                if tried.loss >= best.loss or tried.numbers > best.numbers:
-                    break
-                best, step = tried, 2 * step
-        return best
+    def _scored(self, rules: Iterable[Found], threads: ThreadPoolExecutor) -> list[Found]:
+        """Rules with their losses, as exactly as it takes to say which are best."""
+        return self._tried(rules, threads, lambda trial, rule: trial.scored(rule, -np.inf))
 
-    def _number_moved(self, best: Found, place: int) -> Found:
-        """With the number before the first feature of one clause a little changed."""
-        condition = best.conditions[place]
-        lead, feature = condition.form.terms[0]
-        if lead == 1:
-            return best
-        for number in (lead - 1, lead + 1):
-            if number > MOST_TIMES:
-                continue
-            form, by = form_of({**{f: n for n, f in condition.form.terms}, feature: number})
-            level = round(self._level(condition) * number / lead / by)
-            other = self._with(best, place, self._condition(condition, form, level))
-            tried = self._scored(other)
-            if tried.numbers <= best.numbers and tried.loss < NEAR * best.loss:
-                tried = self._bound_moved(tried, place)
-                if tried.loss < best.loss:
-                    return tried
-        return best
+    def _best_improved(self, rules: list[Found], threads: ThreadPoolExecutor) -> list[Found]:
+        """The best few rules of each number with bounds a little moved; the best one improved."""
+        tuned = self._tried(self._best_of(rules), threads, _Trial.tuned)
+        best = {rule.numbers: rule for rule in sorted(tuned, key=lambda one: -one.loss)}
+        return [*tuned, *self._improved(best.values(), threads)]
 
-    def _condition(self, condition: Condition, form: Form, level: int) -> Condition:
+    def _improved(self, rules: Iterable[Found], threads: ThreadPoolExecutor) -> list[Found]:
+        """Rules with their numbers moved as long as that helps, and with their losses."""
+        return self._tried(rules, threads, _Trial.improved)
+
+    def condition(self, condition: Condition, form: Form, level: int) -> Condition:
         # "three times the turn and the bank make the target" has no number but the three
         named = form.numbers > 0 and level in self._named and form.is_sum
         return Condition(form, condition.at_least, self._named[level] if named else level)
 
-    def _with(self, rule: Found, place: int, condition: Condition) -> Found:
+    def with_condition(self, rule: Found, place: int, condition: Condition) -> Found:
         conditions = (*rule.conditions[:place], condition, *rule.conditions[place + 1 :])
         return self._made(conditions, rule.deeds)
 
-    def _shaken(self) -> Found:
-        """One of the best rules with its bounds, and perhaps a form, changed at random."""
+    def _any_kept(self) -> Found:
+        """One of the best rules, at random."""
         numbers = [n for n in sorted(self.kept) if 0 < n <= self.most]
         if not numbers:
             return self._made((), (0,))
         rules = self.kept[numbers[int(self._random.integers(len(numbers)))]]
-        rule = rules[int(self._random.integers(len(rules)))]
+        return rules[int(self._random.integers(len(rules)))]
+
+    def _rebuilt(self, threads: ThreadPoolExecutor) -> list[Found]:
+        """Rules that come of one of the best when some clauses are left out, and others put in.
+
+        What is put in is the best for the clauses that are left, and not for those that were
+        there; and each time one that stands there is replaced. So two clauses are changed that are
+        good only together.
+        """
+        rule, found = self._any_kept(), list[Found]()
+        places = [k for k in range(len(rule.conditions)) if self._random.random() < LEFT]
+        conditions = tuple(rule.conditions[k] for k in places)
+        rule = self._made(conditions, (*(rule.deeds[k] for k in places), rule.deeds[-1]))
+        while rule.numbers < self.most and not self._over():
+            before = rule.numbers
+            for numbers in (before + 1, before + 1):  # one more clause, then another instead
+                rules = [c for c in self._changes(rule, threads) if c.numbers == numbers]
+                tried = sorted(self._scored(rules, threads), key=lambda one: one.loss)
+                better = self._best_improved(tried, threads)
+                found += better
+                if better:
+                    rule = better[int(self._random.integers(len(better)))]
+            if rule.numbers <= before:
+                break
+        return found
+
+    def _shaken(self) -> Found:
+        """One of the best rules with its bounds, and perhaps a form, changed at random."""
+        rule = self._any_kept()
         for place, condition in enumerate(rule.conditions):
             form = condition.form
-            level = self._level(condition)
+            level = self.level(condition)
             if self._random.random() < 0.4:
                 form = self._forms[int(self._random.integers(len(self._forms)))]
                 values = self.values(form)
                 level = int(values[int(self._random.integers(len(values)))])
             level += int(self._random.integers(-6, 7))
-            rule = self._with(rule, place, self._condition(condition, form, level))
+            rule = self.with_condition(rule, place, self.condition(condition, form, level))
         return rule
 
     # -- changes, and what they are likely to gain
 
     def _changes(self, base: Found, threads: ThreadPoolExecutor) -> list[Found]:
-        """The most promising rules that differ from one in a clause."""
+        """The most promising rules that differ from one in a clause, and those that lack one."""
         changes = list(self._places(base))
         gains = [self._gains(base, changes, weight) for weight in self._weights(base)]
         found = dict[tuple[object, ...], tuple[float, Found]]()
@@ -423,19 +446,25 @@ class Search:
                 known = found.get(rule.key)
                 if known is None or known[0] < estimate:
                     found[rule.key] = (estimate, rule)
-        promising = list[Found]()
+        promising = [self._without(base, place) for place in range(len(base.conditions))]
         for numbers in range(1, self.most + 1):
             of_number = [pair for pair in found.values() if pair[1].numbers == numbers]
-            of_number.sort(key=lambda pair: (-pair[0], str(pair[1].key)))
-            promising += [rule for _, rule in of_number[:PROMISING]]
+            of_number.sort(key=lambda pair: (-pair[0], _length(pair[1]), str(pair[1].key)))
+            rules = [rule for _, rule in of_number]
+            new = [set(rule.conditions) - set(base.conditions) for rule in rules]
+            products = [k for k, conditions in enumerate(new) if _has_product(conditions)]
+            sums = sorted(set(range(len(rules))) - set(products))
+            plain = [k for k in sums if all(len(c.form.terms) == 1 for c in new[k])]
+            chosen = {*sums[:PROMISING], *plain[:PLAIN], *products[:PRODUCTS]}
+            promising += [rules[k] for k in sorted(chosen)]
         return promising
 
     def _weights(self, base: Found) -> list[NDArray[np.float64]]:
         """What each action is likely to gain in its state, by two estimates: (n,) float64."""
         scorer, taken = self.scorer, self.taken(base)
-        visits = scorer.visits(taken)
+        visits, now = scorer.visits(taken), scorer.advantages(taken)
         return [
-            scorer.spread(visits) * scorer.advantages(taken),
+            scorer.spread(visits) * now,
             scorer.spread((visits + scorer.optimal_visits) / 2) * scorer.optimal_advantages,
         ]
 
@@ -461,11 +490,7 @@ class Search:
         for number, (place, instead, deed) in enumerate(changes):
             rest = now
             if instead:
-                without = self._made(
-                    base.conditions[:place] + base.conditions[place + 1 :],
-                    base.deeds[:place] + base.deeds[place + 1 :],
-                )
-                rest = weight[self.taken(without)]
+                rest = weight[self.taken(self._without(base, place))]
                 offset[number] = (rest - now).sum()
             open_to = (owner >= place) & (places[deed] >= 0)
             gain[:, number] = np.where(open_to, weight[places[deed]] - rest, 0.0)
@@ -480,34 +505,42 @@ class Search:
         threads: ThreadPoolExecutor,
     ) -> Iterator[tuple[float, Found]]:
         """Rules with a new clause, each form with its best bounds, and what they may gain."""
-        size = np.abs(gain).max(axis=1)
-        order = np.argsort(-size, kind="stable")
-        share = np.cumsum(size[order])
-        if not len(share) or share[-1] == 0.0:
+        relevant = np.flatnonzero(_matter(np.abs(gain)) | _matter(np.maximum(gain, 0.0)))
+        if not len(relevant):
             return
-        relevant = np.sort(order[: int(np.searchsorted(share, (1 - REST) * share[-1])) + 1])
         gain = np.ascontiguousarray(gain[relevant])
         columns = {name: values[relevant] for name, values in self.scorer.columns.items()}
         best = dict[int, list[_Way]]()
         for found in threads.map(lambda form: _ways(form, columns, gain, offset), self._forms):
             for way in found:
                 best.setdefault(way.form.numbers, []).append(way)
+        replaced = [base.conditions[at].numbers if instead else 0 for at, instead, _ in changes]
         for ways in best.values():
-            estimates = np.concatenate([way.gains for way in ways])
-            for place in np.argsort(-estimates, kind="stable")[:LIKELY].tolist():
-                which, number = divmod(place, len(changes))
-                way = ways[which]
-                level = int(way.levels[number])
-                rule = self._changed(base, changes[number], way.form, way.at_least, level)
-                if rule.numbers <= self.most:
-                    yield float(estimates[place]), rule
+            estimates = np.round(np.array([way.gains for way in ways]), DIGITS + 2)
+            for freed in set(replaced):  # each leads to rules of another number
+                of_these = np.flatnonzero(np.array(replaced) == freed)
+                likely = np.argsort(-estimates[:, of_these].ravel(), kind="stable")[:LIKELY]
+                for place in likely.tolist():
+                    which, column = divmod(place, len(of_these))
+                    number, way = int(of_these[column]), ways[which]
+                    level = int(way.levels[number])
+                    rule = self._changed(base, changes[number], way.form, way.at_least, level)
+                    if rule.numbers <= self.most:
+                        yield float(estimates[which, number]), rule
+
+    def _without(self, base: Found, place: int) -> Found:
+        """A rule that lacks a clause."""
+        return self._made(
+            base.conditions[:place] + base.conditions[place + 1 :],
+            base.deeds[:place] + base.deeds[place + 1 :],
+        )
 
     def _changed(
         self, base: Found, change: tuple[int, bool, int], form: Form, at_least: bool, level: int
     ) -> Found:
         """A rule with a new clause."""
         place, instead, deed = change
-        condition = self._condition(Condition(form, at_least, 0), form, level)
+        condition = self.condition(Condition(form, at_least, 0), form, level)
         return self._made(
             (*base.conditions[:place], condition, *base.conditions[place + instead :]),
             (*base.deeds[:place], deed, *base.deeds[place + instead :]),
@@ -518,6 +551,103 @@ class Search:
         deeds = [self.scorer.deeds[place] for place in found.deeds]
         pairs = zip((*found.conditions, None), deeds, strict=True)
         return Rule(tuple(Clause(condition, deed) for condition, deed in pairs))
+
+
+def _length(rule: Found) -> int:
+    """How much there is to say: of changes that seem as good, plain ones are tried first."""
+    return sum(len(condition.text) for condition in rule.conditions)
+
+
+def _has_product(conditions: Iterable[Condition]) -> bool:
+    return any(feature.is_product for c in conditions for _, feature in c.form.terms)
+
+
+def _matter(gain: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """The states that make out nearly all of some gains; all of few states."""
+    size = gain.max(axis=1)
+    found: NDArray[np.bool_] = size > 0.0
+    if len(size) > FEW:
+        order = np.argsort(-size, kind="stable")
+        share = np.cumsum(size[order])
+        found[order[int(np.searchsorted(share, (1 - REST) * share[-1])) + 1 :]] = False
+    return found
+
+
+class _Trial:
+    """Scores rules, and improves one, on a thread of its own.
+
+    What it learns is added to what the search knows when all trials beside it are over. So
+    nothing depends on which thread was faster.
+
+    Attributes
+    ----------
+    losses : dict
+        What it learned of rules, by their keys.
+    """
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self.losses: dict[tuple[object, ...], Loss] = {}
+
+    def scored(self, rule: Found, below: float = np.inf) -> Found:
+        """A rule with its loss; roughly, where it isn't below a number."""
+        known = self.losses.get(rule.key) or self._search.losses.get(rule.key)
+        if known is None or (known.is_rough and known.loss <= below):
+            known = self.losses[rule.key] = self._search.loss(rule, below)
+        return replace(rule, loss=known.loss)
+
+    def improved(self, rule: Found) -> Found:
+        """A rule with its numbers moved as long as that helps."""
+        best = self.scored(rule)
+        for _ in range(MOST_ROUNDS):
+            before = best
+            for place in range(len(best.conditions)):
+                best = self._bound_moved(best, place, STEPS)
+                best = self._number_moved(best, place)
+            if best is before or self._search.is_late():
+                break
+        return best
+
+    def tuned(self, rule: Found) -> Found:
+        """A rule with its bounds moved a little, once each."""
+        best = self.scored(rule)
+        for place in range(len(best.conditions)):
+            best = self._bound_moved(best, place, STEPS[:2])
+        return best
+
+    def _bound_moved(self, best: Found, place: int, steps: Sequence[int]) -> Found:
+        """With the bound of one clause moved, in growing steps."""
+        search = self._search
+        for step in steps:
+            while not search.is_late():
+                condition = best.conditions[place]
+                level = search.level(condition) + step
+                moved = search.condition(condition, condition.form, level)
+                tried = self.scored(search.with_condition(best, place, moved), best.loss)
+                if tried.loss >= best.loss or tried.numbers > best.numbers:
+                    break
+                best, step = tried, 2 * step
+        return best
+
+    def _number_moved(self, best: Found, place: int) -> Found:
+        """With the number before the first feature of one clause a little changed."""
+        search, condition = self._search, best.conditions[place]
+        lead, feature = condition.form.terms[0]
+        if lead == 1:
+            return best
+        for number in (lead - 1, lead + 1):
+            if number > MOST_TIMES:
+                continue
+            form, by = form_of({**{f: n for n, f in condition.form.terms}, feature: number})
+            level = round(search.level(condition) * number / lead / by)
+            moved = search.condition(condition, form, level)
+            limit = NEAR * best.loss
+            tried = self.scored(search.with_condition(best, place, moved), limit)
+            if tried.numbers <= best.numbers and tried.loss < limit:
+                tried = self._bound_moved(tried, place, STEPS)
+                if tried.loss < best.loss:
+                    return tried
+        return best
 
 
 class _Way(NamedTuple):
