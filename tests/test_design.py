@@ -251,6 +251,7 @@ def test_the_command():
         ("pig", "what changes?"),
         ("pig target=5 target=6 target=7", "given 3 times"),
         ("pig target=5 target=5", "what changes?"),
+        ("pig sdes=6 sides=8", "has no parameter 'sdes'"),
         ("pig craps target=5", "has no parameter 'target'"),
         ("pig shut-the-box", "have the same fields"),
         ("pig piglet hog", "isn't a parameter"),

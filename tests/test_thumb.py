@@ -193,6 +193,10 @@ def test_in_words():
     assert sentence_of(Rule.read(whole, graph), graph) == (
         "Hold if turn is at least 21 plus an eighth of (rival − banked). Otherwise roll."
     )
+    less = {"rule": [{"if": "2*rival + banked >= 186", "do": "roll"}, {"do": "hold"}]}
+    assert sentence_of(Rule.read(less, graph), graph) == (
+        "Roll if rival is at least 93 less half of banked. Otherwise hold."
+    )
     free = {"rule": [{"if": "banked + turn - rival >= 0", "do": "hold"}, {"do": "roll"}]}
     assert sentence_of(Rule.read(free, graph), graph) == (
         "Hold if banked + turn is at least rival. Otherwise roll."

@@ -133,8 +133,9 @@ def _edge(found: Balance) -> list[tuple[str, str]]:
         worth = f"{value:z.4f}" if chance is None else f"{100 * chance:z.4f} %"
         return [(graph.view.worth_name, worth), ("luck", f"{luck:z.4f} (standard deviation)")]
     gets = f"gets {value:+z.4f}" if chance is None else f"wins {100 * chance:z.4f} %"
+    ahead = f": ahead by {found.edge:+z.4f} of the luck of a game" if luck else ""
     return [
-        ("first player", f"{gets}: ahead by {found.edge:+z.4f} of the luck of a game"),
+        ("first player", f"{gets}{ahead}"),
         ("luck", f"{luck:z.4f} (standard deviation of the result)"),
     ]
 

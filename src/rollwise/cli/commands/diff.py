@@ -108,14 +108,14 @@ def read_pair(reference: str, words: list[str]) -> tuple[Game, Game]:
         if word is given[-1]:
             new.append(word)
     kinds = find(reference), find(others[0] if others else reference)
+    first, second = (
+        create(kind, read_values(values)) for kind, values in zip(kinds, (old, new), strict=True)
+    )
     if not others and len(old) == len({*old, *new}):
         raise UsageError(
             "what changes? Give a parameter twice, as in `rollwise diff pig sides=6 sides=8`, or "
             "two games"
         )
-    first, second = (
-        create(kind, read_values(values)) for kind, values in zip(kinds, (old, new), strict=True)
-    )
     return first, second
 
 
