@@ -13,6 +13,8 @@ ENTER, MOST_SQUARES = 0, 16  # a piece that waits stands on square 0, before the
 SIT_OUT = MOST_SQUARES + 1  # who can't move
 FINKEL = 1 << 4 | 1 << 8 | 1 << 14  # rosettes, as a set
 ROUND = 1 << 4 | 1 << 8 | 1 << 12 | 1 << 16
+# Of 16 throws, how many come to 0, 1, 2, 3 and 4.
+WEIGHTS = {"finkel": (1, 4, 6, 4, 1), "blitz": (1, 4, 6, 4, 1), "masters": (0, 6, 6, 2, 2)}
 
 
 class Race(NamedTuple):
@@ -161,17 +163,56 @@ class RoyalUr(Game):
         again = "another throw" if then == AGAIN else ""
         return "; ".join(part for part in ("a capture" if lost else "", again) if part)
 
+    def features(self, s: Race, throw: int) -> dict[str, int]:
+        mine, theirs = tuple(bits.members(s.mine)), tuple(bits.members(s.theirs))
+        last = 15 if self.path == "finkel" else 17
+        return {
+            "waiting": self.pieces - s.home - len(mine),  # pieces to come
+            "their_waiting": self.pieces - s.rival - len(theirs),
+            # steps that the pieces have gone, more than the other player's
+            "ahead": sum(mine) - sum(theirs) + last * (s.home - s.rival),
+        }
+
     def action_features(self, s: Race, throw: int, k: int) -> dict[str, int]:
         finkel = self.path == "finkel"
         to = k + throw
         met = 0 if k == SIT_OUT or to > MOST_SQUARES else meets(finkel, to)
         stands = 0 if k == SIT_OUT else meets(finkel, k)
+        captures = met > 0 and bits.has(s.theirs, met)
+        theirs = bits.without(s.theirs, met) if captures else s.theirs
+        waits = self.pieces - s.rival - bits.size(theirs) > 0
         return {
-            "captures": int(met > 0 and bits.has(s.theirs, met)),
+            "captures": int(captures),
             "shared": int(met > 0),  # whether it goes to a square where it can be captured
             "leaves": int(stands > 0 and met == 0),  # such a square
             "home": int(to > (14 if finkel else 16)),
+            "enters": int(k == ENTER),
+            "to_eight": int(k != SIT_OUT and to == 8),  # the rosette in the middle
+            "from_eight": int(k == 8),
+            # in how many of 16 throws the other player hits the piece: where it goes, where it is
+            "danger": self._hits(met, theirs, waits),
+            "escapes": self._hits(stands, s.theirs, self.pieces - s.rival > bits.size(s.theirs)),
+            "aims": self._aims(0 if k == SIT_OUT else to, theirs),  # how many throws hit from there
+            "gives_up": 0 if k == SIT_OUT else self._aims(k, s.theirs),  # from where it is
         }
+
+    def _hits(self, met: int, theirs: int, waits: bool) -> int:
+        """In how many of 16 throws the other player's pieces get to a shared square of theirs."""
+        if met == 0 or (met == 8 and self.path == "finkel"):
+            return 0
+        pieces = theirs | 1 if waits else theirs  # one that waits stands on square 0
+        weights = WEIGHTS[self.path]
+        return sum(weights[d] for d in range(1, min(met, 4) + 1) if pieces >> (met - d) & 1)
+
+    def _aims(self, square: int, theirs: int) -> int:
+        """In how many of 16 throws a piece on a square captures one."""
+        finkel = self.path == "finkel"
+        found = 0
+        for distance, weight in enumerate(WEIGHTS[self.path]):
+            met = meets(finkel, square + distance)
+            if met and theirs >> met & 1 and not (finkel and met == 8):
+                found += weight
+        return found
 
     @policy
     def capture_or_run(self, s: Race, throw: int) -> int:

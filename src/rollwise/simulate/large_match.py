@@ -27,7 +27,7 @@ from rollwise.simulate.turn_by_turn import (
     rule_play,
 )
 
-BLOCK = 500  # games that are played at once
+BLOCK = 2_500  # games that are played at once
 LARGE = "the game is too large for one graph"
 
 

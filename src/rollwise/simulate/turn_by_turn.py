@@ -18,7 +18,7 @@ from rollwise.builders.some_states import positions_at_once, some_states
 from rollwise.errors import PolicyError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import actions_of, is_throw, outcomes_of, spans
+from rollwise.graph.choices import actions_of, first_actions, has_choice, is_throw, outcomes_of, spans
 from rollwise.graph.policies import chances_of
 from rollwise.thumb.features import Features
 from rollwise.thumb.language import Rule
@@ -173,16 +173,37 @@ def rule_play(game: Game, path: str) -> Player:
         It can't be read, or doesn't fit the game.
     """
     rules = Rules(game)
-    start = np.array([rules.layout.numbers(rules.start)], np.int32)
-    rule = Rule.load(path, some_states(rules, start)[0], game)
+    sample = _with_choices(rules)
+    rule = Rule.load(path, sample, game, Features(sample, game, constant=True))
 
     def turn(rows: NDArray[np.int32]) -> Turn:
         graph, border = some_states(rules, rows)
-        policy = rule.policy(graph, game, features=Features(graph, game, constant=True))
-        taken = np.flatnonzero(policy.probability)  # one action a state
-        return Turn(graph, border, graph.n_states, lambda states: taken[states])
+        choice = has_choice(graph)
+        if graph.has_pool:  # whose features are tables: all of them at once
+            whole = rule.actions(graph, Features(graph, game, constant=True))
+            return Turn(graph, border, graph.n_states, lambda states: whole[states])
+
+        def act(states: Ints) -> Ints:
+            asked = np.unique(states[choice[states]])
+            if not len(asked):
+                return first_actions(graph)[states].astype(np.int64)
+            features = Features(graph, game, constant=True, among=asked)
+            return rule.actions(graph, features)[states]
+
+        return Turn(graph, border, graph.n_states, act)
 
     return turn
+
+
+def _with_choices(rules: Rules) -> StateGraph:
+    """The turns of the start, or of the nearest positions after it that have a choice."""
+    rows = np.array([rules.layout.numbers(rules.start)], np.int32)
+    graph, border = some_states(rules, rows)
+    for _ in range(MOST_TURNS):
+        if has_choice(graph).any() or not len(border):
+            break
+        graph, border = some_states(rules, border)
+    return graph
 
 
 def play_turn_by_turn(

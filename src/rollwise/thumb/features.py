@@ -41,40 +41,53 @@ class Features:
     game : Game or None
     constant : bool
         Whether features of actions are there that never differ, as in a part of a game.
+    among : (n,) int, optional
+        The states of whose features the rule sheet is asked; all unless given.
     """
 
     graph: StateGraph
     game: Game | None = None
     constant: bool = False
+    among: NDArray[np.int64] | None = None
 
     @cached_property
     def states(self) -> Columns:
         """Of each state: (n_states,) int32 by name."""
-        return state_features(self.graph, self.game)
+        return state_features(self.graph, self.game, self.among)
 
     @cached_property
     def actions(self) -> Columns:
         """Of each action: (n_actions,) int32 by name."""
-        return action_features(self.graph, self.game, constant=self.constant)
+        return action_features(
+            self.graph, self.game, constant=self.constant, among=self.among
+        )
 
 
-def state_features(graph: StateGraph, game: Game | None) -> Columns:
+def state_features(
+    graph: StateGraph, game: Game | None, among: NDArray[np.int64] | None = None
+) -> Columns:
     """The features of each state: (n_states,) int32 by name; before a throw its numbers are 0."""
     rows = np.where(graph.rows == NO_THROW, 0, graph.rows)
     columns = {name: np.ascontiguousarray(rows[:, k]) for k, name in enumerate(graph.columns)}
     if game is not None and type(game).features is not Game.features:
-        own = _asked(graph, game, game.features, graph.n_states, of_actions=False)
+        own = _asked(graph, game, game.features, graph.n_states, among, of_actions=False)
         columns |= {name: values for name, values in own.items() if name not in columns}
     return columns
 
 
-def action_features(graph: StateGraph, game: Game | None, *, constant: bool = False) -> Columns:
+def action_features(
+    graph: StateGraph,
+    game: Game | None,
+    *,
+    constant: bool = False,
+    among: NDArray[np.int64] | None = None,
+) -> Columns:
     """The features of each action: (n_actions,) int32 by name.
 
     Those that never differ are left out, unless `constant` ones are asked for. A game that is made
     from another has the features of the other's actions, too.
     """
-    found = _own_features(graph, game)
+    found = _own_features(graph, game, among)
     if game is not None and game.base_game is not game:
         inner = game.base_graph(graph)
         place = base_actions(graph, inner)
@@ -88,7 +101,9 @@ def action_features(graph: StateGraph, game: Game | None, *, constant: bool = Fa
     }
 
 
-def _own_features(graph: StateGraph, game: Game | None) -> Columns:
+def _own_features(
+    graph: StateGraph, game: Game | None, among: NDArray[np.int64] | None
+) -> Columns:
     found: Columns = {"number": graph.action_label}
     if game is not None and graph.has_pool:
         return found | _pool_features(graph, game)
@@ -101,7 +116,7 @@ def _own_features(graph: StateGraph, game: Game | None) -> Columns:
         found["again"] = fold_outcomes(graph, np.logical_and, stays).astype(np.int32)
         found["wins"] = fold_outcomes(graph, np.logical_or, wins).astype(np.int32)
     if game is not None and type(game).action_features is not Game.action_features:
-        own = _asked(graph, game, game.action_features, graph.n_actions, of_actions=True)
+        own = _asked(graph, game, game.action_features, graph.n_actions, among, of_actions=True)
         found |= {name: values for name, values in own.items() if name not in found}
     return found
 
@@ -155,13 +170,14 @@ def _asked(
     game: Game,
     function: Callable[..., Any],
     n: int,
+    among: NDArray[np.int64] | None,
     *,
     of_actions: bool,
 ) -> Columns:
     """What the rule sheet says of the states in which there is a choice, or of their actions."""
     layout, throws = StateLayout.of(game.start()), graph.throw_layout
     found = dict[str, NDArray[np.int32]]()
-    for state in graph.view:
+    for state in graph.view if among is None else map(graph.view.__getitem__, among.tolist()):
         if not state.is_choice:
             continue
         throw = () if throws is None else (throws.throw(state.throw),)

@@ -265,23 +265,38 @@ class Rule:
             Those of the game, if they are at hand.
         """
         known = Features(graph, game) if features is None else features
+        return Policy.of_actions(graph, name, self.actions(graph, known))
+
+    def actions(self, graph: StateGraph, features: Features) -> NDArray[np.int64]:
+        """The action that it takes in each state of a graph: (n_states,) int64."""
         taken = first_actions(graph).copy()
         labels = graph.action_label
         for clause in reversed(self.clauses):
             if isinstance(clause.deed, Preference):
-                places = clause.deed.best(known.actions, graph.action_state)
+                places = clause.deed.best(features.actions, graph.action_state)
             else:
                 places = np.flatnonzero(labels == clause.deed)
             states = graph.action_state[places]
             if clause.condition is not None:
-                holds = clause.condition.holds(known.states, graph.parameters)[states]
+                holds = clause.condition.holds(features.states, graph.parameters)[states]
                 places, states = places[holds], states[holds]
             taken[states] = places
-        return Policy.of_actions(graph, name, taken)
+        return taken
 
     @classmethod
-    def load(cls, path: str | Path, graph: StateGraph, game: Game | None = None) -> Rule:
+    def load(
+        cls,
+        path: str | Path,
+        graph: StateGraph,
+        game: Game | None = None,
+        features: Features | None = None,
+    ) -> Rule:
         """The rule in a file, for a game.
+
+        Parameters
+        ----------
+        features : Features, optional
+            Those of the game, if they are at hand.
 
         Raises
         ------
@@ -296,13 +311,19 @@ class Rule:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise PolicyError(f"{path} can't be read as a rule of thumb: {reason}") from None
         try:
-            return cls.read(document, graph, game)
+            return cls.read(document, graph, game, features)
         except PolicyError as error:
             raise PolicyError(f"{path}: {error}") from None
 
     @classmethod
-    def read(cls, document: Any, graph: StateGraph, game: Game | None = None) -> Rule:
-        """The rule that a document writes down, for a game.
+    def read(
+        cls,
+        document: Any,
+        graph: StateGraph,
+        game: Game | None = None,
+        features: Features | None = None,
+    ) -> Rule:
+        """The rule that a document writes down, for a game; see `load`.
 
         Raises
         ------
@@ -312,7 +333,7 @@ class Rule:
         rule = document.get("rule") if isinstance(document, Mapping) else None
         if not isinstance(rule, list) or not rule:
             raise PolicyError('a rule of thumb is a list of clauses, as {"rule": [{"do": "roll"}]}')
-        reader = _Reader(graph, game)
+        reader = _Reader(graph, Features(graph, game) if features is None else features)
         return cls(tuple(reader.clause(number, part) for number, part in enumerate(rule, start=1)))
 
 
@@ -327,9 +348,8 @@ def form_of(terms: Mapping[Feature, int]) -> tuple[Form, int]:
 class _Reader:
     """Reads the clauses of a rule, for one game."""
 
-    def __init__(self, graph: StateGraph, game: Game | None) -> None:
-        self.graph = graph
-        self.features = Features(graph, game)
+    def __init__(self, graph: StateGraph, features: Features) -> None:
+        self.graph, self.features = graph, features
 
     @cached_property
     def parameters(self) -> dict[str, int]:

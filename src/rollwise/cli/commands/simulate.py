@@ -11,6 +11,7 @@ from rollwise.cli.app import app
 from rollwise.cli.common import (
     GameArgument,
     JsonOption,
+    LoadOption,
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
@@ -20,6 +21,7 @@ from rollwise.cli.common import (
     print_json,
     read_game,
     refuse,
+    solve_or_open,
     tell_ties,
 )
 from rollwise.cli.forms import (
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
 
 GAMES, OF_LARGE = 100_000, 1_000
 SCORES_SHOWN = 30
-NOT_LARGE = "isn't for games too large for one graph, which are played turn by turn"
+NOT_LARGE = "isn't for games that are played turn by turn: too large for one graph, or in a folder"
 
 
 AgainstOption = Annotated[
@@ -89,6 +91,7 @@ def simulate(
     cluster: ClusterOption = None,
     exact: ExactOption = True,
     tell: TellOption = None,
+    load: LoadOption = None,
     chase: ChaseOption = False,
     target: TargetOption = None,
     contest: ContestOption = False,
@@ -117,18 +120,10 @@ def simulate(
         Form(chase, target, contest, ties, with_score),
         need_target=True,
     )
-    if tell is None and kept.large(chosen) is not None:
-        refuse(NOT_LARGE, cluster=cluster)
-        _of_large(chosen, policy, against, games, seed, json=json)
-        return
-    try:
-        with Progress() as progress:
-            policies = kept.policies(chosen, max_states=max_states, progress=progress)
-    except TooManyStates:
-        if tell is not None or max_states is not None or chosen.base_game is not chosen:
-            raise
-        refuse(NOT_LARGE, cluster=cluster)
-        _of_large(chosen, policy, against, games, seed, json=json)
+    policies = _policies(chosen, load, max_states, told=tell is not None)
+    if policies is None:
+        refuse(NOT_LARGE, cluster=cluster, tell=tell)
+        _of_large(chosen, policy, against, games, seed, load, json=json)
         return
     with Progress() as progress:
         graph = policies.graph
@@ -160,11 +155,41 @@ def simulate(
         tell_ties(ties_document(resting))
 
 
+def _policies(
+    game: Game, load: str | None, max_states: int | None, *, told: bool
+) -> Policies | None:
+    """The policies of a game; None where its games are played turn by turn."""
+    from rollwise.answer import kept
+    from rollwise.answer.references import Policies
+    from rollwise.answer.solution import Solution
+
+    if load is not None:
+        found = solve_or_open(game, load, max_states)
+        return Policies.of(found) if isinstance(found, Solution) else None
+    if not told and kept.large(game) is not None:
+        return None
+    try:
+        with Progress() as progress:
+            return kept.policies(game, max_states=max_states, progress=progress)
+    except TooManyStates:
+        if told or max_states is not None or game.base_game is not game:
+            raise
+    return None
+
+
 def _of_large(
-    game: Game, policy: str, against: str | None, games: int | None, seed: int | None, *, json: bool
+    game: Game,
+    policy: str,
+    against: str | None,
+    games: int | None,
+    seed: int | None,
+    load: str | None,
+    *,
+    json: bool,
 ) -> None:
     """Games of one that is too large for one graph."""
     from rollwise.answer import kept
+    from rollwise.answer.layered import open_layers
     from rollwise.graph import title_of
     from rollwise.simulate.large_match import simulate_large
 
@@ -175,7 +200,11 @@ def _of_large(
             against,
             games=OF_LARGE if games is None else games,
             seed=seed,
-            answer=lambda: kept.solve_by_layers(game, progress=progress),
+            answer=lambda: (
+                kept.solve_by_layers(game, progress=progress)
+                if load is None
+                else open_layers(load, game)
+            ),
             progress=progress,
         )
     if json:
