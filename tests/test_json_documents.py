@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from cli_runner import run
 
-from rollwise import Chase, solve
+from rollwise import Chase, solve, solve_by_layers
 from rollwise.analysis.contest import Contest, solve_contest
 from rollwise.analysis.quantities import first_share
 from rollwise.answer.evaluation import best_response, evaluate
@@ -34,6 +34,7 @@ from rollwise.documents.parts import as_json, number_or_none
 from rollwise.documents.played import ledger_document, review_document
 from rollwise.documents.scores import contest_document
 from rollwise.games.pig import Pig
+from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.threes import Threes
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -93,6 +94,7 @@ COMMANDS = [
     "simulate pig target=10 --policy hold-at-20 --tell --seed 5",
     "simulate pig players=3 target=3 --policy random --games 300 --seed 5",
     "simulate threes dice=2 --policy optimal --games 300 --seed 5 --no-exact",
+    "simulate royal-ur pieces=1 --policy random --against optimal --games 9 --seed 5 --load ur",
     "solve pig target=10",
     "solve pig players=3 target=3",
     "solve pig players=3 target=4 --time-limit 1e-9",
@@ -130,6 +132,7 @@ def lay_files(folder: Path) -> None:
     (folder / "more.txt").write_text(SCORES * 6)
     (folder / "one.csv").write_text(JUDGED)
     (folder / "pig.game").write_text(GAMES)
+    solve_by_layers(RoyalUr(pieces=1), save=folder / "ur")
     solution = solve(Pig(target=5))
     solution.save(folder / "pig.parquet")
     off = solution.values + 0.25

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from cli_runner import output, refusal
 from throwing import Runners
 
 import rollwise
@@ -17,6 +20,7 @@ from rollwise.builders.some_states import some_states
 from rollwise.errors import PolicyError
 from rollwise.games.chicago import Chicago
 from rollwise.games.pig import Pig
+from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.yahtzee import Yahtzee
 from rollwise.graph.choices import chances
 from rollwise.simulate.turn_by_turn import (
@@ -24,7 +28,9 @@ from rollwise.simulate.turn_by_turn import (
     play_turn_by_turn,
     policy_play,
     random_play,
+    rule_play,
 )
+from rollwise.thumb.language import Rule
 
 GAMES = [Pig(target=6), Runners(), Chicago(dice=2, throws_a_turn=2)]
 
@@ -205,3 +211,45 @@ def test_games_that_come_to_no_end_are_broken_off(monkeypatch: pytest.MonkeyPatc
     played = play_turn_by_turn(game, random_play(game, np.random.default_rng(1)), 3, 1)
     assert not played.over.any()
     assert played.visits.sum() == 15
+
+
+CLAUSES = [
+    {"if": "ahead + their_waiting >= 3", "do": "enter"},
+    {"most": ["12*captures + 5*again + number - danger", "enters"]},
+]
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_a_rule_that_looks_at_features_of_actions_plays_as_in_the_graph(tmp_path: Path) -> None:
+    game, file = RoyalUr(pieces=2), tmp_path / "rule.json"
+    file.write_text(json.dumps({"rule": CLAUSES}))
+    graph = rollwise.build(game, mode="interpreted")
+    taken = np.flatnonzero(Rule.load(file, graph, game).policy(graph, game).probability)
+    rows = graph.states[: graph.n_positions : 40, : len(graph.field_names)]
+    turn = rule_play(game, str(file))(np.ascontiguousarray(rows))
+    states = np.arange(turn.graph.n_states)
+    labels = turn.graph.action_label[turn.act(states)]
+    for s in states.tolist():
+        there = graph.find(turn.graph.view[s].fields, *_thrown(turn.graph.view[s]))
+        assert labels[s] == graph.action_label[taken[there]]
+
+
+@pytest.mark.needs_jit
+def test_perfect_play_is_looked_up_in_a_folder(tmp_path: Path) -> None:
+    words = ["royal-ur", "pieces=2"]
+    folder, file, rule = (str(tmp_path / name) for name in ("layers", "a.parquet", "rule.json"))
+    Path(rule).write_text(json.dumps({"rule": CLAUSES}))
+    output("solve", *words, "--by-layer", "--save", folder)
+    output("solve", *words, "--save", file)
+    asked = ["simulate", *words, "--policy", rule, "--against", "optimal", "--seed", "3"]
+    found = json.loads(output(*asked, "--games", "1000", "--load", folder, "--json"))
+    assert found["seed"] == 3
+    assert json.loads(output(*asked, "--games", "1000", "--load", folder, "--json")) == found
+    exact = json.loads(output(*asked, "--games", "1000", "--load", file, "--json"))
+    known, told = exact["win_rate"], found["win_rate"]
+    assert told["exact"] is None
+    assert abs(told["mean"] - known["exact"]) < 4 * told["standard_error"]
+    assert "--tell isn't for games that are played turn by turn" in refusal(
+        "simulate", *words, "--policy", rule, "--tell", "1", "--load", folder
+    )
+    refusal("simulate", "royal-ur", "pieces=3", "--policy", rule, "--load", folder)

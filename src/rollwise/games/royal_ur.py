@@ -183,6 +183,7 @@ class RoyalUr(Game):
         waits = self.pieces - s.rival - bits.size(theirs) > 0
         return {
             "captures": int(captures),
+            "sends_back": met if captures else 0,  # by how many steps
             "shared": int(met > 0),  # whether it goes to a square where it can be captured
             "leaves": int(stands > 0 and met == 0),  # such a square
             "home": int(to > (14 if finkel else 16)),

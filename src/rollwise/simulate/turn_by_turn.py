@@ -18,7 +18,14 @@ from rollwise.builders.some_states import positions_at_once, some_states
 from rollwise.errors import PolicyError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import actions_of, first_actions, has_choice, is_throw, outcomes_of, spans
+from rollwise.graph.choices import (
+    actions_of,
+    first_actions,
+    has_choice,
+    is_throw,
+    outcomes_of,
+    spans,
+)
 from rollwise.graph.policies import chances_of
 from rollwise.thumb.features import Features
 from rollwise.thumb.language import Rule

@@ -58,9 +58,7 @@ class Features:
     @cached_property
     def actions(self) -> Columns:
         """Of each action: (n_actions,) int32 by name."""
-        return action_features(
-            self.graph, self.game, constant=self.constant, among=self.among
-        )
+        return action_features(self.graph, self.game, constant=self.constant, among=self.among)
 
 
 def state_features(
@@ -101,9 +99,7 @@ def action_features(
     }
 
 
-def _own_features(
-    graph: StateGraph, game: Game | None, among: NDArray[np.int64] | None
-) -> Columns:
+def _own_features(graph: StateGraph, game: Game | None, among: NDArray[np.int64] | None) -> Columns:
     found: Columns = {"number": graph.action_label}
     if game is not None and graph.has_pool:
         return found | _pool_features(graph, game)

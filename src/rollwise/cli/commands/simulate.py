@@ -106,7 +106,6 @@ def simulate(
     Simulated figures come with their standard errors and the exact ones beside them.
     Ctrl-C ends early with the games played so far.
     """
-    from rollwise.answer import kept
     from rollwise.graph.policies import ties_in_play
 
     if tell:
