@@ -28,7 +28,7 @@ from rollwise.simulate.turn_by_turn import (
 )
 
 BLOCK = 2_500  # games that are played at once
-LARGE = "the game is too large for one graph"
+BY_TURNS = "games are played turn by turn"
 
 
 def simulate_large(
@@ -93,7 +93,7 @@ def simulate_large(
         sides.append(side if best is None or len(names) == 2 else _with_best(side, best))
     done = sum(side.games for side in sides)
     known = "no exact figures" + (" but the value" if best is not None and against is None else "")
-    notes = (f"{known}: {LARGE}",)
+    notes = (f"{known}: {BY_TURNS}",)
     match = Match(policy, against or policy, done, games, seed, tuple(sides), notes)
     warn_of_disagreements(match)
     return match
