@@ -28,6 +28,7 @@ from rollwise.kernels.intervals import Block
 from rollwise.machine import large_pages
 from rollwise.machine.switches import jit_disabled
 
+SOON = 100_000  # outcomes that are expanded again in a moment
 FIRST_BLOCK, OUTCOMES_AT_ONCE = 16, 2_000_000  # of positions whose turns are solved together
 
 
@@ -282,7 +283,7 @@ class Layers:
         They are numbered from 0, and the states of the border after them.
         """
         explorer, n = self._begun(begin, end), end - begin
-        explorer.run(n)
+        explorer.run(n, soon=n * self.n_outcomes <= SOON * self.n_states)
         arrays = explorer.arrays()
         self._compare(layer, arrays, explorer, begin)
         # of memory that the next ones will use
@@ -298,7 +299,7 @@ class Layers:
         """The numbers of what some states of a layer lead to, and its layers."""
         if not len(rows):
             return np.empty(0, np.int32), np.empty(0, np.int64)
-        reached = self._reached.of(rows)
+        reached = self._reached.of(rows, asked=True)
         layers = self._by_progress.find(reached)
         if np.any(reached < np.atleast_1d(self.progress[layer])):
             raise falls(self.rules, self.compiled, self.rows.part(begin, end), self._reached)

@@ -33,8 +33,14 @@ class Reached:
         self._rules, self._parts = rules, [None] if size is None else list(range(size))
         self.question = Question(rules, type(rules.game).progress, parts=size is not None)
 
-    def of(self, rows: NDArray[np.int32]) -> Numbers:
+    def of(self, rows: NDArray[np.int32], *, asked: bool = False) -> Numbers:
         """The progress of states, as many numbers as it has: (n, n_numbers) int64.
+
+        Parameters
+        ----------
+        rows : (n, n_fields) int32
+        asked : bool
+            They were asked before.
 
         Raises
         ------
@@ -42,7 +48,7 @@ class Reached:
         """
         found = np.empty((len(rows), len(self._parts)), np.int64)
         for column, part in enumerate(self._parts):
-            found[:, column], failed = self.question.answers(rows, part)
+            found[:, column], failed = self.question.answers(rows, part, asked=asked)
             if failed >= 0:
                 raise self._rules.progress_fails(rows[failed].tolist())
         return found

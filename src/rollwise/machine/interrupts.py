@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -33,25 +34,60 @@ def heard(
     """
     if threading.current_thread() is not threading.main_thread():
         return function(*arguments)
-    results: list[Result] = []
-    failures: list[BaseException] = []
-    done = threading.Event()
+    helper = _idle.pop() if _idle else _Helper()
+    helper.take(lambda: function(*arguments))
+    try:
+        while not helper.done.acquire(timeout=LOOK):  # on Windows a wait without end doesn't hear
+            if watch is not None:
+                watch()
+    except BaseException:
+        helper.is_left = True
+        raise
+    failure, result = helper.failure, helper.result
+    helper.failure = helper.result = None
+    _idle.append(helper)
+    if failure is not None:
+        raise failure
+    found: Result = result
+    return found
 
-    def call() -> None:
-        try:
-            results.append(function(*arguments))
-        except BaseException as error:
-            failures.append(error)
-        finally:
-            done.set()
 
-    start(threading.Thread(target=call, daemon=True))
-    while not done.wait(LOOK):  # on Windows a wait without end doesn't hear
-        if watch is not None:
-            watch()
-    if failures:
-        raise failures[0]
-    return results[0]
+class _Helper:
+    """A thread that makes calls for the main one: to start a thread for each takes longer.
+
+    One that is left alone ends with its call.
+    """
+
+    def __init__(self) -> None:
+        self._given, self.done = threading.Lock(), threading.Lock()
+        self._given.acquire()
+        self.done.acquire()
+        self._call: Callable[[], Any] | None = None
+        self.result: Any = None
+        self.failure: BaseException | None = None
+        self.is_left = False
+        start(threading.Thread(target=self._work, daemon=True))
+
+    def take(self, call: Callable[[], Any]) -> None:
+        """Begin with a call."""
+        self._call = call
+        self._given.release()
+
+    def _work(self) -> None:
+        while not self.is_left:
+            self._given.acquire()
+            call, self._call = self._call, None
+            try:
+                self.result = call() if call is not None else None
+            except BaseException as error:
+                self.failure = error
+            del call  # and what it was given
+            self.done.release()
+
+
+_idle: list[_Helper] = []  # helpers of the main thread that have nothing to do
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_idle.clear)  # threads stay with the parent
 
 
 def start(thread: threading.Thread) -> None:

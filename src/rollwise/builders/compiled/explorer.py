@@ -168,15 +168,24 @@ class Explorer:
         found: np.ndarray = self._within.is_outside[: self.n_states]
         return found
 
-    def run(self, stop: int | None = None) -> bool:
-        """Expand a number of states, up to the number `stop`; whether there are more."""
+    def run(self, stop: int | None = None, *, soon: bool = False) -> bool:
+        """Expand a number of states, up to the number `stop`; whether there are more.
+
+        Parameters
+        ----------
+        soon : bool
+            This takes a moment, since they are few, and were expanded before.
+        """
         stop = self.place + self._chunk() if stop is None else stop
         self._table.reconsider(self.graph.states, self.n_states)
         while self.place < stop:
             box = self._table.box.copy()
             self._call["states"] = 0  # until the kernel, which may have to be compiled, has begun
             try:
-                ending = heard(self._explore, stop, watch=self._watch())
+                if soon:
+                    ending = self._explore(stop)
+                else:
+                    ending = heard(self._explore, stop, watch=self._watch())
             except KeyboardInterrupt as stopped:
                 stopped.add_note(self._whereabouts())
                 raise
