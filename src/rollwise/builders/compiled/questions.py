@@ -16,7 +16,6 @@ from rollwise.kernels.calls import QUESTION
 from rollwise.kernels.questions import answer_all
 from rollwise.machine.interrupts import heard
 
-
 SOON = 1 << 16  # states that are answered for in a moment
 
 
