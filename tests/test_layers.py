@@ -414,13 +414,13 @@ def test_what_nobody_would_do_need_not_end(monkeypatch):
 @pytest.mark.parametrize("off", [1e-13, 1e-3])
 def test_bounds_around_wrong_values_are_not_believed(off, monkeypatch):
     """Claims that don't hold are widened, or given up."""
-    bounds = PackedValues.bounds
+    likely_errors = PackedValues.likely_errors
 
-    def wrong(self, rounding, claimed):
-        bounds(self, rounding, claimed)
-        claimed += off
+    def wrong(self, rounding, later):
+        values, errors = likely_errors(self, rounding, later)
+        return values + off, errors
 
-    monkeypatch.setattr(PackedValues, "bounds", wrong)
+    monkeypatch.setattr(PackedValues, "likely_errors", wrong)
     packed, graphs = packed_and_graphs(RoyalUr(pieces=1), monkeypatch)
     apart = np.abs(packed.values - graphs.values)
     assert np.all(apart <= packed.error_bounds + graphs.error_bounds)

@@ -32,6 +32,7 @@ NEAR = 10  # times the goal: proved estimates that are so close are an answer
 MOST_CLAIMS = 50  # sweeps in which claimed bounds are widened until they hold
 STALLED = 200  # sweeps in which bounds come no closer
 LARGE = 10_000_000  # positions: while such a layer is solved, the next one isn't built
+NO_BOUNDS = np.empty((0, 2))
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -89,18 +90,17 @@ class Packed:
         later = answers.most_behind(answers.layer_of(layer.begin))
         self._most = max(later, facts.largest_payoff)
         lists, chances = lists_of(layer.arrays), weights_of(layer.arrays)
-        bounds = self._widest(layer)
-        sweeps = BoundSweeps(layer, lists, chances, bounds, self._most, lambda: not self._building)
+        sweeps = BoundSweeps(layer, lists, chances, self._most)
         self._narrow(sweeps)
         begin, end = layer.begin, layer.end
-        low, high = bounds[: end - begin].T
+        low, high = sweeps.bounds[: end - begin].T
         values = 0.5 * (low + high)
         off = np.nextafter(np.maximum(high - values, values - low), np.inf)
         at = answers.at(begin, end)
         answers.values[at], answers.error_bounds[at], answers.actions[at] = values, off, THROW
         answers.count(begin, facts, {})
         answers.prove(begin, end)
-        del sweeps, bounds, low, high, values, off
+        del sweeps, low, high, values, off
         large_pages.release()  # the next layer may need far less
         self.seconds["solve"] += time.perf_counter() - began
         if self._progress is not None:
@@ -131,8 +131,10 @@ class Packed:
         for sweep in range(MOST_SWEEPS):
             if not tried and sweep % ELIMINATING == 0 and sweeps.every_play_ends():
                 tried = True
-                if sweeps.claim() <= NEAR * goal:
+                if self._claim(sweeps) <= NEAR * goal:
                     return
+            if not len(sweeps.bounds):
+                sweeps.bounds = self._widest(sweeps.layer)
             widest = sweeps.narrow(goal / 4, sweep % ELIMINATING == ELIMINATING - 1)
             stalled = 0 if widest < best else stalled + 1
             best = min(best, widest)
@@ -141,12 +143,43 @@ class Packed:
         if widest > FAR_APART * goal:
             raise self._endless(sweeps, widest)
 
+    def _claim(self, sweeps: BoundSweeps) -> float:
+        """Find values, claim bounds around them and prove these; how far they are then apart.
+
+        The values are found with no bounds in memory. Where no claim holds, none are left.
+        """
+        layer, answers, n = sweeps.layer, self._answers, sweeps.n
+        sweeps.bounds = NO_BOUNDS
+        found = PackedValues(
+            layer,
+            sweeps.lists,
+            sweeps.lotteries,
+            answers.values_of(layer.border),
+            self._most,
+            lambda: not self._building,
+        )
+        if not found.can_be_found or not found.find():
+            return np.inf
+        rounding = sweeps.rounding()
+        values, off = found.likely_errors(rounding, answers.bounds_of(layer.border))
+        del found
+        large_pages.release()
+        sweeps.bounds = self._widest(layer)
+        np.subtract(values, off, out=sweeps.bounds[:n, 0])
+        np.add(values, off, out=sweeps.bounds[:n, 1])
+        del values, off
+        for _ in range(MOST_CLAIMS):
+            apart, n_broken = sweeps.sweep(-1.0, False, 0.25 * rounding)
+            if not n_broken:
+                return apart
+        sweeps.bounds = NO_BOUNDS
+        return np.inf
+
     def _endless(self, sweeps: BoundSweeps, widest: float) -> EndlessPlay:
         """The error for bounds that come no closer."""
-        layer = sweeps.layer
-        apart = np.diff(sweeps.bounds[: layer.end - layer.begin], axis=1)[:, 0]
+        apart = np.diff(sweeps.bounds[: sweeps.n], axis=1)[:, 0]
         rules = self._layers.rules
-        worst = self._layers.state(layer.begin + int(apart.argmax()))
+        worst = self._layers.state(sweeps.layer.begin + int(apart.argmax()))
         return EndlessPlay(
             f"{rules.game.name}: the bounds of the values stay {widest:.3g} apart, most in the "
             f"state {rules.state_text(worst)}; can players go round for ever? "
@@ -175,14 +208,17 @@ class BoundSweeps:
     ----------
     layer : PackedLayer
     lists, lotteries : Weights
-    bounds : (at least n, 2) float64
-        See `rollwise.kernels.intervals.sweep_intervals`.
     most : float
         No value is further from 0.
-    on_two_cores : callable
-        Whether a core is free, besides this one.
     more : float
         What a turn brings, besides what it leads to.
+
+    Attributes
+    ----------
+    n : int
+        Positions of the layer.
+    bounds : (at least n, 2) float64
+        See `rollwise.kernels.intervals.sweep_intervals`. There are none until they are set.
     """
 
     def __init__(
@@ -190,14 +226,12 @@ class BoundSweeps:
         layer: PackedLayer,
         lists: Weights,
         lotteries: Weights,
-        bounds: NDArray[np.float64],
         most: float,
-        on_two_cores: Callable[[], bool] = lambda: True,
         more: float = 0.0,
     ) -> None:
-        self.layer, self.bounds, self._most, self._more = layer, bounds, most, more
-        self._on_two_cores = on_two_cores
-        self._lists, self._lotteries = lists, lotteries
+        self.layer, self.n, self.bounds = layer, layer.end - layer.begin, NO_BOUNDS
+        self.lists, self.lotteries = lists, lotteries
+        self._most, self._more = most, more
         actions = max(int(block.count.max()) for _, block in layer.blocks)
         self._scratch = np.empty(1 + actions)
 
@@ -205,42 +239,19 @@ class BoundSweeps:
         """One sweep of bounds that enclose the values; how far they are apart at most."""
         return self.sweep(goal, eliminate, -1.0)[0]
 
-    def claim(self) -> float:
-        """Find values, claim bounds around them and prove these; how far they are then apart."""
-        n = self.layer.end - self.layer.begin
-        found = PackedValues(
-            self.layer,
-            self._lists,
-            self._lotteries,
-            self.bounds,
-            self._most,
-            self._on_two_cores,
-        )
-        if not found.can_be_found or not found.find():
-            return np.inf
-        rounding = self.rounding()
-        found.bounds(rounding, self.bounds[:n])
-        for _ in range(MOST_CLAIMS):
-            apart, n_broken = self.sweep(-1.0, False, 0.25 * rounding)
-            if not n_broken:
-                return apart
-        self.bounds[:n] = -self._most, self._most
-        return np.inf
-
     def every_play_ends(self) -> bool:
         """Whether every play leaves the layer, with the actions that are left."""
         return not len(self.staying())
 
     def staying(self) -> NDArray[np.int64]:
         """The positions of the layer from which players can stay in it for ever."""
-        begin, end, blocks, *_ = self.layer
-        ending = np.zeros(end - begin, np.bool_)
-        lists, lotteries = self._lists.indptr, self._lotteries.indptr
-        left, marked = end - begin, 1
+        ending = np.zeros(self.n, np.bool_)
+        lists, lotteries = self.lists.indptr, self.lotteries.indptr
+        left, marked = self.n, 1
         while left and marked:
             marked = sum(
                 mark_ending(place, block, lists, lotteries, ending)
-                for place, block in reversed(blocks)
+                for place, block in reversed(self.layer.blocks)
             )
             left -= marked
         return np.flatnonzero(~ending)
@@ -248,7 +259,7 @@ class BoundSweeps:
     def rounding(self) -> float:
         """By how much a bound is moved outward in a sweep, at most."""
         longest = sum(
-            int(np.diff(weights.indptr).max()) + 4 for weights in (self._lists, self._lotteries)
+            int(np.diff(weights.indptr).max()) + 4 for weights in (self.lists, self.lotteries)
         )
         return longest * ROUNDING * self._most
 
@@ -259,8 +270,8 @@ class BoundSweeps:
             apart, broken = sweep_intervals(
                 begin,
                 block,
-                self._lists,
-                self._lotteries,
+                self.lists,
+                self.lotteries,
                 self._more,
                 goal,
                 self._most,

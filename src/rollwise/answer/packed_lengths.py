@@ -212,7 +212,7 @@ class PackedLengths:
 
     def _require_ending(self, layer: PackedLayer, lists: Weights, lotteries: Weights) -> None:
         """Make sure that players can't stay in a layer for ever."""
-        sweeps = BoundSweeps(layer, lists, lotteries, np.empty((0, 2)), 0.0)
+        sweeps = BoundSweeps(layer, lists, lotteries, 0.0)
         staying = sweeps.staying()
         if not len(staying):
             return
@@ -290,7 +290,8 @@ class PackedLengths:
         """Prove bounds around the lengths of a layer. The share by which all are off may grow."""
         bounds = large_pages.empty((len(found), 2))
         most = 2.0 * float(np.abs(found).max())
-        sweeps = BoundSweeps(layer, lists, lotteries, bounds, most, more=self._sign)
+        sweeps = BoundSweeps(layer, lists, lotteries, most, more=self._sign)
+        sweeps.bounds = bounds
         self.off = max(self.off, WIDER * (change + sweeps.rounding()))
         while self.off < 1.0:
             np.multiply(found, 1.0 - self._sign * self.off, out=bounds[:, 0])

@@ -28,8 +28,8 @@ class PackedValues:
     ----------
     layer : PackedLayer
     lists, lotteries : Weights
-    bounds : (at least n, 2) float64
-        Of the positions of the layer, and of those of its border, which are known.
+    later : (n_later,) float64
+        The values of the border.
     most : float
         No value is further from 0.
     on_two_cores : callable
@@ -46,15 +46,12 @@ class PackedValues:
         layer: PackedLayer,
         lists: Weights,
         lotteries: Weights,
-        bounds: NDArray[np.float64],
+        later: NDArray[np.float64],
         most: float,
         on_two_cores: Callable[[], bool],
     ) -> None:
         self._most, self.change = most, np.inf
-        low, high = bounds[layer.end - layer.begin :].T
-        self._later = 0.5 * (high - low)
-        middle = 0.5 * (low + high)
-        self._sweeps = PackedSweeps(layer, lists, lotteries, middle, 0.0, on_two_cores)
+        self._sweeps = PackedSweeps(layer, lists, lotteries, later, 0.0, on_two_cores)
 
     @property
     def can_be_found(self) -> bool:
@@ -79,25 +76,31 @@ class PackedValues:
                     break
         return False
 
-    def bounds(self, rounding: float, claimed: NDArray[np.float64]) -> None:
-        """Find bounds that are likely to hold.
+    def likely_errors(
+        self, rounding: float, later: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The values, and by how much each is likely to be off. It ends the search.
 
         Parameters
         ----------
         rounding : float
             By which a bound is moved outward in a sweep.
-        claimed : (n, 2) float64, filled
+        later : (n_later,) float64
+            By how much the values of the border can be off.
+
+        Returns
+        -------
+        values, off : (n,) float64
         """
         sweeps, n = self._sweeps, self._sweeps.n
         need = rounding + 2 * self.change
         middle, off = sweeps.values[0][:n].copy(), sweeps.values[0][:n]
         table, step = np.abs(sweeps.chances.coefficient), 1.5 * need
         for values in sweeps.values:
-            values[:n] = self._later.mean() if len(self._later) else 0.0
-            values[n : sweeps.n_known] = self._later
+            values[:n] = later.mean() if len(later) else 0.0
+            values[n : sweeps.n_known] = later
             values[sweeps.n_known :] = 0.0
         for _ in range(100 * MOST_SWEEPS):
             if sweeps.evaluate(more=step, coefficient=table) <= 0.45 * need:
                 break
-        np.subtract(middle, off, out=claimed[:, 0])
-        np.add(middle, off, out=claimed[:, 1])
+        return middle, off

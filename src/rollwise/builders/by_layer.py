@@ -30,6 +30,7 @@ from rollwise.machine.switches import jit_disabled
 
 SOON = 100_000  # outcomes that are expanded again in a moment
 FIRST_BLOCK, OUTCOMES_AT_ONCE = 16, 2_000_000  # of positions whose turns are solved together
+BORDER_AT_ONCE = 1 << 22  # states of a border whose numbers are looked up together
 
 
 class Layer(NamedTuple):
@@ -179,13 +180,15 @@ class Layers:
             self._compare(layer, arrays, explorer, begin + place)
             blocks.append((place, packed(arrays)))
             explorer.forget()
+            if n > LARGE:
+                large_pages.release()  # of arrays that had to grow
             each = len(arrays.outcome_state) / (stop - place)
             place, size = stop, max(int(OUTCOMES_AT_ONCE / each), 1)
         arrays = explorer.arrays().copied()
-        rows = explorer.graph.states[n : explorer.n_states].copy()
+        rows = explorer.graph.states[n : explorer.n_states]
         del explorer
         self._end(n)
-        return PackedLayer(begin, end, blocks, arrays, self._border(layer, rows, begin, end)[0])
+        return PackedLayer(begin, end, blocks, arrays, self._border(layer, rows, begin, end))
 
     def last_first(self, but: Container[int] = ()) -> Iterator[Layer | Turns]:
         """The graphs of the layers, those that end every play first.
@@ -224,7 +227,7 @@ class Layers:
                 yield turns
         if begin == end or block:
             return
-        arrays, border, _ = self._expanded(layer, begin, end)
+        arrays, border = self._expanded(layer, begin, end)
         yield Layer(as_graph(self.rules, arrays, len(border)), begin, end, border)
 
     def block_of_turns(self, layer: int) -> int:
@@ -275,10 +278,8 @@ class Layers:
             self._explorers.clear()
             large_pages.release()
 
-    def _expanded(
-        self, layer: int, begin: int, end: int
-    ) -> tuple[Arrays, NDArray[np.int32], NDArray[np.int64]]:
-        """What the rules say of some states of a layer, with their border and its layers.
+    def _expanded(self, layer: int, begin: int, end: int) -> tuple[Arrays, NDArray[np.int32]]:
+        """What the rules say of some states of a layer, with their border.
 
         They are numbered from 0, and the states of the border after them.
         """
@@ -288,32 +289,33 @@ class Layers:
         self._compare(layer, arrays, explorer, begin)
         # of memory that the next ones will use
         arrays = arrays.copied()._replace(n_roots=self.n_roots)
-        rows = explorer.graph.states[n : explorer.n_states].copy()
+        rows = explorer.graph.states[n : explorer.n_states]
         del explorer
         self._end(n)
-        return arrays, *self._border(layer, rows, begin, end)
+        return arrays, self._border(layer, rows, begin, end)
 
     def _border(
         self, layer: int, rows: NDArray[np.int32], begin: int, end: int
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The numbers of what some states of a layer lead to, and its layers."""
-        if not len(rows):
-            return np.empty(0, np.int32), np.empty(0, np.int64)
-        reached = self._reached.of(rows, asked=True)
-        layers = self._by_progress.find(reached)
-        if np.any(reached < np.atleast_1d(self.progress[layer])):
-            raise falls(self.rules, self.compiled, self.rows.part(begin, end), self._reached)
-        order = np.argsort(layers, kind="stable")  # keeps what is alike near in memory
-        numbers = np.empty(len(rows), np.int64)
-        numbers[order] = self.rows.find(rows[order], layers[order])
-        unknown = np.flatnonzero(numbers < 0)
-        if len(unknown):
-            state = self.rules.layout.state(rows[unknown[0]].tolist())
-            raise RulesError(
-                f"{self.rules.game.name}: its rules come to {self.rules.state_text(state)}, which "
-                "isn't among the states that were found; were they changed since?"
-            )
-        return numbers.astype(np.int32), layers
+    ) -> NDArray[np.int32]:
+        """The numbers of what some states of a layer lead to."""
+        border = np.empty(len(rows), np.int32)
+        for first in range(0, len(rows), BORDER_AT_ONCE):
+            some = rows[first : first + BORDER_AT_ONCE]
+            reached = self._reached.of(some, asked=True)
+            if np.any(reached < np.atleast_1d(self.progress[layer])):
+                raise falls(self.rules, self.compiled, self.rows.part(begin, end), self._reached)
+            layers = self._by_progress.find(reached)
+            order = np.argsort(layers, kind="stable")  # keeps what is alike near in memory
+            numbers = border[first : first + len(some)]
+            numbers[order] = self.rows.find(some[order], layers[order])
+            unknown = np.flatnonzero(numbers < 0)
+            if len(unknown):
+                state = self.rules.layout.state(some[unknown[0]].tolist())
+                raise RulesError(
+                    f"{self.rules.game.name}: its rules come to {self.rules.state_text(state)}, "
+                    "which isn't among the states that were found; were they changed since?"
+                )
+        return border
 
     def _compare(self, layer: int, arrays: Arrays, explorer: Explorer, begin: int) -> None:
         """Compare what compiled rules say of some states with Python's, in those that are chosen.
@@ -339,9 +341,10 @@ class Layers:
         while begin < end:
             size = FIRST_BLOCK if begin == first or block is None else block
             stop = min(begin + size, end)
-            arrays, border, layers = self._expanded(layer, begin, stop)
+            arrays, border = self._expanded(layer, begin, stop)
             after, n = arrays.outcome_state, stop - begin
-            if np.any((after >= 0) & (after < n)) or np.any(layers <= layer):
+            stays = np.any((after >= 0) & (after < n)) or np.any(border < self.indptr[layer + 1])
+            if stays:
                 return
             after = np.where(after < 0, after, after - np.int32(n))
             yield (turns := Turns(arrays._replace(outcome_state=after), begin, stop, border))
