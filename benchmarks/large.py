@@ -1,12 +1,13 @@
 """Known answers that take minutes: each in a process of its own, one after the other.
 
-    python -m benchmarks.large [--only NAME,NAME] [--limit SECONDS]
+    python -m benchmarks.large [--only NAME,NAME] [--limit SECONDS] [--folder FOLDER]
 
 `make test-large` runs all of `tests/large_answers.toml`, which says what an answer is. Time and
 memory go to large.json, and from there to the section of RESULTS.md. The exit code is 1 where a
-figure differs from the known one.
+figure differs from the known one. Answers that are saved go to FOLDER and stay there; without
+it they go to a temporary folder.
 
-    python -m benchmarks.large --solve NAME MEMORY
+    python -m benchmarks.large --solve NAME MEMORY [--folder FOLDER]
 
 solves one of them.
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 import time
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -27,15 +29,27 @@ from typing import Any
 from benchmarks.measure import ROOT, Settings, ask
 from benchmarks.memory import peak_bytes
 from benchmarks.tables import markdown_table, seconds
-from benchmarks.worker import say_once
+from benchmarks.worker import UNLIMITED, say_once
 
 ANSWERS = ROOT / "tests" / "large_answers.toml"
 MEASURED = Path(__file__).parent / "large.json"
 PAGE = Path(__file__).parent / "RESULTS.md"
 HEADING = "## Known answers of large games"
 FIGURES = ("win_probability", "score", "payoff")
+COLUMNS = (
+    "game",
+    "known",
+    "here",
+    "states",
+    "time",
+    "core-minutes",
+    "published",
+    "memory",
+    "source",
+    "when and where",
+)
 CERTIFIED = 1e-10
-LIMIT = 3600.0
+LIMIT = 3 * 3600.0
 
 Entry = Mapping[str, Any]
 
@@ -45,8 +59,14 @@ def answers(path: Path = ANSWERS) -> dict[str, Entry]:
     return {one["name"]: one for one in tomllib.loads(path.read_text(encoding="utf-8"))["answer"]}
 
 
-def solved(entry: Entry) -> dict[str, Any]:
-    """Solve a game; its figures, seconds and peak memory."""
+def solved(entry: Entry, folder: Path) -> dict[str, Any]:
+    """Solve a game; its figures, seconds and peak memory.
+
+    Parameters
+    ----------
+    folder : Path
+        For an answer that is saved.
+    """
     import rollwise
     from rollwise.games import find
 
@@ -57,12 +77,13 @@ def solved(entry: Entry) -> dict[str, Any]:
         game = rollwise.Duel(game, entry["contest"])
     if game.players > 2:
         return seated(game, entry.get("max_states"))
-    started = time.perf_counter()
+    started, busy = time.perf_counter(), time.process_time()
     if entry.get("by_layer"):
-        solution = rollwise.solve_by_layers(game, keep=entry.get("keep", "all"))
+        place = folder if entry.get("save") else None
+        solution = rollwise.solve_by_layers(game, keep=entry.get("keep", "all"), save=place)
     else:
         solution = rollwise.solve(game)
-    took = time.perf_counter() - started
+    took, busy = time.perf_counter() - started, time.process_time() - busy
     here = solution.find(entry["state"]) if "state" in entry else solution.start
     value, bound = float(solution.values[here]), float(solution.error_bounds[here])
     if not solution.is_score:
@@ -73,6 +94,7 @@ def solved(entry: Entry) -> dict[str, Any]:
         "bound": bound,
         "certified": solution.error_bound,
         "seconds": took,
+        "cpu": busy,
         "stages": dict(solution.seconds),
         "peak": peak_bytes(),
     }
@@ -82,9 +104,9 @@ def seated(game: Any, max_states: int | None) -> dict[str, Any]:
     """The same of an equilibrium; what is certified is what anybody gains by leaving it, too."""
     import rollwise
 
-    started = time.perf_counter()
+    started, busy = time.perf_counter(), time.process_time()
     found = rollwise.equilibrium(game, max_states=max_states)
-    took = time.perf_counter() - started
+    took, busy = time.perf_counter() - started, time.process_time() - busy
     return {
         "states": found.graph.n_positions,
         "value": found.win_probabilities[0],
@@ -95,6 +117,7 @@ def seated(game: Any, max_states: int | None) -> dict[str, Any]:
         "deviation_gain": found.deviation_gain,
         "mixing": len(found.mixing),
         "seconds": took,
+        "cpu": busy,
         "stages": dict(found.seconds),
         "peak": peak_bytes(),
     }
@@ -134,6 +157,8 @@ def title(entry: Entry) -> str:
         words.append("--by-layer")
     if "keep" in entry:
         words.append(f"--keep {entry['keep']}")
+    if entry.get("save"):
+        words.append("--save FOLDER")
     return " ".join(words)
 
 
@@ -155,7 +180,7 @@ def section(known: Mapping[str, Entry], found: Mapping[str, Mapping[str, Any]]) 
         about = [f"`{title(entry)}`", entry[next(k for k in FIGURES if k in entry)]]
         when = f"{row['date']}, {row['commit']}, {row['machine']}"
         if "fault" in row:
-            rows.append([*about, row["fault"], *[""] * 4, when])
+            rows.append([*about, row["fault"], *[""] * 6, when])
             continue
         fault = "; ".join(differences(entry, row))
         rows.append(
@@ -164,6 +189,8 @@ def section(known: Mapping[str, Entry], found: Mapping[str, Mapping[str, Any]]) 
                 fault or f"{row['value']:.15g} ± {row['bound']:.1e}",
                 f"{row['states']:,}",
                 seconds(row["seconds"]),
+                f"{row['cpu'] / 60:.1f}" if "cpu" in row else "",
+                entry.get("published_core_minutes", ""),
                 f"{row['peak'] / 2**20:,.0f} MiB",
                 entry["source"],
                 when,
@@ -174,12 +201,12 @@ def section(known: Mapping[str, Entry], found: Mapping[str, Mapping[str, Any]]) 
     yield from (HEADING, "")
     yield (
         "Written by `make test-large`: each solved once, in a process of its own, with its rules "
-        "compiled. `memory` is the peak of the whole process. An answer is a chance to win, or "
-        "an expected score or payoff."
+        "compiled. `memory` is the peak of the whole process, with the pages of files that it has "
+        "mapped. Core-minutes are processor time; those that are published are cores times time. "
+        "An answer is a chance to win, or an expected score or payoff."
     )
     yield ""
-    columns = ["game", "known", "here", "states", "time", "memory", "source", "when and where"]
-    yield from markdown_table(columns, rows)
+    yield from markdown_table(COLUMNS, rows)
     yield ""
 
 
@@ -204,7 +231,10 @@ def run(given: argparse.Namespace, tell: Any = print) -> int:
             return 2
     for name in given.only.split(",") if given.only else known:
         arguments = ["benchmarks.large", "--answers", str(given.answers)]
-        said = ask([*arguments, "--solve", name, str(Settings().memory)], given.limit)
+        arguments += [] if given.folder is None else ["--folder", str(given.folder / name)]
+        # files that are mapped would count
+        memory = UNLIMITED if known[name].get("save") else str(Settings().memory)
+        said = ask([*arguments, "--solve", name, memory], given.limit)
         faults = differences(known[name], said)
         wrong += bool(faults)
         took = "" if "fault" in said else f" ({said['seconds']:.1f} s, {said['peak'] >> 20:,} MiB)"
@@ -221,6 +251,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.large", description=__doc__)
     parser.add_argument("--only", help="some of them, with commas between")
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds that one may take")
+    parser.add_argument("--folder", type=Path, help="where answers that are saved stay")
     parser.add_argument("--answers", type=Path, default=ANSWERS)
     parser.add_argument("--measured", type=Path, default=MEASURED)
     parser.add_argument("--page", type=Path, default=PAGE)
@@ -229,7 +260,9 @@ def main() -> None:
     if given.solve is None:
         sys.exit(run(given))
     name, memory = given.solve
-    say_once(memory, lambda: solved(answers(given.answers)[name]))
+    with tempfile.TemporaryDirectory() as passing:
+        folder = given.folder or Path(passing) / name
+        say_once(memory, lambda: solved(answers(given.answers)[name], folder))
 
 
 if __name__ == "__main__":

@@ -28,9 +28,11 @@ from benchmarks.report import markdown
 from benchmarks.results import Results
 from benchmarks.work import WORK, Problem, Work, certified_answer, check_known, find_work, prepare
 
+import rollwise
 from rollwise.builders import build
 from rollwise.games import available
 from rollwise.games.craps import Craps
+from rollwise.games.super_six import SuperSix
 from rollwise.machine.switches import TRICKS
 
 SMALL = {
@@ -590,6 +592,16 @@ certified = 0
 source = "nobody"
 
 [[answer]]
+name = "saved"
+game = "super-six"
+parameters = { sticks = 12 }
+by_layer = true
+save = true
+win_probability = "WORTH"
+published_core_minutes = "9.5"
+source = "a paper"
+
+[[answer]]
 name = "none"
 game = "chess"
 win_probability = "1/2"
@@ -601,17 +613,19 @@ def test_large_answers_are_found_again_and_kept(tmp_path):
     """Each in a process of its own; and what differs is named."""
     files = {name: tmp_path / name for name in ("answers", "measured", "page")}
     files["answers"].write_text(PIGLET)
+    folder = None
     before = "# Results\n\n## Goals\n\n- one\n\n## History\n\nlong\n"
     files["page"].write_text(before)
 
     def found(only: str) -> tuple[int, list[str]]:
         told: list[str] = []
-        given = argparse.Namespace(**files, only=only, limit=120.0)
+        given = argparse.Namespace(**files, only=only, limit=120.0, folder=folder)
         return large.run(given, lambda line, **_: told.append(line)), told
 
     code, told = found("right,elsewhere")
     assert code == 0, told
     assert told[0].startswith("right: as known (")
+    assert float(page_rows(files)["`piglet target=2`"][5]) >= 0
     code, told = found("wrong,none")
     assert code == 1
     assert "the win probability is 0." in told[0]
@@ -628,9 +642,31 @@ def test_large_answers_are_found_again_and_kept(tmp_path):
     assert "there is no such answer" in told[0]
 
 
-def test_a_game_for_three_is_found_again():
+@pytest.mark.needs_jit
+def test_a_large_answer_is_saved_in_a_folder(tmp_path):
+    known = rollwise.solve(SuperSix(sticks=12)).win_probability
+    files = {name: tmp_path / name for name in ("answers", "measured", "page")}
+    files["answers"].write_text(PIGLET.replace("WORTH", f"{known:.10f}"))
+    files["page"].write_text("# Results\n")
+    given = argparse.Namespace(**files, only="saved", limit=120.0, folder=tmp_path / "kept")
+    assert large.run(given, lambda *_, **__: None) == 0
+    kept = rollwise.open_layers(tmp_path / "kept" / "saved", SuperSix(sticks=12))
+    assert kept.win_probability == pytest.approx(known, abs=1e-12)
+    row = page_rows(files)["`super-six sticks=12 --by-layer --save FOLDER`"]
+    assert row[6] == "9.5"
+    given.folder = None  # a temporary one
+    assert large.run(given, lambda *_, **__: None) == 0
+
+
+def page_rows(files):
+    """The rows of the table of large answers, by their games."""
+    rows = [line.split(" | ") for line in files["page"].read_text().splitlines() if "| `" in line]
+    return {cells[0].removeprefix("| "): cells for cells in rows}
+
+
+def test_a_game_for_three_is_found_again(tmp_path):
     entry = {"game": "pig", "parameters": {"players": 3, "target": 2}, "win_probability": "36/43"}
-    found = large.solved(entry)
+    found = large.solved(entry, tmp_path)
     assert found["states"] == 1
     assert not large.differences(entry, found)
     assert large.differences({**entry, "win_probability": "0.5"}, found)
@@ -650,6 +686,8 @@ def test_large_answers_are_written_as_they_are_read():
             "contest",
             "by_layer",
             "keep",
+            "save",
+            "published_core_minutes",
             "state",
             "max_states",
         }
