@@ -19,7 +19,6 @@ from typing import Any
 
 from benchmarks.memory import limit_memory, peak_bytes
 
-
 UNLIMITED = "inf"
 
 
