@@ -188,7 +188,10 @@ class Layers:
         rows = explorer.graph.states[n : explorer.n_states]
         del explorer
         self._end(n)
-        return PackedLayer(begin, end, blocks, arrays, self._border(layer, rows, begin, end))
+        border = self._border(layer, rows, begin, end)
+        del rows
+        self._end(n)  # what the states took
+        return PackedLayer(begin, end, blocks, arrays, border)
 
     def last_first(self, but: Container[int] = ()) -> Iterator[Layer | Turns]:
         """The graphs of the layers, those that end every play first.

@@ -143,20 +143,31 @@ class Walk:
             known = [] if entries is None else [entries.rows()]
             roots = [self._roots.pop(key).rows()] if key in self._roots else []
             self.n_roots += sum(map(len, roots))
-            states = self._explored(key, np.concatenate([*known, *roots]), report)
+            begin = [*known, *roots]
+            if not self._entered:
+                known = []
+            del roots
+            states = self._explored(key, begin, report)
             self._keep(key, ordered(states), known)
 
-    def _explored(self, key: Key, roots: Rows, report: Report | None) -> Rows:
-        """The states of a layer; those that it leads to are noted."""
+    def _explored(self, key: Key, begin: list[Rows], report: Report | None) -> Rows:
+        """The states of a layer; those that it leads to are noted.
+
+        Parameters
+        ----------
+        begin : list, emptied
+            The states at which play enters the layer.
+        """
         done = self.ends[-1] if self.ends else 0
         explorer = self._explorer
         if explorer is None:
             explorer = Explorer(
-                self._rules, self._compiled, roots[:1], self._most, layer_by_layer=True
+                self._rules, self._compiled, begin[0][:1], self._most, layer_by_layer=True
             )
             explorer.counts["merging"] = self.merging
             self._explorer = explorer
-        explorer.restart(roots, known=done, looked_at=self._looked_at)
+        explorer.restart(np.concatenate(begin), known=done, looked_at=self._looked_at)
+        begin.clear()
         explorer.explore_within(self._reached.question, np.array(key, np.int64))
         more = True
         while more:
@@ -166,13 +177,14 @@ class Walk:
             self.n_outcomes += explorer.n_outcomes
             explorer.forget()
         found, is_outside = explorer.graph.states[: explorer.n_states], explorer.is_outside
+        self.merging = explorer.merging
+        if len(found) > LARGE:  # its table is gone before states are copied
+            self._explorer = None
+        del explorer
         inside: Rows = found[~is_outside]
         outside: Rows = found[is_outside]
-        self.merging = explorer.merging
+        del found, is_outside
         self._looked_at = max(self._looked_at - len(inside), 0)
-        if len(found) > LARGE:
-            self._explorer = None
-        del found, explorer
         self._lead_to(key, inside, outside)
         return inside
 

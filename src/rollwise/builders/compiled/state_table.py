@@ -23,13 +23,6 @@ FEW_AT_ONCE = 1 << 4  # all this by so much less, where many small tables are ma
 NO_LOOKUP = kernels.Lookup(np.empty(0, np.int32), np.empty(0, np.uint64), None, 0, True)
 
 
-def _free(before: np.ndarray, size: int) -> np.ndarray:
-    """An array with all bits set, of a size: the one before, if it has that."""
-    array = before if len(before) == size else large_pages.empty(size, before.dtype)
-    array.view(np.int8).fill(-1)
-    return array
-
-
 def likely_ends(rules: Rules) -> np.ndarray:
     """Where fields may end, in order: at 0, or at a parameter of the game."""
     found = [p for p in rules.game.parameters.values() if type(p) is int and LEAST < p < MOST]
@@ -58,7 +51,7 @@ class StateTable:
         self.box = kernels.box_of(roots)
         self.dense = True
         self._considered = 0  # states, when it was last asked whether it could be dense again
-        self.lookup: kernels.Lookup
+        self.lookup = NO_LOOKUP
 
     def _few_places(self, box: np.ndarray, n_states: int = 0) -> bool:
         """Whether a dense table is worth its places."""
@@ -83,20 +76,30 @@ class StateTable:
             low, span = np.full(n_fields, LEAST), np.full(n_fields, MOST - LEAST + 1)
             stride = np.zeros(n_fields, np.int64)
         frame, mask = np.array([low, span, stride], np.int64), 0
-        before = getattr(self, "lookup", NO_LOOKUP)
         if self.dense:
-            table, slots = _free(before.table, places), NO_LOOKUP.slots
+            table, slots = self._free("table", places), NO_LOOKUP.slots
         else:
             most = max(len(rows) * 3 // 2, expected)
             most += max(LEAST_NEW // self._less, int(self._call["most_outcomes"][0]))
             size = 1 << (8 * most // kernels.MOST_TAKEN).bit_length()
-            table, slots, mask = NO_LOOKUP.table, _free(before.slots, size), size - 1
+            table, slots, mask = NO_LOOKUP.table, self._free("slots", size), size - 1
         exact = self.dense or (placed and places * (mask + 1) <= 1 << 64)
         self.lookup = kernels.Lookup(table, slots, frame, mask, exact)
         self._call["table"], self._call["slots"] = table.ctypes.data, slots.ctypes.data
         self._call["frame"] = frame.ctypes.data
         self._call["mask"], self._call["placed"] = mask, placed
         return int(kernels.add_rows(rows, states, *self.lookup))
+
+    def _free(self, name: str, size: int) -> np.ndarray:
+        """An array with all bits set: that of the last table, if it has this size."""
+        array: np.ndarray = getattr(self.lookup, name)
+        if len(array) != size:
+            dtype = array.dtype
+            del array
+            self.lookup = NO_LOOKUP  # so the old one is gone before there is another
+            array = large_pages.empty(size, dtype)
+        array.view(np.int8).fill(-1)
+        return array
 
     def is_full(self, n: int) -> bool:
         """Whether a hash table of `n` states may have too little room for one call of the rules."""
