@@ -11,7 +11,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --quiet --numprocesse
 help:
 	@echo "make demo    set up, then solve Pig and Super Six"
 	@echo "make test    set up, then run all tests, and those of kernels again compiled and with the JIT off"
-	@echo "make test-large  find known answers of large games again: minutes to an hour"
+	@echo "make test-large  find known answers of large games again: hours in all"
 	@echo "make check   format, lint, types, fast tests: two minutes on two cores"
 	@echo "make format  put the code in form"
 	@echo "make docs    make the generated pages and figures of the documentation anew"

@@ -12,14 +12,15 @@ from cli_runner import output, refusal
 from test_layers import Climber
 from test_tuple_layers import Banks, Pairs, Tens
 
-from rollwise import AGAIN, PASS, Game, solve_by_layers
-from rollwise.answer import layer_answers, layer_folder, layered
+from rollwise import AGAIN, PASS, Game, open_layers, solve_by_layers
+from rollwise.answer import found_states, layer_answers, layered
+from rollwise.answer.found_states import FoundStates
 from rollwise.builders import layer_walk
 from rollwise.builders.by_layer import find_layers
 from rollwise.builders.compiled import explorer
 from rollwise.builders.layer_rows import Frame, PackedRows, PlainRows, ordered, places_in
 from rollwise.builders.rules import Rules
-from rollwise.errors import UnknownState, UsageError
+from rollwise.errors import OutputError, RulesError, SolutionFileError, UnknownState, UsageError
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.super_six import SuperSix
@@ -166,27 +167,142 @@ class Killed(BaseException):
     """What ends a run."""
 
 
-def test_a_run_that_is_killed_while_states_are_found_begins_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    game = SuperSix(20)
-    solve_by_layers(game, save=tmp_path / "whole")
-    append, seen = layer_folder.StatesFile.append, []
+def dying_after(n: int, appended: list[int]) -> Any:
+    """Writes so many layers, notes how many states they have, and ends the run."""
+    append = FoundStates.append
 
     def dying(self: Any, rows: Any) -> None:
-        seen.append(len(rows))
-        if len(seen) > 5:
+        if len(appended) >= n:
             raise Killed
+        appended.append(len(rows))
         append(self, rows)
 
-    with monkeypatch.context() as patched:
-        patched.setattr(layer_folder.StatesFile, "append", dying)
+    return dying
+
+
+def killed_while_finding(game: Game, place: Path, layers: int, keep: str = "all") -> list[int]:
+    """A run that ends while states are found, with a record after each layer; what it wrote."""
+    appended: list[int] = []
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(FoundStates, "append", dying_after(layers, appended))
+        patched.setattr(found_states, "SECONDS_BETWEEN", 0.0)
+        with pytest.raises(Killed):
+            solve_by_layers(game, save=place, keep=keep)
+    return appended
+
+
+def same_bytes(one: Path, other: Path) -> bool:
+    """Whether two folders have the same files."""
+    names = [sorted(path.name for path in place.iterdir()) for place in (one, other)]
+    return names[0] == names[1] and all(
+        (one / name).read_bytes() == (other / name).read_bytes() for name in names[0]
+    )
+
+
+def test_a_run_that_is_killed_soon_while_states_are_found_begins_anew(tmp_path: Path) -> None:
+    game = SuperSix(20)
+    solve_by_layers(game, save=tmp_path / "whole")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(FoundStates, "append", dying_after(5, []))
         with pytest.raises(Killed):
             solve_by_layers(game, save=tmp_path / "f")
     assert not list((tmp_path / "f").iterdir())
     solve_by_layers(game, save=tmp_path / "f", resume=True)
-    for path in (tmp_path / "whole").iterdir():
-        assert (tmp_path / "f" / path.name).read_bytes() == path.read_bytes()
+    assert same_bytes(tmp_path / "whole", tmp_path / "f")
+
+
+@pytest.mark.parametrize(
+    ("game", "layers", "keep"),
+    [
+        (SuperSix(20), 5, "all"),
+        (SuperSix(20), 5, "entries"),
+        (Banks(8), 7, "all"),
+        (RoyalUr(pieces=2), 1, "all"),
+        (Yahtzee(boxes=2), 1, "all"),
+        (Tens(12), 2, "all"),
+        (Climber(9), 3, "all"),
+    ],
+)
+def test_a_run_that_is_killed_while_states_are_found_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, game: Game, layers: int, keep: str
+) -> None:
+    """The layers that were recorded aren't found again, and the folder has the same bytes."""
+    solve_by_layers(game, save=tmp_path / "whole", keep=keep)
+    wrote = killed_while_finding(game, tmp_path / "f", layers, keep)
+    with pytest.raises(UsageError, match="holds states that a run found before"):
+        solve_by_layers(game, save=tmp_path / "f", keep=keep)
+    append, more = FoundStates.append, []
+    monkeypatch.setattr(
+        FoundStates, "append", lambda self, rows: more.append(len(rows)) or append(self, rows)
+    )
+    found = solve_by_layers(game, save=tmp_path / "f", keep=keep, resume=True)
+    assert sum(wrote) + sum(more) == found.n_states
+    assert len(wrote) == layers
+    assert same_bytes(tmp_path / "whole", tmp_path / "f")
+
+
+def test_a_run_that_is_killed_when_all_states_are_found_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game, place = SuperSix(20), tmp_path / "f"
+    solve_by_layers(game, save=tmp_path / "whole")
+    monkeypatch.setattr(found_states, "SECONDS_BETWEEN", 0.0)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(layered, "begin_folder", lambda *_: (_ for _ in ()).throw(Killed))
+        with pytest.raises(Killed):
+            solve_by_layers(game, save=place)
+    assert {path.name for path in place.iterdir()} == {"states.npy", "found.npz"}
+    solve_by_layers(game, save=place, resume=True)
+    assert same_bytes(tmp_path / "whole", place)
+
+
+def test_what_was_found_of_something_else_is_refused(tmp_path: Path) -> None:
+    killed_while_finding(SuperSix(20), tmp_path, 5)
+    with pytest.raises(SolutionFileError, match="sticks=20, and not of super-six sticks=21"):
+        solve_by_layers(SuperSix(21), save=tmp_path, resume=True)
+    with pytest.raises(UsageError, match="was begun with"):
+        solve_by_layers(SuperSix(20), save=tmp_path, resume=True, keep="entries")
+    with pytest.raises(SolutionFileError, match="aren't all found yet; --resume goes on"):
+        open_layers(tmp_path, SuperSix(20))
+
+
+@pytest.mark.parametrize("damage", ["changed", "short", "record"])
+def test_found_states_that_were_damaged_are_refused(tmp_path: Path, damage: str) -> None:
+    killed_while_finding(SuperSix(20), tmp_path, 5)
+    path = tmp_path / ("found.npz" if damage == "record" else "found_states.npy")
+    data = bytearray(path.read_bytes())
+    if damage == "short":
+        del data[-200:]
+    else:
+        data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(SolutionFileError, match="is damaged"):
+        solve_by_layers(SuperSix(20), save=tmp_path, resume=True)
+
+
+class Sinking(SuperSix):
+    """Lowers its progress in a late layer."""
+
+    def progress(self, s: Any) -> int:
+        gone = self.sticks - s.lid - s.mine - s.theirs
+        return 0 if gone == 15 else gone
+
+
+def test_states_of_wrong_rules_are_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(found_states, "SECONDS_BETWEEN", 0.0)
+    with pytest.raises(RulesError, match="falls from"):
+        solve_by_layers(Sinking(20), save=tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_two_runs_dont_find_states_for_one_folder(tmp_path: Path) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    with (tmp_path / "found_states.npy").open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(OutputError, match="written to by another process"):
+            solve_by_layers(SuperSix(9), save=tmp_path)
 
 
 def test_workspaces_that_are_given_back_and_roots_part_by_part(

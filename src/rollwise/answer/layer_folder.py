@@ -30,7 +30,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise import __version__
-from rollwise.errors import OutputError, RollwiseError, SolutionFileError
+from rollwise.answer.found_states import (
+    RECORD,
+    FoundStates,
+    damaged,
+    finding_states,
+    forget,
+    found_before,
+)
+from rollwise.errors import OutputError, RollwiseError, SolutionFileError, UsageError, spelled
 from rollwise.game import Game
 from rollwise.machine.atomic_files import write_atomically, write_error, write_text
 
@@ -186,7 +194,7 @@ class LayerFolder:
             if checksum_of([found]) != self.about["entered_checksum"]:
                 raise ValueError(f"{ENTERED} was changed")
         except (OSError, ValueError, KeyError) as error:
-            raise _damaged(self.place, error) from error
+            raise damaged(self.place, error) from error
         return np.asarray(found, np.int64)
 
     def known_rows(self) -> PlainRows:
@@ -276,67 +284,47 @@ def identity_of(game: Game) -> dict[str, Any]:
     }
 
 
-class StatesFile:
-    """The file of the states while these are found: layer by layer, in order.
-
-    Parameters
-    ----------
-    file : binary file
-    """
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file, self._shape = file, (0, 0)
-        self._digest = hashlib.blake2b(digest_size=16)
-
-    def append(self, rows: NDArray[np.int32]) -> None:
-        """Write a layer."""
-        if not self._shape[0]:
-            self._shape = 0, rows.shape[1]
-            self._write_head()
-        data = np.ascontiguousarray(rows).view(np.uint8).reshape(-1).data
-        self._file.write(data)
-        self._digest.update(data)
-        self._shape = self._shape[0] + len(rows), rows.shape[1]
-
-    def finish(self) -> str:
-        """Write at the head how many there are; their checksum, as of `checksum_of`."""
-        self._file.seek(0)
-        self._write_head()
-        return self._digest.hexdigest()
-
-    def _write_head(self) -> None:
-        # with room for any number of rows, so that it stays as long as it is
-        head = {"descr": "<i4", "fortran_order": False, "shape": self._shape}
-        np.lib.format.write_array_header_1_0(self._file, head)
-
-    def _not_read(self, *_: Any) -> Any:
-        raise ValueError("states are read when all are written")
-
-    part = find = all = _not_read
-
-
-def write_states(place: Path, find: Callable[[StatesFile], Layers]) -> tuple[Layers, str]:
+def write_states(
+    place: Path, game: Game, keep: str, find: Callable[[FoundStates], Layers]
+) -> tuple[Layers, str]:
     """Have the states of a game found and written into a folder; the layers, and a checksum.
+
+    Those that a run found before which was stopped are there already.
 
     Raises
     ------
     OutputError
-        They can't be written. Nothing is left of them then.
+        They can't be written.
+    SolutionFileError
     """
-    found: list[tuple[Layers, str]] = []
+    with finding_states(place, {**identity_of(game), "keep": keep}) as states:
+        layers = find(states)
+        return layers, states.finish()
 
-    def write(where: Path) -> None:
-        with where.open("wb") as file:
-            states = StatesFile(file)
-            layers = find(states)
-            found.append((layers, states.finish()))
 
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise write_error(place, error) from error
-    write_atomically(place / "states.npy", write)
-    return found[0]
+def require_begun_so(place: Path, game: Game, keep: str) -> None:
+    """Make sure that a folder in which states are found is of a game, and keeps what is asked for.
+
+    Raises
+    ------
+    SolutionFileError, UsageError
+    """
+    if (known := found_before(place)) is not None:
+        about, _ = known
+        _require_same(place, about, json.loads(json.dumps(identity_of(game))))
+        require_keep(place, about["keep"], keep)
+
+
+def require_keep(place: Path, known: str, asked: str) -> None:
+    """Make sure that a folder was begun to keep what is asked for.
+
+    Raises
+    ------
+    UsageError
+    """
+    if known != asked:
+        said = spelled(python=f'keep="{known}"', command_line=f"--keep {known}")
+        raise UsageError(f"{place} was begun with {said}; go on so, or choose another folder")
 
 
 def begin_folder(
@@ -378,6 +366,7 @@ def begin_folder(
         facts |= {"keep": ENTRIES, "rows": ALL, "entered_checksum": checksum_of([entered])}
     made = _mapped(place, facts, indptr, progress, {}, {}, "r+")
     made.write()
+    forget(place)
     return made
 
 
@@ -393,6 +382,7 @@ def _reserve(file: IO[bytes], size: int) -> None:
 
 def _remove(place: Path) -> None:
     """Remove the arrays with all rows, of a folder whose manifest names none of them."""
+    forget(place)
     for name in (ENTERED, *(f"{name}.npy" for name in ("states", *ARRAYS))):
         with contextlib.suppress(OSError):
             (place / name).unlink()
@@ -448,12 +438,6 @@ def _rows_of(about: Mapping[str, Any]) -> str:
 
 def _file_name(name: str, rows: str) -> str:
     return f"{name}.npy" if rows == ALL else f"entered_{name}.npy"
-
-
-def _damaged(place: Path, error: Exception) -> SolutionFileError:
-    return SolutionFileError(
-        f"{place} is damaged: {error}; solve the game again into an empty folder"
-    )
 
 
 def map_rows(place: Path) -> Rows:
@@ -522,7 +506,7 @@ def open_folder(place: Path, game: Game | None = None, *, to_write: bool = False
                 f"{_file_name('states', _rows_of(made.about))} holds other states than were found"
             )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _damaged(place, error) from error
+        raise damaged(place, error) from error
     return made
 
 
@@ -543,10 +527,10 @@ def read_manifest(place: Path) -> dict[str, Any]:
                 "solve the game again into an empty folder"
             )
     except FileNotFoundError:
-        raise SolutionFileError(
-            f"{place} holds no answer: it has no {MANIFEST}; `rollwise solve GAME --by-layer "
-            "--save FOLDER` writes one"
-        ) from None
+        told = f"it has no {MANIFEST}; `rollwise solve GAME --by-layer --save FOLDER` writes one"
+        if (place / RECORD).exists():
+            told = "its states aren't all found yet; --resume goes on with them"
+        raise SolutionFileError(f"{place} holds no answer: {told}") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SolutionFileError(
             f"{path} is damaged; solve the game again into an empty folder"

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.between import entries_of, require_small
+from rollwise.answer.found_states import RECORD, FoundStates
 from rollwise.answer.layer_answers import MOST_AT_ONCE, LayerAnswers, needed_at_once
 from rollwise.answer.layer_files import write_layers
 from rollwise.answer.layer_folder import (
@@ -31,10 +32,11 @@ from rollwise.answer.layer_folder import (
     START,
     LayerFacts,
     LayerFolder,
-    StatesFile,
     begin_folder,
     free_bytes,
     open_folder,
+    require_begun_so,
+    require_keep,
     with_entries_only,
     write_states,
 )
@@ -601,21 +603,25 @@ def _opened(game: Game, place: Path | None, resume: bool, keep: str) -> LayerFol
         There is an answer in the folder, or a part of one, and nobody said to go on with it, or
         it keeps something else.
     """
-    if place is None or not (place / MANIFEST).exists():
+    if place is None:
+        return None
+    more = spelled(python="resume=True", command_line="--resume")
+    if not (place / MANIFEST).exists():
+        if (place / RECORD).exists() and not resume:
+            raise UsageError(
+                f"{place} holds states that a run found before it was stopped; {more} goes on with "
+                "them, or choose another folder"
+            )
+        require_begun_so(place, game, keep)
         return None
     folder = open_folder(place, game, to_write=True)
     if not resume:
-        more = spelled(python="resume=True", command_line="--resume")
         raise UsageError(
             f"{place} holds {len(folder.proved):,} of {len(folder.progress):,} layers of "
             f"{title_of(game.name, game.parameters)} already; {more} goes on with them, or "
             "choose another folder"
         )
-    if folder.keep_what != keep:
-        said = spelled(
-            python=f'keep="{folder.keep_what}"', command_line=f"--keep {folder.keep_what}"
-        )
-        raise UsageError(f"{place} was begun with {said}; go on so, or choose another folder")
+    require_keep(place, folder.keep_what, keep)
     damaged = folder.drop_damaged()
     if folder.has_entries_only:  # what lies between isn't there to solve a layer anew
         return None if damaged else with_entries_only(folder)
@@ -645,7 +651,7 @@ def _begun(
         layers = known_layers(game, folder.states, folder.indptr, folder.progress, **about)
         return layers, LayerAnswers(layers, folder)
 
-    def find(rows: StatesFile | None = None) -> Layers:
+    def find(rows: FoundStates | None = None) -> Layers:
         found = find_layers(
             game,
             max_states=max_states or _most_states(game, place, keep),
@@ -653,6 +659,7 @@ def _begun(
             entered=keep == ENTRIES,
             only_start=keep == START,
             rows=rows,
+            journal=rows,
         )
         if keep == ENTRIES:
             require_small(found)
@@ -661,7 +668,7 @@ def _begun(
     if place is None:
         layers = find()
         return layers, LayerAnswers(layers, only_start=keep == START)
-    layers, states_checksum = write_states(place, find)
+    layers, states_checksum = write_states(place, game, keep, find)
     facts = {name: getattr(layers, name) for name in ABOUT if name != "extremes"}
     facts |= {"extremes": layers.extremes.tolist(), "states_checksum": states_checksum}
     made = begin_folder(place, game, layers.indptr, layers.progress, facts, layers.entered)

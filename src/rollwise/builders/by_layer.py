@@ -18,7 +18,7 @@ from rollwise.builders.compiled.explorer import Explorer
 from rollwise.builders.compiled.reasons import NotCompilable
 from rollwise.builders.compiled.spot_check import compare, compare_answers, sample_with
 from rollwise.builders.layer_rows import KnownRows, PackedRows, PlainRows
-from rollwise.builders.layer_walk import LARGE, Walk, falls
+from rollwise.builders.layer_walk import LARGE, Journal, Walk, falls
 from rollwise.builders.progress import LayersByProgress, Reached
 from rollwise.builders.rules import Rules
 from rollwise.errors import RulesError, UsageError
@@ -390,6 +390,7 @@ def find_layers(
     entered: bool = False,
     only_start: bool = False,
     rows: KnownRows | None = None,
+    journal: Journal | None = None,
 ) -> Layers:
     """Find the states of a game, layer by layer.
 
@@ -401,6 +402,8 @@ def find_layers(
         Play begins with the start, and with no other root.
     rows : KnownRows, optional
         Where they are kept: in memory, if nobody says.
+    journal : Journal, optional
+        Notes how far the search has come, and knows where one that was stopped goes on.
 
     Raises
     ------
@@ -424,7 +427,9 @@ def find_layers(
     roots = rules.roots(most) if roots is None else roots
     walk = Walk(rules, compiled, roots, most, kept, entered=entered)
     del roots
-    walk.run(progress)
+    if journal is not None and journal.record is not None:
+        walk.go_on(journal.record)
+    walk.run(progress, None if journal is None else journal.note)
     large_pages.release()  # of tables and arrays that had to grow
     number = {key: i for i, key in enumerate(walk.progress)}
     reached = np.array(walk.progress, np.int64)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,11 +55,45 @@ class Waiting:
         """All of them, in the order of their fields, each once."""
         return ordered(self._all())
 
+    def gathered(self) -> Rows:
+        """All of them, as `rows` has them, which they are from now on."""
+        rows, self._parts, self._n, self._once = self.rows(), [], 0, 0
+        self._once = len(rows)
+        self.add(rows)
+        return rows
+
     def _all(self) -> Rows:
         parts = (
             part if isinstance(part, np.ndarray) else part[0].rows(part[1]) for part in self._parts
         )
         return np.concatenate(list(parts))
+
+
+class Record(NamedTuple):
+    """How far a walk has come, to be kept and gone on with.
+
+    Attributes
+    ----------
+    facts : dict
+        Numbers, and lists of them.
+    arrays : dict of ndarray
+    """
+
+    facts: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+
+
+class Journal(Protocol):
+    """What notes how far a walk has come."""
+
+    record: Record | None  # of a walk that was stopped, to go on with
+
+    def note(self, walk: Walk) -> None:
+        """Note it, after a layer."""
+
+
+NUMBERS = ("ends", "start", "n_roots", "n_outcomes", "merging")  # of a record, as they are
+KEYS = ("progress", "farthest")  # tuples
 
 
 class Walk:
@@ -130,8 +164,46 @@ class Walk:
         self.extremes = np.zeros(0, np.int64)
         self.entries: list[Numbers] = []
 
-    def run(self, report: Report | None) -> None:
+    def record(self) -> Record:
+        """How far it has come, after a layer."""
+        waiting = sorted(self._entries)
+        facts: dict[str, Any] = {name: getattr(self, name) for name in (*NUMBERS, *KEYS)}
+        facts |= {"looked_at": self._looked_at, "waiting": waiting}
+        arrays: dict[str, NDArray[Any]] = {
+            f"waiting_{i}": self._entries[key].gathered() for i, key in enumerate(waiting)
+        }
+        assert self._extreme_values is not None
+        arrays |= {"extremes": self.extremes, "extreme_values": self._extreme_values}
+        if self._entered:
+            arrays["entries"] = np.concatenate(self.entries)
+        return Record(facts, arrays)
+
+    def go_on(self, record: Record) -> None:
+        """Go on where another walk of the same game has come to, before anything is run."""
+        facts, arrays = record
+        for name in NUMBERS:
+            setattr(self, name, facts[name])
+        for name in KEYS:
+            setattr(self, name, [tuple(key) for key in facts[name]])
+        self._looked_at = facts["looked_at"]
+        self.extremes, self._extreme_values = arrays["extremes"], arrays["extreme_values"]
+        if self._entered:
+            self.entries = [arrays["entries"]]
+        for key in self.progress:
+            self._roots.pop(key, None)
+        for i, key in enumerate(map(tuple, facts["waiting"])):
+            self._entries[key] = Waiting()
+            self._entries[key].add(arrays[f"waiting_{i}"])
+        self._next = [_place(key) for key in self._entries.keys() | self._roots.keys()]
+        heapq.heapify(self._next)
+
+    def run(self, report: Report | None, note: Callable[[Walk], None] | None = None) -> None:
         """Find all layers.
+
+        Parameters
+        ----------
+        note : callable, optional
+            Called after each layer.
 
         Raises
         ------
@@ -149,6 +221,9 @@ class Walk:
             del roots
             states = self._explored(key, begin, report)
             self._keep(key, ordered(states), known)
+            del states, known
+            if note is not None:
+                note(self)
 
     def _explored(self, key: Key, begin: list[Rows], report: Report | None) -> Rows:
         """The states of a layer; those that it leads to are noted.

@@ -1,0 +1,228 @@
+"""The states of a game while they are found, in the folder of an answer by layers.
+
+``found_states.npy`` grows by a layer at a time. ``found.npz`` says how far the walk has come (see
+`rollwise.builders.layer_walk.Record`), and has a checksum of the states that it goes with. It is
+replaced, all at once, after these have reached the disk. So a walk that was stopped goes on after
+the layer that was recorded last. In the end the states get the name by which they are known, and
+the record goes when the folder has its manifest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.builders.layer_walk import Record, Walk
+from rollwise.errors import OutputError, RulesError, SolutionFileError
+from rollwise.machine.atomic_files import write_atomically, write_error
+
+STATES, FOUND, RECORD = "states.npy", "found_states.npy", "found.npz"
+SECONDS_BETWEEN = 5.0  # records: a walk that takes less is soon done again
+AT_ONCE = 1 << 26  # bytes that are read at once
+ABOUT, FACTS = "about", "facts"  # JSON, as bytes in the record
+
+Known = tuple[dict[str, Any], Record]
+
+
+class FoundStates:
+    """The file of the states while these are found: layer by layer, in order.
+
+    Parameters
+    ----------
+    place : Path
+        The folder.
+    file : binary file
+        Of the states, to be read and written.
+    about : mapping
+        What the states are of.
+    record : Record, optional
+        How far a walk came that was stopped.
+    """
+
+    def __init__(
+        self, place: Path, file: IO[bytes], about: Mapping[str, Any], record: Record | None
+    ) -> None:
+        self._place, self._file, self._about = place, file, dict(about)
+        self._shape = (0, 0)
+        self._digest = hashlib.blake2b(digest_size=16)
+        self._written = time.monotonic()
+        self.record = record
+        if record is None:
+            file.truncate(0)
+        else:
+            self._read_again(record)
+
+    def _read_again(self, record: Record) -> None:
+        """Go to the end of the states that were recorded.
+
+        Raises
+        ------
+        ValueError
+            They were changed.
+        """
+        n, n_fields = record.facts["shape"]
+        self._shape = n, n_fields
+        self._write_head()
+        left = 4 * n * n_fields
+        while left:
+            part = self._file.read(min(left, AT_ONCE))
+            if not part:
+                raise ValueError(f"{self._file.name} is short")
+            self._digest.update(part)
+            left -= len(part)
+        if self._digest.hexdigest() != record.facts["checksum"]:
+            raise ValueError(f"{self._file.name} was changed")
+        self._file.truncate(self._file.tell())
+
+    def append(self, rows: NDArray[np.int32]) -> None:
+        """Write a layer: (n, n_fields) int32."""
+        if not self._shape[1]:
+            self._shape = 0, rows.shape[1]
+            self._write_head()
+        data = np.ascontiguousarray(rows).view(np.uint8).reshape(-1).data
+        self._file.write(data)
+        self._digest.update(data)
+        self._shape = self._shape[0] + len(rows), rows.shape[1]
+
+    def note(self, walk: Walk) -> None:
+        """Record how far a walk has come, unless that was done a moment ago."""
+        if time.monotonic() - self._written < SECONDS_BETWEEN:
+            return
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        facts, arrays = walk.record()
+        facts |= {"shape": self._shape, "checksum": self._digest.hexdigest()}
+        texts = {ABOUT: _bytes_of(self._about), FACTS: _bytes_of(facts)}
+
+        def write(where: Path) -> None:
+            with where.open("wb") as file:
+                np.savez(file, **texts, **arrays)  # type: ignore[arg-type]
+                file.flush()
+                os.fsync(file.fileno())
+
+        write_atomically(self._place / RECORD, write)
+        self._written = time.monotonic()
+
+    def finish(self) -> str:
+        """Write at the head how many there are, and give the file its name; a checksum."""
+        self._file.seek(0)
+        self._write_head()
+        self._file.flush()
+        (self._place / FOUND).replace(self._place / STATES)
+        return self._digest.hexdigest()
+
+    def _write_head(self) -> None:
+        # with room for any number of rows, so that it stays as long as it is
+        head = {"descr": "<i4", "fortran_order": False, "shape": self._shape}
+        np.lib.format.write_array_header_1_0(self._file, head)
+
+    def _not_read(self, *_: Any) -> Any:
+        raise ValueError("states are read when all are written")
+
+    part = find = all = _not_read
+
+
+@contextlib.contextmanager
+def finding_states(place: Path, about: Mapping[str, Any]) -> Iterator[FoundStates]:
+    """A folder that gets the states of a game: those that a run has found before are in it.
+
+    What was recorded stays there if something ends the walk, unless the rules are wrong.
+
+    Parameters
+    ----------
+    about : mapping
+        What the states are of: `found_before` tells whether the folder is of the same.
+
+    Raises
+    ------
+    OutputError
+        They can't be written.
+    SolutionFileError
+        The states that were recorded were changed.
+    """
+    known = found_before(place)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        if known is not None and not (place / FOUND).exists():  # stopped after its last layer
+            (place / STATES).replace(place / FOUND)
+        file = (place / FOUND).open("r+b" if known is not None else "w+b")
+    except OSError as error:
+        raise write_error(place, error) from error
+    try:
+        with file:
+            _lock(place, file)
+            try:
+                states = FoundStates(place, file, about, None if known is None else known[1])
+            except (ValueError, KeyError) as error:
+                raise damaged(place, error) from error
+            yield states
+    except OSError as error:
+        raise write_error(place / FOUND, error) from error
+    except RulesError:
+        forget(place)
+        raise
+    finally:
+        if not (place / RECORD).exists():
+            (place / FOUND).unlink(missing_ok=True)
+
+
+def found_before(place: Path) -> Known | None:
+    """What a walk that was stopped has recorded: what it is of, and how far it came.
+
+    Raises
+    ------
+    SolutionFileError
+        The record can't be read.
+    """
+    path = place / RECORD
+    if not path.exists():
+        return None
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = dict(file)
+        about, facts = (json.loads(arrays.pop(name).tobytes()) for name in (ABOUT, FACTS))
+    except Exception as error:  # whatever is in the file
+        raise damaged(place, error) from error
+    return about, Record(facts, arrays)
+
+
+def forget(place: Path) -> None:
+    """Remove the record of a walk, if there is one."""
+    (place / RECORD).unlink(missing_ok=True)
+
+
+def damaged(place: Path, error: Exception) -> SolutionFileError:
+    """The error for a folder that isn't as it was written."""
+    return SolutionFileError(
+        f"{place} is damaged: {error}; solve the game again into an empty folder"
+    )
+
+
+def _bytes_of(value: Any) -> NDArray[np.uint8]:
+    return np.frombuffer(json.dumps(value).encode(), np.uint8)
+
+
+def _lock(place: Path, file: IO[bytes]) -> None:
+    """Make sure that no other process finds states for this folder, where the system can tell.
+
+    Raises
+    ------
+    OutputError
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise OutputError(f"{place} is written to by another process; wait for its end") from None
