@@ -256,6 +256,17 @@ def test_a_run_that_is_killed_when_all_states_are_found_goes_on(
     assert same_bytes(tmp_path / "whole", place)
 
 
+def test_a_record_is_removed_that_a_run_left_beside_its_manifest(tmp_path: Path) -> None:
+    game, place = SuperSix(20), tmp_path / "f"
+    solve_by_layers(game, save=tmp_path / "whole")
+    killed_while_finding(game, place, 5)
+    record = (place / "found.npz").read_bytes()
+    solve_by_layers(game, save=place, resume=True)
+    (place / "found.npz").write_bytes(record)
+    solve_by_layers(game, save=place, resume=True)
+    assert same_bytes(tmp_path / "whole", place)
+
+
 def test_what_was_found_of_something_else_is_refused(tmp_path: Path) -> None:
     killed_while_finding(SuperSix(20), tmp_path, 5)
     with pytest.raises(SolutionFileError, match="sticks=20, and not of super-six sticks=21"):

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.between import entries_of, require_small
-from rollwise.answer.found_states import RECORD, FoundStates
+from rollwise.answer.found_states import RECORD, FoundStates, forget
 from rollwise.answer.layer_answers import MOST_AT_ONCE, LayerAnswers, needed_at_once
 from rollwise.answer.layer_files import write_layers
 from rollwise.answer.layer_folder import (
@@ -622,6 +622,7 @@ def _opened(game: Game, place: Path | None, resume: bool, keep: str) -> LayerFol
             "choose another folder"
         )
     require_keep(place, folder.keep_what, keep)
+    forget(place)  # what a run may have left that was stopped
     damaged = folder.drop_damaged()
     if folder.has_entries_only:  # what lies between isn't there to solve a layer anew
         return None if damaged else with_entries_only(folder)
