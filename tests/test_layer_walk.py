@@ -16,6 +16,7 @@ from rollwise import AGAIN, PASS, Game, solve_by_layers
 from rollwise.answer import layer_answers, layer_folder, layered
 from rollwise.builders import layer_walk
 from rollwise.builders.by_layer import find_layers
+from rollwise.builders.compiled import explorer
 from rollwise.builders.layer_rows import Frame, PackedRows, PlainRows, ordered, places_in
 from rollwise.builders.rules import Rules
 from rollwise.errors import UnknownState, UsageError
@@ -198,3 +199,21 @@ def test_workspaces_that_are_given_back_and_roots_part_by_part(
     assert np.array_equal(again.states, known.states)
     assert np.array_equal(again.entered, known.entered)
     assert (again.n_roots, again.n_outcomes) == (known.n_roots, known.n_outcomes)
+
+
+def test_a_step_has_few_outcomes_where_layers_lead_to_many_states(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """States outside a layer have none: they don't make the next step larger."""
+    monkeypatch.setattr(explorer, "OUTCOMES_AT_ONCE", 10_000)
+    steps: list[int] = []
+    forget = explorer.Explorer.forget
+
+    def noted(self: explorer.Explorer) -> None:
+        steps.append(self.n_outcomes)
+        forget(self)
+
+    monkeypatch.setattr(explorer.Explorer, "forget", noted)
+    found = find_layers(Yahtzee(boxes=6))
+    assert sum(steps) == found.n_outcomes
+    assert max(steps) <= 10_000 < np.diff(found.indptr).max() * max(steps)
