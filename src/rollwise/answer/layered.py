@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.between import entries_of, require_small
-from rollwise.answer.layer_answers import MOST_AT_ONCE, LayerAnswers, needed_at_once
+from rollwise.answer.layer_answers import MOST_AT_ONCE, LayerAnswers, needed_at_once, report_up_to
 from rollwise.answer.layer_files import write_layers
 from rollwise.answer.layer_folder import (
     ALL,
@@ -531,7 +531,7 @@ def solve_by_layers(
     _check_choices(save, pool, keep)
     began = time.perf_counter()
     place = None if save is None else Path(save)
-    folder = _opened(game, place, resume, keep)
+    folder = _opened(game, place, resume, keep, progress)
     if folder is not None and folder.has_entries_only:
         return open_layers(folder.place, game)
     layers, answers = _begun(game, place, folder, max_states, progress, keep)
@@ -592,7 +592,13 @@ def are_packed(layers: Layers) -> bool:
     return can_be_packed(layers.rules) and layers.n_outcomes > WORTHWHILE
 
 
-def _opened(game: Game, place: Path | None, resume: bool, keep: str) -> LayerFolder | None:
+def _opened(
+    game: Game,
+    place: Path | None,
+    resume: bool,
+    keep: str,
+    progress: Callable[[str, int, int | None], None] | None,
+) -> LayerFolder | None:
     """The folder of a run that was stopped; None where there is nothing to go on with.
 
     Raises
@@ -603,6 +609,8 @@ def _opened(game: Game, place: Path | None, resume: bool, keep: str) -> LayerFol
     """
     if place is None or not (place / MANIFEST).exists():
         return None
+    if progress is not None:
+        progress("comparing checksums", 0, None)
     folder = open_folder(place, game, to_write=True)
     if not resume:
         more = spelled(python="resume=True", command_line="--resume")
@@ -801,8 +809,7 @@ class ByLayer:
         progress: Callable[[str, int, int | None], None] | None,
         pieces: Iterator[Layer | Turns] | None = None,
     ) -> None:
-        n = layers.n_states
-        self._layers, self._answers, self._progress, self._n = layers, answers, progress, n
+        self._layers, self._answers, self._progress = layers, answers, progress
         self._pieces = layers.last_first(answers.known) if pieces is None else pieces
         self._to_prove: deque[Solved] = deque()
         self.seconds = dict.fromkeys(("build", "solve", "certify"), 0.0)
@@ -847,7 +854,7 @@ class ByLayer:
                 has_stakes=graph.has_stakes,
             )
             self._answers.count(begin, facts, graph.action_names)
-        self._report(begin)
+        report_up_to(self._progress, "solving", self._layers, end)
 
     def _solve_turns(self, turns: Turns) -> None:
         """Find the values of positions whose turns lead to later layers."""
@@ -866,11 +873,7 @@ class ByLayer:
                 has_stakes=rules.game.objective == "win" and lotteries.has_stakes(),
             )
             self._answers.count(begin, facts, action_names(rules, arrays))
-        self._report(begin)
-
-    def _report(self, begin: int) -> None:
-        if self._progress is not None:
-            self._progress("solving layers", self._n - begin, self._n)
+        report_up_to(self._progress, "solving", self._layers, end)
 
     def prove(self, layer: Layer | Turns) -> None:
         """Find the bounds and the best actions of a layer."""
