@@ -192,6 +192,7 @@ def test_folders_that_are_refused(tmp_path: Path) -> None:
     refused("is of pig target=6 .*, and not of pig target=7", Pig(target=7))
     refused("and not of gammons", Gammons())
     facts = json.loads(text)
+    del facts["manifest_checksum"]
     manifest.write_text(json.dumps({**facts, "rules": "0123"}))
     refused("of other rules of pig: they were changed since")
     manifest.write_text(json.dumps({**facts, "rollwise": "0.1.0", "rules": "0123"}))
@@ -310,3 +311,44 @@ def test_states_that_the_folder_lacks():
     layers = known_layers(Pig(target=10), states, indptr, found.progress, **about)
     with pytest.raises(RulesError, match="isn't among the states that were found"):
         list(layers.last_first())
+
+
+@pytest.mark.parametrize("name", ["states", "values", "error_bounds", "actions"])
+def test_a_file_that_is_not_as_it_was_written_is_named(name: str, tmp_path: Path) -> None:
+    """Its head moved, its end gone, or all of it: no row is read from another place."""
+    game = Pig(target=6)
+    solve_by_layers(game, save=tmp_path)
+    path = tmp_path / f"{name}.npy"
+    whole = path.read_bytes()
+    moved = bytearray(whole)
+    moved[8] ^= 5  # how long the head is
+    for damaged in (bytes(moved), whole[:-8], whole + bytes(8), whole[:40], b""):
+        path.write_bytes(damaged)
+        with pytest.raises(SolutionFileError, match=rf"is damaged: {name}.npy"):
+            open_layers(tmp_path, game)
+    path.unlink()
+    with pytest.raises(SolutionFileError, match=rf"is damaged: {name}.npy: No such file"):
+        open_layers(tmp_path, game)
+    path.write_bytes(b"")
+    refused = run(
+        "advise", "pig", "target=6", "--load", str(tmp_path), "--state", "turn=0,banked=0,rival=0"
+    )
+    assert refused.returncode == 2
+    assert f"is damaged: {name}.npy" in refused.stderr
+    path.write_bytes(whole)
+    assert open_layers(tmp_path, game).win_probability > 0.5
+
+
+def test_no_number_of_a_manifest_changes_unnoticed(tmp_path: Path) -> None:
+    game = Pig(target=6)
+    solve_by_layers(game, save=tmp_path)
+    manifest = tmp_path / "manifest.json"
+    text = manifest.read_text()
+    places = [i for i, letter in enumerate(text) if letter.isdigit()]
+    for i in places[:: max(len(places) // 40, 1)]:
+        manifest.write_text(f"{text[:i]}{(int(text[i]) + 1) % 10}{text[i + 1 :]}")
+        with pytest.raises(SolutionFileError):
+            open_layers(tmp_path, game)
+        assert run("verify", str(tmp_path)).returncode in (1, 2)
+    manifest.write_text(text)
+    assert open_layers(tmp_path, game).start == 0

@@ -1,4 +1,4 @@
-"""What is shown while somebody waits: layers, positions and the time that is left, on a terminal only."""
+"""What is shown to people who wait at a terminal: layers, positions, and the time that is left."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_reports_of_layers_go_on_to_the_end(game: Game, monkeypatch: pytest.Monk
         done = [done for _, done, _ in solving]
         assert numbers == sorted(numbers)
         assert done == sorted(done)
-        assert numbers[-1] == n_layers and done[-1] == n
+        assert (numbers[-1], done[-1]) == (n_layers, n)
         assert {re.findall(r"\d+", stage)[1] for stage, _, _ in solving} == {str(n_layers)}
         assert {total for _, _, total in solving} == {n}
 
