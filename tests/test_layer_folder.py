@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,8 +22,9 @@ import rollwise
 from rollwise.answer import layered
 from rollwise.answer.layer_folder import LayerFolder
 from rollwise.answer.layered import open_layers, solve_by_layers
+from rollwise.builders import layer_walk
 from rollwise.builders.by_layer import find_layers, known_layers
-from rollwise.errors import RulesError, SolutionFileError, UnknownState, UsageError
+from rollwise.errors import OutputError, RulesError, SolutionFileError, UnknownState, UsageError
 from rollwise.game import Game
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
@@ -352,3 +355,54 @@ def test_no_number_of_a_manifest_changes_unnoticed(tmp_path: Path) -> None:
         assert run("verify", str(tmp_path)).returncode in (1, 2)
     manifest.write_text(text)
     assert open_layers(tmp_path, game).start == 0
+
+
+def test_a_folder_that_may_only_be_read_is_not_called_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = Pig(target=6)
+    solve_by_layers(game, save=tmp_path)
+    load = np.load
+
+    def refuse(path: Path, mmap_mode: str | None = None, **how: object) -> object:
+        if mmap_mode == "r+":
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        return load(path, mmap_mode=mmap_mode, **how)
+
+    monkeypatch.setattr(np, "load", refuse)
+    with pytest.raises(OutputError, match="can't be written: Read-only file system"):
+        solve_by_layers(game, save=tmp_path, resume=True)
+    assert open_layers(tmp_path, game).win_probability > 0.5
+
+
+def test_a_disk_with_too_little_room_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layered, "free_bytes", lambda place: 1000)
+    words = ("solve", "pig", "target=20", "--by-layer", "--save", str(tmp_path / "f"))
+    refused = run(*words)
+    assert refused.returncode == 2
+    assert f"{tmp_path / 'f'}: its disk has room for the answer in 31 states" in refused.stderr
+    assert "pig target=20 sides=6 must_bank=false has more; make room" in refused.stderr
+    assert "more than 40 states" in run(*words, "--max-states", "40").stderr
+
+
+def test_memory_that_ends_while_states_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = layer_walk.Walk._keep
+
+    def short(self: layer_walk.Walk, *given: Any) -> None:
+        if len(self.ends) == 2:
+            raise MemoryError
+        keep(self, *given)
+
+    found = int(find_layers(Pig(target=20)).indptr[2])
+    monkeypatch.setattr(layer_walk.Walk, "_keep", short)
+    words = ("solve", "pig", "target=20", "--by-layer")
+    said = run(*words)
+    assert said.returncode == 1
+    told = f"no more memory when {found} positions in 2 layers had been found, and more to come"
+    assert f"{told}; --save FOLDER keeps these on the disk" in said.stderr
+    assert "--save" not in run(*words, "--save", str(tmp_path / "f")).stderr
+    assert list((tmp_path / "f").iterdir()) == []

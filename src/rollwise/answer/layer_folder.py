@@ -44,6 +44,7 @@ Rows = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]
 FORMAT = "3"
 MANIFEST = "manifest.json"
 ARRAYS: dict[str, Any] = {"values": np.float64, "error_bounds": np.float64, "actions": np.int32}
+NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
 SECONDS_BETWEEN = 1.0  # manifests of a run with many small layers
 AT_ONCE = 1 << 22  # rows that a checksum reads
 ENTERED = "entered.npy"  # the numbers of the entries, until all layers are proved
@@ -458,6 +459,10 @@ def _file_name(name: str, rows: str) -> str:
     return f"{name}.npy" if rows == ALL else f"entered_{name}.npy"
 
 
+def _unreadable(place: Path, error: OSError) -> SolutionFileError:
+    return SolutionFileError(f"{place} can't be read: {error.strerror}")
+
+
 def _damaged(place: Path, error: Exception) -> SolutionFileError:
     what = str(error)
     if isinstance(error, KeyError):
@@ -508,6 +513,8 @@ def open_folder(place: Path, game: Game | None = None, *, to_write: bool = False
     SolutionFileError
         It holds no answer, or that of another game, or of other rules; or a file is missing or
         damaged.
+    OutputError
+        It can't be written, and layers are to be added.
     """
     found = read_manifest(place)
     try:
@@ -532,6 +539,8 @@ def open_folder(place: Path, game: Game | None = None, *, to_write: bool = False
                 f"{_file_name('states', _rows_of(made.about))} holds other states than were found"
             )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+        if isinstance(error, OSError) and error.errno in NOT_ALLOWED:
+            raise write_error(place, error) if to_write else _unreadable(place, error) from error
         raise _damaged(place, error) from error
     return made
 
@@ -562,6 +571,8 @@ def read_manifest(place: Path) -> dict[str, Any]:
             f"{place} holds no answer: it has no {MANIFEST}; `rollwise solve GAME --by-layer "
             "--save FOLDER` writes one"
         ) from None
+    except PermissionError as error:
+        raise _unreadable(path, error) from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SolutionFileError(
             f"{path} is damaged; solve the game again into an empty folder"

@@ -45,7 +45,7 @@ from rollwise.answer.worth import Worth
 from rollwise.builders import limits
 from rollwise.builders.arrays import action_names, lotteries_of
 from rollwise.builders.by_layer import Layer
-from rollwise.errors import UnknownState, UsageError, spelled
+from rollwise.errors import TooManyStates, UnknownState, UsageError, spelled
 from rollwise.faults import shown
 from rollwise.game import Game
 from rollwise.graph import (
@@ -62,7 +62,7 @@ from rollwise.graph.vocabulary import Vocabulary
 from rollwise.machine import memory_limits
 from rollwise.machine.pipeline import Source, Stage, pipeline
 from rollwise.methods.strategy_iteration import Solver, strategy_iteration
-from rollwise.numbers.printed import certified, chance
+from rollwise.numbers.printed import certified, chance, how_many
 from rollwise.proofs.bounds import Certificate, certify, certify_ending
 from rollwise.recursion.endless import settled
 from rollwise.recursion.order import Recursion
@@ -653,15 +653,26 @@ def _begun(
         layers = known_layers(game, folder.states, folder.indptr, folder.progress, **about)
         return layers, LayerAnswers(layers, folder)
 
+    most = max_states or _most_states(game, place, keep)
+
     def find(rows: StatesFile | None = None) -> Layers:
-        found = find_layers(
-            game,
-            max_states=max_states or _most_states(game, place, keep),
-            progress=progress,
-            entered=keep == ENTRIES,
-            only_start=keep == START,
-            rows=rows,
-        )
+        try:
+            found = find_layers(
+                game,
+                max_states=most,
+                progress=progress,
+                entered=keep == ENTRIES,
+                only_start=keep == START,
+                rows=rows,
+            )
+        except TooManyStates as error:
+            if place is None or max_states is not None or most == limits.MOST_NUMBERED:
+                raise
+            raise TooManyStates(
+                f"{place}: its disk has room for the answer in {how_many(most, 'state')}, and "
+                f"{title_of(game.name, game.parameters)} has more; make room there, or choose a "
+                "folder on another disk"
+            ) from error
         if keep == ENTRIES:
             require_small(found)
         return found
