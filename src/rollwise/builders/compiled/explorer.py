@@ -214,7 +214,7 @@ class Explorer:
         first, place = int(self.counts["first"][0]), self.place
         seen = place - first
         if len(self._within.wanted):  # those outside the layer have no outcomes
-            seen -= np.count_nonzero(self._within.is_outside[first:place])
+            seen -= int(np.count_nonzero(self._within.is_outside[first:place]))
         if seen > 0:
             self._outcomes_each = max(int(self.counts["outcomes"][0]) / seen, 1.0)
         return max(min(CHUNK, int(OUTCOMES_AT_ONCE / self._outcomes_each)), 1)
