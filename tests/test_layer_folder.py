@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,8 +22,9 @@ import rollwise
 from rollwise.answer import layered
 from rollwise.answer.layer_folder import LayerFolder
 from rollwise.answer.layered import open_layers, solve_by_layers
+from rollwise.builders import layer_walk
 from rollwise.builders.by_layer import find_layers, known_layers
-from rollwise.errors import RulesError, SolutionFileError, UnknownState, UsageError
+from rollwise.errors import OutputError, RulesError, SolutionFileError, UnknownState, UsageError
 from rollwise.game import Game
 from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
@@ -192,6 +195,7 @@ def test_folders_that_are_refused(tmp_path: Path) -> None:
     refused("is of pig target=6 .*, and not of pig target=7", Pig(target=7))
     refused("and not of gammons", Gammons())
     facts = json.loads(text)
+    del facts["manifest_checksum"]
     manifest.write_text(json.dumps({**facts, "rules": "0123"}))
     refused("of other rules of pig: they were changed since")
     manifest.write_text(json.dumps({**facts, "rollwise": "0.1.0", "rules": "0123"}))
@@ -310,3 +314,95 @@ def test_states_that_the_folder_lacks():
     layers = known_layers(Pig(target=10), states, indptr, found.progress, **about)
     with pytest.raises(RulesError, match="isn't among the states that were found"):
         list(layers.last_first())
+
+
+@pytest.mark.parametrize("name", ["states", "values", "error_bounds", "actions"])
+def test_a_file_that_is_not_as_it_was_written_is_named(name: str, tmp_path: Path) -> None:
+    """Its head moved, its end gone, or all of it: no row is read from another place."""
+    game = Pig(target=6)
+    solve_by_layers(game, save=tmp_path)
+    path = tmp_path / f"{name}.npy"
+    whole = path.read_bytes()
+    moved = bytearray(whole)
+    moved[8] ^= 5  # how long the head is
+    for damaged in (bytes(moved), whole[:-8], whole + bytes(8), whole[:40], b""):
+        path.write_bytes(damaged)
+        with pytest.raises(SolutionFileError, match=rf"is damaged: {name}.npy"):
+            open_layers(tmp_path, game)
+    path.unlink()
+    with pytest.raises(SolutionFileError, match=rf"is damaged: {name}.npy: No such file"):
+        open_layers(tmp_path, game)
+    path.write_bytes(b"")
+    refused = run(
+        "advise", "pig", "target=6", "--load", str(tmp_path), "--state", "turn=0,banked=0,rival=0"
+    )
+    assert refused.returncode == 2
+    assert f"is damaged: {name}.npy" in refused.stderr
+    path.write_bytes(whole)
+    assert open_layers(tmp_path, game).win_probability > 0.5
+
+
+def test_no_number_of_a_manifest_changes_unnoticed(tmp_path: Path) -> None:
+    game = Pig(target=6)
+    solve_by_layers(game, save=tmp_path)
+    manifest = tmp_path / "manifest.json"
+    text = manifest.read_text()
+    places = [i for i, letter in enumerate(text) if letter.isdigit()]
+    for i in places[:: max(len(places) // 40, 1)]:
+        manifest.write_text(f"{text[:i]}{(int(text[i]) + 1) % 10}{text[i + 1 :]}")
+        with pytest.raises(SolutionFileError):
+            open_layers(tmp_path, game)
+        assert run("verify", str(tmp_path)).returncode in (1, 2)
+    manifest.write_text(text)
+    assert open_layers(tmp_path, game).start == 0
+
+
+def test_a_folder_that_may_only_be_read_is_not_called_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = Pig(target=6)
+    solve_by_layers(game, save=tmp_path)
+    load = np.load
+
+    def refuse(path: Path, mmap_mode: str | None = None, **how: object) -> object:
+        if mmap_mode == "r+":
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        return load(path, mmap_mode=mmap_mode, **how)
+
+    monkeypatch.setattr(np, "load", refuse)
+    with pytest.raises(OutputError, match="can't be written: Read-only file system"):
+        solve_by_layers(game, save=tmp_path, resume=True)
+    assert open_layers(tmp_path, game).win_probability > 0.5
+
+
+def test_a_disk_with_too_little_room_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layered, "free_bytes", lambda place: 1000)
+    words = ("solve", "pig", "target=20", "--by-layer", "--save", str(tmp_path / "f"))
+    refused = run(*words)
+    assert refused.returncode == 2
+    assert f"{tmp_path / 'f'}: its disk has room for the answer in 31 states" in refused.stderr
+    assert "pig target=20 sides=6 must_bank=false has more; make room" in refused.stderr
+    assert "more than 40 states" in run(*words, "--max-states", "40").stderr
+
+
+def test_memory_that_ends_while_states_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = layer_walk.Walk._keep
+
+    def short(self: layer_walk.Walk, *given: Any) -> None:
+        if len(self.ends) == 2:
+            raise MemoryError
+        keep(self, *given)
+
+    found = int(find_layers(Pig(target=20)).indptr[2])
+    monkeypatch.setattr(layer_walk.Walk, "_keep", short)
+    words = ("solve", "pig", "target=20", "--by-layer")
+    said = run(*words)
+    assert said.returncode == 1
+    told = f"no more memory when {found} positions in 2 layers had been found, and more to come"
+    assert f"{told}; --save FOLDER keeps these on the disk" in said.stderr
+    assert "--save" not in run(*words, "--save", str(tmp_path / "f")).stderr
+    assert list((tmp_path / "f").iterdir()) == []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_runner import output, run
+from cli_runner import output, refusal, run
 
 from rollwise.answer import layered
 from rollwise.answer.layer_folder import MANIFEST, open_folder
@@ -74,6 +74,7 @@ def test_what_is_wrong_is_refused_whatever_its_checksum(
     change(tmp_path, name, solved.start, by)
     forged = open_folder(tmp_path)
     facts = json.loads((tmp_path / MANIFEST).read_text())
+    del facts["manifest_checksum"]
     for layer, entry in enumerate(facts["layers"]):
         entry["checksum"] = forged._checksum(layer)
     (tmp_path / MANIFEST).write_text(json.dumps(facts))
@@ -106,3 +107,6 @@ def test_the_command_says_what_it_found(tmp_path: Path) -> None:
     (tmp_path / "f" / MANIFEST).write_text("{")
     assert run("verify", place).returncode == 1
     assert run("verify", str(tmp_path)).returncode == 2
+    (tmp_path / "f" / MANIFEST).unlink()
+    for words in (("verify", place), ("verify", place, "pig"), ("verify", "pig", place)):
+        assert "holds no answer: it has no manifest.json" in refusal(*words)

@@ -200,10 +200,23 @@ def forget(place: Path) -> None:
     (place / RECORD).unlink(missing_ok=True)
 
 
-def damaged(place: Path, error: Exception) -> SolutionFileError:
-    """The error for a folder that isn't as it was written."""
+def damaged(place: Path, error: Exception, lacking: str = RECORD) -> SolutionFileError:
+    """The error for a folder that isn't as it was written.
+
+    Parameters
+    ----------
+    error : Exception
+        By which that was noticed.
+    lacking : str
+        The file that lacks a key, where that is the error.
+    """
+    what = str(error)
+    if isinstance(error, KeyError):
+        what = f"{lacking} lacks {what}"
+    elif isinstance(error, OSError) and error.filename is not None:
+        what = f"{Path(error.filename).name}: {error.strerror}"
     return SolutionFileError(
-        f"{place} is damaged: {error}; solve the game again into an empty folder"
+        f"{place} is damaged: {what}; solve the game again into an empty folder"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from rollwise.builders.progress import Numbers, behind
 if TYPE_CHECKING:
     from rollwise.builders.by_layer import Layers
 
+Report = Callable[[str, int, "int | None"], None]
 MOST_AT_ONCE = 6  # layers that are built and not yet certified
 
 
@@ -145,3 +146,23 @@ def most_behind(progress: Numbers, layer: int, known: Mapping[int, LayerFacts]) 
     """The largest payoff of the layers to which one may lead, by what is counted of them."""
     is_behind = behind(progress, layer)
     return max((facts.largest_payoff for i, facts in known.items() if is_behind[i]), default=0.0)
+
+
+def report_done(
+    progress: Report | None, stage: str, layers: Layers, n_layers: int, n_states: int
+) -> None:
+    """Tell how many layers are done, and so which is next, and how many of all positions are."""
+    if progress is not None:
+        n = len(layers)
+        progress(
+            f"{stage} layer {min(n_layers + 1, n)} of {n}, positions", n_states, layers.n_states
+        )
+
+
+def report_up_to(progress: Report | None, stage: str, layers: Layers, end: int) -> None:
+    """Tell that a layer is done up to a state, and that all layers behind it are."""
+    begin, whole = layers.indptr, layers.n_states
+    layer = int(np.searchsorted(begin, end)) - 1
+    n_layers = len(layers) - layer - (0 if end == begin[layer + 1] else 1)
+    n_states = whole - int(begin[layer + 1]) + end - int(begin[layer])
+    report_done(progress, stage, layers, n_layers, n_states)

@@ -17,7 +17,9 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import io
 import json
+import mmap
 import os
 import shutil
 import time
@@ -50,9 +52,11 @@ Rows = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]
 FORMAT = "3"
 MANIFEST = "manifest.json"
 ARRAYS: dict[str, Any] = {"values": np.float64, "error_bounds": np.float64, "actions": np.int32}
+NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
 SECONDS_BETWEEN = 1.0  # manifests of a run with many small layers
 AT_ONCE = 1 << 22  # rows that a checksum reads
 ENTERED = "entered.npy"  # the numbers of the entries, until all layers are proved
+OF_ITSELF = ',\n "manifest_checksum": "'  # behind all that it is of
 ALL, ENTRIES, START = "all", "entries", "start"  # what can be kept
 
 
@@ -193,8 +197,8 @@ class LayerFolder:
             found = np.load(self.place / ENTERED, allow_pickle=False)
             if checksum_of([found]) != self.about["entered_checksum"]:
                 raise ValueError(f"{ENTERED} was changed")
-        except (OSError, ValueError, KeyError) as error:
-            raise damaged(self.place, error) from error
+        except (OSError, EOFError, ValueError, KeyError) as error:
+            raise _damaged(self.place, error) from error
         return np.asarray(found, np.int64)
 
     def known_rows(self) -> PlainRows:
@@ -221,6 +225,7 @@ class LayerFolder:
         for array in self.maps:
             if array.flags.writeable:
                 array.flush()
+                _let_go(array)
         layers = [
             {"progress": progress, "end": end, **self._entry(i)}
             for i, (progress, end) in enumerate(
@@ -230,7 +235,8 @@ class LayerFolder:
         names = {str(label): self.names[label] for label in sorted(self.names)}
         lines = ",\n  ".join(json.dumps(layer) for layer in layers)
         head = json.dumps({**self.about, "action_names": names}, indent=1)[1:-2]
-        write_text(self.place / MANIFEST, f'{{{head},\n "layers": [\n  {lines}\n ]\n}}\n')
+        text = f'{{{head},\n "layers": [\n  {lines}\n ]'
+        write_text(self.place / MANIFEST, f'{text}{OF_ITSELF}{_text_checksum(text)}"\n}}\n')
         self._written, self.is_written = time.monotonic(), True
 
     def _entry(self, layer: int) -> dict[str, Any]:
@@ -263,6 +269,10 @@ def checksum_of(arrays: Sequence[NDArray[Any]]) -> str:
             part = np.ascontiguousarray(array[begin : begin + AT_ONCE])
             digest.update(part.view(np.uint8).reshape(-1).data)
     return digest.hexdigest()
+
+
+def _text_checksum(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def identity_of(game: Game) -> dict[str, Any]:
@@ -440,6 +450,14 @@ def _file_name(name: str, rows: str) -> str:
     return f"{name}.npy" if rows == ALL else f"entered_{name}.npy"
 
 
+def _unreadable(place: Path, error: OSError) -> SolutionFileError:
+    return SolutionFileError(f"{place} can't be read: {error.strerror}")
+
+
+def _damaged(place: Path, error: Exception) -> SolutionFileError:
+    return damaged(place, error, MANIFEST)
+
+
 def map_rows(place: Path) -> Rows:
     """The values, bounds and actions as they lie in a folder now: to be changed, but not there."""
     return _plain(_maps(place, "c"))
@@ -479,6 +497,8 @@ def open_folder(place: Path, game: Game | None = None, *, to_write: bool = False
     SolutionFileError
         It holds no answer, or that of another game, or of other rules; or a file is missing or
         damaged.
+    OutputError
+        It can't be written, and layers are to be added.
     """
     found = read_manifest(place)
     try:
@@ -498,15 +518,14 @@ def open_folder(place: Path, game: Game | None = None, *, to_write: bool = False
         made = _mapped(place, found, indptr, progress, proved, known, mode)
         if game is not None:
             made.require(game)
-        n = int(indptr[-1])
-        if any(len(getattr(made, name)) != n for name in ("states", *ARRAYS)):
-            raise ValueError("a file has other rows than the manifest")
         if to_write and not made.has_its_states:
             raise ValueError(
                 f"{_file_name('states', _rows_of(made.about))} holds other states than were found"
             )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise damaged(place, error) from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+        if isinstance(error, OSError) and error.errno in NOT_ALLOWED:
+            raise write_error(place, error) if to_write else _unreadable(place, error) from error
+        raise _damaged(place, error) from error
     return made
 
 
@@ -520,17 +539,24 @@ def read_manifest(place: Path) -> dict[str, Any]:
     """
     path = place / MANIFEST
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        found = json.loads(text)
         if found["format"] != FORMAT:
             raise SolutionFileError(
                 f"{place} was written by rollwise {found['rollwise']}, whose folders are others; "
                 "solve the game again into an empty folder"
             )
+        said, _, rest = text.rpartition(OF_ITSELF)
+        known = found.pop("manifest_checksum", None)  # of folders that were written before: none
+        if known is not None and rest != f'{_text_checksum(said)}"\n}}\n':
+            raise ValueError("it isn't what was written")
     except FileNotFoundError:
         told = f"it has no {MANIFEST}; `rollwise solve GAME --by-layer --save FOLDER` writes one"
         if (place / RECORD).exists():
             told = "its states aren't all found yet; --resume goes on with them"
         raise SolutionFileError(f"{place} holds no answer: {told}") from None
+    except PermissionError as error:
+        raise _unreadable(path, error) from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SolutionFileError(
             f"{path} is damaged; solve the game again into an empty folder"
@@ -582,15 +608,60 @@ def _mapped(
     mode: Any,
 ) -> LayerFolder:
     rows = _rows_of(about)
-    maps = _maps(place, mode, rows)
-    path = place / _file_name("states", rows)
-    states = np.load(path, mmap_mode="r", allow_pickle=False).view(np.ndarray)
+    n = int(indptr[-1])
+    maps = _maps(place, mode, rows, n)
+    states = _map(place / _file_name("states", rows), "r", np.dtype(np.int32), n).view(np.ndarray)
     return LayerFolder(place, about, states, indptr, progress, *_plain(maps), proved, names, maps)
 
 
-def _maps(place: Path, mode: Any, rows: str = ALL) -> list[np.memmap[Any, Any]]:
-    paths = [place / _file_name(name, rows) for name in ARRAYS]
-    return [np.load(path, mmap_mode=mode, allow_pickle=False) for path in paths]
+def _maps(
+    place: Path, mode: Any, rows: str = ALL, n: int | None = None
+) -> list[np.memmap[Any, Any]]:
+    return [
+        _map(place / _file_name(name, rows), mode, np.dtype(dtype), n)
+        for name, dtype in ARRAYS.items()
+    ]
+
+
+def _map(path: Path, mode: Any, dtype: np.dtype[Any], n: int | None) -> np.memmap[Any, Any]:
+    """Map an array of so many rows.
+
+    A file that is too short is made as long as it should be, where it is mapped to be written.
+
+    Raises
+    ------
+    OSError
+    ValueError
+        It isn't a file of such an array.
+    """
+    try:
+        found: np.memmap[Any, Any] = np.load(path, mmap_mode=mode, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise ValueError(f"{path.name}: {error}") from error
+    lies_at = getattr(found, "offset", -1)
+    if (
+        (n is not None and len(found) != n)
+        or found.dtype != dtype
+        or lies_at != len(_head(found.dtype, found.shape))
+        or path.stat().st_size != lies_at + found.nbytes
+    ):
+        raise ValueError(f"{path.name} isn't as it was written")
+    return found
+
+
+def _let_go(array: np.memmap[Any, Any]) -> None:
+    """Give the pages of a mapped file back, which are read again when they are needed."""
+    if hasattr(mmap, "MADV_DONTNEED"):
+        mapped: mmap.mmap = array._mmap  # type: ignore[attr-defined]
+        mapped.madvise(mmap.MADV_DONTNEED)
+
+
+def _head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
+    """The bytes before the numbers in a file of NumPy."""
+    head = io.BytesIO()
+    facts = {"descr": dtype.str, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(head, facts)
+    return head.getvalue()
 
 
 def _plain(maps: Sequence[np.memmap[Any, Any]]) -> Rows:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from rollwise.answer.between import entries_of, require_small
 from rollwise.answer.found_states import RECORD, FoundStates, forget
-from rollwise.answer.layer_answers import MOST_AT_ONCE, LayerAnswers, needed_at_once
+from rollwise.answer.layer_answers import MOST_AT_ONCE, LayerAnswers, needed_at_once, report_up_to
 from rollwise.answer.layer_files import write_layers
 from rollwise.answer.layer_folder import (
     ALL,
@@ -47,7 +47,7 @@ from rollwise.answer.worth import Worth
 from rollwise.builders import limits
 from rollwise.builders.arrays import action_names, lotteries_of
 from rollwise.builders.by_layer import Layer
-from rollwise.errors import UnknownState, UsageError, spelled
+from rollwise.errors import TooManyStates, UnknownState, UsageError, spelled
 from rollwise.faults import shown
 from rollwise.game import Game
 from rollwise.graph import (
@@ -64,7 +64,7 @@ from rollwise.graph.vocabulary import Vocabulary
 from rollwise.machine import memory_limits
 from rollwise.machine.pipeline import Source, Stage, pipeline
 from rollwise.methods.strategy_iteration import Solver, strategy_iteration
-from rollwise.numbers.printed import certified, chance
+from rollwise.numbers.printed import certified, chance, how_many
 from rollwise.proofs.bounds import Certificate, certify, certify_ending
 from rollwise.recursion.endless import settled
 from rollwise.recursion.order import Recursion
@@ -533,7 +533,7 @@ def solve_by_layers(
     _check_choices(save, pool, keep)
     began = time.perf_counter()
     place = None if save is None else Path(save)
-    folder = _opened(game, place, resume, keep)
+    folder = _opened(game, place, resume, keep, progress)
     if folder is not None and folder.has_entries_only:
         return open_layers(folder.place, game)
     layers, answers = _begun(game, place, folder, max_states, progress, keep)
@@ -594,7 +594,13 @@ def are_packed(layers: Layers) -> bool:
     return can_be_packed(layers.rules) and layers.n_outcomes > WORTHWHILE
 
 
-def _opened(game: Game, place: Path | None, resume: bool, keep: str) -> LayerFolder | None:
+def _opened(
+    game: Game,
+    place: Path | None,
+    resume: bool,
+    keep: str,
+    progress: Callable[[str, int, int | None], None] | None,
+) -> LayerFolder | None:
     """The folder of a run that was stopped; None where there is nothing to go on with.
 
     Raises
@@ -614,6 +620,8 @@ def _opened(game: Game, place: Path | None, resume: bool, keep: str) -> LayerFol
             )
         require_begun_so(place, game, keep)
         return None
+    if progress is not None:
+        progress("comparing checksums", 0, None)
     folder = open_folder(place, game, to_write=True)
     if not resume:
         raise UsageError(
@@ -652,16 +660,27 @@ def _begun(
         layers = known_layers(game, folder.states, folder.indptr, folder.progress, **about)
         return layers, LayerAnswers(layers, folder)
 
+    most = max_states or _most_states(game, place, keep)
+
     def find(rows: FoundStates | None = None) -> Layers:
-        found = find_layers(
-            game,
-            max_states=max_states or _most_states(game, place, keep),
-            progress=progress,
-            entered=keep == ENTRIES,
-            only_start=keep == START,
-            rows=rows,
-            journal=rows,
-        )
+        try:
+            found = find_layers(
+                game,
+                max_states=most,
+                progress=progress,
+                entered=keep == ENTRIES,
+                only_start=keep == START,
+                rows=rows,
+                journal=rows,
+            )
+        except TooManyStates as error:
+            if place is None or max_states is not None or most == limits.MOST_NUMBERED:
+                raise
+            raise TooManyStates(
+                f"{place}: its disk has room for the answer in {how_many(most, 'state')}, and "
+                f"{title_of(game.name, game.parameters)} has more; make room there, or choose a "
+                "folder on another disk"
+            ) from error
         if keep == ENTRIES:
             require_small(found)
         return found
@@ -809,8 +828,7 @@ class ByLayer:
         progress: Callable[[str, int, int | None], None] | None,
         pieces: Iterator[Layer | Turns] | None = None,
     ) -> None:
-        n = layers.n_states
-        self._layers, self._answers, self._progress, self._n = layers, answers, progress, n
+        self._layers, self._answers, self._progress = layers, answers, progress
         self._pieces = layers.last_first(answers.known) if pieces is None else pieces
         self._to_prove: deque[Solved] = deque()
         self.seconds = dict.fromkeys(("build", "solve", "certify"), 0.0)
@@ -855,7 +873,7 @@ class ByLayer:
                 has_stakes=graph.has_stakes,
             )
             self._answers.count(begin, facts, graph.action_names)
-        self._report(begin)
+        report_up_to(self._progress, "solving", self._layers, end)
 
     def _solve_turns(self, turns: Turns) -> None:
         """Find the values of positions whose turns lead to later layers."""
@@ -874,11 +892,7 @@ class ByLayer:
                 has_stakes=rules.game.objective == "win" and lotteries.has_stakes(),
             )
             self._answers.count(begin, facts, action_names(rules, arrays))
-        self._report(begin)
-
-    def _report(self, begin: int) -> None:
-        if self._progress is not None:
-            self._progress("solving layers", self._n - begin, self._n)
+        report_up_to(self._progress, "solving", self._layers, end)
 
     def prove(self, layer: Layer | Turns) -> None:
         """Find the bounds and the best actions of a layer."""

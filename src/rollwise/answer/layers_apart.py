@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rollwise.answer.layer_answers import LayerAnswers
+from rollwise.answer.layer_answers import LayerAnswers, report_done
 from rollwise.answer.layer_folder import ARRAYS, LayerFacts, Rows, map_rows, write_rows
 from rollwise.answer.layered import ABOUT, ByLayer
 from rollwise.answer.packed import Packed
@@ -188,10 +188,9 @@ class Apart:
         del self._begun[layer]
         self._answers.read_again()
         self._answers.prove(begin, end)
-        if self._progress is not None:
-            n = self._layers.n_states
-            self._solved += end - begin
-            self._progress("solving layers", self._solved, n)
+        self._solved += end - begin
+        n_layers = len(self._layers) - len(self._waiting) - len(self._begun)
+        report_done(self._progress, "solving", self._layers, n_layers, self._solved)
 
     def _cuts(self, begin: int, end: int, block: int) -> Iterator[tuple[int, int]]:
         """Where the parts of a layer begin and end: whole blocks each."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.layer_answers import report_up_to
 from rollwise.answer.layer_folder import LayerFacts
 from rollwise.answer.packed_values import PackedValues
 from rollwise.builders.arrays import Arrays, lotteries_of
@@ -103,9 +104,7 @@ class Packed:
         del sweeps, low, high, values, off
         large_pages.release()  # the next layer may need far less
         self.seconds["solve"] += time.perf_counter() - began
-        if self._progress is not None:
-            n = self._layers.n_states
-            self._progress("solving layers", n - layer.begin, n)
+        report_up_to(self._progress, "solving", self._layers, end)
 
     def _widest(self, layer: PackedLayer) -> NDArray[np.float64]:
         """What positions are worth at least and at most, as far as is known: (n, 2).

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.layer_answers import report_up_to
 from rollwise.answer.packed import BoundSweeps, held_at_once, lists_of, weights_of
 from rollwise.answer.packed_sweeps import PackedSweeps
 from rollwise.errors import EndlessPlay, UsageError
@@ -206,9 +207,7 @@ class PackedLengths:
         del sweeps
         self._prove(layer, lists, lotteries, found, change)
         large_pages.release()
-        if self._progress is not None:
-            total = self._layers.n_states
-            self._progress("solving layers", total - begin, total)
+        report_up_to(self._progress, "solving", self._layers, end)
 
     def _require_ending(self, layer: PackedLayer, lists: Weights, lotteries: Weights) -> None:
         """Make sure that players can't stay in a layer for ever."""

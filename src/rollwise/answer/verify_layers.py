@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.layer_answers import most_behind
+from rollwise.answer.layer_answers import most_behind, report_up_to
 from rollwise.answer.layer_folder import (
     MANIFEST,
     LayerFacts,
@@ -205,9 +205,7 @@ class _Run:
             if self.fault:
                 break
             self.n_proved += 1
-            if progress is not None:
-                n = layers.n_states
-                progress("proving layers", n - int(layers.indptr[layer]), n)
+            report_up_to(progress, "proving", layers, int(layers.indptr[layer + 1]))
         self.seconds["proof"] = time.perf_counter() - began
 
     def _prove(self, layers: Layers, layer: int) -> None:

@@ -21,12 +21,13 @@ from rollwise.builders.layer_rows import KnownRows, PackedRows, PlainRows
 from rollwise.builders.layer_walk import LARGE, Journal, Walk, falls
 from rollwise.builders.progress import LayersByProgress, Reached
 from rollwise.builders.rules import Rules
-from rollwise.errors import RulesError, UsageError
+from rollwise.errors import RulesError, TooLittleMemory, UsageError, spelled
 from rollwise.game import Game
-from rollwise.graph import StateGraph
+from rollwise.graph import StateGraph, title_of
 from rollwise.kernels.intervals import Block
 from rollwise.machine import large_pages
 from rollwise.machine.switches import jit_disabled
+from rollwise.numbers.printed import how_many
 
 SOON = 100_000  # outcomes that are expanded again in a moment
 FIRST_BLOCK, OUTCOMES_AT_ONCE = 16, 2_000_000  # of positions whose turns are solved together
@@ -412,6 +413,8 @@ def find_layers(
     RulesError
         An outcome lowers the progress, or the rules break the contract of the language.
     TooManyStates
+    TooLittleMemory
+        It ended while states were found.
     """
     rules, compiled = _compiled(game, progress)
     most = max_states or limits.most_by_layer(limits.ANSWER_BYTES + 4 * len(rules.field_names))
@@ -429,7 +432,10 @@ def find_layers(
     del roots
     if journal is not None and journal.record is not None:
         walk.go_on(journal.record)
-    walk.run(progress, None if journal is None else journal.note)
+    try:
+        walk.run(progress, None if journal is None else journal.note)
+    except MemoryError as error:
+        raise _no_memory(rules, walk, in_folder=rows is not None) from error
     large_pages.release()  # of tables and arrays that had to grow
     number = {key: i for i, key in enumerate(walk.progress)}
     reached = np.array(walk.progress, np.int64)
@@ -505,6 +511,17 @@ def _compiled(
     except NotCompilable as error:
         raise _no_layers(game, error) from None
     return rules, compiled
+
+
+def _no_memory(rules: Rules, walk: Walk, *, in_folder: bool) -> TooLittleMemory:
+    n, layers = (walk.ends or [0])[-1], how_many(len(walk.ends), "layer")
+    folder = spelled(python="save=FOLDER", command_line="--save FOLDER")
+    on_disk = "" if in_folder else f"{folder} keeps these on the disk; "
+    return TooLittleMemory(
+        f"{title_of(rules.game.name, rules.game.parameters)}: there was no more memory when "
+        f"{how_many(n, 'position')} in {layers} had been found, and more to come; {on_disk}"
+        "smaller parameters or more memory (--memory, ulimit) help"
+    )
 
 
 def _no_layers(game: Game, error: NotCompilable) -> UsageError:

@@ -247,7 +247,8 @@ class Walk:
         more = True
         while more:
             if report is not None:
-                report("finding states", done + explorer.place, done + explorer.n_states)
+                here = f"finding layer {len(self.ends) + 1}, positions"
+                report(here, done + explorer.n_states, None)
             more = explorer.run()
             self.n_outcomes += explorer.n_outcomes
             explorer.forget()

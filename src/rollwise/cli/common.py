@@ -257,7 +257,7 @@ def split_words(*words: str | None, files: int) -> Words:
     if not files:
         return Words(names, [], values)
     names.sort(key=lambda word: not _is_rules(word))
-    if len(names) == 2 and not _is_rules(names[0]) and _is_file(names[0]) > _is_file(names[1]):
+    if len(names) == 2 and not _is_rules(names[0]) and _likeness(names[0]) > _likeness(names[1]):
         names.reverse()
     if not names or _is_rules(names[-1]):
         raise UsageError("which FILE? Its name is missing")
@@ -268,8 +268,10 @@ def _is_rules(word: str) -> bool:
     return word.endswith(".py") or ".py:" in word
 
 
-def _is_file(word: str) -> bool:
-    return Path(word).is_file() or (Path(word) / "manifest.json").is_file()
+def _likeness(word: str) -> int:
+    """How much a word is like the name of a file: 2 if it is one, 1 if it may be damaged."""
+    place = Path(word)
+    return 2 if place.is_file() or (place / "manifest.json").is_file() else int(place.is_dir())
 
 
 def read_state(text: str) -> dict[str, Any]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import sys
 import threading
+import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +16,9 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 SILENCE = 1.0  # seconds
+NUMBER = re.compile(r"[\d,]*\d")
+WIDE = 100  # characters of a terminal with room for a bar of
+BAR = 20
 
 
 def in_notebook() -> bool:
@@ -24,12 +31,43 @@ class _Stage(NamedTuple):
     done: int
     total: int | None
 
+    @property
+    def kind(self) -> str:
+        """Its name without numbers: a stage goes on while only these change."""
+        return NUMBER.sub("", self.name)
+
+
+class Pace:
+    """How long the rest of a stage takes, if the rest goes as fast as what was seen of it.
+
+    Nothing is said while the total isn't known, or still grows.
+    """
+
+    def __init__(self) -> None:
+        self._first = self._last = (0.0, 0)
+        self._total: int | None = None
+
+    def note(self, done: int, total: int | None, now: float) -> None:
+        """Note how much of the stage is done."""
+        if total != self._total or done < self._last[1]:
+            self._total, self._first = total, (now, done)
+        self._last = now, done
+
+    def left(self, now: float) -> float | None:
+        """The seconds that are left; None where nobody can tell."""
+        (began, before), (noted, done) = self._first, self._last
+        if self._total is None or done <= before:
+            return None
+        each = (noted - began) / (done - before)
+        return max(each * (self._total - done) - (now - noted), 0.0)
+
 
 class Progress:
     """A progress bar on stderr, on a terminal only, for what takes over a second.
 
-    Give it as ``progress`` to what reports ``(stage, done, total or None)``. A stage that
-    reports no more, such as rules that never end, is shown by a thread that watches.
+    Give it as ``progress`` to what reports ``(stage, done, total or None)``. A stage goes on
+    while only numbers in its name change. One that reports no more, such as rules that never
+    end, is shown by a thread that watches.
 
     Attributes
     ----------
@@ -42,6 +80,7 @@ class Progress:
         self._task: TaskID | None = None
         self._stage = _Stage("reading the rules", 0, None)
         self._shown = ""
+        self._pace = Pace()
         self._terminal = sys.stderr.isatty() and not in_notebook()
         self.listener = self if self._terminal else None
         self._first_use = self._ended = False
@@ -62,7 +101,12 @@ class Progress:
                 from rollwise.answer.first_use import nothing_compiled
 
                 self._first_use = nothing_compiled()
-        self._stage = _Stage(stage, done, total)
+        if self._terminal:
+            now = _Stage(stage, done, total)
+            if now.kind != self._stage.kind:
+                self._pace = Pace()
+            self._stage = now
+            self._pace.note(done, total, time.monotonic())
         if self._bar is not None or (self._terminal and self._first_use):
             self._show()
 
@@ -71,15 +115,16 @@ class Progress:
             if self._ended:
                 return
             if self._bar is None:
-                self._bar = _bar()
+                self._bar = _bar(lambda: self._pace.left(time.monotonic()))
                 self._bar.start()
             name, done, total = self._stage
-            if name != self._shown or self._task is None:
+            note = " (first use on this machine: compiling)" if self._first_use else ""
+            if self._stage.kind != self._shown or self._task is None:
                 if self._task is not None:
                     self._bar.remove_task(self._task)
-                note = " (first use on this machine: compiling)" if self._first_use else ""
-                self._task, self._shown = self._bar.add_task(name + note, total=total), name
-            self._bar.update(self._task, completed=done, total=total)
+                self._shown = self._stage.kind
+                self._task = self._bar.add_task(name + note, total=total)
+            self._bar.update(self._task, description=name + note, completed=done, total=total)
 
     def __exit__(
         self,
@@ -94,23 +139,51 @@ class Progress:
                 self._bar.stop()
 
 
-def _bar() -> Any:
+def _bar(left: Callable[[], float | None]) -> Any:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
-        MofNCompleteColumn,
         Progress,
-        SpinnerColumn,
+        ProgressColumn,
+        Task,
         TextColumn,
         TimeElapsedColumn,
     )
+    from rich.text import Text
 
+    class Done(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(done_text(int(task.completed), task.total), "progress.download")
+
+    class Left(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(left_text(left()), "progress.remaining")
+
+    console = Console(stderr=True)
+    drawn: list[ProgressColumn] = []
+    if console.width >= WIDE:  # else there is room for what is said, and for nothing besides
+        drawn = [BarColumn(bar_width=BAR)]
     return Progress(
-        SpinnerColumn(),
         TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
+        *drawn,
+        Done(),
         TimeElapsedColumn(),
-        console=Console(stderr=True),
+        Left(),
+        console=console,
         transient=True,
     )
+
+
+def done_text(done: int, total: float | None) -> str:
+    """How much is done, of how much if that is known; empty where nothing is counted."""
+    if total is None:
+        return f"{done:,}" if done else ""
+    return f"{done:,} of {int(total):,}"
+
+
+def left_text(seconds: float | None) -> str:
+    """The time that is left, as hours, minutes and seconds; empty where nobody can tell."""
+    if seconds is None:
+        return ""
+    whole = math.ceil(seconds)
+    return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02} left"
