@@ -19,7 +19,6 @@ import errno
 import hashlib
 import io
 import json
-import mmap
 import os
 import shutil
 import time
@@ -225,7 +224,6 @@ class LayerFolder:
         for array in self.maps:
             if array.flags.writeable:
                 array.flush()
-                _let_go(array)
         layers = [
             {"progress": progress, "end": end, **self._entry(i)}
             for i, (progress, end) in enumerate(
@@ -647,13 +645,6 @@ def _map(path: Path, mode: Any, dtype: np.dtype[Any], n: int | None) -> np.memma
     ):
         raise ValueError(f"{path.name} isn't as it was written")
     return found
-
-
-def _let_go(array: np.memmap[Any, Any]) -> None:
-    """Give the pages of a mapped file back, which are read again when they are needed."""
-    if hasattr(mmap, "MADV_DONTNEED"):
-        mapped: mmap.mmap = array._mmap  # type: ignore[attr-defined]
-        mapped.madvise(mmap.MADV_DONTNEED)
 
 
 def _head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
