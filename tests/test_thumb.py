@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from stalling_games import Place, Trap
 
 from rollwise.analysis.thumb.frontier import certified_rule, find_rules
-from rollwise.analysis.thumb.score import Scorer
+from rollwise.analysis.thumb.score import Scorer, Setting
 from rollwise.analysis.thumb.search import Found, Search
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.references import Policies
@@ -61,7 +61,7 @@ KEEP_PACE = {
 
 def scorer_of(name: str) -> Scorer:
     if name not in SCORERS:
-        SCORERS[name] = Scorer(KNOWN[name])
+        SCORERS[name] = Scorer(Setting.of(KNOWN[name]))
     return SCORERS[name]
 
 

@@ -498,6 +498,9 @@ def thumb(
     seconds: float | None,
     evaluations: int | None,
     seed: int,
+    searches: int | None,
+    workers: int | None,
+    cluster: str | None,
     save: Path | None,
     python: bool,
     max_states: int | None,
@@ -506,10 +509,11 @@ def thumb(
     """Find rules of thumb, and print what each costs among others who play the equilibrium."""
     from rollwise.analysis.thumb.seats import find_seats_rules
     from rollwise.cli.commands.thumb import SECONDS, tell_time, write_rule
+    from rollwise.cli.pools import processes_or
     from rollwise.thumb.python_source import python_source
 
     found = found_or_loaded(game, None, max_states)
-    with Progress() as progress:
+    with Progress() as progress, processes_or(cluster, workers) as pool:
         rules = find_seats_rules(
             found,
             numbers,
@@ -517,7 +521,9 @@ def thumb(
             seconds=SECONDS if seconds is None else seconds,
             evaluations=evaluations,
             seed=seed,
+            searches=searches or 1,
             progress=progress,
+            pool=pool,
         )
     written = write_rule(found.graph, rules.search.rules, save)
     if json:
@@ -538,6 +544,8 @@ def thumb(
 def _print_rules(found: Equilibrium, rules: SeatsFrontier) -> None:
     from rich.table import Table
 
+    from rollwise.cli.commands.thumb import seeds_text
+
     if not rules.rules:
         typer.echo("no rule was found")
         return
@@ -556,5 +564,5 @@ def _print_rules(found: Equilibrium, rules: SeatsFrontier) -> None:
         f"losses in {unit} (certified ± {rounded_up(scale * worst)}) where all others play the "
         "equilibrium: on average over the seats, and in each; the gain is that of a best response "
         f"where all play the rule. These are the best of {rules.search.scored:,} rules that were "
-        f"scored (seed {rules.search.seed}), and perhaps not the best there are"
+        f"scored ({seeds_text(rules.search)}), and perhaps not the best there are"
     )
