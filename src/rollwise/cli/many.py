@@ -11,6 +11,7 @@ import typer
 
 from rollwise.cli import streams
 from rollwise.cli.common import print_json, print_table, read_state, read_throw, refuse, sizes_text
+from rollwise.cli.pools import processes_or
 from rollwise.cli.progress import Progress
 from rollwise.documents.many import (
     advice_of_many_document,
@@ -430,6 +431,10 @@ def learn(
     games: int,
     explore: float | None,
     seed: int | None,
+    replicates: int | None,
+    workers: int | None,
+    cluster: str | None,
+    csv: bool,
     save: Path | None,
     max_states: int | None,
     json: bool,
@@ -437,6 +442,23 @@ def learn(
     """Learn by self-play, and print what each seat could gain against what was learned."""
     from rollwise.many.learning import learn_seats
     from rollwise.many.seats import build_seats
+
+    if replicates is not None:
+        from rollwise.cli.replicates import learn_seats_apart
+
+        learn_seats_apart(
+            game,
+            games,
+            replicates,
+            {"explore": explore, "seed": seed},
+            processes_or(cluster, workers),
+            max_states=max_states,
+            as_csv=csv,
+            json=json,
+        )
+        return
+    because = "goes with --replicates K in games of three or more players"
+    refuse(because, workers=workers, csv=csv)
 
     if save is not None and save.suffix not in (".csv", ".parquet"):
         raise UsageError(
@@ -509,7 +531,6 @@ def thumb(
     """Find rules of thumb, and print what each costs among others who play the equilibrium."""
     from rollwise.analysis.thumb.seats import find_seats_rules
     from rollwise.cli.commands.thumb import SECONDS, tell_time, write_rule
-    from rollwise.cli.pools import processes_or
     from rollwise.thumb.python_source import python_source
 
     found = found_or_loaded(game, None, max_states)

@@ -30,7 +30,9 @@ from rollwise.cli.forms import (
     TiesOption,
     as_played,
 )
+from rollwise.cli.pools import ClusterOption, check_workers, processes_or
 from rollwise.cli.progress import Progress
+from rollwise.cli.replicates import learn_apart
 from rollwise.documents.learned import learned_document, wrong_positions
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import check_place
@@ -56,7 +58,20 @@ SeedOption = Annotated[int | None, typer.Option(help="Of the random numbers; els
 LearningOption = Annotated[
     str | None, typer.Option(help="counts (the default), monte-carlo or q-learning.")
 ]
-WorkersOption = Annotated[int | None, typer.Option(help="Threads that play at the same time (1).")]
+ReplicatesOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="K", help="K learners that share nothing, compared: means and standard errors."
+    ),
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Threads of one learner that play at the same time (1). With --replicates: processes, "
+        "which take a learner each.",
+    ),
+]
 CompareOption = Annotated[
     bool, typer.Option("--compare", help="Hold what was learned against the exact solution.")
 ]
@@ -76,6 +91,7 @@ ResumeOption = Annotated[
 @app.command("learn")
 @also_for_many(
     *("games", "explore", "seed", "save", "max_states", "json"),
+    *("replicates", "workers", "cluster", "csv"),
     instead={
         "resume": "begin anew with the same --seed and more --games: the first games are the same"
     },
@@ -87,7 +103,9 @@ def learn(
     explore: ExploreOption = None,
     seed: SeedOption = None,
     method: LearningOption = None,
+    replicates: ReplicatesOption = None,
     workers: WorkersOption = None,
+    cluster: ClusterOption = None,
     compare: CompareOption = False,
     checkpoints: CheckpointsOption = None,
     save: SaveOption = None,
@@ -108,14 +126,32 @@ def learn(
     """
     if csv and json:
         raise UsageError("--csv and --json can't both be had")
-    if csv:
-        because = "doesn't go with --csv, which has a line for each action"
-        refuse(because, compare=compare, checkpoints=checkpoints)
-    games = _check_numbers(games, checkpoints)
+    if replicates is None:
+        refuse("goes with --replicates K: a learner learns on this machine", cluster=cluster)
+        if csv:
+            because = "doesn't go with --csv, which has a line for each action"
+            refuse(because, compare=compare, checkpoints=checkpoints)
+    else:
+        refuse("says nothing with --replicates, which are compared anyway", compare=compare)
+        refuse("is for one learner, and --replicates are several", save=save, resume=resume)
+        check_workers(workers, cluster)
+    games = _check_numbers(games, checkpoints=checkpoints, replicates=replicates)
     check_place(save)
     chosen = as_played(
         read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
     )
+    if replicates is not None:
+        learn_apart(
+            chosen,
+            games,
+            replicates,
+            {"explore": explore, "seed": seed, "method": method, "checkpoints": checkpoints},
+            processes_or(cluster, workers),
+            max_states=max_states,
+            as_csv=csv,
+            json=json,
+        )
+        return
     with Progress() as progress:
         from rollwise.analysis.learning import Reference, play_and_assess
         from rollwise.answer import kept
@@ -160,11 +196,11 @@ def learn(
             typer.echo(f"Saved to {save}.")
 
 
-def _check_numbers(games: int | None, checkpoints: int | None) -> int:
+def _check_numbers(games: int | None, **others: int | None) -> int:
     """The number of games that was asked for."""
     if games is None:
         raise UsageError("how many games? Give --games N")
-    for name, number in (("games", games), ("checkpoints", checkpoints)):
+    for name, number in {"games": games, **others}.items():
         if number is not None and number < 1:
             raise UsageError(f"--{name} is {number}; it must be at least 1")
     return games
