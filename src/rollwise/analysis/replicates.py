@@ -140,6 +140,21 @@ def spread(numbers: Sequence[float]) -> Spread:
     return Spread(float(np.mean(numbers)), error, min(numbers), max(numbers))
 
 
+def check_replicates(games: int, replicates: int) -> None:
+    """Refuse numbers that are out of range.
+
+    Raises
+    ------
+    UsageError
+    """
+    if games < 1:
+        raise UsageError(f"games is {games}; it must be at least 1")
+    if not FEWEST <= replicates <= MOST_REPLICATES:
+        raise UsageError(
+            f"replicates is {replicates}; it must be from {FEWEST} to {MOST_REPLICATES:,}"
+        )
+
+
 def learn_replicates(
     solution: Solution,
     games: int,
@@ -181,6 +196,7 @@ def learn_replicates(
     ClusterError
         The workers are gone.
     """
+    check_replicates(games, replicates)
     if method not in METHODS:
         raise UsageError(f"there is no learner {method!r} (learners: {', '.join(METHODS)})")
     if checkpoints < 1:
@@ -189,7 +205,7 @@ def learn_replicates(
     require_ending(solution.graph)
     data = replace(solution, game=None, run=None)  # rules are no data
     asked = (Reference.of(data), explore, method, games, checkpoints)
-    own, each, stopped = _each(_learned, asked, games, replicates, seed, progress, pool)
+    own, each, stopped = _each(_learned, asked, replicates, seed, progress, pool)
     return Replicates(solution.graph, method, explore, own, replicates, each, stopped, solution)
 
 
@@ -212,16 +228,16 @@ def learn_seats_replicates(
     games, replicates, explore, seed, progress, pool
         As `learn_replicates` takes them.
     """
+    check_replicates(games, replicates)
     explore = check_explore(explore)
     asked = (graph, explore, games)
-    own, each, stopped = _each(_seats_learned, asked, games, replicates, seed, progress, pool)
+    own, each, stopped = _each(_seats_learned, asked, replicates, seed, progress, pool)
     return Replicates(graph, "monte-carlo", explore, own, replicates, each, stopped)
 
 
 def _each(
     learned: Callable[..., tuple[Point, ...]],
     asked: tuple[Any, ...],
-    games: int,
     replicates: int,
     seed: int | None,
     progress: Progress | None,
@@ -236,12 +252,6 @@ def _each(
     asked : tuple
         Its first part, which is large, travels once.
     """
-    if games < 1:
-        raise UsageError(f"games is {games}; it must be at least 1")
-    if not FEWEST <= replicates <= MOST_REPLICATES:
-        raise UsageError(
-            f"replicates is {replicates}; it must be from {FEWEST} to {MOST_REPLICATES:,}"
-        )
     own = fresh_seed() if seed is None else check_seed(seed)
     workers = pool or Here()
     sent, *rest = workers.share(asked[0]), *asked[1:]

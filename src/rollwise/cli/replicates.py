@@ -40,9 +40,10 @@ def learn_apart(
     settings : mapping
         What `rollwise.analysis.replicates.learn_replicates` takes; None where nothing was typed.
     """
-    from rollwise.analysis.replicates import learn_replicates
+    from rollwise.analysis.replicates import check_replicates, learn_replicates
     from rollwise.answer import kept
 
+    check_replicates(games, replicates)
     given = {name: value for name, value in settings.items() if value is not None}
     with Progress() as progress:
         policies = kept.policies(game, max_states=max_states, progress=progress)
@@ -67,9 +68,10 @@ def learn_seats_apart(
     json: bool,
 ) -> None:
     """The same in a game for three or more."""
-    from rollwise.analysis.replicates import learn_seats_replicates
+    from rollwise.analysis.replicates import check_replicates, learn_seats_replicates
     from rollwise.many.seats import build_seats
 
+    check_replicates(games, replicates)
     given = {name: value for name, value in settings.items() if value is not None}
     with Progress() as progress:
         graph = build_seats(game, max_states=max_states, progress=progress.listener)
