@@ -83,6 +83,7 @@ SaveOption = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Keep all that was learned, also after Ctrl-C (.npz)."),
 ]
+CsvOption = Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")]
 ResumeOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Go on from what --save kept.")
 ]
@@ -114,7 +115,7 @@ def learn(
     target: TargetOption = None,
     contest: ContestOption = False,
     ties: TiesOption = None,
-    csv: Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")] = False,
+    csv: CsvOption = False,
     json: JsonOption = False,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
@@ -127,14 +128,9 @@ def learn(
     if csv and json:
         raise UsageError("--csv and --json can't both be had")
     if replicates is None:
-        refuse("goes with --replicates K: a learner learns on this machine", cluster=cluster)
-        if csv:
-            because = "doesn't go with --csv, which has a line for each action"
-            refuse(because, compare=compare, checkpoints=checkpoints)
+        _check_one(cluster, compare=compare, checkpoints=checkpoints, csv=csv)
     else:
-        refuse("says nothing with --replicates, which are compared anyway", compare=compare)
-        refuse("is for one learner, and --replicates are several", save=save, resume=resume)
-        check_workers(workers, cluster)
+        _check_several(workers, cluster, compare=compare, save=save, resume=resume)
     games = _check_numbers(games, checkpoints=checkpoints, replicates=replicates)
     check_place(save)
     chosen = as_played(
@@ -157,15 +153,8 @@ def learn(
         from rollwise.answer import kept
 
         policies = kept.policies(chosen, max_states=max_states, progress=progress)
-        learner = _learner(
-            policies.graph,
-            games,
-            resume,
-            explore=explore,
-            seed=seed,
-            method=method,
-            workers=workers,
-        )
+        own = {"explore": explore, "seed": seed, "method": method, "workers": workers}
+        learner = _learner(policies.graph, games, resume, **own)
         reference = None
         comparisons: list[Assessment] = []
         if compare or checkpoints is not None:
@@ -183,17 +172,44 @@ def learn(
             raise
     if save is not None:
         learner.save(save)
-    learned = learner.result()
-    final = comparisons[-1] if comparisons else None
+    curve = None if checkpoints is None else comparisons
+    _show(learner.result(), comparisons[-1:], curve, csv=csv, json=json)
+    if save is not None and not (csv or json):
+        typer.echo(f"Saved to {save}.")
+
+
+def _show(
+    learned: Learned,
+    final: list[Assessment],
+    curve: list[Assessment] | None,
+    *,
+    csv: bool,
+    json: bool,
+) -> None:
+    """Print what was learned, how it compares at the end, and along the way if that was asked."""
+    compared = final[0] if final else None
     if csv:
         streams.write(learned.table().write_csv())
     elif json:
-        curve = None if checkpoints is None else comparisons
-        print_json(learned_document(learned, final, curve))
+        print_json(learned_document(learned, compared, curve))
     else:
-        _print(learned, final, comparisons if checkpoints is not None else [])
-        if save is not None:
-            typer.echo(f"Saved to {save}.")
+        _print(learned, compared, curve or [])
+
+
+def _check_one(cluster: str | None, *, csv: bool, **compared: bool | int | None) -> None:
+    """Refuse what says nothing of one learner."""
+    refuse("goes with --replicates K: a learner learns on this machine", cluster=cluster)
+    if csv:
+        refuse("doesn't go with --csv, which has a line for each action", **compared)
+
+
+def _check_several(
+    workers: int | None, cluster: str | None, *, compare: bool, **files: Path | None
+) -> None:
+    """Refuse what says nothing of several."""
+    refuse("says nothing with --replicates, which are compared anyway", compare=compare)
+    refuse("is for one learner, and --replicates are several", **files)
+    check_workers(workers, cluster)
 
 
 def _check_numbers(games: int | None, **others: int | None) -> int:

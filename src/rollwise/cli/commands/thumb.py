@@ -42,6 +42,34 @@ if TYPE_CHECKING:
     from rollwise.graph import StateGraph
 
 SECONDS, NUMBERS, SEED = 30.0, 4, 1
+NumbersOption = Annotated[int, typer.Option(metavar="N", help="The most integers to remember.")]
+WithinOption = Annotated[
+    float | None,
+    typer.Option(metavar="LOSS", help="Look for no more integers than this loss takes."),
+]
+SecondsOption = Annotated[
+    float | None,
+    typer.Option(metavar="T", help=f"How long to look, in each search; {SECONDS:g}."),
+]
+EvaluationsOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", help="Look until so many rules are scored: the same rules every time."
+    ),
+]
+SearchesOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="K", help="Search K times, each from a seed of its own; the best rules of all."
+    ),
+]
+PythonOption = Annotated[
+    bool, typer.Option("--python", help="Print the last of the rules as Python, and no table.")
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write a sheet to keep beside the table (.html, .pdf)."),
+]
 SaveOption = Annotated[
     Path | None,
     typer.Option(
@@ -60,40 +88,17 @@ SaveOption = Annotated[
 def thumb(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    numbers: Annotated[
-        int, typer.Option(metavar="N", help="The most integers to remember.")
-    ] = NUMBERS,
-    within: Annotated[
-        float | None,
-        typer.Option(metavar="LOSS", help="Look for no more integers than this loss takes."),
-    ] = None,
-    seconds: Annotated[
-        float | None,
-        typer.Option(metavar="T", help=f"How long to look, in each search; {SECONDS:g}."),
-    ] = None,
-    evaluations: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="Look until so many rules are scored: the same rules every time."
-        ),
-    ] = None,
+    numbers: NumbersOption = NUMBERS,
+    within: WithinOption = None,
+    seconds: SecondsOption = None,
+    evaluations: EvaluationsOption = None,
     seed: Annotated[int, typer.Option(help="Of the random numbers.")] = SEED,
-    searches: Annotated[
-        int | None,
-        typer.Option(
-            metavar="K", help="Search K times, each from a seed of its own; the best rules of all."
-        ),
-    ] = None,
+    searches: SearchesOption = None,
     workers: ProcessesOption = None,
     cluster: ClusterOption = None,
     save: SaveOption = None,
-    python: Annotated[
-        bool, typer.Option("--python", help="Print the last of the rules as Python, and no table.")
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write a sheet to keep beside the table (.html, .pdf)."),
-    ] = None,
+    python: PythonOption = False,
+    out: OutOption = None,
     chase: ChaseOption = False,
     target: TargetOption = None,
     contest: ContestOption = False,
