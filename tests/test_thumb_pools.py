@@ -71,7 +71,7 @@ def test_several_searches_find_the_same_wherever_they_search():
     """Turn by turn: the game travels by its name, and its answer as data."""
     game = Yatzy(boxes=2)
     answer = solve_by_layers(game)
-    asked = {"numbers": 4, "evaluations": 40, "searches": 2}
+    asked = {"numbers": 3, "evaluations": 20, "searches": 2}
     here, _ = find_turn_rules(game, answer, **asked)
     with Processes(2) as pool:
         there, _ = find_turn_rules(game, answer, **asked, pool=pool)

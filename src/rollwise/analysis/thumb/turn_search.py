@@ -257,7 +257,7 @@ class TurnSearch:
         return [found for found in rules if found in self._losses]
 
     def _loss(self, found: Found) -> float:
-        if self._losses and self._over():
+        if self._losses and self._is_late():  # how many are scored mustn't depend on threads
             return np.inf
         return self._sample.loss(found)
 
@@ -321,9 +321,13 @@ class TurnSearch:
         other = self._improved(other, 1)
         return other if self._losses[other] < self._losses[current] else self._improved(current, 1)
 
-    def _over(self) -> bool:
+    def _is_late(self) -> bool:
         late = time.monotonic() >= self._deadline
         self.timed_out = self.timed_out or late
+        return late
+
+    def _over(self) -> bool:
+        late = self._is_late()
         spent = self._evaluations is not None and self.scored >= self._evaluations
         least = min((loss for loss, _ in self.best.values()), default=np.inf)
         return late or spent or least <= self._enough
