@@ -133,6 +133,18 @@ def test_what_a_dead_worker_did_is_done_by_another(
         assert workers.result(workers.submit(die_once, str(tmp_path / "two"))) != os.getpid()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="processes are killed")
+def test_what_is_shared_outlives_all_workers_that_had_it(cluster: object) -> None:
+    """Dask's own `scatter` would lose it with them."""
+    rows = np.arange(1000)
+    with DaskWorkers(cluster.scheduler_address) as workers:  # type: ignore[attr-defined]
+        shared = workers.share(rows)
+        assert workers.result(workers.submit(np.sum, shared)) == rows.sum()
+        for process in workers._client.run(os.getpid).values():
+            os.kill(process, signal.SIGKILL)
+        assert workers.result(workers.submit(np.max, shared)) == 999
+
+
 def test_a_task_that_kills_every_worker_is_an_error() -> None:
     with Processes(1) as pool, pytest.raises(ClusterError, match="died 4 times"):
         pool.result(pool.submit(os._exit, 1))
@@ -188,12 +200,47 @@ def test_a_sheet_travels_by_name_or_by_file(tmp_path: Path) -> None:
     assert found.kind.name == find(f"{rules}:Walk").name
 
 
+def test_a_sheet_that_is_another_file_to_a_worker_is_refused(tmp_path: Path) -> None:
+    rules = tmp_path / "walk.py"
+    rules.write_text(RULES)
+    sheet = Sheet.of(find(f"{rules}:Walk"))
+    rules.write_text(RULES.replace("(1, 2)", "(1, 3)"))
+    with pytest.raises(ClusterError, match=r"walk\.py of a worker has other rules"):
+        sheet.kind  # noqa: B018
+    rules.unlink()
+    with pytest.raises(ClusterError, match=r"a worker has no file .*walk\.py"):
+        sheet.kind  # noqa: B018
+    rules.write_text(RULES)
+    assert sheet.kind.name == "walk"
+
+
+def test_workers_are_asked_for_their_rollwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    import distributed
+
+    dask_workers._distributed()
+    started = distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0",
+        protocol="tcp", host="127.0.0.1",
+    )  # fmt: skip
+    asked = ["tune", "piglet", "--vary", "target=2..3", "--for", "min value"]
+    with started:
+        asked += ["--cluster", started.scheduler_address]
+        with monkeypatch.context() as patch:
+            patch.setattr(dask_workers.rollwise, "__version__", "0.0.1")
+            assert "a worker has rollwise 0.0.1, and not" in refusal(*asked, code=1)
+        with monkeypatch.context() as patch:
+            patch.setattr(dask_workers, "VERSION", "rollwise.no_such_thing")
+            assert "has no rollwise; install" in refusal(*asked, code=1)
+
+
 def test_commands_print_the_same_from_a_cluster(cluster: object) -> None:
     address = cluster.scheduler_address  # type: ignore[attr-defined]
     for words in (
         ["tune", "piglet", "--vary", "target=2..6", "--for", "first_player=0.6"],
         ["simulate", "piglet", "target=5", "--policy", "random", "--games=70000", "--seed=1"],
         ["tournament", "piglet", "target=5", "--policies=optimal,random"],
+        ["learn", "piglet", "target=4", "--games=200", "--seed=1", "--replicates=3", "--json"],
+        ["thumb", "piglet", "target=6", "--numbers=1", "--evaluations=30", "--searches=3"],
     ):
         assert output(*words, "--cluster", address) == output(*words)
 

@@ -15,11 +15,14 @@ from hypothesis import strategies as st
 from stalling_games import Place, Trap
 
 from rollwise.analysis.thumb.frontier import certified_rule, find_rules
-from rollwise.analysis.thumb.score import Scorer
+from rollwise.analysis.thumb.score import Scorer, Setting
 from rollwise.analysis.thumb.search import Found, Search
+from rollwise.analysis.thumb.seats import find_seats_rules
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.references import Policies
 from rollwise.builders import build
+from rollwise.cluster.pool import Here
+from rollwise.cluster.processes import Processes
 from rollwise.documents.thumb import thumb_document
 from rollwise.errors import PolicyError, UsageError
 from rollwise.game import AGAIN, END
@@ -34,6 +37,7 @@ from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.graph.policies import Policy
+from rollwise.many.equilibrium import equilibrium
 from rollwise.thumb.features import Features
 from rollwise.thumb.language import Condition, Feature, Rule
 from rollwise.thumb.sentences import sentence_of
@@ -61,7 +65,7 @@ KEEP_PACE = {
 
 def scorer_of(name: str) -> Scorer:
     if name not in SCORERS:
-        SCORERS[name] = Scorer(KNOWN[name])
+        SCORERS[name] = Scorer(Setting.of(KNOWN[name]))
     return SCORERS[name]
 
 
@@ -323,6 +327,45 @@ def test_the_same_seed_finds_the_same_rules():
     assert losses == sorted(losses, reverse=True)
 
 
+def test_several_searches_find_the_same_wherever_they_search():
+    """In games for two, for one, and for three or more; the first search is that of the seed."""
+    seats = equilibrium(Pig(players=3, target=3))
+    for find, subject in (
+        (find_rules, KNOWN["blackjack"]),
+        (find_rules, KNOWN["threes"]),
+        (find_seats_rules, seats),
+    ):
+        asked = {"numbers": 2, "evaluations": 60, "seed": 4}
+        one, here = find(subject, **asked), find(subject, **asked, searches=3)
+        for workers in (1, 2):
+            with Processes(workers) as pool:
+                there = find(subject, **asked, searches=3, pool=pool)
+            assert there == here, workers
+        first, three = (getattr(found, "search", found) for found in (one, here))
+        assert (first.searches, three.searches) == (1, 3)
+        assert three.scored > first.scored
+        for rule in first.rules:
+            best = min(other.loss for other in three.rules if other.numbers <= rule.numbers)
+            assert best <= rule.loss + rule.error_bound
+
+
+def test_ctrl_c_keeps_whole_searches():
+    class Stopped(Here):
+        done = 0
+
+        def submit(self, function, *arguments):
+            self.done += 1
+            if self.done > 1:
+                raise KeyboardInterrupt
+            return super().submit(function, *arguments)
+
+    asked = {"numbers": 2, "evaluations": 60}
+    found = find_rules(KNOWN["blackjack"], **asked, searches=3, pool=Stopped())
+    assert found.stopped
+    assert found.searches == 1
+    assert found.rules == find_rules(KNOWN["blackjack"], **asked).rules
+
+
 @pytest.mark.parametrize("name", ["pig", "threes", "blackjack", "super-six"])
 def test_what_a_rule_costs_is_certified(name):
     policies = KNOWN[name]
@@ -470,9 +513,31 @@ def test_games_that_are_too_large_for_one_graph_are_refused():
 def test_wrong_use():
     with pytest.raises(UsageError, match="no choices"):
         find_rules(Craps())
-    for wrong in ({"numbers": 0}, {"evaluations": 0}, {"seconds": 0}, {"within": -1.0}):
+    wrongs = ({"numbers": 0}, {"evaluations": 0}, {"seconds": 0}, {"within": -1.0}, {"searches": 0})
+    for wrong in wrongs:
         with pytest.raises(UsageError, match=next(iter(wrong))):
             find_rules(PIG, **wrong)
+
+
+def test_the_command_prints_the_same_from_any_number_of_workers():
+    words = [
+        "thumb",
+        "dice-blackjack",
+        "low=8",
+        "high=10",
+        "--numbers",
+        "2",
+        "--evaluations",
+        "60",
+        "--searches",
+        "2",
+    ]
+    assert output(*words) == output(*words, "--workers", "2")
+    assert "(seed 1, 2 searches)" in output(*words)
+    assert "--workers goes with --searches K" in refusal("thumb", "piglet", "--workers", "2")
+    assert "--searches is 0" in refusal("thumb", "piglet", "--searches", "0")
+    wrong = refusal("thumb", "piglet", "--searches", "2", "--cluster", "here")
+    assert "tcp://10.0.0.1:8786" in wrong
 
 
 def test_the_command(tmp_path):

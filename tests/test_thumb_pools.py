@@ -12,6 +12,7 @@ from rollwise.analysis.thumb.turns import worth_by_layers
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.layered import solve_by_layers
 from rollwise.answer.references import Policies
+from rollwise.cluster.processes import Processes
 from rollwise.errors import PolicyError, UsageError
 from rollwise.games.yatzy import Yatzy
 from rollwise.simulate.large_match import simulate_large
@@ -64,6 +65,20 @@ def test_rules_are_found_turn_by_turn(tmp_path):
     match = simulate_large(game, str(path), games=2000, seed=1, answer=lambda: answer)
     score = match.sides[0].score
     assert abs(score.mean - known.values[0]) < 5 * score.standard_error
+
+
+def test_several_searches_find_the_same_wherever_they_search():
+    """Turn by turn: the game travels by its name, and its answer as data."""
+    game = Yatzy(boxes=2)
+    answer = solve_by_layers(game)
+    asked = {"numbers": 3, "evaluations": 20, "searches": 2}
+    here, _ = find_turn_rules(game, answer, **asked)
+    with Processes(2) as pool:
+        there, _ = find_turn_rules(game, answer, **asked, pool=pool)
+    assert here == there
+    assert here.searches == 2
+    one, _ = find_turn_rules(game, answer, **{**asked, "searches": 1})
+    assert here.rules[-1].loss <= one.rules[-1].loss
 
 
 def test_features_of_a_pool_that_are_wrong():

@@ -11,6 +11,7 @@ import typer
 
 from rollwise.cli import streams
 from rollwise.cli.common import print_json, print_table, read_state, read_throw, refuse, sizes_text
+from rollwise.cli.pools import processes_or
 from rollwise.cli.progress import Progress
 from rollwise.documents.many import (
     advice_of_many_document,
@@ -430,6 +431,10 @@ def learn(
     games: int,
     explore: float | None,
     seed: int | None,
+    replicates: int | None,
+    workers: int | None,
+    cluster: str | None,
+    csv: bool,
     save: Path | None,
     max_states: int | None,
     json: bool,
@@ -437,6 +442,23 @@ def learn(
     """Learn by self-play, and print what each seat could gain against what was learned."""
     from rollwise.many.learning import learn_seats
     from rollwise.many.seats import build_seats
+
+    if replicates is not None:
+        from rollwise.cli.replicates import learn_seats_apart
+
+        learn_seats_apart(
+            game,
+            games,
+            replicates,
+            {"explore": explore, "seed": seed},
+            processes_or(cluster, workers),
+            max_states=max_states,
+            as_csv=csv,
+            json=json,
+        )
+        return
+    because = "goes with --replicates K in games of three or more players"
+    refuse(because, workers=workers, csv=csv)
 
     if save is not None and save.suffix not in (".csv", ".parquet"):
         raise UsageError(
@@ -498,6 +520,9 @@ def thumb(
     seconds: float | None,
     evaluations: int | None,
     seed: int,
+    searches: int | None,
+    workers: int | None,
+    cluster: str | None,
     save: Path | None,
     python: bool,
     max_states: int | None,
@@ -509,7 +534,7 @@ def thumb(
     from rollwise.thumb.python_source import python_source
 
     found = found_or_loaded(game, None, max_states)
-    with Progress() as progress:
+    with Progress() as progress, processes_or(cluster, workers) as pool:
         rules = find_seats_rules(
             found,
             numbers,
@@ -517,7 +542,9 @@ def thumb(
             seconds=SECONDS if seconds is None else seconds,
             evaluations=evaluations,
             seed=seed,
+            searches=searches or 1,
             progress=progress,
+            pool=pool,
         )
     written = write_rule(found.graph, rules.search.rules, save)
     if json:
@@ -538,6 +565,8 @@ def thumb(
 def _print_rules(found: Equilibrium, rules: SeatsFrontier) -> None:
     from rich.table import Table
 
+    from rollwise.cli.commands.thumb import seeds_text
+
     if not rules.rules:
         typer.echo("no rule was found")
         return
@@ -556,5 +585,5 @@ def _print_rules(found: Equilibrium, rules: SeatsFrontier) -> None:
         f"losses in {unit} (certified ± {rounded_up(scale * worst)}) where all others play the "
         "equilibrium: on average over the seats, and in each; the gain is that of a best response "
         f"where all play the rule. These are the best of {rules.search.scored:,} rules that were "
-        f"scored (seed {rules.search.seed}), and perhaps not the best there are"
+        f"scored ({seeds_text(rules.search)}), and perhaps not the best there are"
     )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
+import pydoc
 import re
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from typing import Any, TypeVar
 
+import rollwise
 from rollwise.cluster.pool import Pool
-from rollwise.cluster.tasks import Ways, done
+from rollwise.cluster.tasks import Ways, check_version, done
 from rollwise.errors import ClusterError, MissingExtra, UsageError
 
 Thing = TypeVar("Thing")
@@ -17,6 +20,7 @@ CONNECTING = 10.0  # seconds for which a scheduler may be silent
 PATIENCE = 60.0  # seconds without any worker, after which nobody waits any longer
 BETWEEN = 1.0  # seconds, between questions who is there
 QUIET = ("distributed", "distributed.client", "distributed.core", "tornado", "tornado.application")
+VERSION = "rollwise.__version__"
 _ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx)://[^/\s]+:\d+/?")
 
 
@@ -70,6 +74,31 @@ class DaskWorkers(Pool):
                 f"the scheduler at {address} has no workers; `dask worker {address}` begins one"
             ) from error
         self._looked = self._seen = time.monotonic()
+        try:
+            self._check_versions()
+        except ClusterError:
+            self.close()
+            raise
+
+    def _check_versions(self) -> None:
+        """Ask all workers for their rollwise: one that has none would die of a task.
+
+        Raises
+        ------
+        ClusterError
+        """
+        try:  # by a function that they have all the same
+            found = self._client.run(pydoc.locate, VERSION, on_error="return")
+        except Exception as error:
+            raise self._gone() from error
+        for place, version in found.items():
+            if version is None or isinstance(version, pydoc.ErrorDuringImport):
+                raise ClusterError(
+                    f"the worker {place} has no rollwise; install {rollwise.__version__} on all "
+                    "machines"
+                )
+            if isinstance(version, str):  # another error is of a worker that left meanwhile
+                check_version(version)
 
     @property
     def width(self) -> int:  # type: ignore[override]
@@ -85,9 +114,14 @@ class DaskWorkers(Pool):
         return future
 
     def share(self, thing: Thing) -> Thing:
-        """Send a thing to the workers; what stands for it among arguments."""
+        """Give a thing to the scheduler; what stands for it among arguments.
+
+        It is a task that unpacks the thing. If the workers that have it die, others do it again;
+        what Dask's own ``scatter`` laid there would be lost with them.
+        """
+        packed = pickle.dumps(thing, pickle.HIGHEST_PROTOCOL)
         try:
-            found: Thing = self._client.scatter(thing, broadcast=True, hash=False)
+            found: Thing = self._client.submit(done, Ways.here(), pickle.loads, packed, pure=False)
         except Exception as error:
             raise self._gone() from error
         return found
@@ -96,8 +130,10 @@ class DaskWorkers(Pool):
         """What came of a task."""
         try:
             return super().result(future)
-        except CancelledError as error:  # so it is where the scheduler is gone
-            raise self._gone() from error
+        except CancelledError as error:
+            if self._client.status != "running":
+                raise self._gone() from error
+            raise ClusterError(f"the scheduler at {self.address} dropped a task") from error
         except Exception as error:
             if type(error).__name__ == "KilledWorker":
                 raise ClusterError(
@@ -141,6 +177,7 @@ def _distributed() -> Any:
         import dask
 
         dask.config.set({"logging": dict.fromkeys(QUIET, "critical")})
+        dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"})  # by `share`
         import distributed
     except ImportError as error:
         raise MissingExtra('a cluster needs Dask: pip install "rollwise[cluster]"') from error

@@ -42,11 +42,20 @@ def done(ways: Ways, function: Callable[..., Any], *arguments: Any) -> Any:
     ClusterError
         This process has another rollwise.
     """
-    if ways.version != rollwise.__version__:
-        raise ClusterError(
-            f"a worker has rollwise {rollwise.__version__}, and not {ways.version}; install the "
-            "same on all machines"
-        )
+    check_version(rollwise.__version__, ways.version)
     user_cache.use(ways.keeps)
     with words_of_the_command_line() if ways.on_command_line else contextlib.nullcontext():
         return function(*arguments)
+
+
+def check_version(there: str, here: str = rollwise.__version__) -> None:
+    """Make sure that a worker has the rollwise that the tasks come from.
+
+    Raises
+    ------
+    ClusterError
+    """
+    if there != here:
+        raise ClusterError(
+            f"a worker has rollwise {there}, and not {here}; install the same on all machines"
+        )

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rollwise.documents.parts import Document, game_head, number_or_none, state_fields
+from rollwise.numbers.printed import CHANCE_ROUNDING
 
 if TYPE_CHECKING:
     from rollwise.analysis.learning import Assessment
+    from rollwise.analysis.replicates import Point, Replicates
+    from rollwise.answer.solution import Solution
     from rollwise.learn import Learned
 
 
@@ -51,6 +54,51 @@ def learned_document(
     if checkpoints is not None:
         document["checkpoints"] = [_figures(point) for point in checkpoints]
     return document
+
+
+def replicates_document(found: Replicates) -> Document:
+    """What independent learners came to: each figure over all of them, and of each."""
+    document: Document = {
+        **game_head(found.graph),
+        "method": found.method,
+        "kind": "estimated",
+        "games": found.games[-1],
+        "explore": found.explore,
+        "seed": found.seed,
+        "replicates": len(found.each),
+        "states": found.graph.n_states,
+        "points": [
+            {
+                "games": games,
+                "figures": {
+                    name: {part: number_or_none(x) for part, x in figure._asdict().items()}
+                    for name, figure in found.spreads(number).items()
+                },
+            }
+            for number, games in enumerate(found.games)
+        ],
+        "error_bound": number_or_none(found.bound),
+        "each": [
+            {"seed": one.seed, "points": [_point(point) for point in one.points]}
+            for one in found.each
+        ],
+        "stopped": found.stopped,
+    }
+    if found.solution is not None:
+        value, bound = start_worth(found.solution)
+        document["exact_start"] = {"value": value, "error_bound": number_or_none(bound)}
+    return document
+
+
+def start_worth(solution: Solution) -> tuple[float, float]:
+    """What the start is worth as learners estimate it, a chance or points, and how exactly."""
+    chance, bound = solution.win_probability, float(solution.error_bounds[0])
+    return (solution.value, bound) if chance is None else (chance, bound / 2 + CHANCE_ROUNDING)
+
+
+def _point(point: Point) -> Document:
+    figures = {name: number_or_none(x) for name, x in point.figures.items()}
+    return {"games": point.games, **figures, "error_bound": number_or_none(point.bound)}
 
 
 def _figures(assessed: Assessment) -> Document:

@@ -201,6 +201,7 @@ def thumb_of_many_document(found: Equilibrium, rules: SeatsFrontier) -> Document
         ],
         "scored": rules.search.scored,
         "seed": rules.search.seed,
+        "searches": rules.search.searches,
         "stopped": rules.search.stopped,
         "timed_out": rules.search.timed_out,
     }

@@ -32,6 +32,7 @@ def thumb_document(graph: StateGraph, found: Frontier) -> Document:
         "unit": graph.view.worth_name,
         "scored": found.scored,
         "seed": found.seed,
+        "searches": found.searches,
         "stopped": found.stopped,
         "timed_out": found.timed_out,
     }

@@ -23,7 +23,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType
 
-from rollwise.errors import ParameterError, UnknownGame
+from rollwise.errors import ClusterError, ParameterError, UnknownGame
 from rollwise.faults import PASSED_ON, fault_text, one_line
 from rollwise.game import Game
 from rollwise.parameters import no_parameter, parameter_specs
@@ -120,16 +120,20 @@ class Sheet:
     ----------
     rules : type of Game, or str
         A class that other processes import, or ``/path/to/file.py:ClassName``, which they read.
+    module : str
+        What the module of such a file is called, by its contents.
     """
 
     rules: type[Game] | str
+    module: str = ""
 
     @classmethod
     def of(cls, kind: type[Game]) -> Sheet:
         """The sheet of a game."""
         if not kind.__module__.startswith(READ):
             return cls(kind)
-        return cls(f"{Path(inspect.getfile(kind)).resolve()}:{kind.__qualname__}")
+        path = Path(inspect.getfile(kind)).resolve()
+        return cls(f"{path}:{kind.__qualname__}", kind.__module__)
 
     @property
     def kind(self) -> type[Game]:
@@ -137,10 +141,22 @@ class Sheet:
 
         Raises
         ------
-        UnknownGame
-            Their file isn't here.
+        ClusterError
+            Their file isn't here, or is another one here.
         """
-        return find(self.rules) if isinstance(self.rules, str) else self.rules
+        if not isinstance(self.rules, str):
+            return self.rules
+        path = self.rules.rpartition(":")[0]
+        if not Path(path).is_file():
+            raise ClusterError(
+                f"a worker has no file {path}; rules lie at the same path on all machines"
+            )
+        kind = find(self.rules)
+        if kind.__module__ != self.module:
+            raise ClusterError(
+                f"{path} of a worker has other rules than the one here; copy it to all machines"
+            )
+        return kind
 
 
 def _in_file(path: Path, class_name: str) -> type[Game]:

@@ -23,7 +23,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -170,6 +170,10 @@ class StateGraph(OldNames):
             parts.pop("outcome_payoff"),
         )
         return cls(action_lottery=action_lottery, lotteries=lotteries, **parts)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels to another process: what the graph is made of, and nothing found since."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}
 
     def with_arrays(self, **changed: Any) -> StateGraph:
         """Another graph, with some of the arrays that spell this one out, or facts, changed."""

@@ -16,7 +16,8 @@ TRICKS = {
     "plain-kernels": "loops over small arrays are interpreted, not compiled",
     "large-pages": "arrays in large pages, whose memory is used again",
     "prefetch": "loops with random access ask for memory ahead",
-    "second-core": "pieces of a graph go through the stages of solving on two cores",
+    "second-core": "pieces of a graph go through the stages of solving on two cores, and rules of "
+    "thumb are scored on two",
     "listers": "rules written as generators are compiled as functions that fill a list",
     "kernel-cache": "compiled code is kept on disk",
     "first-use": "a second process compiles what solves, on the first use on a machine",

@@ -6,13 +6,15 @@ is found anew by evaluating its policy against the optimal one, and certified.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from rollwise.analysis.losses import loss_of
-from rollwise.analysis.thumb.score import Scorer
-from rollwise.analysis.thumb.search import Search
+from rollwise.analysis.thumb.score import Scorer, Setting
+from rollwise.analysis.thumb.search import DIGITS, Search
+from rollwise.analysis.thumb.searches import MOST_SEARCHES, Limits, Met, search_all
 from rollwise.answer.references import Policies, Subject
+from rollwise.cluster.pool import Pool
 from rollwise.errors import UsageError
 from rollwise.thumb.features import Features
 from rollwise.thumb.language import Rule
@@ -21,6 +23,7 @@ from rollwise.thumb.sentences import sentence_of
 SECONDS = 30.0
 NUMBERS = 4
 NO_LOSS = 1e-8  # what a rule may lose that is called optimal, while it is searched for
+Progress = Callable[[str, int, "int | None"], None]
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,10 @@ class Frontier:
     rules : tuple of RuleOfThumb
         Each has more numbers than the one before, and loses less.
     scored : int
-        How many rules were scored.
+        How many rules were scored, by all searches together.
     seed : int
+    searches : int
+        How many there were, each from a seed of its own.
     stopped : bool
         Whether Ctrl-C ended the search.
     timed_out : bool
@@ -77,12 +82,17 @@ class Frontier:
     rules: tuple[RuleOfThumb, ...]
     scored: int
     seed: int
+    searches: int
     stopped: bool
     timed_out: bool
 
 
 def check_limits(
-    numbers: int, within: float | None, seconds: float, evaluations: int | None
+    numbers: int,
+    within: float | None,
+    seconds: float,
+    evaluations: int | None,
+    searches: int,
 ) -> None:
     """Refuse limits of a search that are out of range.
 
@@ -97,6 +107,8 @@ def check_limits(
         raise UsageError(f"seconds is {seconds}; it must be more than 0")
     if within is not None and not within >= 0:
         raise UsageError(f"within is {within}; it can't be less than 0")
+    if not 1 <= searches <= MOST_SEARCHES:
+        raise UsageError(f"searches is {searches}; it must be from 1 to {MOST_SEARCHES:,}")
 
 
 def find_rules(
@@ -107,8 +119,10 @@ def find_rules(
     seconds: float = SECONDS,
     evaluations: int | None = None,
     seed: int = 1,
+    searches: int = 1,
     features: Features | None = None,
-    progress: Callable[[str, int, int | None], None] | None = None,
+    progress: Progress | None = None,
+    pool: Pool | None = None,
 ) -> Frontier:
     """Look for the best rules of thumb of a game.
 
@@ -120,14 +134,19 @@ def find_rules(
     within : float, optional
         Look no further than a rule that loses at most that.
     seconds : float
-        How long it may look.
+        How long a search may look.
     evaluations : int, optional
-        Look until so many rules are scored, however long that takes: then the same seed finds the
-        same rules.
+        Look until a search has scored so many rules, however long that takes: then the same seed
+        finds the same rules.
     seed : int
+    searches : int
+        How many searches there are. The first one begins with the seed, the others with seeds that
+        are derived from it.
     features : Features, optional
         What rules look at, where it isn't what the game offers.
     progress : callable, optional
+    pool : Pool, optional
+        Whose workers each take a search; see `rollwise.cluster`.
 
     Returns
     -------
@@ -137,18 +156,34 @@ def find_rules(
     ------
     UsageError
         The game has no choices; a number is out of range.
+    ClusterError
+        The workers are gone.
     """
-    check_limits(numbers, within, seconds, evaluations)
+    check_limits(numbers, within, seconds, evaluations, searches)
     policies = Policies.of(game)
     if progress is not None:
         progress("solving", 0, None)
-    scorer = Scorer(policies, features)
+    features = features or Features(policies.graph, policies.game)
+    enough = NO_LOSS if within is None else max(within, NO_LOSS)
+    limits = Limits(numbers, enough, seconds if evaluations is None else float("inf"), evaluations)
+    setting = Setting.of(policies, features)
+    met = search_all(_search, setting, limits, seed, searches, progress, pool)
+    found = list[RuleOfThumb]()
+    for rule in _best(met.rules, enough):
+        if progress is not None:
+            progress("certifying", len(found), None)
+        found.append(certified_rule(policies, rule, features))
+    return Frontier(tuple(found), met.scored, seed, len(met.each), met.stopped, met.timed_out)
+
+
+def _search(setting: Setting, limits: Limits, seed: int, progress: Progress | None = None) -> Met:
+    """One search: the best rule of each number of integers, and what it loses."""
     search = Search(
-        scorer,
-        numbers,
-        enough=NO_LOSS if within is None else max(within, NO_LOSS),
-        seconds=seconds if evaluations is None else float("inf"),
-        evaluations=evaluations,
+        Scorer(setting),
+        limits.numbers,
+        enough=limits.enough,
+        seconds=limits.seconds,
+        evaluations=limits.evaluations,
         seed=seed,
         progress=progress,
     )
@@ -157,13 +192,21 @@ def find_rules(
         search.run()
     except KeyboardInterrupt:
         stopped = True
-    found = list[RuleOfThumb]()
-    for rule in map(search.rule, search.frontier()):
-        if progress is not None:
-            progress("certifying", len(found), None)
-        found.append(certified_rule(policies, rule, scorer.features))
-    timed_out = search.timed_out and not stopped
-    return Frontier(tuple(found), search.scored + search.preferred, seed, stopped, timed_out)
+    rules = tuple((search.rule(found), found.loss) for found in search.frontier())
+    return Met(rules, search.scored + search.preferred, stopped, search.timed_out)
+
+
+def _best(rules: Iterable[tuple[Rule, float]], enough: float) -> list[Rule]:
+    """Of each number the rule that loses least, if that is less than with fewer; none after enough.
+
+    Of several that lose the same, the first one.
+    """
+    found, least = list[Rule](), float("inf")
+    for rule, loss in sorted(rules, key=lambda pair: (pair[0].numbers, round(pair[1], DIGITS))):
+        if least > enough and round(loss, DIGITS) < round(least, DIGITS):
+            found.append(rule)
+            least = loss
+    return found
 
 
 def certified_rule(policies: Policies, rule: Rule, features: Features | None = None) -> RuleOfThumb:

@@ -11,6 +11,7 @@ rule is first *estimated* by the visits of the rule as it is, and those that loo
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -20,11 +21,12 @@ from numpy.typing import NDArray
 from rollwise.answer.references import Policies
 from rollwise.derive.seats import take_seats
 from rollwise.errors import UsageError
+from rollwise.graph import StateGraph
 from rollwise.graph.choices import actions_of, has_choice, spans
 from rollwise.graph.policies import Policy
 from rollwise.recursion.following import ROUGH, Following, Memory
 from rollwise.recursion.order import Recursion
-from rollwise.thumb.features import Features
+from rollwise.thumb.features import Columns, Features
 from rollwise.thumb.language import Preference
 
 MOST_LABELS = 12  # actions that clauses name
@@ -39,14 +41,46 @@ class Loss(NamedTuple):
     is_rough: bool
 
 
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """In what rules are tried: arrays alone, so that other processes need no rule sheet.
+
+    Attributes
+    ----------
+    graph : StateGraph
+    optimal : Policy
+        What the others play.
+    states : dict of (n_states,) int32
+        The features of the states.
+    actions : dict of (n_actions,) int32
+        Those of the actions.
+    """
+
+    graph: StateGraph
+    optimal: Policy
+    states: Columns
+    actions: Columns
+
+    @classmethod
+    def of(cls, policies: Policies, features: Features | None = None) -> Setting:
+        """The setting of a game.
+
+        Parameters
+        ----------
+        features : Features, optional
+            Where they aren't those of the graph and the game alone.
+        """
+        graph = policies.graph
+        found = features or Features(graph, policies.game)
+        return cls(graph, policies.solution.policy, found.states, found.actions)
+
+
 class Scorer:
     """What rules of one game lose.
 
     Parameters
     ----------
-    policies : Policies
-    features : Features, optional
-        Where they aren't those of the graph and the game alone.
+    setting : Setting
 
     Attributes
     ----------
@@ -55,8 +89,6 @@ class Scorer:
     places : list of (n_choices,) int32
         Of each deed: the action that it takes in each state with a choice, by its place among the
         actions of all these states; -1 where it takes none.
-    features : Features
-        Of the game.
     columns : dict of (n_choices,) int32
         Those of the states in which the rule has a choice.
 
@@ -66,17 +98,15 @@ class Scorer:
         The game has no choices.
     """
 
-    def __init__(self, policies: Policies, features: Features | None = None) -> None:
-        graph = policies.graph
+    def __init__(self, setting: Setting) -> None:
+        graph, optimal = setting.graph, setting.optimal
         two = graph.players == 2
-        optimal = policies.solution.policy
         seats = take_seats(graph, [None, optimal] if two else [None], [0])
         self.graph, self._seats, self._two = graph, seats, two
         recursion = Recursion.of_values(seats.graph)
         self._following = Following(recursion)
         self._starts = recursion.components.position[: 2 if two else 1].astype(np.int64)
-        self.features = features or Features(graph, policies.game)
-        self._find_choices(recursion.components.order)
+        self._find_choices(setting, recursion.components.order)
         self._scale = (0.25 if two else 0.5) if not graph.is_score else (0.5 if two else 1.0)
         self._best = 0.0
         self._optimal = self._taken_by(optimal)
@@ -84,7 +114,7 @@ class Scorer:
         self._following.evaluate(self._memory)
         self._following.begin = self._memory.values.copy()
 
-    def _find_choices(self, order: NDArray[np.int32]) -> None:
+    def _find_choices(self, setting: Setting, order: NDArray[np.int32]) -> None:
         graph, seats = self._seats.graph, self._seats
         free = seats.key[order] < seats.n_before
         choices = np.flatnonzero(free & has_choice(graph)[order])
@@ -99,9 +129,9 @@ class Scorer:
         self._arranged = spans(first, counts).astype(np.uint32)
         self._action = seats.action[actions]
         before = seats.key[states]
-        self.columns = {name: values[before] for name, values in self.features.states.items()}
+        self.columns = {name: values[before] for name, values in setting.states.items()}
         self.action_columns = {
-            name: values[self._action] for name, values in self.features.actions.items()
+            name: values[self._action] for name, values in setting.actions.items()
         }
         label = self.graph.action_label[self._action]
         labels = np.unique(label)

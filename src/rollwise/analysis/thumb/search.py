@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from rollwise.analysis.thumb.forms import changed_forms, forms_of, preferred_forms
 from rollwise.analysis.thumb.score import Loss, Scorer, Taken
 from rollwise.kernels.following import tally
+from rollwise.machine.switches import is_on
 from rollwise.recursion.following import Memory
 from rollwise.thumb.language import (
     Clause,
@@ -60,7 +61,6 @@ MOST_TIMES = 12  # what people multiply by
 LEAST_NAMED = 10  # of a parameter that stands in the place of a bound
 DIGITS = 9  # of a loss that count
 MOST_IN_VAIN = 100  # rounds of random changes without one new rule, after which all are found
-CORES = 2
 Progress = Callable[[str, int, "int | None"], None]
 
 
@@ -143,7 +143,8 @@ class Search:
         told = largest is not None and parameters[largest] >= LEAST_NAMED
         self._named = {parameters[largest]: largest} if told and largest is not None else {}
         self._memories: SimpleQueue[Memory] = SimpleQueue()
-        for _ in range(CORES):
+        self._cores = 2 if is_on("second-core") else 1
+        for _ in range(self._cores):
             self._memories.put(scorer.memory())
 
     @property
@@ -168,7 +169,7 @@ class Search:
 
     def run(self) -> None:
         """Look until the time is over or no rule is new; Ctrl-C raises KeyboardInterrupt."""
-        with ThreadPoolExecutor(CORES) as threads:
+        with ThreadPoolExecutor(self._cores) as threads:
             try:
                 self._run(threads)
             except BaseException:

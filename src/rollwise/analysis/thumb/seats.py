@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from rollwise.analysis.thumb.frontier import NUMBERS, SECONDS, Frontier, RuleOfThumb, find_rules
 from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.references import Policies
+from rollwise.cluster.pool import Pool
 from rollwise.many.equilibrium import Equilibrium
 from rollwise.many.seats import in_a_drawn_seat, seen_from
 from rollwise.many.table import respond_to
@@ -112,7 +113,9 @@ def find_seats_rules(
     seconds: float = SECONDS,
     evaluations: int | None = None,
     seed: int = 1,
+    searches: int = 1,
     progress: Callable[[str, int, int | None], None] | None = None,
+    pool: Pool | None = None,
 ) -> SeatsFrontier:
     """Look for the best rules of thumb of a game for three or more.
 
@@ -120,7 +123,7 @@ def find_seats_rules(
     ----------
     found : Equilibrium
         What all others play.
-    numbers, within, seconds, evaluations, seed, progress
+    numbers, within, seconds, evaluations, seed, searches, progress, pool
         As `rollwise.analysis.thumb.frontier.find_rules` takes them.
     """
     graph = found.graph
@@ -133,8 +136,10 @@ def find_seats_rules(
         seconds=seconds,
         evaluations=evaluations,
         seed=seed,
+        searches=searches,
         features=_InADrawnSeat(drawn, whole=whole),
         progress=progress,
+        pool=pool,
     )
     rules = tuple(_certified(found, rule, whole) for rule in search.rules)
     return SeatsFrontier(rules, search)

@@ -14,7 +14,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +27,8 @@ from rollwise.analysis.thumb.frontier import (
     RuleOfThumb,
     check_limits,
 )
+from rollwise.analysis.thumb.searches import Limits, Met, search_all
 from rollwise.analysis.thumb.turns import (
-    CORES,
     NUMBER,
     POINTS,
     TurnPositions,
@@ -37,9 +38,12 @@ from rollwise.analysis.thumb.turns import (
 from rollwise.answer.layered import LayeredSolution
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import expanded
+from rollwise.cluster.pool import Pool
 from rollwise.game import Game
+from rollwise.games import Sheet
 from rollwise.graph import ROLLS_LEFT, StateGraph, sign_of
 from rollwise.kernels.turn_rules import Says
+from rollwise.machine.switches import is_on
 from rollwise.numbers.randomness import stream
 from rollwise.thumb.language import Clause, Condition, Feature, Form, Preference, Rule, form_of
 from rollwise.thumb.sentences import sentence_of
@@ -159,10 +163,7 @@ class TurnSearch:
     game : Game
     answer : LayeredSolution
         The values of all its positions.
-    numbers : int
-        The most integers.
-    seconds : float
-    evaluations : int or None
+    limits : Limits
     seed : int
     progress : callable or None
     """
@@ -171,24 +172,21 @@ class TurnSearch:
         self,
         game: Game,
         answer: LayeredSolution,
-        numbers: int,
-        *,
-        enough: float,
-        seconds: float,
-        evaluations: int | None,
+        limits: Limits,
         seed: int,
         progress: Progress | None,
     ) -> None:
-        self._game, self._answer, self._most, self._seed = game, answer, numbers, seed
-        self._enough, self._evaluations, self._progress = enough, evaluations, progress
-        self._deadline = time.monotonic() + seconds
+        self._game, self._answer, self._most, self._seed = game, answer, limits.numbers, seed
+        self._enough, self._evaluations = limits.enough, limits.evaluations
+        self._progress = progress
+        self._deadline = time.monotonic() + limits.seconds
         self.scored, self.timed_out, self._samples = 0, False, 0
         self.best: dict[int, tuple[float, Found]] = {}
         self._losses: dict[Found, float] = {}
 
     def run(self) -> None:
         """Look until the time is over, or nothing helps any more."""
-        with ThreadPoolExecutor(CORES) as threads:
+        with ThreadPoolExecutor(2 if is_on("second-core") else 1) as threads:
             self._threads = threads
             try:
                 self._run()
@@ -259,7 +257,7 @@ class TurnSearch:
         return [found for found in rules if found in self._losses]
 
     def _loss(self, found: Found) -> float:
-        if self._losses and self._over():
+        if self._losses and self._is_late():  # how many are scored mustn't depend on threads
             return np.inf
         return self._sample.loss(found)
 
@@ -323,21 +321,68 @@ class TurnSearch:
         other = self._improved(other, 1)
         return other if self._losses[other] < self._losses[current] else self._improved(current, 1)
 
-    def _over(self) -> bool:
+    def _is_late(self) -> bool:
         late = time.monotonic() >= self._deadline
         self.timed_out = self.timed_out or late
+        return late
+
+    def _over(self) -> bool:
+        late = self._is_late()
         spent = self._evaluations is not None and self.scored >= self._evaluations
         least = min((loss for loss, _ in self.best.values()), default=np.inf)
         return late or spent or least <= self._enough
 
-    def frontier(self) -> list[Rule]:
-        """The rules to be certified, by their integers."""
-        chosen = dict[Found, None]()
+    def frontier(self) -> list[tuple[Rule, float]]:
+        """The rules to be certified, by their integers, with the estimates of their losses."""
+        chosen = dict[Found, float]()
         for most in (*(n for n in CERTIFIED if n < self._most), self._most):
             known = [pair for number, pair in self.best.items() if number <= most]
             if known:
-                chosen[min(known, key=lambda pair: pair[0])[1]] = None
-        return [found.rule for found in chosen]
+                loss, best = min(known, key=lambda pair: pair[0])
+                chosen[best] = loss
+        return [(found.rule, loss) for found, loss in chosen.items()]
+
+
+@dataclass(frozen=True, eq=False)
+class SentAnswer:
+    """An answer as it travels to another process: without its game, whose rules are no data.
+
+    Attributes
+    ----------
+    sheet : Sheet
+    parameters : dict
+    answer : LayeredSolution
+    """
+
+    sheet: Sheet
+    parameters: Mapping[str, Any]
+    answer: LayeredSolution
+
+    @classmethod
+    def of(cls, answer: LayeredSolution) -> SentAnswer:
+        """An answer, without its game."""
+        game = answer.game
+        data = replace(answer, game=None)  # type: ignore[arg-type]
+        return cls(Sheet.of(type(game)), dict(game.parameters), data)
+
+    @property
+    def whole(self) -> LayeredSolution:
+        """The answer, with its game."""
+        return replace(self.answer, game=self.sheet.kind(**self.parameters))
+
+
+def _search(
+    given: LayeredSolution | SentAnswer, limits: Limits, seed: int, progress: Progress | None = None
+) -> Met:
+    """One search: rules to be certified, with what each is estimated to lose."""
+    answer = given.whole if isinstance(given, SentAnswer) else given
+    search = TurnSearch(answer.game, answer, limits, seed, progress)
+    stopped = False
+    try:
+        search.run()
+    except KeyboardInterrupt:
+        stopped = True
+    return Met(tuple(search.frontier()), search.scored, stopped, search.timed_out)
 
 
 def find_turn_rules(
@@ -349,7 +394,9 @@ def find_turn_rules(
     seconds: float = SECONDS,
     evaluations: int | None = None,
     seed: int = 1,
+    searches: int = 1,
     progress: Progress | None = None,
+    pool: Pool | None = None,
 ) -> tuple[Frontier, StateGraph]:
     """Look for the best rules of thumb of a game with a pool of dice, turn by turn.
 
@@ -357,7 +404,7 @@ def find_turn_rules(
     ----------
     game : Game
     answer : LayeredSolution
-    numbers, within, seconds, evaluations, seed, progress
+    numbers, within, seconds, evaluations, seed, searches, progress, pool
         As `rollwise.analysis.thumb.frontier.find_rules` takes them.
 
     Returns
@@ -366,32 +413,23 @@ def find_turn_rules(
     graph : StateGraph
         The turn of the start: by it the rules are written and read.
     """
-    check_limits(numbers, within, seconds, evaluations)
-    search = TurnSearch(
-        game,
-        answer,
-        numbers,
-        enough=within or 0.0,
-        seconds=seconds if evaluations is None else float("inf"),
-        evaluations=evaluations,
-        seed=seed,
-        progress=progress,
+    check_limits(numbers, within, seconds, evaluations, searches)
+    limits = Limits(
+        numbers, within or 0.0, seconds if evaluations is None else float("inf"), evaluations
     )
-    stopped = False
-    try:
-        search.run()
-    except KeyboardInterrupt:
-        stopped = True
-    graph, rules = one_position(game), search.frontier()
+    given = answer if pool is None else SentAnswer.of(answer)
+    met = search_all(_search, given, limits, seed, searches, progress, pool)
+    graph = one_position(game)
+    rules = list(dict.fromkeys(rule for rule, _ in met.rules))
     best, off = float(answer.values[answer.start]), float(answer.error_bounds[answer.start])
+    sign = float(sign_of(game.objective))
+    certified = zip(rules, worth_by_layers(game, rules, progress=progress), strict=True)
+    losses = [(rule, sign * (best - worth), bound + off) for rule, (worth, bound) in certified]
     found = list[RuleOfThumb]()
-    for rule, (worth, bound) in zip(
-        rules, worth_by_layers(game, rules, progress=progress), strict=True
-    ):
-        loss = float(sign_of(game.objective)) * (best - worth)
+    for rule, loss, bound in sorted(losses, key=lambda one: (one[0].numbers, one[1])):
         if found and loss >= found[-1].loss:
             continue
         text = sentence_of(rule, graph, game.action_unit)
-        found.append(RuleOfThumb(rule, text, loss, loss, None, None, bound + off, None))
-    timed_out = search.timed_out and not stopped
-    return Frontier(tuple(found), search.scored, seed, stopped, timed_out), graph
+        found.append(RuleOfThumb(rule, text, loss, loss, None, None, bound, None))
+    told = (met.scored, seed, len(met.each), met.stopped, met.timed_out)
+    return Frontier(tuple(found), *told), graph

@@ -30,7 +30,9 @@ from rollwise.cli.forms import (
     TiesOption,
     as_played,
 )
+from rollwise.cli.pools import ClusterOption, check_workers, processes_or
 from rollwise.cli.progress import Progress
+from rollwise.cli.replicates import learn_apart
 from rollwise.documents.learned import learned_document, wrong_positions
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import check_place
@@ -56,7 +58,20 @@ SeedOption = Annotated[int | None, typer.Option(help="Of the random numbers; els
 LearningOption = Annotated[
     str | None, typer.Option(help="counts (the default), monte-carlo or q-learning.")
 ]
-WorkersOption = Annotated[int | None, typer.Option(help="Threads that play at the same time (1).")]
+ReplicatesOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="K", help="K learners that share nothing, compared: means and standard errors."
+    ),
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Threads of one learner that play at the same time (1). With --replicates: processes, "
+        "which take a learner each.",
+    ),
+]
 CompareOption = Annotated[
     bool, typer.Option("--compare", help="Hold what was learned against the exact solution.")
 ]
@@ -68,6 +83,7 @@ SaveOption = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Keep all that was learned, also after Ctrl-C (.npz)."),
 ]
+CsvOption = Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")]
 ResumeOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Go on from what --save kept.")
 ]
@@ -76,6 +92,7 @@ ResumeOption = Annotated[
 @app.command("learn")
 @also_for_many(
     *("games", "explore", "seed", "save", "max_states", "json"),
+    *("replicates", "workers", "cluster", "csv"),
     instead={
         "resume": "begin anew with the same --seed and more --games: the first games are the same"
     },
@@ -87,7 +104,9 @@ def learn(
     explore: ExploreOption = None,
     seed: SeedOption = None,
     method: LearningOption = None,
+    replicates: ReplicatesOption = None,
     workers: WorkersOption = None,
+    cluster: ClusterOption = None,
     compare: CompareOption = False,
     checkpoints: CheckpointsOption = None,
     save: SaveOption = None,
@@ -96,7 +115,7 @@ def learn(
     target: TargetOption = None,
     contest: ContestOption = False,
     ties: TiesOption = None,
-    csv: Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")] = False,
+    csv: CsvOption = False,
     json: JsonOption = False,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
@@ -108,28 +127,34 @@ def learn(
     """
     if csv and json:
         raise UsageError("--csv and --json can't both be had")
-    if csv:
-        because = "doesn't go with --csv, which has a line for each action"
-        refuse(because, compare=compare, checkpoints=checkpoints)
-    games = _check_numbers(games, checkpoints)
+    if replicates is None:
+        _check_one(cluster, compare=compare, checkpoints=checkpoints, csv=csv)
+    else:
+        _check_several(workers, cluster, compare=compare, save=save, resume=resume)
+    games = _check_numbers(games, checkpoints=checkpoints, replicates=replicates)
     check_place(save)
     chosen = as_played(
         read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
     )
+    if replicates is not None:
+        learn_apart(
+            chosen,
+            games,
+            replicates,
+            {"explore": explore, "seed": seed, "method": method, "checkpoints": checkpoints},
+            processes_or(cluster, workers),
+            max_states=max_states,
+            as_csv=csv,
+            json=json,
+        )
+        return
     with Progress() as progress:
         from rollwise.analysis.learning import Reference, play_and_assess
         from rollwise.answer import kept
 
         policies = kept.policies(chosen, max_states=max_states, progress=progress)
-        learner = _learner(
-            policies.graph,
-            games,
-            resume,
-            explore=explore,
-            seed=seed,
-            method=method,
-            workers=workers,
-        )
+        own = {"explore": explore, "seed": seed, "method": method, "workers": workers}
+        learner = _learner(policies.graph, games, resume, **own)
         reference = None
         comparisons: list[Assessment] = []
         if compare or checkpoints is not None:
@@ -147,24 +172,51 @@ def learn(
             raise
     if save is not None:
         learner.save(save)
-    learned = learner.result()
-    final = comparisons[-1] if comparisons else None
+    curve = None if checkpoints is None else comparisons
+    _show(learner.result(), comparisons[-1:], curve, csv=csv, json=json)
+    if save is not None and not (csv or json):
+        typer.echo(f"Saved to {save}.")
+
+
+def _show(
+    learned: Learned,
+    final: list[Assessment],
+    curve: list[Assessment] | None,
+    *,
+    csv: bool,
+    json: bool,
+) -> None:
+    """Print what was learned, how it compares at the end, and along the way if that was asked."""
+    compared = final[0] if final else None
     if csv:
         streams.write(learned.table().write_csv())
     elif json:
-        curve = None if checkpoints is None else comparisons
-        print_json(learned_document(learned, final, curve))
+        print_json(learned_document(learned, compared, curve))
     else:
-        _print(learned, final, comparisons if checkpoints is not None else [])
-        if save is not None:
-            typer.echo(f"Saved to {save}.")
+        _print(learned, compared, curve or [])
 
 
-def _check_numbers(games: int | None, checkpoints: int | None) -> int:
+def _check_one(cluster: str | None, *, csv: bool, **compared: bool | int | None) -> None:
+    """Refuse what says nothing of one learner."""
+    refuse("goes with --replicates K: a learner learns on this machine", cluster=cluster)
+    if csv:
+        refuse("doesn't go with --csv, which has a line for each action", **compared)
+
+
+def _check_several(
+    workers: int | None, cluster: str | None, *, compare: bool, **files: Path | None
+) -> None:
+    """Refuse what says nothing of several."""
+    refuse("says nothing with --replicates, which are compared anyway", compare=compare)
+    refuse("is for one learner, and --replicates are several", **files)
+    check_workers(workers, cluster)
+
+
+def _check_numbers(games: int | None, **others: int | None) -> int:
     """The number of games that was asked for."""
     if games is None:
         raise UsageError("how many games? Give --games N")
-    for name, number in (("games", games), ("checkpoints", checkpoints)):
+    for name, number in {"games": games, **others}.items():
         if number is not None and number < 1:
             raise UsageError(f"--{name} is {number}; it must be at least 1")
     return games

@@ -30,6 +30,7 @@ from rollwise.cli.forms import (
     TiesOption,
     as_played,
 )
+from rollwise.cli.pools import ClusterOption, ProcessesOption, check_workers, processes_or
 from rollwise.cli.progress import Progress
 from rollwise.documents.thumb import thumb_document
 from rollwise.errors import TooManyStates, UsageError
@@ -41,6 +42,34 @@ if TYPE_CHECKING:
     from rollwise.graph import StateGraph
 
 SECONDS, NUMBERS, SEED = 30.0, 4, 1
+NumbersOption = Annotated[int, typer.Option(metavar="N", help="The most integers to remember.")]
+WithinOption = Annotated[
+    float | None,
+    typer.Option(metavar="LOSS", help="Look for no more integers than this loss takes."),
+]
+SecondsOption = Annotated[
+    float | None,
+    typer.Option(metavar="T", help=f"How long to look, in each search; {SECONDS:g}."),
+]
+EvaluationsOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", help="Look until so many rules are scored: the same rules every time."
+    ),
+]
+SearchesOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="K", help="Search K times, each from a seed of its own; the best rules of all."
+    ),
+]
+PythonOption = Annotated[
+    bool, typer.Option("--python", help="Print the last of the rules as Python, and no table.")
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write a sheet to keep beside the table (.html, .pdf)."),
+]
 SaveOption = Annotated[
     Path | None,
     typer.Option(
@@ -52,38 +81,24 @@ SaveOption = Annotated[
 
 @app.command("thumb")
 @also_for_many(
-    *("numbers", "within", "seconds", "evaluations", "seed", "save", "python", "max_states"),
-    "json",
+    *("numbers", "within", "seconds", "evaluations", "seed", "searches", "workers", "cluster"),
+    *("save", "python", "max_states", "json"),
     instead={"out": "`rollwise report GAME --rules N` writes a page with the best of N rules"},
 )
 def thumb(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    numbers: Annotated[
-        int, typer.Option(metavar="N", help="The most integers to remember.")
-    ] = NUMBERS,
-    within: Annotated[
-        float | None,
-        typer.Option(metavar="LOSS", help="Look for no more integers than this loss takes."),
-    ] = None,
-    seconds: Annotated[
-        float | None, typer.Option(metavar="T", help=f"How long to look; {SECONDS:g}.")
-    ] = None,
-    evaluations: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="Look until so many rules are scored: the same rules every time."
-        ),
-    ] = None,
+    numbers: NumbersOption = NUMBERS,
+    within: WithinOption = None,
+    seconds: SecondsOption = None,
+    evaluations: EvaluationsOption = None,
     seed: Annotated[int, typer.Option(help="Of the random numbers.")] = SEED,
+    searches: SearchesOption = None,
+    workers: ProcessesOption = None,
+    cluster: ClusterOption = None,
     save: SaveOption = None,
-    python: Annotated[
-        bool, typer.Option("--python", help="Print the last of the rules as Python, and no table.")
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write a sheet to keep beside the table (.html, .pdf)."),
-    ] = None,
+    python: PythonOption = False,
+    out: OutOption = None,
     chase: ChaseOption = False,
     target: TargetOption = None,
     contest: ContestOption = False,
@@ -101,6 +116,7 @@ def thumb(
     if evaluations is not None:
         refuse("can't be had with --evaluations", seconds=seconds)
     _check(seed, save, out, python=python, json=json)
+    check_searchers(searches, workers, cluster)
     chosen = as_played(
         read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
     )
@@ -109,8 +125,10 @@ def thumb(
         "seconds": SECONDS if seconds is None else seconds,
         "evaluations": evaluations,
         "seed": seed,
+        "searches": searches or 1,
     }
-    with in_one_graph("thumb"), Progress() as progress:
+    searchers = processes_or(cluster, workers)
+    with in_one_graph("thumb"), Progress() as progress, searchers as limits["pool"]:
         policies = _policies(chosen, max_states, progress)
         if policies is None:
             refuse("needs all positions at once, and these are too many", out=out)
@@ -167,6 +185,16 @@ def _check(seed: int, save: Path | None, out: Path | None, *, python: bool, json
         check_sheet(out)
 
 
+def check_searchers(searches: int | None, workers: int | None, cluster: str | None) -> None:
+    """Refuse, before any work, workers for whom there is none."""
+    if searches is None:
+        because = "goes with --searches K: a search is the work of one, and K are that of several"
+        refuse(because, workers=workers, cluster=cluster)
+    elif searches < 1:
+        raise UsageError(f"--searches is {searches}; it must be at least 1")
+    check_workers(workers, cluster)
+
+
 def write_rule(graph: StateGraph, rules: Sequence[RuleOfThumb], save: Path | None) -> list[str]:
     """Keep the last of the rules, if that was asked for; what to say of it."""
     from rollwise.documents.parts import as_json
@@ -216,10 +244,15 @@ def _print(document: dict[str, Any], graph: StateGraph, found: Frontier) -> None
     seats = ", on average over the seats" if graph.players == 2 else ""
     typer.echo(
         f"losses against optimal play in {unit}{seats} (certified ± {rounded_up(scale * worst)}); "
-        f"the best of {found.scored:,} rules that were scored (seed {found.seed}), and perhaps not "
-        "the best there are"
+        f"the best of {found.scored:,} rules that were scored ({seeds_text(found)}), and perhaps "
+        "not the best there are"
     )
     tell_time(found)
+
+
+def seeds_text(found: Frontier) -> str:
+    """From which seed the rules were looked for, and how often."""
+    return f"seed {found.seed}" + (f", {found.searches} searches" if found.searches > 1 else "")
 
 
 def tell_time(found: Frontier) -> None:
