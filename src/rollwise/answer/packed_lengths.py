@@ -65,9 +65,10 @@ if TYPE_CHECKING:
 FIRST_SWEEPS = 16  # before the first step, and after the last one where it didn't settle
 MOST_STEPS = 80
 COARSE = 1e-2  # moves: while a sweep changes more than that, other actions are chosen
-LEFT = {True: 1e-3, False: 1e-6}  # of the change of a sweep, by a step, coarse or not
+LEFT = {True: 0.3, False: 1e-6}  # of the change of a sweep, by a step, coarse or not
 SETTLED = 2e-15  # change of a sweep that is rounding, for each move of the length
 NEAR = 1e5  # times this: where steps don't help any more, that will do
+OTHER_WORK = 20_000  # of a layer, as that of so many positions
 MOST_CLAIMS = 60  # of a bound, each twice as wide
 OUTCOME_BYTES, STATE_BYTES, ANSWER_BYTES = 17, 200, 16  # of a layer, and of what is kept
 
@@ -240,8 +241,8 @@ class PackedLengths:
             )
         if self._sign > 0:
             self._require_ending(layer, lists, lotteries)
-        # a layer may have its share of the time that is left
-        clock = Clock(self._clock.left * (end - begin) / end)
+        # a layer may have its share of the time that is left; small ones have other work besides
+        clock = Clock(self._clock.left * (end - begin + OTHER_WORK) / (end + OTHER_WORK))
         is_over = partial(self._is_over, clock)
         moved, settled = self._find(sweeps, is_over)
         found = sweeps.values[0][: sweeps.n_known].copy()
