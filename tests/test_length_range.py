@@ -292,7 +292,7 @@ def test_brackets_of_unsettled_lengths_hold(game, longest, looks, first):
 def test_brackets_become_narrow():
     """Newton's steps that there is no time for are what is left to find."""
     layers, widths = find_layers(RoyalUr(pieces=2)), []
-    for looks in (0, 10, 100, 10_000):
+    for looks in (0, 10_000):
         left = iter(range(looks))
         found = PackedLengths(layers, True, is_asked=lambda left=left: next(left, None) is None)
         found.run()
@@ -300,9 +300,8 @@ def test_brackets_become_narrow():
         assert low <= 70.1657058088 + 1e-10
         assert high >= 70.1657058088 - 1e-10
         widths.append(high - low)
-    assert widths[0] > 1
-    assert widths[-1] < 1e-9
-    assert widths[0] > widths[1] > widths[-1]
+    assert 1 < widths[0] < math.inf
+    assert widths[1] < 1e-9
 
 
 class Run(NamedTuple):

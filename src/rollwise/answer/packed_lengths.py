@@ -72,7 +72,10 @@ OTHER_WORK = 20_000  # of a layer, as that of so many positions
 MOST_CLAIMS = 60  # of a bound, each twice as wide
 OUTCOME_BYTES, STATE_BYTES, ANSWER_BYTES = 17, 200, 16  # of a layer, and of what is kept
 
+LATE = 0.4  # of its time: while so much is left, what was chosen is evaluated roughly
+
 Progress = Callable[[str, int, int | None], None]
+IsOver = Callable[..., bool]
 Floats = NDArray[np.float64]
 
 
@@ -261,8 +264,10 @@ class PackedLengths:
             total = self._layers.n_states
             self._progress("solving layers", total - begin, total)
 
-    def _is_over(self, clock: Clock) -> bool:
-        return clock.is_up or self._is_asked()
+    def _is_over(self, clock: Clock, left: float = 0.0) -> bool:
+        """Whether no more than a share of a layer's time is left."""
+        limit = math.inf if clock.limit is None else clock.limit
+        return self._is_asked() or (math.isfinite(limit) and clock.left <= left * limit)
 
     def _require_ending(self, layer: PackedLayer, lists: Weights, lotteries: Weights) -> None:
         """Make sure that players can't stay in a layer for ever."""
@@ -277,7 +282,7 @@ class PackedLengths:
             f"{rules.state_text(state)}"
         )
 
-    def _find(self, sweeps: PackedSweeps, is_over: Callable[[], bool]) -> tuple[Moved, bool]:
+    def _find(self, sweeps: PackedSweeps, is_over: IsOver) -> tuple[Moved, bool]:
         """Newton's steps; how the last sweep moved the lengths, and whether they have settled."""
         values, n = sweeps.values, sweeps.n
         for _ in range(FIRST_SWEEPS):
@@ -296,7 +301,8 @@ class PackedLengths:
                 best, kept[:] = worth, values[0][:n]
             if is_over():
                 break
-            step = stepped(sweeps, values[0][:n] - before, LEFT[change > COARSE], is_over)
+            left = LEFT[change > COARSE and not is_over(LATE)]
+            step = stepped(sweeps, values[0][:n] - before, left, is_over)
             step += before
             if np.all(self._sign * step > 0.5):
                 _put(values, step)
@@ -304,8 +310,10 @@ class PackedLengths:
             for _plain in range(plain):  # no policy that ends play: a bad step
                 sweeps.choose()
             plain *= 2
-        _put(values, kept)
-        for _ in range(FIRST_SWEEPS):  # what is left to fall and rise of is slow then, and little
+        for _ in range(FIRST_SWEEPS):  # what still falls and rises then does so slowly
+            moved = sweeps.choose()
+        if self._worth(sweeps, moved) < best:
+            _put(values, kept)
             moved = sweeps.choose()
         return moved, False
 
