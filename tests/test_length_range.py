@@ -615,7 +615,7 @@ def test_no_upper_bound_is_printed_as_such(monkeypatch):
 
 def test_the_command_by_layers():
     said = output("length", "royal-ur", "pieces=2", "--by-layer")
-    assert "both want it long   70.165705808800 ±" in said
+    assert "both want it long    70.165705808800 ±" in said
     drawn = output("length", "royal-ur", "pieces=1", "--by-layer", "--games", "100", "--seed", "2")
     assert "played: 100 games of each, seed 2" in drawn
     document = json.loads(output("length", "royal-ur", "pieces=1", "--by-layer", "--json"))

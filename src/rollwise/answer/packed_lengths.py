@@ -68,7 +68,7 @@ COARSE = 1e-2  # moves: while a sweep changes more than that, other actions are 
 LEFT = {True: 0.3, False: 1e-6}  # of the change of a sweep, by a step, coarse or not
 SETTLED = 2e-15  # change of a sweep that is rounding, for each move of the length
 NEAR = 1e5  # times this: where steps don't help any more, that will do
-OTHER_WORK = 20_000  # of a layer, as that of so many positions
+OTHER_WORK = 100_000  # of a layer, as that of so many positions
 MOST_CLAIMS = 60  # of a bound, each twice as wide
 OUTCOME_BYTES, STATE_BYTES, ANSWER_BYTES = 17, 200, 16  # of a layer, and of what is kept
 
