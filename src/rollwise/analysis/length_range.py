@@ -218,7 +218,8 @@ def length_range_by_layer(
         settled is proved as it stands: `Length.unsettled`. Layers still have to be built then.
         Ctrl-C has the same effect once the states are found; another one interrupts.
     games, seed : int
-        How many games are played with each of the policies that are found.
+        How many games are played with each of the policies that are found; with what makes games
+        short only where it settled.
     progress : callable, optional
         Called now and then as ``progress(stage, done, total or None)``.
 
@@ -269,13 +270,13 @@ def _length_by_layer(aim: str, found: PackedLengths, start: int, games: int, see
         found.run()
     except EndlessPlay as error:
         return Length(aim, None, str(error))
-    played = None
-    if games > 0:
+    played, settled = None, not found.n_unsettled
+    if games > 0 and (settled or aim == "longest"):  # others may go round for ever
         times = found.played(games, seed)
         wide = float(times.std(ddof=1)) / math.sqrt(games) if games > 1 else math.inf
         mean, variance = found.spread(start)
         played = Estimate(float(times.mean()), wide, games, *mean)
-    if found.n_unsettled or math.isinf(found.above):
+    if not settled or math.isinf(found.above):
         return Length(aim, None, played=played, unsettled=found.bracket(start))
     mean, variance = found.spread(start)
     return Length(aim, Spread(Certified(*mean), Certified(*variance)), played=played)

@@ -330,7 +330,7 @@ class PackedLengths:
         sweeps: PackedSweeps,
         begin: int,
         border: NDArray[np.int32],
-        is_over: Callable[[], bool],
+        is_over: IsOver,
     ) -> bool:
         """The second moments of a layer, with the actions that were chosen in it.
 
