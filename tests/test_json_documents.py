@@ -77,6 +77,7 @@ COMMANDS = [
     "handicap pig target=10 --points banked=0..4",
     "length pig target=6",
     "length royal-ur pieces=1 --by-layer --games 10 --seed 1",
+    "length royal-ur pieces=1 --by-layer --time-limit 1e-9",
     "length threes dice=2",
     "judge threes one.csv dice=2",
     "learn pig target=6 --games 50 --seed 3",

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
+import os
+import signal
+import time
 from dataclasses import dataclass
 from typing import NamedTuple
+from unittest import mock
 
 import numpy as np
 import pytest
-from cli_runner import output, refusal
+from cli_runner import output, refusal, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from little_games import RandomTable
@@ -23,7 +28,7 @@ from rollwise.answer.packed_lengths import PackedLengths
 from rollwise.answer.references import Policies
 from rollwise.builders import build
 from rollwise.builders.by_layer import find_layers
-from rollwise.errors import EndlessPlay
+from rollwise.errors import EndlessPlay, UsageError
 from rollwise.games.craps import Craps
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.royal_ur import RoyalUr
@@ -220,18 +225,18 @@ def test_bounds_of_wrong_lengths_hold(wrong, monkeypatch):
     """Lengths that are off are given up, or their bounds are as wide as they need."""
     find = PackedLengths._find
 
-    def spoiled(self, sweeps):
-        change = find(self, sweeps)
+    def spoiled(self, sweeps, is_over):
+        found = find(self, sweeps, is_over)
         for values in sweeps.values:
             values[: sweeps.n] *= 1.0 - wrong * (np.arange(sweeps.n) % 2)
-        return change
+        return found
 
     monkeypatch.setattr(PackedLengths, "_find", spoiled)
     right = length_range(RoyalUr(pieces=1)).of("longest").moves
     found = length_range_by_layer(RoyalUr(pieces=1)).of("longest")
-    if found.moves is None:
-        assert found.endless == "no bound could be proved"
-    else:
+    assert found.bracket.low <= right.mean.value + right.mean.bound
+    assert found.bracket.high >= right.mean.value - right.mean.bound
+    if found.moves is not None:
         far = abs(found.moves.mean.value - right.mean.value)
         assert far <= found.moves.mean.bound + right.mean.bound
         assert found.moves.mean.bound > 0.1 * wrong
@@ -244,10 +249,127 @@ def test_one_sweep_proves_a_share():
     layers = find_layers(RoyalUr(pieces=2))
     found = PackedLengths(layers, longest=True)
     found.run()
-    assert 0 < found.off < 1e-11
-    (_, off), (_, far) = found.spread(layers.start)
-    assert off <= found.off * found.lengths[layers.start] * (1 + 1e-9)
+    assert 0 < found.below < 1e-11
+    assert 0 < found.above < 1e-11
+    (mean, off), (_, far) = found.spread(layers.start)
+    assert off <= max(found.below, found.above) * mean + 1e-13
+    low, high = found.bracket(layers.start)
+    assert low < mean < high
     assert 0 < far < 1e-6
+
+
+@functools.cache
+def certified(game, longest):
+    """The certified length of a game that fits into one graph."""
+    return length_range(game).of("longest" if longest else "shortest").bracket
+
+
+BRACKETED = [RoyalUr(pieces=1), *map(RandomThrows, range(4))]
+
+
+@settings(deadline=None)
+@given(
+    game=st.sampled_from(BRACKETED),
+    longest=st.booleans(),
+    looks=st.integers(0, 40),
+    first=st.integers(1, 4),
+)
+def test_brackets_of_unsettled_lengths_hold(game, longest, looks, first):
+    """Whenever the search ends, what is proved encloses the length that is certified."""
+    left = iter(range(looks))
+    with mock.patch("rollwise.answer.packed_lengths.FIRST_SWEEPS", first):
+        layers = find_layers(game)
+        found = PackedLengths(layers, longest, is_asked=lambda: next(left, None) is None)
+        found.run()
+    low, high = found.bracket(layers.start)
+    right = certified(game, longest)
+    assert 0 < low <= right.high
+    assert high >= right.low
+    if not found.n_unsettled:
+        assert high - low < 1e-9
+
+
+def test_brackets_become_narrow():
+    """Newton's steps that there is no time for are what is left to find."""
+    layers, widths = find_layers(RoyalUr(pieces=2)), []
+    for looks in (0, 10_000):
+        left = iter(range(looks))
+        found = PackedLengths(layers, True, is_asked=lambda left=left: next(left, None) is None)
+        found.run()
+        low, high = found.bracket(layers.start)
+        assert low <= 70.1657058088 + 1e-10
+        assert high >= 70.1657058088 - 1e-10
+        widths.append(high - low)
+    assert 1 < widths[0] < math.inf
+    assert widths[1] < 1e-9
+
+
+class Run(NamedTuple):
+    heads: int
+
+
+@dataclass(frozen=True)
+class Heads(Game):
+    """Throw a coin until it shows so many heads in a row, or stop it at tails."""
+
+    target: int = 3
+
+    def start(self):
+        return Run(0)
+
+    def throws(self, s):
+        yield 1, 0
+        yield 1, 1
+
+    def actions(self, s, throw):
+        yield 0
+        if throw == 0:
+            yield 1
+
+    def outcomes(self, s, throw, action):
+        if action == 1 or (throw == 1 and s.heads + 1 == self.target):
+            yield 1, WIN, s
+        else:
+            yield 1, PASS, Run(s.heads + 1 if throw == 1 else 0)
+
+    def progress(self, s):
+        return 0
+
+
+@pytest.mark.parametrize("target", [1, 3, 20, 40])
+def test_a_run_of_heads_is_awaited(target):
+    """It takes 2^(n + 1) - 2 throws (Feller): up to two million million, with 40 positions."""
+    found = length_range_by_layer(Heads(target))
+    low, high = found.of("longest").bracket
+    expected = 2.0 ** (target + 1) - 2
+    assert low <= expected <= high
+    assert high - low < 1e-13 * expected**2 + 1e-12
+    low, high = found.of("shortest").bracket
+    assert low <= 2.0 - 2.0 ** (1 - target) <= high
+    assert high - low < 1e-12
+
+
+def test_lengths_beyond_what_doubles_can_prove():
+    """A sweep rounds by more than a move: so no upper bound follows."""
+    longest = length_range_by_layer(Heads(60)).of("longest")
+    assert longest.moves is None
+    low, high = longest.bracket
+    assert 1e14 < low < 2.0**61 - 2
+    assert high == math.inf
+
+
+def test_later_layers_without_an_upper_bound():
+    """Earlier layers count from the lower bounds, and have no upper ones either."""
+    game = RoyalUr(pieces=2)
+    layers = find_layers(game)
+    right = length_range(game).of("longest").bracket
+    with mock.patch("rollwise.answer.packed_lengths._Claims.above", return_value=math.inf):
+        found = PackedLengths(layers, longest=True)
+        found.run()
+    assert found.below == 0.0
+    low, high = found.bracket(layers.start)
+    assert right.low - 1e-9 < low <= right.high
+    assert high == math.inf
 
 
 @pytest.mark.parametrize("target", [1, 3, 7])
@@ -410,9 +532,92 @@ def test_players_who_can_sit_for_ever_in_a_layer():
         Policies.of(Sitting()).find("longest")
 
 
+def test_time_ends_the_search():
+    found = length_range_by_layer(RoyalUr(pieces=1), time_limit=1e-9)
+    assert found.timed_out
+    assert not found.stopped
+    for length in found.lengths:
+        right = certified(RoyalUr(pieces=1), length.aim == "longest")
+        assert length.moves is None
+        assert not length.endless
+        assert 1 < length.bracket.low <= right.high
+        assert length.bracket.high >= right.low
+    assert not length_range_by_layer(RoyalUr(pieces=1), time_limit=600).timed_out
+    with pytest.raises(UsageError, match="more than 0"):
+        length_range_by_layer(RoyalUr(pieces=1), time_limit=0)
+
+
+def test_endless_play_is_named_though_time_is_over():
+    found = length_range_by_layer(Sitting(), time_limit=1e-9)
+    assert "go round for ever" in found.of("longest").endless
+    assert found.of("longest").bracket is None
+    low, high = found.of("shortest").bracket
+    assert low <= 3.0 <= high
+
+
+def test_one_interrupt_ends_the_search():
+    asked = []
+
+    def ask(stage, done, total):
+        if stage == "solving layers" and not asked:
+            asked.append(done)
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.5)  # until the main thread has heard it
+
+    found = length_range_by_layer(RoyalUr(pieces=2), progress=ask)
+    assert asked
+    assert found.stopped
+    assert not found.timed_out
+    low, high = found.of("longest").bracket
+    assert low <= 70.1657058088 + 1e-10
+    assert high >= 70.1657058088 - 1e-10
+
+
+def test_games_of_unsettled_lengths_are_played():
+    found = length_range_by_layer(RoyalUr(pieces=1), games=20, seed=1, time_limit=1e-9)
+    played = found.of("longest").played
+    assert played.games == 20
+    assert played.mean >= 4
+    # actions that aren't known to be the shortest may go round for ever
+    assert found.of("shortest").played is None
+
+
+def test_the_command_says_what_is_proved_when_time_is_over():
+    command = ("length", "royal-ur", "pieces=1", "--by-layer", "--time-limit")
+    done = run(*command, "1e-9")
+    assert done.returncode == 1
+    assert "both want it long   17.06" in done.stdout
+    assert " to 17.06" in done.stdout
+    assert done.stdout.endswith("all figures are certified\n")
+    assert "time ended the search: lengths haven't settled where both want" in done.stderr
+    done = run(*command, "1e-9", "--json")
+    assert done.returncode == 1
+    document = json.loads(done.stdout)
+    assert document["timed_out"]
+    for length in document["lengths"]:
+        assert length["low"] < length["high"]
+        assert length["mean"] is None
+    document = json.loads(output(*command, "600", "--json"))
+    assert not document["timed_out"]
+    for length in document["lengths"]:
+        assert length["low"] <= length["mean"]["value"] <= length["high"]
+    assert "goes with --by-layer" in refusal("length", "piglet", "--time-limit", "5")
+    assert "must be more than 0" in refusal(*command, "0")
+
+
+def test_no_upper_bound_is_printed_as_such(monkeypatch):
+    monkeypatch.setattr("rollwise.answer.packed_lengths._Claims.above", lambda *given: math.inf)
+    done = run("length", "royal-ur", "pieces=1", "--by-layer")
+    assert done.returncode == 1
+    assert "both want it long   at least 17.06" in done.stdout
+    assert "rollwise: lengths haven't settled where" in done.stderr
+    done = run("length", "royal-ur", "pieces=1", "--by-layer", "--json")
+    assert json.loads(done.stdout)["lengths"][1]["high"] is None
+
+
 def test_the_command_by_layers():
     said = output("length", "royal-ur", "pieces=2", "--by-layer")
-    assert "both want it long   70.165705808800 ±" in said
+    assert "both want it long    70.165705808800 ±" in said
     drawn = output("length", "royal-ur", "pieces=1", "--by-layer", "--games", "100", "--seed", "2")
     assert "played: 100 games of each, seed 2" in drawn
     document = json.loads(output("length", "royal-ur", "pieces=1", "--by-layer", "--json"))

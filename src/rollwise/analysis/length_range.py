@@ -27,14 +27,16 @@ import numpy as np
 
 from rollwise.answer.certified import CertifiedResult, solve_and_certify
 from rollwise.answer.lasting import counted, first_chosen, together
-from rollwise.answer.packed_lengths import PackedLengths, require_throws
+from rollwise.answer.packed_lengths import Bracket, PackedLengths, require_throws
 from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.derive.seats import take_seats
-from rollwise.errors import EndlessPlay
+from rollwise.errors import EndlessPlay, UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import chances, fold_outcomes
 from rollwise.graph.endings import describe, end_components
+from rollwise.machine.deadlines import Clock
+from rollwise.machine.interrupts import asked_first
 from rollwise.numbers.randomness import check_seed
 from rollwise.simulate.lengths import Certified
 from rollwise.simulate.results import Estimate
@@ -79,18 +81,34 @@ class Length:
     aim : str
         A key of `AIMS`.
     moves : Spread or None
-        None where play need not end. (Of players with opposite aims: where both together could
-        keep it up, and nothing could be proved.)
+        None where play need not end, or where the search ended before lengths had settled. (Of
+        players with opposite aims: where both together could keep it up, and nothing could be
+        proved.)
     endless : str
         Why there is none: where the players can keep play up for ever; else empty.
     played : Estimate or None
         The mean over games that were played so, if any were.
+    unsettled : Bracket or None
+        Where the search ended before lengths had settled: what is proved all the same.
     """
 
     aim: str
     moves: Spread | None
     endless: str = ""
     played: Estimate | None = None
+    unsettled: Bracket | None = None
+
+    @property
+    def bracket(self) -> Bracket | None:
+        """Proved bounds of the expected moves; the upper one is infinite where none was proved.
+
+        None where play need not end, or nothing was proved.
+        """
+        if self.moves is None:
+            return self.unsettled
+        value, bound = self.moves.mean
+        low = max(math.nextafter(value - bound, -math.inf), 0.0)
+        return Bracket(low, math.nextafter(value + bound, math.inf))
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,12 +124,16 @@ class LengthRange:
         By their aims; those of one player against the other only in a game for two.
     score : Spread or None
         Of a game for points, under the policy.
+    timed_out, stopped : bool
+        Whether the time limit, or Ctrl-C, ended the search.
     """
 
     policy: str
     players: int
     lengths: tuple[Length, ...]
     score: Spread | None
+    timed_out: bool = False
+    stopped: bool = False
 
     def of(self, aim: str) -> Length:
         """The length with an aim."""
@@ -178,6 +200,7 @@ def length_range_by_layer(
     game: Game,
     *,
     max_states: int | None = None,
+    time_limit: float | None = None,
     games: int = 0,
     seed: int = 0,
     progress: Callable[[str, int, int | None], None] | None = None,
@@ -190,8 +213,13 @@ def length_range_by_layer(
         With throws, and a method ``progress(s)``, which no outcome lowers.
     max_states : int, optional
         Stop with an error beyond this many states: as many as memory has room for by default.
+    time_limit : float, optional
+        Seconds after which it looks no further. Each layer may have its share of them. What hasn't
+        settled is proved as it stands: `Length.unsettled`. Layers still have to be built then.
+        Ctrl-C has the same effect once the states are found; another one interrupts.
     games, seed : int
-        How many games are played with each of the policies that are found.
+        How many games are played with each of the policies that are found; with what makes games
+        short only where it settled.
     progress : callable, optional
         Called now and then as ``progress(stage, done, total or None)``.
 
@@ -209,30 +237,49 @@ def length_range_by_layer(
     from rollwise.builders.by_layer import find_layers
     from rollwise.builders.rules import Rules, require_two
 
+    if time_limit is not None and not time_limit > 0:
+        raise UsageError(f"time_limit is {time_limit}; it must be more than 0")
+    clock = Clock(time_limit)
     check_seed(seed)
     require_two(game)
     require_throws(Rules(game))
     layers = find_layers(game, max_states=max_states, progress=progress)
     lengths = []
-    for aim in ("shortest", "longest"):
-        found = PackedLengths(layers, aim == "longest", progress, keep_policy=games > 0)
-        try:
-            found.run()
-        except EndlessPlay as error:
-            lengths.append(Length(aim, None, str(error)))
-            continue
-        mean, variance = found.spread(layers.start)
-        if not math.isfinite(mean[1]):
-            lengths.append(Length(aim, None, "no bound could be proved"))
-            continue
-        moves = Spread(Certified(*mean), Certified(*variance))
-        played = None
-        if games > 0:
-            times = found.played(games, seed)
-            wide = float(times.std(ddof=1)) / math.sqrt(games) if games > 1 else math.inf
-            played = Estimate(float(times.mean()), wide, games, *mean)
-        lengths.append(Length(aim, moves, played=played))
-    return LengthRange("", game.players, tuple(lengths), None)
+    with asked_first() as interrupt:
+        for aim in ("shortest", "longest"):
+            longest = aim == "longest"
+            found = PackedLengths(
+                *(layers, longest, progress),
+                keep_policy=games > 0,
+                clock=clock if longest else Clock(clock.left / 2),
+                is_asked=lambda: interrupt.asked,
+            )
+            lengths.append(_length_by_layer(aim, found, layers.start, games, seed))
+    ended = any(length.unsettled is not None for length in lengths)
+    stopped = ended and interrupt.asked
+    return LengthRange(
+        *("", game.players, tuple(lengths), None),
+        timed_out=ended and clock.is_up and not stopped,
+        stopped=stopped,
+    )
+
+
+def _length_by_layer(aim: str, found: PackedLengths, start: int, games: int, seed: int) -> Length:
+    """The length for an aim, and games that are played so."""
+    try:
+        found.run()
+    except EndlessPlay as error:
+        return Length(aim, None, str(error))
+    played, settled = None, not found.n_unsettled
+    if games > 0 and (settled or aim == "longest"):  # others may go round for ever
+        times = found.played(games, seed)
+        wide = float(times.std(ddof=1)) / math.sqrt(games) if games > 1 else math.inf
+        mean, variance = found.spread(start)
+        played = Estimate(float(times.mean()), wide, games, *mean)
+    if not settled or math.isinf(found.above):
+        return Length(aim, None, played=played, unsettled=found.bracket(start))
+    mean, variance = found.spread(start)
+    return Length(aim, Spread(Certified(*mean), Certified(*variance)), played=played)
 
 
 def _length(aim: str, graph: StateGraph, find: Callable[[], Spread]) -> Length:

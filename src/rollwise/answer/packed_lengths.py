@@ -3,17 +3,33 @@
 Each turn is worth a move, and all players want the same. A layer that play hardly ever leaves
 is a slow chain: where it lasts 100,000 moves, a sweep takes a hundred-thousandth of the error
 away. So Newton's steps find the lengths: a sweep chooses the best actions, and BiCGSTAB on
-sweeps evaluates them (van der Vorst, Bi-CGSTAB, SIAM Journal on Scientific and Statistical
-Computing 13, 1992). Only few modes are slow, about one for each way in which play can stay, and
-such a method finds these few.
+sweeps evaluates them (`rollwise.answer.packed_steps`). Only few modes are slow, about one for each
+way in which play can stay, and such a method finds these few.
 
-What proves lengths v: a move is worth 1, so a sweep of c v is c times a sweep of v, and 1 - c. If
-a sweep changes no length by more than r < 1, then v (1 + r / (1 - r)) doesn't grow in a sweep, and
-v (1 - r) doesn't shrink. So they enclose the longest expected length, and the shortest as well
-(Bertsekas and Tsitsiklis, An analysis of stochastic shortest path problems, Mathematics of
-Operations Research 16, 1991). The relative error is about the change of a sweep in moves.
-`rollwise.kernels.intervals` checks such bounds, with every rounding. That some v doesn't grow
-proves as well that play ends.
+What lengths v prove, settled or not: write T v for what a sweep makes of them. It is monotone, and
+a move is worth 1, so ``T (c v) = c T v + 1 - c`` for c > 0. Let a sweep let no length fall by more
+than f moves, and none rise by more than r.
+
+- With c = 1 / (1 + f): ``T (c v) >= c (v - f) + 1 - c = c v``. Such lengths don't shrink in a
+  sweep, nor in any number of them. Where long is wanted, every play ends, and the actions that are
+  best for them last as long at least. Where short is wanted, every policy that ends does. So they
+  are at most the longest length, or the shortest.
+- With c = 1 / (1 - r), if r < 1: ``T (c v) <= c (v + r) + 1 - c = c v``. Such lengths don't grow.
+  They are at least 0, so at least what any number of sweeps makes of zeros: the longest length of
+  play that is cut off after so many moves, and in the end the longest length. Where short is
+  wanted, the actions that are best for them last no longer.
+
+A lower bound needs no more than that v is there. An upper one needs r < 1, which says that few
+actions are better than those that v thinks best. (Bertsekas and Tsitsiklis, An analysis of
+stochastic shortest path problems, Mathematics of Operations Research 16, 1991.) Later layers are
+known up to shares of their own: where c takes these in as well, it proves this layer too. So the
+shares of all layers are the largest of them. `rollwise.kernels.intervals` checks such bounds, with
+every rounding. Where no upper bound is proved, the lower bounds take the place of the lengths, and
+earlier layers count from them.
+
+Rounding sets the limit: a sweep of lengths up to L rounds by some 1.6e-15 L, in moves. So settled
+lengths of 1e8 moves are proved to a share of about 1e-6 at best, and no upper bound follows from
+lengths of more than some 1e14.
 
 The second moments q of the plays with the chosen actions follow from ``q = 2 v - 1 + q'`` (Sobel,
 The variance of discounted Markov decision processes, Journal of Applied Probability 19, 1982).
@@ -25,6 +41,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -32,11 +49,13 @@ from numpy.typing import NDArray
 
 from rollwise.answer.layer_answers import report_up_to
 from rollwise.answer.packed import BoundSweeps, held_at_once, lists_of, weights_of
-from rollwise.answer.packed_sweeps import PackedSweeps
+from rollwise.answer.packed_steps import stepped
+from rollwise.answer.packed_sweeps import Moved, PackedSweeps
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.kernels.chosen import Rows, walk
 from rollwise.kernels.intervals import ROUNDING, Weights
 from rollwise.machine import large_pages, memory_limits
+from rollwise.machine.deadlines import Clock
 from rollwise.machine.pipeline import Source, Stage, pipeline
 from rollwise.numbers.randomness import stream
 
@@ -44,17 +63,20 @@ if TYPE_CHECKING:
     from rollwise.builders.by_layer import Layers, PackedLayer
     from rollwise.builders.rules import Rules
 
-FIRST_SWEEPS = 16  # before the first step
+FIRST_SWEEPS = 16  # before the first step, and after the last one where it didn't settle
 MOST_STEPS = 80
-MOST_ITERATIONS = 400  # of BiCGSTAB, in a step
 COARSE = 1e-2  # moves: while a sweep changes more than that, other actions are chosen
-LEFT = {True: 1e-3, False: 1e-6}  # of the change of a sweep, by a step, coarse or not
+LEFT = {True: 0.3, False: 1e-6}  # of the change of a sweep, by a step, coarse or not
 SETTLED = 2e-15  # change of a sweep that is rounding, for each move of the length
 NEAR = 1e5  # times this: where steps don't help any more, that will do
-WIDER = 1.5  # claimed bounds, against what is expected of them
+OTHER_WORK = 100_000  # of a layer, as that of so many positions
+MOST_CLAIMS = 60  # of a bound, each twice as wide
 OUTCOME_BYTES, STATE_BYTES, ANSWER_BYTES = 17, 200, 16  # of a layer, and of what is kept
 
+LATE = 0.4  # of its time: while so much is left, what was chosen is evaluated roughly
+
 Progress = Callable[[str, int, int | None], None]
+IsOver = Callable[..., bool]
 Floats = NDArray[np.float64]
 
 
@@ -81,6 +103,13 @@ class _Chosen(NamedTuple):
     border: NDArray[np.int32]
 
 
+class Bracket(NamedTuple):
+    """Bounds of a length, in moves, which are proved."""
+
+    low: float
+    high: float  # infinite where none was proved
+
+
 class PackedLengths:
     """The expected moves of plays that all want short, or all want long.
 
@@ -92,13 +121,20 @@ class PackedLengths:
     progress : callable, optional
     keep_policy : bool
         Whether games are to be played: this takes some 30 bytes a position with five throws.
+    clock : Clock, optional
+        When it is up, layers that are left are swept a few times, and proved as they are then.
+    is_asked : callable, optional
+        Whether somebody asked for the end, which is as if the clock were up.
 
     Attributes
     ----------
     lengths, moments : (n_states,) float64
         Expected moves from each position on, and the expected square of their number.
-    off : float
-        By which share of itself each length can be off. Infinite: nothing is proved.
+    below, above : float
+        Which share of itself a length can be too large by, and too small by. The second is infinite
+        where no upper bound is proved; then the lengths are lower bounds.
+    n_unsettled : int
+        Positions of layers whose lengths, or moments, didn't settle.
     apart : float
         By how much a step of the chosen actions changes a length at most.
     moment_off : float
@@ -116,6 +152,8 @@ class PackedLengths:
         progress: Progress | None = None,
         *,
         keep_policy: bool = False,
+        clock: Clock | None = None,
+        is_asked: Callable[[], bool] = lambda: False,
     ) -> None:
         n = layers.n_states
         each = OUTCOME_BYTES * layers.n_outcomes / n + STATE_BYTES
@@ -124,9 +162,11 @@ class PackedLengths:
             int(held * each) + ANSWER_BYTES * n, f"lengths of {layers.rules.game.name}"
         )
         self._layers, self._progress = layers, progress
+        self._clock, self._is_asked = Clock(None) if clock is None else clock, is_asked
         self._sign = 1.0 if longest else -1.0
-        self.lengths, self.off = np.zeros(n), 0.0
+        self.lengths, self.below, self.above = np.zeros(n), 0.0, 0.0
         self.moments, self.moment_off, self.apart = np.zeros(n), 0.0, 0.0
+        self.n_unsettled = 0
         self._building = False
         self._kept: dict[int, _Chosen] | None = {} if keep_policy else None
 
@@ -141,10 +181,19 @@ class PackedLengths:
         stages = [Stage(self._solve, second=0)]
         pipeline(Source(self._built(), first=0), stages, most_at_once=held_at_once(self._layers))
 
+    def bracket(self, position: int) -> Bracket:
+        """What is proved of the expected length from a position on."""
+        length = float(self.lengths[position])
+        return Bracket(
+            max(math.nextafter(length * (1.0 - self.below), -math.inf), 0.0),
+            math.nextafter(length * (1.0 + self.above), math.inf),
+        )
+
     def spread(self, position: int) -> tuple[tuple[float, float], tuple[float, float]]:
         """The expected length from a position on, and its variance: each with how far it is off."""
         mean, moment = float(self.lengths[position]), float(self.moments[position])
-        off = math.nextafter(self.off * mean, math.inf)
+        low, high = self.bracket(position)
+        off = math.nextafter(max(mean - low, high - mean), math.inf)
         if not self.apart < 0.5:
             return (mean, off), (0.0, math.inf)
         share = self.apart / (1.0 - self.apart)  # the length of the chosen actions is off by
@@ -196,18 +245,28 @@ class PackedLengths:
             )
         if self._sign > 0:
             self._require_ending(layer, lists, lotteries)
-        change = self._find(sweeps)
+        # a layer may have its share of the time that is left; small ones have other work besides
+        clock = Clock(self._clock.left * (end - begin + OTHER_WORK) / (end + OTHER_WORK))
+        is_over = partial(self._is_over, clock)
+        moved, settled = self._find(sweeps, is_over)
         found = sweeps.values[0][: sweeps.n_known].copy()
         self.lengths[begin:end] = self._sign * found[: end - begin]
-        self._find_moments(sweeps, begin, layer.border)
+        settled = settled and not self.n_unsettled
+        if not (settled and self._find_moments(sweeps, begin, layer.border, is_over)):
+            self.n_unsettled += end - begin
         if self._kept is not None:
             coefficient = sweeps.chances.coefficient
             kept = _Chosen(sweeps.all_rows(), coefficient, sweeps.n_known, layer.border)
             self._kept[begin] = kept
         del sweeps
-        self._prove(layer, lists, lotteries, found, change)
+        self._prove(layer, lists, lotteries, found, moved)
         large_pages.release()
         report_up_to(self._progress, "solving", self._layers, end)
+
+    def _is_over(self, clock: Clock, left: float = 0.0) -> bool:
+        """Whether no more than a share of a layer's time is left."""
+        limit = math.inf if clock.limit is None else clock.limit
+        return self._is_asked() or (math.isfinite(limit) and clock.left <= left * limit)
 
     def _require_ending(self, layer: PackedLayer, lists: Weights, lotteries: Weights) -> None:
         """Make sure that players can't stay in a layer for ever."""
@@ -222,32 +281,63 @@ class PackedLengths:
             f"{rules.state_text(state)}"
         )
 
-    def _find(self, sweeps: PackedSweeps) -> float:
-        """Newton's steps; the change of the last sweep."""
+    def _find(self, sweeps: PackedSweeps, is_over: IsOver) -> tuple[Moved, bool]:
+        """Newton's steps; how the last sweep moved the lengths, and whether they have settled."""
         values, n = sweeps.values, sweeps.n
         for _ in range(FIRST_SWEEPS):
-            sweeps.choose()
+            moved = sweeps.choose()
         last, plain = np.inf, FIRST_SWEEPS
+        best, kept = self._worth(sweeps, moved), values[0][:n].copy()
         for _ in range(MOST_STEPS):
             before = values[0][:n].copy()
-            change = sweeps.choose()
+            moved = sweeps.choose()
+            change, worth = moved.change, self._worth(sweeps, moved)
             rounding = SETTLED * float(np.abs(values[0][:n]).max())
             if change <= rounding or (change >= last and change <= NEAR * rounding):
-                break
+                return moved, True
             last = change
-            moved = values[0][:n] - before
-            step = before + stepped(sweeps, moved, LEFT[change > COARSE])
-            if not np.all(self._sign * step > 0.5):  # no policy that ends play: a bad step
-                for _plain in range(plain):
-                    sweeps.choose()
-                plain *= 2
+            if worth >= best:
+                best, kept[:] = worth, values[0][:n]
+            if is_over():
+                break
+            left = LEFT[change > COARSE and not is_over(LATE)]
+            step = stepped(sweeps, values[0][:n] - before, left, is_over)
+            step += before
+            if np.all(self._sign * step > 0.5):
+                _put(values, step)
                 continue
-            for part in values:
-                part[:n] = step
-        return change
+            for _plain in range(plain):  # no policy that ends play: a bad step
+                sweeps.choose()
+            plain *= 2
+        for _ in range(FIRST_SWEEPS):  # what still falls and rises then does so slowly
+            moved = sweeps.choose()
+        if self._worth(sweeps, moved) < best:
+            _put(values, kept)
+            moved = sweeps.choose()
+        return moved, False
 
-    def _find_moments(self, sweeps: PackedSweeps, begin: int, border: NDArray[np.int32]) -> None:
-        """The second moments of a layer, with the actions that were chosen in it."""
+    def _worth(self, sweeps: PackedSweeps, moved: Moved) -> tuple[bool, float]:
+        """How much is proved by lengths that a sweep moved so: more is better."""
+        fall, rise = moved if self._sign > 0 else moved[::-1]
+        longest = float(np.abs(sweeps.values[0][: sweeps.n]).max())
+        if rise < 1.0 and math.isfinite(self.above):
+            return True, 1.0 / (1.0 + fall) - 1.0 / (1.0 - rise)
+        return False, longest / (1.0 + fall)
+
+    def _find_moments(
+        self,
+        sweeps: PackedSweeps,
+        begin: int,
+        border: NDArray[np.int32],
+        is_over: IsOver,
+    ) -> bool:
+        """The second moments of a layer, with the actions that were chosen in it.
+
+        Returns
+        -------
+        bool
+            Whether there was time to find them.
+        """
         n = sweeps.n
         lengths = np.zeros(len(sweeps.values[0]))
         lengths[:n], lengths[n : sweeps.n_known] = (
@@ -267,53 +357,102 @@ class PackedLengths:
                 break
             if change <= rounding or (change >= last and change <= NEAR * rounding):
                 break
+            if is_over():
+                return False
             last = change
-            step = before + stepped(sweeps, moments[0][:n] - before, LEFT[False])
-            for part in moments:
-                part[:n] = step
+            step = stepped(sweeps, moments[0][:n] - before, LEFT[False], is_over)
+            _put(moments, before + step)
         self.moments[begin : begin + n] = moments[0][:n]
         # the lengths of these actions are off by a share, and what a move brings by twice as much
         self.apart = max(self.apart, sweeps.residual(lengths, 1.0))
         share = self.apart / (1.0 - self.apart) if self.apart < 1.0 else np.inf
         wrong = sweeps.residual(moments[0], brought) + 2.0 * share * float(lengths.max())
         self.moment_off = max(self.moment_off, wrong)
+        return True
 
     def _prove(
-        self,
-        layer: PackedLayer,
-        lists: Weights,
-        lotteries: Weights,
-        found: Floats,
-        change: float,
+        self, layer: PackedLayer, lists: Weights, lotteries: Weights, found: Floats, moved: Moved
     ) -> None:
-        """Prove bounds around the lengths of a layer. The share by which all are off may grow."""
-        bounds = large_pages.empty((len(found), 2))
-        most = 2.0 * float(np.abs(found).max())
-        sweeps = BoundSweeps(layer, lists, lotteries, most, more=self._sign)
-        sweeps.bounds = bounds
-        self.off = max(self.off, WIDER * (change + sweeps.rounding()))
-        while self.off < 1.0:
-            np.multiply(found, 1.0 - self._sign * self.off, out=bounds[:, 0])
-            np.multiply(found, 1.0 + self._sign * self.off, out=bounds[:, 1])
-            if not sweeps.sweep(-1.0, False, 0.0)[1]:
-                return
-            self.off *= 2.0
-        self.off = np.inf
+        """Prove bounds around the lengths of a layer. The shares by which all are off may grow."""
+        fall, rise = moved if self._sign > 0 else moved[::-1]
+        claims = _Claims(layer, lists, lotteries, found, self._sign)
+        self.below = claims.below(self.below, fall)
+        self.above = claims.above(self.above, rise)
+        if math.isinf(self.above):
+            lengths = self.lengths[layer.begin :]
+            lengths *= 1.0 - self.below
+            np.maximum(np.nextafter(lengths, -np.inf), 0.0, out=lengths)
+            self.below = 0.0
 
 
-def stepped(sweeps: PackedSweeps, moved: Floats, left: float) -> Floats:
-    """Newton's step: the solution of ``(1 - J) step = moved``, J being the slope of a sweep."""
-    from scipy.sparse.linalg import LinearOperator, bicgstab
+class _Claims:
+    """Bounds of the lengths of a layer that are claimed, and proved by one sweep.
 
-    n = sweeps.n
-    slopes = [np.zeros(len(values)) for values in sweeps.values]
+    Parameters
+    ----------
+    layer : PackedLayer
+    lists, lotteries : Weights
+    found : (n_known,) float64
+        The lengths of the layer, and of its border, times the sign.
+    sign : float
+        -1 where short is wanted.
+    """
 
-    def apply(step: Floats) -> Floats:
-        for slope in slopes:
-            slope[:n] = step.reshape(-1)
-        sweeps.evaluate(slopes, 0.0)
-        return step.reshape(-1) - slopes[0][:n]
+    def __init__(
+        self, layer: PackedLayer, lists: Weights, lotteries: Weights, found: Floats, sign: float
+    ) -> None:
+        self._layer, self._lists, self._lotteries, self._found = layer, lists, lotteries, found
+        self._longest, self._sign = float(np.abs(found).max()), sign
+        self._bounds = large_pages.empty((len(found), 2))
 
-    operator = LinearOperator((n, n), matvec=apply, dtype=np.float64)
-    step, _ = bicgstab(operator, moved, rtol=left, atol=0.0, maxiter=MOST_ITERATIONS)
-    return step  # type: ignore[no-any-return]
+    def below(self, later: float, fall: float) -> float:
+        """A share that lengths are too large by at most, and that is proved.
+
+        Parameters
+        ----------
+        later : float
+            That of later layers.
+        fall : float
+            By how many moves a sweep lets a length fall at most.
+        """
+        for fallen in self._growing(fall):
+            share = max(later, fallen / (1.0 + fallen))
+            if self._holds(1.0 - share, upper=False):
+                return share
+        return 1.0  # no length is less than 0
+
+    def above(self, later: float, rise: float) -> float:
+        """A share that lengths are too small by at most: infinite where none can be proved."""
+        if math.isinf(later) or not np.all(self._sign * self._found >= 0.0):
+            return math.inf
+        for risen in self._growing(rise):
+            if not risen < 1.0:
+                break
+            share = max(later, risen / (1.0 - risen))
+            if self._holds(1.0 + share, upper=True):
+                return share
+        return math.inf
+
+    def _growing(self, moves: float) -> Iterator[float]:
+        """What a sweep may move lengths by, and what it rounds; then more and more."""
+        rounded = 1.5 * self._sweeps(self._longest).rounding()
+        for k in range(MOST_CLAIMS):
+            yield moves * (1.0 + 1e-9) + rounded * 2.0**k
+
+    def _sweeps(self, longest: float) -> BoundSweeps:
+        return BoundSweeps(self._layer, self._lists, self._lotteries, longest, more=self._sign)
+
+    def _holds(self, factor: float, *, upper: bool) -> bool:
+        """Whether the lengths times a factor are bounds."""
+        sweeps = self._sweeps(1.01 * factor * self._longest)
+        sweeps.bounds = self._bounds
+        larger = upper == (self._sign > 0)  # a bound from above, of lengths with their sign
+        np.multiply(self._found, factor, out=self._bounds[:, int(larger)])
+        self._bounds[:, int(not larger)] = -np.inf if larger else np.inf
+        return not sweeps.sweep(-1.0, False, 0.0)[1]
+
+
+def _put(values: list[Floats], found: Floats) -> None:
+    """Give the positions of a layer other values, in each half."""
+    for part in values:
+        part[: len(found)] = found

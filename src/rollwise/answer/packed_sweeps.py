@@ -8,7 +8,7 @@ whether there are two.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,20 @@ if TYPE_CHECKING:
 
 WORTH_HALVING = 200_000  # outcomes of a layer
 MOST_CODES = 1 << 16
+Found = TypeVar("Found")
+
+
+class Moved(NamedTuple):
+    """By how much a sweep lets values fall and rise at most: of the values it came to, a step more
+    would let none fall or rise by more either."""
+
+    fall: float
+    rise: float
+
+    @property
+    def change(self) -> float:
+        """By how much a value changes at most."""
+        return max(self)
 
 
 class Piece(NamedTuple):
@@ -101,15 +115,16 @@ class PackedSweeps:
         """Whether there are few enough coefficients."""
         return len(self.chances.coefficient) <= MOST_CODES
 
-    def choose(self) -> float:
-        """Sweep by the best actions, which are chosen; by how much a value changes at most."""
+    def choose(self) -> Moved:
+        """Sweep by the best actions, which are chosen; by how much values change at most."""
         chances, more = self.chances, self._more
 
-        def work(piece: Piece, values: NDArray[np.float64]) -> float:
+        def work(piece: Piece, values: NDArray[np.float64]) -> Moved:
             first, block, rows = piece
-            return float(choose(first, self.n_known, block, chances, rows, more, values))
+            return Moved(*choose(first, self.n_known, block, chances, rows, more, values))
 
-        return self._sweep(work, self.values)
+        moved = self._sweep(work, self.values)
+        return Moved(max(part.fall for part in moved), max(part.rise for part in moved))
 
     def evaluate(
         self,
@@ -130,7 +145,7 @@ class PackedSweeps:
         def work(piece: Piece, known: NDArray[np.float64]) -> float:
             return float(evaluate(piece.first, piece.rows, table, each, known))
 
-        return self._sweep(work, self.values if values is None else values)
+        return max(self._sweep(work, self.values if values is None else values))
 
     def residual(self, values: NDArray[np.float64], more: float | NDArray[np.float64]) -> float:
         """By how much one step of the chosen actions changes a value at most, with no rounding."""
@@ -162,22 +177,22 @@ class PackedSweeps:
 
     def _sweep(
         self,
-        work: Callable[[Piece, NDArray[np.float64]], float],
+        work: Callable[[Piece, NDArray[np.float64]], Found],
         values: Sequence[NDArray[np.float64]],
-    ) -> float:
-        """Sweep all parts at once; by how much a value changes at most."""
+    ) -> list[Found]:
+        """Sweep all parts at once; what the work gave for each piece."""
 
-        def part(number: int) -> float:
-            return max(work(piece, values[number]) for piece in reversed(self._parts[number]))
+        def part(number: int) -> list[Found]:
+            return [work(piece, values[number]) for piece in reversed(self._parts[number])]
 
         spread = on_both_cores if self._on_two_cores() else map
-        most = max(spread(part, range(len(self._parts))))
+        found = [one for of_part in spread(part, range(len(self._parts))) for one in of_part]
         if len(self._parts) > 1:
             middle = self._parts[1][0].first
             one, other = values
             one[middle : self.n] = other[middle : self.n]
             other[:middle] = one[:middle]
-        return most
+        return found
 
 
 def _halves(pieces: Sequence[Piece]) -> list[Sequence[Piece]]:

@@ -62,7 +62,7 @@ class PackedValues:
         """Find the values; whether they have settled."""
         settled = SETTLED * self._most
         for number in range(2 * ROUNDS):
-            before, self.change = self.change, self._sweeps.choose()
+            before, self.change = self.change, self._sweeps.choose().change
             if self.change <= settled:
                 return True
             if self.change >= before and before <= 100 * settled:  # rounding, in long sums

@@ -87,15 +87,15 @@ def choose(first_place, n_known, block, chances, rows, more, values):
 
     Returns
     -------
-    float
-        By how much a value changes at most.
+    fall, rise : float
+        By how much a value falls and rises at most.
     """
     first, of_state, count, lottery, next_state = block
     list_indptr, throw, throw_code = chances.list_indptr, chances.throw, chances.throw_code
     indptr, outcome, outcome_code = chances.indptr, chances.outcome, chances.outcome_code
     nothing = chances.coefficient.shape[0] - 1
     row_indptr, code, place = rows
-    most = 0.0
+    fall, rise = 0.0, 0.0
     for down in range(of_state.shape[0]):
         i = index(of_state.shape[0] - 1 - down)
         p = index(first_place) + i
@@ -140,9 +140,10 @@ def choose(first_place, n_known, block, chances, rows, more, values):
             code[k] = nothing
             place[k] = p
             k += ONE
-        most = max(most, abs(value - values[p]))
+        change = value - values[p]
+        fall, rise = max(fall, -change), max(rise, change)
         values[p] = value
-    return most
+    return fall, rise
 
 
 @kernel

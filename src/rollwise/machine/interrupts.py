@@ -138,6 +138,30 @@ def held_back() -> Iterator[Interrupt]:
 
 
 @contextmanager
+def asked_first() -> Iterator[Interrupt]:
+    """Let Ctrl-C ask for an end in a ``with`` block, and let another one interrupt.
+
+    The block looks at ``asked`` now and then, and comes to its end early. Outside the main thread,
+    which alone gets signals, nothing changes.
+    """
+    interrupt = Interrupt()
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupt
+        return
+
+    def ask(number: int, frame: Any) -> None:
+        if interrupt.asked:
+            raise KeyboardInterrupt
+        interrupt.asked = True
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield interrupt
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
 def endings_interrupt() -> Iterator[None]:
     """Let the end of the terminal, and ``kill``, be a Ctrl-C for the time of a ``with`` block.
 

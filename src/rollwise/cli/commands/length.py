@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,6 +28,7 @@ from rollwise.numbers.randomness import fresh_seed
 
 if TYPE_CHECKING:
     from rollwise.analysis.length_range import Length, LengthRange
+    from rollwise.answer.packed_lengths import Bracket
     from rollwise.game import Game
 
 
@@ -55,6 +57,14 @@ def length(
     seed: Annotated[
         int | None, typer.Option(min=0, help="Of these games; a new one unless given.")
     ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="With --by-layer: look no further after so many; what hasn't settled is proved as "
+            "it stands.",
+        ),
+    ] = None,
     memory: MemoryOption = None,
     no_cache: NoCacheOption = False,
     json: JsonOption = False,
@@ -63,6 +73,8 @@ def length(
 
     A length is an expected number of moves from the start; a throw before a choice is no move.
     """
+    from rollwise.analysis.length_range import length_range_by_layer
+
     chosen = read_game(game, parameters)
     if by_layer and policy != "optimal":
         raise UsageError("--policy goes without --by-layer, which follows no policy")
@@ -71,40 +83,59 @@ def length(
             "--games goes with --by-layer; else `rollwise simulate GAME --policy longest "
             "--against longest` plays games"
         )
+    if time_limit is not None and not by_layer:
+        raise UsageError("--time-limit goes with --by-layer")
+    if time_limit is not None and not time_limit > 0:
+        raise UsageError(f"--time-limit is {time_limit:g}; it must be more than 0")
     if seed is not None and not games:
         raise UsageError("--seed goes with --games")
-    chance = {"games": games, "seed": fresh_seed() if seed is None else seed}
+    seed = fresh_seed() if seed is None else seed
     with Progress() as progress:
-        found = _found(chosen, policy, max_states, progress, by_layer=by_layer, **chance)
+        if by_layer:
+            found = length_range_by_layer(
+                chosen,
+                max_states=max_states,
+                time_limit=time_limit,
+                games=games,
+                seed=seed,
+                progress=progress,
+            )
+        else:
+            found = _found(chosen, policy, max_states, progress)
     if json:
-        print_json(length_document(chosen, found, chance["seed"] if games else None))
-        return
-    title = title_of(chosen.name, chosen.parameters)
-    typer.echo(f"{title}: expected moves of a game from the start")
-    _print(found, chance["seed"])
+        print_json(length_document(chosen, found, seed if games else None))
+    else:
+        title = title_of(chosen.name, chosen.parameters)
+        typer.echo(f"{title}: expected moves of a game from the start")
+        _print(found, seed)
+    _tell_ending(found)
 
 
-def _found(
-    game: Game,
-    policy: str,
-    max_states: int | None,
-    progress: Progress,
-    *,
-    by_layer: bool,
-    **chance: int,
-) -> LengthRange:
+def _found(game: Game, policy: str, max_states: int | None, progress: Progress) -> LengthRange:
     """How long a game can last: one that is too large for one graph by layers."""
     from rollwise.analysis.length_range import length_range, length_range_by_layer
     from rollwise.answer import kept
 
-    if not by_layer:
-        try:
-            policies = kept.policies(game, max_states=max_states, progress=progress)
-            return length_range(policies, policy, progress=progress)
-        except TooManyStates:
-            if policy != "optimal" or not kept.goes_by_layers(game, max_states):
-                raise
-    return length_range_by_layer(game, max_states=max_states, progress=progress, **chance)
+    try:
+        policies = kept.policies(game, max_states=max_states, progress=progress)
+        return length_range(policies, policy, progress=progress)
+    except TooManyStates:
+        if policy != "optimal" or not kept.goes_by_layers(game, max_states):
+            raise
+    return length_range_by_layer(game, max_states=max_states, progress=progress)
+
+
+def _tell_ending(found: LengthRange) -> None:
+    """How a search ended whose lengths didn't settle, and with which exit code."""
+    unsettled = [found.words(length) for length in found.lengths if length.unsettled is not None]
+    if not unsettled:
+        return
+    why = "stopped: " if found.stopped else "time ended the search: " if found.timed_out else ""
+    where = " and ".join(unsettled)
+    typer.echo(
+        f"rollwise: {why}lengths haven't settled where {where}; what is proved holds", err=True
+    )
+    raise typer.Exit(130 if found.stopped else 1)
 
 
 def _print(found: LengthRange, seed: int) -> None:
@@ -120,7 +151,9 @@ def _print(found: LengthRange, seed: int) -> None:
     if any(length.played for length in found.lengths):
         table.add_column("played", justify="right")
     for length in found.lengths:
-        if length.moves is None:
+        if length.unsettled is not None:
+            table.add_row(found.words(length), _bracket(length.unsettled), "-", *_played(length))
+        elif length.moves is None:
             table.add_row(found.words(length), "-" if length.aim in OPPOSED else "no end", "")
         else:
             table.add_row(
@@ -141,6 +174,13 @@ def _print(found: LengthRange, seed: int) -> None:
     for length in found.lengths:
         if length.endless:
             typer.echo(f"{found.words(length)}: {length.endless}")
+
+
+def _bracket(bracket: Bracket) -> str:
+    from rollwise.numbers.printed import between
+
+    low, high = between(*bracket)
+    return f"{low} to {high}" if math.isfinite(bracket.high) else f"at least {low}"
 
 
 def _played(length: Length) -> list[str]:
