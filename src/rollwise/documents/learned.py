@@ -10,6 +10,7 @@ from rollwise.documents.parts import Document, game_head, number_or_none, state_
 
 if TYPE_CHECKING:
     from rollwise.analysis.learning import Assessment
+    from rollwise.analysis.learning_against import LearnedAgainst
     from rollwise.learn import Learned
 
 
@@ -51,6 +52,17 @@ def learned_document(
     if checkpoints is not None:
         document["checkpoints"] = [_figures(point) for point in checkpoints]
     return document
+
+
+def against_document(found: LearnedAgainst) -> Document:
+    """What a learned policy gets from the one that it was learned against, and what is possible."""
+    return {
+        "policy": found.against,
+        "gets": found.gets.value,
+        "gets_bound": number_or_none(found.gets.bound),
+        "best_response": found.best.value,
+        "best_response_bound": number_or_none(found.best.bound),
+    }
 
 
 def _figures(assessed: Assessment) -> Document:

@@ -68,12 +68,13 @@ def _when(condition: Condition) -> str:
         return f"{_either(feature, condition.at_least)} {_beyond(condition)} {bound}"
     if first > 1 and isinstance(bound, int) and bound % first == 0:
         rest = Form(tuple((-number, other) for number, other in form.terms[1:]))
-        whole = f"{bound // first} plus " if bound else ""
-        if bound and all(number < 0 for number, _ in rest.terms):  # 93 less half of banked
-            whole = f"{bound // first} less "
-            rest = Form(tuple((-number, other) for number, other in rest.terms))
-        share = f"{whole}{_share(first)} of {_sum(rest, grouped=True)}"
-        return f"{_name(feature)} {_beyond(condition)} {share}"
+        less = all(number < 0 for number, _ in rest.terms)  # 93 less half of banked
+        if not less or bound:
+            whole = f"{bound // first} {'less' if less else 'plus'} " if bound else ""
+            if less:
+                rest = Form(tuple((-number, other) for number, other in rest.terms))
+            share = f"{whole}{_share(first)} of {_sum(rest, grouped=True)}"
+            return f"{_name(feature)} {_beyond(condition)} {share}"
     plus = Form(tuple(term for term in form.terms if term[0] > 0))
     minus = Form(tuple((-number, other) for number, other in form.terms if number < 0))
     if not minus.terms or bound not in (0,):

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.design.balance import Balance
+from rollwise.analysis.design.balance import QUANTILES, Balance
 from rollwise.analysis.design.skill import Skill
 from rollwise.answer.references import Policies
 from rollwise.errors import EndlessPlay, UsageError
@@ -32,7 +32,6 @@ LEAST_GAMES, MOST_GAMES = 100, 1_000_000
 MOST_MOVES = 1 << 20  # a game longer than this is taken for one that never ends
 FAR = 5.0  # standard errors that chance comes to once in 1.7 million times
 CERTAIN = 1e-8  # p * (1 - p) of what counts as certain: the tails of lengths aren't followed
-QUANTILES = (0.05, 0.5, 0.95)
 
 
 class Sample(NamedTuple):
@@ -210,7 +209,7 @@ class _Sampled:
             yield _Figure("turns", *found.turns, _mean(story.turn))
         yield _Figure("moves", *found.moves, _mean(story.moves))
         lasts, seen = found.lengths, story.turn if self.graph.players == 2 else story.rolls
-        for most in sorted({lasts.quantile(q) for q in QUANTILES}):
+        for most in sorted({lasts.quantile(q / 100) for q in QUANTILES}):
             name = f"at most {most} {lasts.unit if most > 1 else lasts.unit[:-1]}"
             yield _share(name, float(lasts.chance[: most + 1].sum()), lasts.tail, seen <= most)
         chosen = found.decisions
@@ -226,7 +225,7 @@ class _Sampled:
         turn = story.decided_in()
         decided = drama.decided
         yield _Figure("decided in turn", decided.mean, 0.0, _mean(turn[won]))
-        for most in sorted({decided.quantile(q) for q in QUANTILES}):
+        for most in sorted({decided.quantile(q / 100) for q in QUANTILES}):
             share = float(decided.turn[: most + 1].sum() / decided.turn.sum())
             yield _share(f"decided by turn {most}", share, 0.0, turn[won] <= most)
         yield _share("comebacks", *drama.comebacks, story.is_comeback())

@@ -30,14 +30,17 @@ from rollwise.cli.forms import (
     TiesOption,
     as_played,
 )
+from rollwise.cli.policy_files import check_policy_file, write_policy
 from rollwise.cli.progress import Progress
-from rollwise.documents.learned import learned_document, wrong_positions
+from rollwise.documents.learned import against_document, learned_document, wrong_positions
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import check_place
 from rollwise.numbers.printed import certified, estimated
 
 if TYPE_CHECKING:
     from rollwise.analysis.learning import Assessment
+    from rollwise.analysis.learning_against import LearnedAgainst
+    from rollwise.answer.references import Policies
     from rollwise.graph import StateGraph
     from rollwise.learn import Learned, Learner
 
@@ -64,9 +67,20 @@ CheckpointsOption = Annotated[
     int | None,
     typer.Option(metavar="K", help="Compare K times along the way, at doubling numbers."),
 ]
+AgainstOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="P",
+        help="Learn to beat a policy, moving first in one game of two, instead of by self-play.",
+    ),
+]
 SaveOption = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Keep all that was learned, also after Ctrl-C (.npz)."),
+    typer.Option(
+        metavar="FILE",
+        help="Keep all that was learned, also after Ctrl-C (.npz); with --against the policy "
+        "(.csv, .parquet).",
+    ),
 ]
 ResumeOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Go on from what --save kept.")
@@ -90,6 +104,7 @@ def learn(
     workers: WorkersOption = None,
     compare: CompareOption = False,
     checkpoints: CheckpointsOption = None,
+    against: AgainstOption = None,
     save: SaveOption = None,
     resume: ResumeOption = None,
     chase: ChaseOption = False,
@@ -112,24 +127,26 @@ def learn(
         because = "doesn't go with --csv, which has a line for each action"
         refuse(because, compare=compare, checkpoints=checkpoints)
     games = _check_numbers(games, checkpoints)
+    if against is not None:
+        because = "is for self-play, which --against isn't"
+        refuse(because, compare=compare, checkpoints=checkpoints, resume=resume)
+        check_policy_file(save)
     check_place(save)
     chosen = as_played(
         read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
     )
     with Progress() as progress:
         from rollwise.analysis.learning import Reference, play_and_assess
+        from rollwise.analysis.learning_against import learn_against
         from rollwise.answer import kept
 
         policies = kept.policies(chosen, max_states=max_states, progress=progress)
-        learner = _learner(
-            policies.graph,
-            games,
-            resume,
-            explore=explore,
-            seed=seed,
-            method=method,
-            workers=workers,
-        )
+        settings = {"explore": explore, "seed": seed, "method": method, "workers": workers}
+        if against is not None:
+            beside = learn_against(policies, against, games, settings, progress)
+            _tell_against(policies, beside, save, csv=csv, json=json)
+            return
+        learner = _learner(policies.graph, games, resume, **settings)
         reference = None
         comparisons: list[Assessment] = []
         if compare or checkpoints is not None:
@@ -158,6 +175,31 @@ def learn(
         _print(learned, final, comparisons if checkpoints is not None else [])
         if save is not None:
             typer.echo(f"Saved to {save}.")
+
+
+def _tell_against(
+    policies: Policies, found: LearnedAgainst, save: Path | None, *, csv: bool, json: bool
+) -> None:
+    """What was learned against a policy, and what it gets from it."""
+    learned, graph = found.learned, policies.graph
+    if save is not None:
+        write_policy(policies, learned.policy, save)
+    if csv:
+        streams.write(learned.table().write_csv())
+        return
+    document = learned_document(learned) | {"against": against_document(found)}
+    if json:
+        print_json(document)
+        return
+    _print(learned, None, [])
+    unit = "payoff" if graph.is_score else "win probability"
+    gets, best = (certified(*figure) for figure in (found.gets, found.best))
+    typer.echo(
+        f"\nAgainst {found.against}, on average over the seats: {unit} {gets.number} (certified ± "
+        f"{gets.bound}); a best response has {best.number} (± {best.bound})"
+    )
+    if save is not None:
+        typer.echo(f"Saved to {save}.")
 
 
 def _check_numbers(games: int | None, checkpoints: int | None) -> int:
