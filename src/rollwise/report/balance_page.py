@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 from pathlib import Path
 
+import numpy as np
+
 from rollwise.analysis.design.balance import Balance
 from rollwise.analysis.design.played import Played
 from rollwise.machine.html_pages import HtmlPage
@@ -16,11 +18,10 @@ from rollwise.report.cheat_sheet import SHEET_STYLE, check_sheet, write_page
 from rollwise.report.html_parts import scrolled
 
 PAGE_STYLE = """
-td.figure { width: auto; text-align: left; }
-th { text-align: right; }
 th:first-child, td:first-child { text-align: left; white-space: nowrap; }
 table.figures td { text-align: left; }
 .scroll { overflow-x: auto; }
+.scroll th:last-child, .scroll td:last-child { text-align: right; }
 @media (max-width: 500px) { table.figures td { display: block; border: 0; white-space: normal; }
   table.figures td:first-child { font-weight: 700; border-top: 1px solid #8884; } }
 """
@@ -79,7 +80,9 @@ def balance_page(found: Balance, played: Played | None, sure: float) -> HtmlPage
 def _parts(found: Balance, sure: float) -> list[tuple[str, list[words.Line], str]]:
     """The headings, with their figures and pictures."""
     graph = found.solution.graph
-    how_long = embed(draw_lengths(found.solution, found.lengths, "the best play"), "lengths")
+    how_long = ""
+    if np.count_nonzero(found.lengths.chance) > 1:
+        how_long = embed(draw_lengths(found.solution, found.lengths, "the best play"), "lengths")
     decided = ""
     if found.drama is not None and found.drama.decided.turn.sum() > 0:
         decided = embed(draw_decided(graph, found.drama.decided.turn, sure), "decided")

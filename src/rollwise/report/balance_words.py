@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from rollwise.analysis.design.balance import QUANTILES, Balance, Decided
+from rollwise.analysis.design.options import most_taken
 from rollwise.analysis.design.played import Played
 from rollwise.analysis.lengths import Lengths
 from rollwise.numbers.printed import estimated, rounded_up
 
-MOST_NAMED = 12  # actions that are listed
+MOST_NAMED = 12  # actions that are named in a line
 CERTAIN = 1 - 1e-8  # the share of games that is all of them
 
 
@@ -202,7 +203,7 @@ def rule_lines(found: Balance) -> list[Line]:
 
 def options_table(found: Balance) -> Listed | None:
     """What each action is good for, those that are taken most often first."""
-    options = sorted(found.decisions.options, key=lambda option: -option.in_a_game)
+    options = found.decisions.options
     if not options:
         return None
     rows = [
@@ -213,9 +214,9 @@ def options_table(found: Balance) -> Listed | None:
             f"{option.only_best / option.offered:.1%}",
             f"{option.in_a_game:z.4f}",
         )
-        for option in options[:MOST_NAMED]
+        for option in most_taken(options)
     ]
-    more = len(options) - MOST_NAMED
+    more = len(options) - len(rows)
     notes = [f"and {more:,} more actions, which are taken less often"] if more > 0 else []
     heads = ("action", "positions that offer it", "best", "better than all", "taken in a game")
     return Listed(heads, rows, notes)

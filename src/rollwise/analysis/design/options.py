@@ -11,12 +11,15 @@ from rollwise.answer.solution import Solution
 from rollwise.graph.choices import has_choice
 from rollwise.graph.naming import KEEP
 
+MOST_LISTED = 12
+
 
 class Option(NamedTuple):
     """An action, by its number, in the positions where there is a choice.
 
     Attributes
     ----------
+    number : int
     name : str
     offered : int
         In how many of these positions it may be taken.
@@ -29,6 +32,7 @@ class Option(NamedTuple):
         better.
     """
 
+    number: int
     name: str
     offered: int
     best: int
@@ -61,6 +65,7 @@ def options_of(solution: Solution, visits: NDArray[np.float64]) -> tuple[Option,
         better = _dominating(solution, place, which, k)
         found.append(
             Option(
+                int(labels[k]),
                 name,
                 int(mine.sum()),
                 int(best[mine].sum()),
@@ -92,6 +97,11 @@ def _dominating(
         return None
     in_all = np.bincount(which[beside], weights=gain, minlength=n)
     return int(candidates[np.argmax(in_all[candidates])])
+
+
+def most_taken(options: tuple[Option, ...]) -> list[Option]:
+    """The actions that are listed: those that are taken most often, at most `MOST_LISTED`."""
+    return sorted(options, key=lambda option: -option.in_a_game)[:MOST_LISTED]
 
 
 def never_best(options: tuple[Option, ...]) -> tuple[str, ...]:

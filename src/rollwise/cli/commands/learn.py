@@ -121,17 +121,9 @@ def learn(
     The counts decide how likely each action is in the next game: at first all
     nearly alike, then more and more the best one. What is learned is an estimate.
     """
-    if csv and json:
-        raise UsageError("--csv and --json can't both be had")
-    if csv:
-        because = "doesn't go with --csv, which has a line for each action"
-        refuse(because, compare=compare, checkpoints=checkpoints)
     games = _check_numbers(games, checkpoints)
-    if against is not None:
-        because = "is for self-play, which --against isn't"
-        refuse(because, compare=compare, checkpoints=checkpoints, resume=resume)
-        check_policy_file(save)
-    check_place(save)
+    held = {"compare": compare, "checkpoints": checkpoints}
+    _check_together(against, save, resume, csv=csv, json=json, **held)
     chosen = as_played(
         read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
     )
@@ -200,6 +192,26 @@ def _tell_against(
     )
     if save is not None:
         typer.echo(f"Saved to {save}.")
+
+
+def _check_together(
+    against: str | None,
+    save: Path | None,
+    resume: Path | None,
+    *,
+    csv: bool,
+    json: bool,
+    **held: Any,
+) -> None:
+    """Refuse options that say nothing together, and a file that can't be written."""
+    if csv and json:
+        raise UsageError("--csv and --json can't both be had")
+    if csv:
+        refuse("doesn't go with --csv, which has a line for each action", **held)
+    if against is not None:
+        refuse("is for self-play, which --against isn't", **held, resume=resume)
+        check_policy_file(save)
+    check_place(save)
 
 
 def _check_numbers(games: int | None, checkpoints: int | None) -> int:
