@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 from rollwise.derive.seats import take_seats
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy
+
+Number = TypeVar("Number", np.int64, np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +50,7 @@ class Against:
         own = np.flatnonzero(seats.key[seats.graph.action_state] < seats.n_before)
         return cls(graph, _first_move_drawn(seats.graph), own + 1, seats.action[own].astype(int))
 
-    def as_before(self, numbers: NDArray[np.generic], elsewhere: float) -> NDArray[np.generic]:
+    def as_before(self, numbers: NDArray[Number], elsewhere: float) -> NDArray[Number]:
         """A number of each action of `graph`, by the actions of `source`.
 
         Parameters

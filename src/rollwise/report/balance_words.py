@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from rollwise.analysis.design.balance import QUANTILES, Balance, Decided
@@ -25,7 +26,7 @@ class Listed(NamedTuple):
     """A table: its heads, its rows, and what is said below it."""
 
     heads: tuple[str, ...]
-    rows: list[tuple[str, ...]]
+    rows: Sequence[tuple[str, ...]]
     notes: list[str]
 
 
@@ -99,15 +100,17 @@ def _spread(lasts: Lengths) -> str:
     if lasts.chance[middle : middle + 1].sum() >= CERTAIN:
         return f"always {middle} {unit}"
     if low == high:
-        return f"{middle} {unit} in nine games in ten, or more of them"
-    return f"{middle} {unit} in the middle; {low} to {high} in nine games in ten"
+        return f"{middle} {unit} in at least nine games in ten"
+    return f"{middle} {unit} in the middle; {low} to {high} in at least nine games in ten"
 
 
 def _moments(decided: Decided) -> str:
     low, middle, high = (decided.quantile(q / 100) for q in QUANTILES)
     if low == high:
-        return f"turn {middle} in nine games in ten, or more of them"
-    return f"turn {middle} in the middle; between turns {low} and {high} in nine games in ten"
+        return f"turn {middle} in at least nine games in ten"
+    return (
+        f"turn {middle} in the middle; between turns {low} and {high} in at least nine games in ten"
+    )
 
 
 def drama_lines(found: Balance, sure: float) -> list[Line]:
