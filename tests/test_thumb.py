@@ -587,7 +587,15 @@ def test_the_command(tmp_path):
 
 @pytest.mark.parametrize(
     "wrong",
-    ["--seconds 0", "--numbers 0", "--seed -1", "--save x.csv", "--within -1", "--evaluations 0"],
+    [
+        "--seconds 0",
+        "--numbers 0",
+        "--seed -1",
+        "--save x.csv",
+        "--within -1",
+        "--within 3",
+        "--evaluations 0",
+    ],
 )
 def test_wrong_options(wrong):
     refusal("thumb", "pig", "target=15", *wrong.split())

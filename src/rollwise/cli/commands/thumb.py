@@ -64,7 +64,11 @@ def thumb(
     ] = NUMBERS,
     within: Annotated[
         float | None,
-        typer.Option(metavar="LOSS", help="Look for no more integers than this loss takes."),
+        typer.Option(
+            metavar="LOSS",
+            help="Look for no more integers than this loss takes: win probability (0.01 is a "
+            "percentage point), or points.",
+        ),
     ] = None,
     seconds: Annotated[
         float | None, typer.Option(metavar="T", help=f"How long to look; {SECONDS:g}.")
