@@ -142,8 +142,8 @@ def find_rules(
     policies = Policies.of(game)
     if within is not None and within >= 1 and not policies.graph.is_score:
         raise UsageError(
-            f"within is {within:g}; in {policies.graph.game} a loss is a win probability: 0.01 is a "
-            "percentage point"
+            f"within is {within:g}; in {policies.graph.game} a loss is a win probability: 0.01 is "
+            "a percentage point"
         )
     if progress is not None:
         progress("solving", 0, None)
