@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
+from typing import ClassVar, NamedTuple
 
 import balance as tables
 import numpy as np
@@ -20,16 +22,18 @@ from stalling_games import Trap
 from throwing import Runners
 
 import rollwise
+from rollwise import AGAIN, END, WIN, Game
 from rollwise.analysis.design.balance import MATTERS, SURE, balance
 from rollwise.analysis.design.played import play_beside
 from rollwise.analysis.design.skill import greedy
 from rollwise.answer.references import Policies
 from rollwise.derive.contest import Duel
 from rollwise.errors import EndlessPlay, UsageError
-from rollwise.games.pig import Pig
+from rollwise.games.pig import Pig, Piglet
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.threes import Threes
 from rollwise.graph.choices import chances, is_throw
+from rollwise.report.balance_words import lines_of
 from rollwise.simulate.lengths import Certified
 
 GAMES = 2000
@@ -303,6 +307,126 @@ def test_the_command():
     assert document["game"] == "contest-threes"
     assert document["rules"] is None
     assert document["draws"]["value"] > 0.05
+
+
+@pytest.mark.parametrize("name", [*PLAYED, *ALONE])
+def test_what_each_action_is_good_for(name):
+    figures = found(name)
+    solution = figures.solution
+    labels = np.unique(solution.graph.action_label).tolist()
+    best, offered, alone, beside = {}, {}, {}, {}
+    for state in solution.graph.view:
+        if not state.is_choice:
+            continue
+        regret = {action.label: solution.regret[action] for action in state.actions}
+        for one, lost in regret.items():
+            least = min(other for label, other in regret.items() if label != one)
+            offered[one] = offered.get(one, 0) + 1
+            best[one] = best.get(one, 0) + (lost < 1e-9)
+            alone[one] = alone.get(one, 0) + (least > 1e-9)
+            for other in labels:
+                gain = lost - regret[other] if other in regret else None
+                beside.setdefault((one, other), []).append(gain)
+    options = figures.decisions.options
+    assert [o.number for o in options] == sorted(offered)
+    assert {o.number: o.offered for o in options} == offered
+    assert {o.number: o.best for o in options} == best
+    assert {o.number: o.only_best for o in options} == alone
+    assert sum(o.in_a_game for o in options) == pytest.approx(
+        figures.decisions.in_a_game.value, abs=1e-6
+    )
+    for o in options:
+        needless = any(
+            one == o.number != other
+            and len(gains) == o.offered
+            and None not in gains
+            and min(gains) > -1e-9
+            and max(gains) > 1e-9
+            for (one, other), gains in beside.items()
+        )
+        assert (o.dominated_by is not None) == needless
+
+
+class Two(NamedTuple):
+    score: int
+    left: int
+
+
+@dataclass(frozen=True)
+class Wheels(Game):
+    """Two wheels, the second of which is better in every spin; the third is a bad bargain."""
+
+    players: ClassVar = 1
+    objective: ClassVar = "maximize"
+    action_names: ClassVar = {0: "small wheel", 1: "large wheel", 2: "nothing"}
+
+    def start(self):
+        return Two(0, 2)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+        if s.left == 1:
+            yield 2
+
+    def reward(self, s, action):
+        return (1, 3, 0)[action]
+
+    def outcomes(self, s, action):
+        for more in (0, 1):
+            then = END if s.left == 1 else AGAIN
+            yield 1, then, Two(s.score + more, s.left - 1)
+
+
+def test_dead_actions_and_dominated_ones_are_named(tmp_path):
+    figures = balance(Wheels(), evaluations=0)
+    options = {option.name: option for option in figures.decisions.options}
+    assert options["small wheel"].dominated_by == "large wheel"
+    assert options["nothing"].dominated_by == "large wheel"
+    assert options["large wheel"].dominated_by is None
+    assert figures.decisions.never_best == ("nothing", "small wheel")
+    assert [options[name].in_a_game for name in options] == [0, 2, 0]
+    said = {line.name: line.text for line in lines_of(figures, SURE)}
+    assert said["dominated"] == "small wheel (by large wheel), nothing (by large wheel)"
+    assert said["never taken"] == "small wheel, nothing"
+    assert said["length"] == "always 2 rolls"
+
+
+def test_a_game_that_the_dice_do_not_decide():
+    said = {line.name: line.text for line in lines_of(balance(Sure(), evaluations=0), SURE)}
+    assert said["first player"] == "wins 100.0000 %"
+    assert said["luck"] == "none: the dice decide nothing"
+    assert said["length"] == "always 1 turn"
+
+
+@dataclass(frozen=True)
+class Sure(Game):
+    """Whoever begins wins, whatever they do."""
+
+    def start(self):
+        return Two(0, 1)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        yield 1, WIN, s
+        yield 2, WIN, s
+
+
+def test_a_page_for_people(tmp_path):
+    place = tmp_path / "page.html"
+    words = ("balance", "piglet", "target=4", "--evaluations", "10", "--simulate", "200")
+    assert f"Written to {place}." in output(*words, "--out", str(place))
+    page = place.read_text()
+    for heading in ("Who has the edge", "How it is fought out", "What each action is good for"):
+        assert f"<h2>{heading}</h2>" in page
+    assert page.count('role="figure"') == 2
+    figures = balance(Piglet(target=4), evaluations=10)
+    for _, text in lines_of(figures, SURE):
+        assert html.escape(text) in page
+    assert "must end in .html or .pdf" in refusal("balance", "piglet", "--out", "page.txt")
 
 
 def test_the_table_of_the_docs():

@@ -11,7 +11,14 @@ import threading
 import numpy as np
 import pytest
 from cli_runner import output, refusal, run
+from stakes import Gammons
+from throwing import Runners
 
+from rollwise.answer.certified import solve_and_certify
+from rollwise.answer.evaluation import best_response
+from rollwise.answer.references import Policies
+from rollwise.derive.opponent import Against
+from rollwise.games.pig import Pig
 from rollwise.learn import Learner
 
 SMALL = ("dice-blackjack", "sides=3", "low=6", "high=7")
@@ -52,6 +59,40 @@ def test_learn_other_games():
     assert "loss of the learned policy" in text
     text = output("learn", "craps", "--games", "200", "--seed", "1", "--method", "q-learning")
     assert "by q-learning" in text
+
+
+@pytest.mark.parametrize("name", ["throws", "stakes", "pig"])
+def test_to_one_player_a_game_against_a_policy_is_what_a_best_response_gets(name):
+    """Before the first move is drawn: the mean of what it gets moving first and second."""
+    game = {"throws": Runners(), "stakes": Gammons(), "pig": Pig(target=8)}[name]
+    policies = Policies.of(game)
+    policy = policies.find("random")
+    against = Against.of(policies.graph, policy)
+    found = best_response(policies, policy, starts=[0])
+    best = (found.values[0] + found.values_second[0]) / 2
+    values = solve_and_certify(against.graph)[0].values
+    assert values[0] == pytest.approx(best, abs=1e-9)
+    labels, before = against.graph.action_label, policies.graph.action_label
+    assert (labels[against.mine] == before[against.action]).all()
+    assert len(set(against.action.tolist())) == len(against.action)
+
+
+def test_learning_to_beat_a_policy(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ("learn", *SMALL, "--games", "4000", "--seed", "1", "--against", "one-die")
+    document = json.loads(output(*words, "--save", "mine.csv", "--json"))
+    beside = document["against"]
+    assert beside["policy"] == "one-die"
+    assert 0.5 < beside["gets"] <= beside["best_response"] + 1e-12
+    worth = ("--policy", "mine.csv", "--against", "one-die", "--json")
+    again = json.loads(output("evaluate", *SMALL, *worth))
+    seats = (again["win_probability"], again["win_probability_second"])
+    assert sum(seats) / 2 == pytest.approx(beside["gets"], abs=1e-12)
+    assert "a best response has" in output(*words)
+    assert refusal(*words, "--compare").strip().endswith("which --against isn't")
+    assert "must end in .csv or .parquet" in refusal(*words, "--save", "mine.npz")
+    alone = ("learn", "threes", "dice=2", "--games", "9", "--against", "random")
+    assert "nobody to learn against" in refusal(*alone)
 
 
 def test_a_run_that_goes_on_ends_as_an_unbroken_one(tmp_path):

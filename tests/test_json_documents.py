@@ -81,6 +81,7 @@ COMMANDS = [
     "length threes dice=2",
     "judge threes one.csv dice=2",
     "learn pig target=6 --games 50 --seed 3",
+    "learn pig target=6 --games 50 --seed 3 --against hold-at-20",
     "learn pig target=6 --games 50 --seed 3 --replicates 2",
     "learn super-six sticks=5 --games 2000 --seed 3 --compare --checkpoints 2",
     "many-dice threes --most 20",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,7 +15,9 @@ from cli_runner import output, refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stalling_games import Place, Trap
+from throwing import WAIT, Runners
 
+from rollwise import Game
 from rollwise.analysis.thumb.frontier import certified_rule, find_rules
 from rollwise.analysis.thumb.score import Scorer, Setting
 from rollwise.analysis.thumb.search import Found, Search
@@ -38,8 +42,9 @@ from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
 from rollwise.graph.policies import Policy
 from rollwise.many.equilibrium import equilibrium
-from rollwise.thumb.features import Features
+from rollwise.thumb.features import Features, action_features, state_features
 from rollwise.thumb.language import Condition, Feature, Rule
+from rollwise.thumb.python_source import python_source
 from rollwise.thumb.sentences import sentence_of
 
 GAMES = {
@@ -201,6 +206,10 @@ def test_in_words():
     assert sentence_of(Rule.read(less, graph), graph) == (
         "Roll if rival is at least 93 less half of banked. Otherwise hold."
     )
+    half = {"rule": [{"if": "2*rival + banked >= 0", "do": "roll"}, {"do": "hold"}]}
+    assert sentence_of(Rule.read(half, graph), graph) == (
+        "Roll if 2 × rival + banked is at least 0. Otherwise hold."
+    )
     free = {"rule": [{"if": "banked + turn - rival >= 0", "do": "hold"}, {"do": "roll"}]}
     assert sentence_of(Rule.read(free, graph), graph) == (
         "Hold if banked + turn is at least rival. Otherwise roll."
@@ -244,6 +253,91 @@ def test_features_of_a_rule_sheet_that_are_no_numbers():
 
     with pytest.raises(PolicyError, match="whole number by the name"):
         find_rules(Odd(pieces=2), 1, evaluations=10)
+
+
+class WithoutThrow(Runners):
+    """Two runners, and what people look at, whatever was thrown."""
+
+    def features(self, s):
+        return {"ahead": sum(s.mine) - sum(s.theirs)}
+
+    def action_features(self, s, throw, action):
+        return {"where": 0 if action == WAIT else s.mine[action]}
+
+
+def test_features_of_a_game_with_throws_may_leave_the_throw_out():
+    game = WithoutThrow()
+    graph = build(game)
+    document = {"rule": [{"if": "ahead >= 1", "do": "front"}, {"do": "back"}]}
+    rule = Rule.read(document, graph, game)
+    assert rule.clauses[0].condition.text == "ahead >= 1"
+    ahead = state_features(graph, game)["ahead"]
+    for state in graph.view:
+        if state.is_choice:
+            mine, theirs = state.fields[:2], state.fields[2:4]
+            assert ahead[state.index] == sum(mine) - sum(theirs)
+    assert 'self.features(s)["ahead"] >= 1' in python_source(rule, graph, game, "Ahead.")
+
+
+@pytest.mark.parametrize("name", ["throw", "max"])
+def test_features_have_names_of_their_own(name):
+    class Odd(Runners):
+        def features(self, s):
+            return {name: 1}
+
+    class Named(Runners):
+        def action_features(self, s, throw, action):
+            return {"again": 1}
+
+    with pytest.raises(PolicyError, match=f"features gives '{name}', which is"):
+        state_features(build(Odd()), Odd())
+    with pytest.raises(PolicyError, match="action_features gives 'again', which is there already"):
+        action_features(build(Named()), Named())
+
+
+class Once(NamedTuple):
+    over: int
+
+
+@dataclass(frozen=True)
+class Fields(Game):
+    """Two fields are thrown, each so long and so wide: take the larger one."""
+
+    players: ClassVar = 1
+    objective: ClassVar = "maximize"
+
+    def start(self):
+        return Once(0)
+
+    def throws(self, s):
+        for a, b, c, d in product((1, 2, 3), repeat=4):
+            yield 1, (a, b, c, d)
+
+    def actions(self, s, throw):
+        yield 0
+        yield 1
+
+    def reward(self, s, throw, action):
+        return throw[2 * action] * throw[2 * action + 1]
+
+    def outcomes(self, s, throw, action):
+        yield 1, END, s
+
+
+class Measured(Fields):
+    def action_features(self, s, throw, action):
+        return {"size": throw[2 * action] * throw[2 * action + 1]}
+
+
+def test_features_of_two_actions_are_looked_at_where_the_rule_sheet_offers_them():
+    """The number of a field isn't what it is worth."""
+    found = find_rules(Measured(), 1, evaluations=30).rules[-1]
+    assert found.text in (
+        "Always take the action with the most size.",
+        "Always take the action with the most points.",
+    )
+    assert found.loss == pytest.approx(0, abs=1e-9)
+    assert find_rules(Fields(), 1, evaluations=30).rules[-1].loss > 0.01
 
 
 def test_features_of_states_that_a_rule_sheet_offers():
@@ -558,7 +652,15 @@ def test_the_command(tmp_path):
 
 @pytest.mark.parametrize(
     "wrong",
-    ["--seconds 0", "--numbers 0", "--seed -1", "--save x.csv", "--within -1", "--evaluations 0"],
+    [
+        "--seconds 0",
+        "--numbers 0",
+        "--seed -1",
+        "--save x.csv",
+        "--within -1",
+        "--within 3",
+        "--evaluations 0",
+    ],
 )
 def test_wrong_options(wrong):
     refusal("thumb", "pig", "target=15", *wrong.split())

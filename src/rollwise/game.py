@@ -602,7 +602,8 @@ class Game:
     def features(self, s: Any, *throw: Any) -> Mapping[str, int]:
         """Whole numbers by name that rules of thumb may look at, besides the fields.
 
-        Asked where there is a choice. By default none.
+        Asked where there is a choice; in a game with throws with the throw, or without it, as the
+        rule sheet has it. By default none.
         """
         return {}
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from rollwise.graph import StateGraph
     from rollwise.simulate.lengths import Certified
 
-QUANTILES = (5, 50, 95)  # percent of the games, of a distribution of turns
-
 
 def tuning_document(game: str, fixed: Mapping[str, str], found: Tuning) -> Document:
     """The games that were tried, and the one that is nearest to the aim."""
@@ -61,7 +59,7 @@ def difference_document(found: Difference, limit: int | None = None) -> Document
         "changed": [
             {
                 "state": state_fields(graph, int(state)),
-                "old_action": graph.vocabulary.text(int(graph.action_label[before])),
+                "old_action": found.old.graph.vocabulary.text(int(graph.action_label[before])),
                 "new_action": graph.vocabulary.text(int(graph.action_label[after])),
                 "cost": float(cost),
             }
@@ -86,6 +84,8 @@ def _answer(solution: Solution) -> Document:
 
 def balance_document(found: Balance, played: Played | None = None) -> Document:
     """The figures of a game; each with its proved error bound, or none where it has none."""
+    from rollwise.analysis.design.balance import QUANTILES
+
     solution, chosen, drama = found.solution, found.decisions, found.drama
     graph = solution.graph
     lasts, decided = found.lengths, None if drama is None else drama.decided
@@ -112,6 +112,7 @@ def balance_document(found: Balance, played: Played | None = None) -> Document:
             "that_matter_in_a_game": certified_document(chosen.matter_in_a_game),
             "threshold": chosen.threshold,
             "never_best": list(chosen.never_best),
+            "options": [option._asdict() for option in chosen.options],
         },
         "draws": None if drama is None else certified_document(drama.draws),
         "lead_changes": None if drama is None else certified_document(drama.lead_changes),

@@ -11,6 +11,7 @@ from rollwise.numbers.printed import CHANCE_ROUNDING
 
 if TYPE_CHECKING:
     from rollwise.analysis.learning import Assessment
+    from rollwise.analysis.learning_against import LearnedAgainst
     from rollwise.analysis.replicates import Point, Replicates
     from rollwise.answer.solution import Solution
     from rollwise.learn import Learned
@@ -99,6 +100,17 @@ def start_worth(solution: Solution) -> tuple[float, float]:
 def _point(point: Point) -> Document:
     figures = {name: number_or_none(x) for name, x in point.figures.items()}
     return {"games": point.games, **figures, "error_bound": number_or_none(point.bound)}
+
+
+def against_document(found: LearnedAgainst) -> Document:
+    """What a learned policy gets from the one that it was learned against, and what is possible."""
+    return {
+        "policy": found.against,
+        "gets": found.gets.value,
+        "gets_bound": number_or_none(found.gets.bound),
+        "best_response": found.best.value,
+        "best_response_bound": number_or_none(found.best.bound),
+    }
 
 
 def _figures(assessed: Assessment) -> Document:

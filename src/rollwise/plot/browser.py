@@ -70,7 +70,8 @@ def find_browser() -> str:
         if found is not None:
             return found
     raise UsageError(
-        ".png and .svg are made by a browser, and none is installed: install Chromium or Chrome "
+        ".png, .svg and .pdf are made by a browser, and none is installed: install Chromium or "
+        "Chrome "
         "(or say where one is in ROLLWISE_BROWSER), or write .html, which needs none"
     )
 

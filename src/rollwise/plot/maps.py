@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from rollwise.answer.solution import Solution
 from rollwise.plot.fields import Panel, View, places
 from rollwise.plot.notebook import Picture
-from rollwise.plot.style import NARROW, SWITCH, WIDE, Sheet, axis, step, step_scale
+from rollwise.plot.style import LINE, NARROW, SWITCH, WIDE, Sheet, axis, step, step_scale
 from rollwise.plot.words import field_text
 
 Floats = NDArray[np.float64]
 GAP_ABOVE, GAP_BESIDE = 54, 26
+MOST_LINES = 3  # of the title of a panel
 MOST_NAMED = 24  # classes in a legend
 
 
@@ -87,8 +88,7 @@ def draw_maps(
     every = np.concatenate([panel.states for panel in view.panels])
     xs = places(table[every, x_field])
     ys = places(table[every, y_field])
-    count = len(view.panels)
-    grids = (_Grid.wide(count, len(xs), len(ys)), _Grid.narrow(count, len(xs), len(ys)))
+    grids = _grids(view.panels, len(xs), len(ys))
     labels_fit, labels_fit_narrow = _labels_fit(grids, len(xs), len(ys), label, every)
 
     figure = Picture()
@@ -126,7 +126,7 @@ def draw_maps(
         bar=scale.title if isinstance(scale, Amounts) else None,
         x_title=names[x_field],
         y_title=names[y_field],
-        panel_titles=bool(view.panels[0].title),
+        title_lines=(grids[0].title_lines, grids[1].title_lines),
         wide_notes=[] if labels_fit_narrow else about_labels,
         seen=_seen(view, names, scale),
     )
@@ -139,6 +139,12 @@ def draw_maps(
     finished = sheet.finish(*layouts)
     finished.layout.meta["narrow_labels"] = labels_fit_narrow
     return finished
+
+
+def _grids(panels: list[Panel], nx: int, ny: int) -> tuple[_Grid, _Grid]:
+    """How panels lie on a wide screen, and on a narrow one."""
+    wide, narrow = (grid(len(panels), nx, ny) for grid in (_Grid.wide, _Grid.narrow))
+    return wide.titled(panels), narrow.titled(panels)
 
 
 def _texts(solution: Solution, name: str, ticks: list[Any]) -> dict[Any, str]:
@@ -247,6 +253,7 @@ class _Grid:
     width: int
     least_width: int  # on the narrowest screen for which the layout is
     most_ticks: int
+    title_lines: int = 0
 
     @classmethod
     def wide(cls, count: int, nx: int, ny: int) -> _Grid:
@@ -268,21 +275,53 @@ class _Grid:
 
     @property
     def height(self) -> int:
-        return self.rows * self.panel_height + (self.rows - 1) * GAP_ABOVE
+        return self.rows * self.panel_height + (self.rows - 1) * self.gap_above
+
+    @property
+    def gap_above(self) -> int:
+        return GAP_ABOVE + LINE * max(self.title_lines - 1, 0)
 
     @property
     def panel_width(self) -> float:
         return (self.width - (self.columns - 1) * GAP_BESIDE) / self.columns
 
+    @property
+    def least_panel_width(self) -> float:
+        return (self.least_width - (self.columns - 1) * GAP_BESIDE) / self.columns
+
+    def titled(self, panels: list[Panel]) -> _Grid:
+        """With room for the titles of some panels."""
+        lines = [len(self._lines(panel.title)) for panel in panels if panel.title]
+        return replace(self, title_lines=max(lines, default=0))
+
+    @property
+    def _title_size(self) -> int:
+        return 12 if self.width > NARROW else 11
+
+    def _lines(self, title: str) -> list[str]:
+        """A title in lines that fit above a panel, broken between its fields."""
+        most = int(self.least_panel_width / (self._title_size * 0.56))
+        lines = [""]
+        for part in title.split(", "):
+            longer = f"{lines[-1]}, {part}" if lines[-1] else part
+            if len(longer) <= most or not lines[-1]:
+                lines[-1] = longer
+            else:
+                lines[-1] += ","
+                lines.append(part)
+        if len(lines) > MOST_LINES:
+            lines = [*lines[: MOST_LINES - 1], ", ".join(lines[MOST_LINES - 1 :])]
+        return [line if len(line) <= most else line[: most - 1] + "…" for line in lines]
+
     def cell_fits(self, nx: int, ny: int, letters: int) -> bool:
-        across = (self.least_width - (self.columns - 1) * GAP_BESIDE) / self.columns / nx
+        across = self.least_panel_width / nx
         return across >= 6.4 * letters + 3 and self.panel_height / ny >= 15
 
     def corner(self, number: int) -> tuple[float, float]:
         """Left and top of a panel as shares of the plotting area."""
         row, column = divmod(number, self.columns)
         left = column * (self.panel_width + GAP_BESIDE) / self.width
-        top = 1 - row * (self.panel_height + GAP_ABOVE) / self.height
+        top = 1 - row * (self.panel_height + self.gap_above) / self.height
         return left, top
 
     def axes(
@@ -331,26 +370,22 @@ class _Grid:
 
     def titles(self, panels: list[Panel]) -> list[dict[str, Any]]:
         found = []
-        size = 12 if self.width > NARROW else 11
         for number, panel in enumerate(panels):
             if not panel.title:
                 continue
             left, top = self.corner(number)
-            text = panel.title
-            most = int(self.panel_width / (size * 0.56))
-            if len(text) > most:
-                text = text[: most - 1] + "…"
             found.append(
                 {
-                    "text": text,
+                    "text": "<br>".join(self._lines(panel.title)),
                     "x": left,
                     "y": top,
                     "xref": "paper",
                     "yref": "paper",
                     "xanchor": "left",
                     "yanchor": "bottom",
+                    "align": "left",
                     "showarrow": False,
-                    "font": {"size": size},
+                    "font": {"size": self._title_size},
                 }
             )
         return found

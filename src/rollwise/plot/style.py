@@ -47,6 +47,9 @@ def step_scale(colours: list[str]) -> list[tuple[float, str]]:
     return [(at / n, colour) for i, colour in enumerate(colours) for at in (i, i + 1)]
 
 
+LINE = 15  # the height of a line above a panel, in pixels
+
+
 @dataclass
 class Sheet:
     """A figure with its lettering, laid out twice.
@@ -64,8 +67,8 @@ class Sheet:
         Of all panels together.
     seen : str
         What is drawn, in a sentence: with title and notes the alternative text of the figure.
-    panel_titles : bool
-        Whether there is lettering just above the plotting area.
+    title_lines : (wide, narrow)
+        How many lines of lettering there are just above the plotting area.
     """
 
     figure: go.Figure
@@ -77,7 +80,7 @@ class Sheet:
     bar: str | None = None
     x_title: str = ""
     y_title: str = ""
-    panel_titles: bool = False
+    title_lines: tuple[int, int] = (0, 0)
     left: int = 64
     bottom: int = 56
     seen: str = ""
@@ -119,7 +122,8 @@ class Sheet:
         text = f"<b>{'<br>'.join(title)}</b>"
         if notes:
             text += f'<br><span style="font-size:{NOTE_SIZE}px">{"<br>".join(notes)}</span>'
-        above = 20 if self.panel_titles else 4
+        lines = self.title_lines[small]
+        above = LINE * lines + 5 if lines else 4
         key_height = 0.0
         layout: dict[str, Any] = {}
         if self.key:

@@ -72,11 +72,22 @@ def write_sheet(policies: Policies, found: Frontier, path: Path) -> None:
     UsageError, OutputError
         See `check_sheet`.
     """
+    check_sheet(path)
+    write_page(cheat_sheet(policies, found).html, path)
+
+
+def write_page(page: str, path: Path) -> None:
+    """Write a page to a file, .html or .pdf, all at once or not at all.
+
+    Raises
+    ------
+    UsageError, OutputError
+        See `check_sheet`.
+    """
     from rollwise.machine.atomic_files import write_atomically, write_text
     from rollwise.plot.browser import printed
 
     check_sheet(path)
-    page = cheat_sheet(policies, found).html
     if path.suffix == ".pdf":
         content = printed(page)
         write_atomically(path, lambda place: place.write_bytes(content))

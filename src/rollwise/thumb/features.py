@@ -7,9 +7,10 @@ sheet offers by `action_features`. All are whole numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import signature
 from operator import index
 from typing import Any, TypeAlias
 
@@ -28,6 +29,8 @@ from rollwise.graph.naming import NO_THROW
 from rollwise.thumb.pools import filled_features, kept_dice, kept_features
 
 Columns: TypeAlias = dict[str, NDArray[np.int32]]
+OF_ACTIONS = ("number", "points", "again", "wins")
+WORDS = ("max", "min")  # of the language of rules
 MOST = 1 << 20  # in size, of a feature that a rule sheet offers
 
 
@@ -55,6 +58,11 @@ class Features:
         """Of each state: (n_states,) int32 by name."""
         return state_features(self.graph, self.game, self.among)
 
+    @property
+    def of_the_sheet(self) -> bool:
+        """Whether the rule sheet offers features of actions, besides those that all have."""
+        return self.game is not None and type(self.game).action_features is not Game.action_features
+
     @cached_property
     def actions(self) -> Columns:
         """Of each action: (n_actions,) int32 by name."""
@@ -69,7 +77,7 @@ def state_features(
     columns = {name: np.ascontiguousarray(rows[:, k]) for k, name in enumerate(graph.columns)}
     if game is not None and type(game).features is not Game.features:
         own = _asked(graph, game, game.features, graph.n_states, among, of_actions=False)
-        columns |= {name: values for name, values in own.items() if name not in columns}
+        columns |= _apart(graph, "features", own, columns)
     return columns
 
 
@@ -113,8 +121,22 @@ def _own_features(graph: StateGraph, game: Game | None, among: NDArray[np.int64]
         found["wins"] = fold_outcomes(graph, np.logical_or, wins).astype(np.int32)
     if game is not None and type(game).action_features is not Game.action_features:
         own = _asked(graph, game, game.action_features, graph.n_actions, among, of_actions=True)
-        found |= {name: values for name, values in own.items() if name not in found}
+        found |= _apart(graph, "action_features", own, OF_ACTIONS)
     return found
+
+
+def _apart(graph: StateGraph, word: str, own: Columns, names: Collection[str]) -> Columns:
+    """The features of a rule sheet, if none of them has a name that means something else.
+
+    Raises
+    ------
+    PolicyError
+    """
+    for name in own:
+        if name in names or name in WORDS:
+            means = "a word of rules of thumb" if name in WORDS else "there already"
+            raise PolicyError(f"{graph.game}: {word} gives {name!r}, which is {means}: rename it")
+    return own
 
 
 def _pool_features(graph: StateGraph, game: Game) -> Columns:
@@ -172,11 +194,12 @@ def _asked(
 ) -> Columns:
     """What the rule sheet says of the states in which there is a choice, or of their actions."""
     layout, throws = StateLayout.of(game.start()), graph.throw_layout
+    throw_too = of_actions or looks_at_throw(game)
     found = dict[str, NDArray[np.int32]]()
     for state in graph.view if among is None else map(graph.view.__getitem__, among.tolist()):
         if not state.is_choice:
             continue
-        throw = () if throws is None else (throws.throw(state.throw),)
+        throw = () if throws is None or not throw_too else (throws.throw(state.throw),)
         at = (layout.state(state.fields), *throw)
         places = state.action_range if of_actions else [state.index]
         for place, more in zip(places, [(x,) for x in state.labels], strict=False):
@@ -186,6 +209,15 @@ def _asked(
                     found[name] = np.zeros(n, np.int32)
                 found[name][place] = value
     return found
+
+
+def looks_at_throw(game: Game) -> bool:
+    """Whether the `features` of a game with throws are given the throw: they may leave it out."""
+    try:
+        signature(game.features).bind("s", "throw")
+    except TypeError:
+        return False
+    return True
 
 
 def _said(graph: StateGraph, function: Callable[..., Any], at: Any, state: Any) -> dict[str, int]:

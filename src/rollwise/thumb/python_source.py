@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
-from rollwise.thumb.features import state_features
+from rollwise.thumb.features import looks_at_throw, state_features
 from rollwise.thumb.language import Clause, Feature, Form, Preference, Rule
 
 OF_THE_GRAPH = ("again", "wins")  # features of actions that rules have no words for
@@ -66,6 +66,7 @@ class _Writer:
     def __init__(self, rule: Rule, graph: StateGraph, game: Game) -> None:
         self.rule, self.graph = rule, graph
         self.situation = "s, throw" if graph.throw_names else "s"
+        self.of_features = self.situation if looks_at_throw(game) else "s"
         self.columns = state_features(graph, game)
         self.own = set(self.columns) - set(graph.columns)
 
@@ -128,7 +129,7 @@ class _Writer:
     def _of_state(self, name: str) -> str:
         """A field, a number of the throw, or what the rule sheet offers."""
         if name in self.own:
-            return f'self.features({self.situation})["{name}"]'
+            return f'self.features({self.of_features})["{name}"]'
         if name == "throw" and name in self.graph.throw_names:
             return name
         place = re.fullmatch(r"(.+)\.(\d+)", name)

@@ -65,20 +65,26 @@ def _when(condition: Condition) -> str:
     form, bound = condition.form, condition.bound
     first, feature = form.terms[0]
     if len(form.terms) == 1:
-        return f"{_either(feature, condition.at_least)} {_beyond(condition)} {bound}"
+        return f"{_either(feature, condition.at_least)} {_beyond(condition)} {_number(bound)}"
     if first > 1 and isinstance(bound, int) and bound % first == 0:
         rest = Form(tuple((-number, other) for number, other in form.terms[1:]))
-        whole = f"{bound // first} plus " if bound else ""
-        if bound and all(number < 0 for number, _ in rest.terms):  # 93 less half of banked
-            whole = f"{bound // first} less "
-            rest = Form(tuple((-number, other) for number, other in rest.terms))
-        share = f"{whole}{_share(first)} of {_sum(rest, grouped=True)}"
-        return f"{_name(feature)} {_beyond(condition)} {share}"
+        less = all(number < 0 for number, _ in rest.terms)  # 93 less half of banked
+        if not less or bound:
+            whole = f"{_number(bound // first)} {'less' if less else 'plus'} " if bound else ""
+            if less:
+                rest = Form(tuple((-number, other) for number, other in rest.terms))
+            share = f"{whole}{_share(first)} of {_sum(rest, grouped=True)}"
+            return f"{_name(feature)} {_beyond(condition)} {share}"
     plus = Form(tuple(term for term in form.terms if term[0] > 0))
     minus = Form(tuple((-number, other) for number, other in form.terms if number < 0))
     if not minus.terms or bound not in (0,):
-        return f"{_sum(form)} {_beyond(condition)} {bound}"
+        return f"{_sum(form)} {_beyond(condition)} {_number(bound)}"
     return f"{_sum(plus)} {_beyond(condition)} {_sum(minus)}"
+
+
+def _number(bound: int | str) -> str:
+    """A bound with the sign that people write."""
+    return str(bound).replace("-", "−") if isinstance(bound, int) else bound
 
 
 def _share(number: int) -> str:

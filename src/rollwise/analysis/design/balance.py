@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.design.chain import Chain
+from rollwise.analysis.design.options import Option, never_best, options_of
 from rollwise.analysis.design.skill import Skill, greedy, measure_skill
 from rollwise.analysis.lengths import Lengths, lengths
 from rollwise.analysis.thumb.frontier import Frontier, find_rules
@@ -23,13 +24,13 @@ from rollwise.answer.solution import Solution
 from rollwise.derive.copied import copied
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph.choices import fold_actions, has_choice
-from rollwise.graph.naming import KEEP
 from rollwise.graph.policies import Policy
 from rollwise.simulate.lengths import Certified, expected_lengths
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+QUANTILES = (5, 50, 95)  # percent of the games, of a distribution of turns
 SURE = 0.9  # a chance to win with which a game counts as decided
 RULES, NUMBERS = 300, 2  # rules of thumb that are scored, and the most integers in one
 MATTERS = 0.02  # of the luck of a game; one percentage point where it is won or lost
@@ -73,8 +74,8 @@ class Decisions(NamedTuple):
         How many of either a game comes to, on average.
     threshold : float
         In units of value.
-    never_best : tuple of str
-        Actions that are nowhere the best where there is a choice.
+    options : tuple of Option
+        What each action is good for.
     """
 
     positions: int
@@ -82,7 +83,12 @@ class Decisions(NamedTuple):
     in_a_game: Certified
     matter_in_a_game: Certified
     threshold: float
-    never_best: tuple[str, ...]
+    options: tuple[Option, ...]
+
+    @property
+    def never_best(self) -> tuple[str, ...]:
+        """The actions, by name, that are nowhere one of the best."""
+        return never_best(self.options)
 
 
 class Drama(NamedTuple):
@@ -144,8 +150,13 @@ class Balance:
 
     @property
     def edge(self) -> float:
-        """By how many standard deviations of luck the first player is ahead in a game."""
-        return self.value.value / self.luck.value if self.luck.value else 0.0
+        """By how many standard deviations of luck the first player is ahead; 0 without luck."""
+        return self.value.value / self.luck.value if self.has_luck else 0.0
+
+    @property
+    def has_luck(self) -> bool:
+        """Whether the dice decide anything."""
+        return self.luck.value > self.luck.bound
 
 
 def balance(
@@ -188,7 +199,9 @@ def balance(
     turns, moves = expected_lengths(graph, solution.policy)[0]
     luck = chain.luck()
     fought = graph.players == 2 and not graph.is_score
-    chosen = _decisions(solution, chain, MATTERS * luck.value)
+    lasts = lengths(graph, solution.policy)
+    options = options_of(solution, lasts.visits)
+    chosen = _decisions(solution, chain, MATTERS * luck.value, options)
     rules = skill = None
     if chosen.positions:
         if evaluations:
@@ -203,7 +216,7 @@ def balance(
         luck,
         turns,
         moves,
-        lengths(graph, solution.policy),
+        lasts,
         chosen,
         _drama(solution, chain, sure) if fought else None,
         skill,
@@ -211,7 +224,9 @@ def balance(
     )
 
 
-def _decisions(solution: Solution, chain: Chain, threshold: float) -> Decisions:
+def _decisions(
+    solution: Solution, chain: Chain, threshold: float, options: tuple[Option, ...]
+) -> Decisions:
     graph = solution.graph
     choice = has_choice(graph)
     at_random = fold_actions(graph, np.add, solution.regret) / np.diff(graph.action_indptr)
@@ -225,20 +240,8 @@ def _decisions(solution: Solution, chain: Chain, threshold: float) -> Decisions:
         in_a_game,
         that_matter,
         threshold,
-        _never_best(solution),
+        options,
     )
-
-
-def _never_best(solution: Solution) -> tuple[str, ...]:
-    """The actions, by name, that are nowhere the best where there is a choice."""
-    graph = solution.graph
-    looked = has_choice(graph)[graph.action_state]
-    if graph.has_pool:
-        looked = looked & (graph.action_label < KEEP)  # what is kept isn't the rules' affair
-    text = graph.vocabulary.text
-    there = {text(label) for label in np.unique(graph.action_label[looked]).tolist()}
-    best = np.unique(graph.action_label[looked & solution.is_best]).tolist()
-    return tuple(sorted(there - {text(label) for label in best}))
 
 
 def _skill(policies: Policies, rules: Frontier | None) -> Skill | None:

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.design.balance import Balance
+from rollwise.analysis.design.balance import QUANTILES, Balance
+from rollwise.analysis.design.options import most_taken
 from rollwise.analysis.design.skill import Skill
 from rollwise.answer.references import Policies
 from rollwise.errors import EndlessPlay, UsageError
@@ -32,7 +33,6 @@ LEAST_GAMES, MOST_GAMES = 100, 1_000_000
 MOST_MOVES = 1 << 20  # a game longer than this is taken for one that never ends
 FAR = 5.0  # standard errors that chance comes to once in 1.7 million times
 CERTAIN = 1e-8  # p * (1 - p) of what counts as certain: the tails of lengths aren't followed
-QUANTILES = (0.05, 0.5, 0.95)
 
 
 class Sample(NamedTuple):
@@ -210,12 +210,14 @@ class _Sampled:
             yield _Figure("turns", *found.turns, _mean(story.turn))
         yield _Figure("moves", *found.moves, _mean(story.moves))
         lasts, seen = found.lengths, story.turn if self.graph.players == 2 else story.rolls
-        for most in sorted({lasts.quantile(q) for q in QUANTILES}):
+        for most in sorted({lasts.quantile(q / 100) for q in QUANTILES}):
             name = f"at most {most} {lasts.unit if most > 1 else lasts.unit[:-1]}"
             yield _share(name, float(lasts.chance[: most + 1].sum()), lasts.tail, seen <= most)
         chosen = found.decisions
         yield _Figure("decisions", *chosen.in_a_game, _mean(story.choices))
         yield _Figure("decisions that matter", *chosen.matter_in_a_game, _mean(story.that_matter))
+        for option, taken in zip(story.options, story.taken, strict=True):
+            yield _Figure(f"{option.name}, in a game", option.in_a_game, lasts.tail, _mean(taken))
 
     def _drama(self, story: _Story) -> Iterator[_Figure]:
         drama = self.found.drama
@@ -226,7 +228,7 @@ class _Sampled:
         turn = story.decided_in()
         decided = drama.decided
         yield _Figure("decided in turn", decided.mean, 0.0, _mean(turn[won]))
-        for most in sorted({decided.quantile(q) for q in QUANTILES}):
+        for most in sorted({decided.quantile(q / 100) for q in QUANTILES}):
             share = float(decided.turn[: most + 1].sum() / decided.turn.sum())
             yield _share(f"decided by turn {most}", share, 0.0, turn[won] <= most)
         yield _share("comebacks", *drama.comebacks, story.is_comeback())
@@ -354,6 +356,10 @@ class _Story:
         self.got = np.zeros(games)
         self.moves, self.rolls = np.zeros(games), np.zeros(games)
         self.choices, self.that_matter = np.zeros(games), np.zeros(games)
+        options = most_taken(found.decisions.options)
+        self.options = sorted(options)  # by their numbers, where they are looked up
+        self.taken = np.zeros((len(self.options), games))
+        self.label = graph.action_label
         self.turn = np.ones(games, np.int64)
         self.lead, self.lead_changes = np.zeros(games), np.zeros(games)
         self.low, self.high = np.ones(games), np.zeros(games)  # of the first player's chances
@@ -375,8 +381,19 @@ class _Story:
         self.rolls[game] += self.is_roll[step.action]
         self.choices[game] += self.has_choice[step.state]
         self.that_matter[game] += self.matters[step.state]
+        self._take(step)
         self.turn[game] += step.turn_ends
         self._take_lead(game[step.is_over], np.sign(self.got[game[step.is_over]]))
+
+    def _take(self, step: _Step) -> None:
+        """Count the actions that are chosen, of those that are listed."""
+        if not self.options:
+            return
+        numbers = np.array([option.number for option in self.options])
+        label = self.label[step.action]
+        place = np.searchsorted(numbers, label).clip(max=len(numbers) - 1)
+        counted = self.has_choice[step.state] & (numbers[place] == label)
+        self.taken[place[counted], step.game[counted]] += 1
 
     def _take_lead(self, game: Ints, lead: Floats) -> None:
         game, lead = game[lead != 0], lead[lead != 0]

@@ -161,6 +161,11 @@ def find_rules(
     """
     check_limits(numbers, within, seconds, evaluations, searches)
     policies = Policies.of(game)
+    if within is not None and within >= 1 and not policies.graph.is_score:
+        raise UsageError(
+            f"within is {within:g}; in {policies.graph.game} a loss is a win probability: 0.01 is "
+            "a percentage point"
+        )
     if progress is not None:
         progress("solving", 0, None)
     features = features or Features(policies.graph, policies.game)

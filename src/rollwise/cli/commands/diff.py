@@ -153,7 +153,10 @@ def _print(found: Difference, limit: int) -> None:
         strict=False,
     )
     for state, before, after, cost in rows:
-        names = (graph.vocabulary.text(int(graph.action_label[a])) for a in (before, after))
+        names = (
+            of.vocabulary.text(int(graph.action_label[a]))
+            for of, a in ((found.old.graph, before), (graph, after))
+        )
         table.add_row(graph.state_text(int(state)), *names, f"{scale * cost:z.4f}")
     print_table(table)
 

@@ -30,16 +30,19 @@ from rollwise.cli.forms import (
     TiesOption,
     as_played,
 )
+from rollwise.cli.policy_files import check_policy_file, write_policy
 from rollwise.cli.pools import ClusterOption, check_workers, processes_or
 from rollwise.cli.progress import Progress
 from rollwise.cli.replicates import learn_apart
-from rollwise.documents.learned import learned_document, wrong_positions
+from rollwise.documents.learned import against_document, learned_document, wrong_positions
 from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import check_place
 from rollwise.numbers.printed import certified, estimated
 
 if TYPE_CHECKING:
     from rollwise.analysis.learning import Assessment
+    from rollwise.analysis.learning_against import LearnedAgainst
+    from rollwise.answer.references import Policies
     from rollwise.graph import StateGraph
     from rollwise.learn import Learned, Learner
 
@@ -79,9 +82,20 @@ CheckpointsOption = Annotated[
     int | None,
     typer.Option(metavar="K", help="Compare K times along the way, at doubling numbers."),
 ]
+AgainstOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="P",
+        help="Learn to beat a policy, moving first in one game of two, instead of by self-play.",
+    ),
+]
 SaveOption = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Keep all that was learned, also after Ctrl-C (.npz)."),
+    typer.Option(
+        metavar="FILE",
+        help="Keep all that was learned, also after Ctrl-C (.npz); with --against the policy "
+        "(.csv, .parquet).",
+    ),
 ]
 CsvOption = Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")]
 ResumeOption = Annotated[
@@ -109,6 +123,7 @@ def learn(
     cluster: ClusterOption = None,
     compare: CompareOption = False,
     checkpoints: CheckpointsOption = None,
+    against: AgainstOption = None,
     save: SaveOption = None,
     resume: ResumeOption = None,
     chase: ChaseOption = False,
@@ -127,10 +142,12 @@ def learn(
     """
     if csv and json:
         raise UsageError("--csv and --json can't both be had")
+    held = {"compare": compare, "checkpoints": checkpoints}
     if replicates is None:
-        _check_one(cluster, compare=compare, checkpoints=checkpoints, csv=csv)
+        _check_one(cluster, against, save, resume, csv=csv, **held)
     else:
-        _check_several(workers, cluster, compare=compare, save=save, resume=resume)
+        files = {"save": save, "resume": resume}
+        _check_several(workers, cluster, compare=compare, against=against, **files)
     games = _check_numbers(games, checkpoints=checkpoints, replicates=replicates)
     check_place(save)
     chosen = as_played(
@@ -150,11 +167,16 @@ def learn(
         return
     with Progress() as progress:
         from rollwise.analysis.learning import Reference, play_and_assess
+        from rollwise.analysis.learning_against import learn_against
         from rollwise.answer import kept
 
         policies = kept.policies(chosen, max_states=max_states, progress=progress)
-        own = {"explore": explore, "seed": seed, "method": method, "workers": workers}
-        learner = _learner(policies.graph, games, resume, **own)
+        settings = {"explore": explore, "seed": seed, "method": method, "workers": workers}
+        if against is not None:
+            beside = learn_against(policies, against, games, settings, progress)
+            _tell_against(policies, beside, save, csv=csv, json=json)
+            return
+        learner = _learner(policies.graph, games, resume, **settings)
         reference = None
         comparisons: list[Assessment] = []
         if compare or checkpoints is not None:
@@ -196,19 +218,55 @@ def _show(
         _print(learned, compared, curve or [])
 
 
-def _check_one(cluster: str | None, *, csv: bool, **compared: bool | int | None) -> None:
-    """Refuse what says nothing of one learner."""
+def _tell_against(
+    policies: Policies, found: LearnedAgainst, save: Path | None, *, csv: bool, json: bool
+) -> None:
+    """What was learned against a policy, and what it gets from it."""
+    learned, graph = found.learned, policies.graph
+    if save is not None:
+        write_policy(policies, learned.policy, save)
+    if csv:
+        streams.write(learned.table().write_csv())
+        return
+    document = learned_document(learned) | {"against": against_document(found)}
+    if json:
+        print_json(document)
+        return
+    _print(learned, None, [])
+    unit = "payoff" if graph.is_score else "win probability"
+    gets, best = (certified(*figure) for figure in (found.gets, found.best))
+    typer.echo(
+        f"\nAgainst {found.against}, on average over the seats: {unit} {gets.number} (certified ± "
+        f"{gets.bound}); a best response has {best.number} (± {best.bound})"
+    )
+    if save is not None:
+        typer.echo(f"Saved to {save}.")
+
+
+def _check_one(
+    cluster: str | None,
+    against: str | None,
+    save: Path | None,
+    resume: Path | None,
+    *,
+    csv: bool,
+    **held: bool | int | None,
+) -> None:
+    """Refuse what says nothing of one learner, and a file that can't be written."""
     refuse("goes with --replicates K: a learner learns on this machine", cluster=cluster)
     if csv:
-        refuse("doesn't go with --csv, which has a line for each action", **compared)
+        refuse("doesn't go with --csv, which has a line for each action", **held)
+    if against is not None:
+        refuse("is for self-play, which --against isn't", **held, resume=resume)
+        check_policy_file(save)
 
 
 def _check_several(
-    workers: int | None, cluster: str | None, *, compare: bool, **files: Path | None
+    workers: int | None, cluster: str | None, *, compare: bool, **single: str | Path | None
 ) -> None:
     """Refuse what says nothing of several."""
     refuse("says nothing with --replicates, which are compared anyway", compare=compare)
-    refuse("is for one learner, and --replicates are several", **files)
+    refuse("is for one learner, and --replicates are several", **single)
     check_workers(workers, cluster)
 
 

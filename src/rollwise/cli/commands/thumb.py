@@ -45,7 +45,11 @@ SECONDS, NUMBERS, SEED = 30.0, 4, 1
 NumbersOption = Annotated[int, typer.Option(metavar="N", help="The most integers to remember.")]
 WithinOption = Annotated[
     float | None,
-    typer.Option(metavar="LOSS", help="Look for no more integers than this loss takes."),
+    typer.Option(
+        metavar="LOSS",
+        help="Look for no more integers than this loss takes: win probability (0.01 is a "
+        "percentage point), or points.",
+    ),
 ]
 SecondsOption = Annotated[
     float | None,

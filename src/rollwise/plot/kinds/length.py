@@ -42,6 +42,49 @@ def _parts(graph: StateGraph, found: Lengths) -> list[tuple[str, Floats, str]]:
     ]
 
 
+def draw_decided(graph: StateGraph, turn: Floats, sure: float) -> go.Figure:
+    """Bars for the turns from which on a game is decided.
+
+    Parameters
+    ----------
+    turn : (n,) float64
+        The probability that a game is decided in turn 0, 1, 2, ...
+    sure : float
+        The winner's chance from then on, at least.
+    """
+    share = np.cumsum(turn) / turn.sum()
+    last = max(int(np.searchsorted(share, SHOWN)), 1)
+    turns = np.arange(last + 1)
+    figure = Picture()
+    figure.add_trace(
+        go.Bar(
+            x=turns,
+            y=100 * turn[: last + 1],
+            marker={"color": BLUE, "line": {"width": 0}},
+            hovertemplate="decided in turn %{x}: %{y:.3f} % of games<extra></extra>",
+        )
+    )
+    notes = [
+        f"Decided: from that turn on the winner's chance is at least {sure:.0%}. Half of the games "
+        f"are by turn {int(np.searchsorted(share, 0.5))}, nine in ten by turn "
+        f"{int(np.searchsorted(share, 0.9))}."
+    ]
+    figure.update_layout(bargap=0.1, yaxis=axis(rangemode="tozero"), showlegend=False)
+    sheet = Sheet(
+        figure,
+        f"{graph.title}: in which turn a game is decided",
+        notes,
+        heights=(380, 280),
+        key=[],
+        x_title="turn" + _WHOSE[2],
+        y_title="games (%)",
+        left=70,
+        seen=f"Bars: games (%) over turns, from 0 to {last}; the most common is "
+        f"{int(turn.argmax())} with {100 * float(turn.max()):.3g} %.",
+    )
+    return _finished(sheet, 0, last)
+
+
 def draw_lengths(solution: Solution, found: Lengths, name: str) -> go.Figure:
     """Bars for lengths that are at hand."""
     graph = solution.graph
@@ -84,6 +127,11 @@ def draw_lengths(solution: Solution, found: Lengths, name: str) -> go.Figure:
         f"{int(chance.argmax())} with {100 * float(chance.max()):.3g} %.",
     )
     figure.update_layout(showlegend=len(parts) > 1)
+    return _finished(sheet, least, last)
+
+
+def _finished(sheet: Sheet, least: int, last: int) -> go.Figure:
+    """The picture with its turns below it, on wide screens and narrow ones."""
     layouts = []
     for width, ticks in ((0, 25), (400, 8)):
         across = axis(

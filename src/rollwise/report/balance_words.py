@@ -1,0 +1,244 @@
+"""The figures of `rollwise balance` in words, for the terminal and for a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rollwise.analysis.design.balance import QUANTILES, Balance, Decided
+from rollwise.analysis.design.options import most_taken
+from rollwise.analysis.design.played import Played
+from rollwise.analysis.lengths import Lengths
+from rollwise.numbers.printed import estimated, rounded_up
+
+MOST_NAMED = 12  # actions that are named in a line
+CERTAIN = 1 - 1e-8  # the share of games that is all of them
+
+
+class Line(NamedTuple):
+    """A figure: its name, and what it is."""
+
+    name: str
+    text: str
+
+
+class Listed(NamedTuple):
+    """A table: its heads, its rows, and what is said below it."""
+
+    heads: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    notes: list[str]
+
+
+def lines_of(found: Balance, sure: float) -> list[Line]:
+    """Every figure that is one, in the order of a page."""
+    return [
+        *edge_lines(found),
+        *length_lines(found),
+        *drama_lines(found, sure),
+        *decision_lines(found),
+        *skill_lines(found),
+        *rule_lines(found),
+    ]
+
+
+def certainty(found: Balance) -> str:
+    """How sure the figures are."""
+    return (
+        f"Means and shares are certified (± {rounded_up(_worst(found))} at most), and shown "
+        "rounded; how turns are distributed, and how often an action is taken, is followed in "
+        "floating point."
+    )
+
+
+def _worst(found: Balance) -> float:
+    """The largest error bound of the figures that are shown, some of them in hundredths."""
+    figures = [found.value, found.luck, found.turns, found.moves]
+    figures += [found.decisions.in_a_game, found.decisions.matter_in_a_game]
+    if found.drama is not None:
+        figures += [found.drama.draws, found.drama.lead_changes, found.drama.comebacks]
+    if found.skill is not None:
+        figures.append(found.skill.share)
+    off = [figure.bound for figure in figures]
+    if found.skill is not None:
+        off.append(found.skill.error_bound)
+    if found.rules is not None:
+        off += [rule.error_bound for rule in found.rules.rules]
+    return 100 * max(off)
+
+
+def edge_lines(found: Balance) -> list[Line]:
+    """What the start is worth, and the luck of a game."""
+    graph, value, luck = found.solution.graph, found.value.value, found.luck.value
+    chance = graph.view.win_probability(value)
+    if graph.players == 1:
+        worth = f"{value:z.4f}" if chance is None else f"{100 * chance:z.4f} %"
+        name = graph.view.worth_name
+        return [Line(name, worth), Line("luck", f"{luck:z.4f} (standard deviation)")]
+    gets = f"gets {value:+z.4f}" if chance is None else f"wins {100 * chance:z.4f} %"
+    if not found.has_luck:
+        return [Line("first player", gets), Line("luck", "none: the dice decide nothing")]
+    return [
+        Line("first player", f"{gets}: ahead by {found.edge:+z.4f} of the luck of a game"),
+        Line("luck", f"{luck:z.4f} (standard deviation of the result)"),
+    ]
+
+
+def length_lines(found: Balance) -> list[Line]:
+    """How long a game lasts."""
+    lasts = found.lengths
+    lines = []
+    if found.solution.graph.players == 2:
+        lines.append(Line("turns", f"{found.turns.value:z.4f}"))
+    lines.append(Line("moves", f"{found.moves.value:z.4f}"))
+    return [*lines, Line("length", _spread(lasts))]
+
+
+def _spread(lasts: Lengths) -> str:
+    low, middle, high = (lasts.quantile(q / 100) for q in QUANTILES)
+    unit = lasts.unit if middle != 1 else lasts.unit[:-1]
+    if lasts.chance[middle : middle + 1].sum() >= CERTAIN:
+        return f"always {middle} {unit}"
+    if low == high:
+        return f"{middle} {unit} in at least nine games in ten"
+    return f"{middle} {unit} in the middle; {low} to {high} in at least nine games in ten"
+
+
+def _moments(decided: Decided) -> str:
+    low, middle, high = (decided.quantile(q / 100) for q in QUANTILES)
+    if low == high:
+        return f"turn {middle} in at least nine games in ten"
+    return (
+        f"turn {middle} in the middle; between turns {low} and {high} in at least nine games in ten"
+    )
+
+
+def drama_lines(found: Balance, sure: float) -> list[Line]:
+    """How a game for two is fought out."""
+    drama = found.drama
+    if drama is None:
+        return []
+    lines = [
+        Line("lead changes", f"{drama.lead_changes.value:z.4f}"),
+        Line(
+            "decided",
+            f"in turn {drama.decided.mean:z.2f} on average: from then on the winner's chance is at "
+            f"least {sure:.0%} ({_moments(drama.decided)})",
+        ),
+        Line(
+            "comebacks",
+            f"{100 * drama.comebacks.value:z.4f} % of the games are won by a player whose chance "
+            f"had been {1 - sure:.0%} or less",
+        ),
+    ]
+    if found.solution.graph.has_draws:
+        lines.append(Line("draws", f"{100 * drama.draws.value:z.4f} %"))
+    return lines
+
+
+def decision_lines(found: Balance) -> list[Line]:
+    """How many choices there are, which of them matter, and actions that are good for nothing."""
+    chosen, graph = found.decisions, found.solution.graph
+    if not chosen.positions:
+        return [Line("decisions", "none")]
+    scale, unit = (1, "points") if graph.is_score else (50, "percentage points")
+    lines = [
+        Line(
+            "decisions",
+            f"{chosen.in_a_game.value:z.4f} in a game; {chosen.matter_in_a_game.value:z.4f} "
+            f"matter: to choose at random costs more than {scale * chosen.threshold:.4g} {unit}",
+        ),
+        Line(
+            "positions",
+            f"{chosen.positions:,} with a choice, of which {chosen.matter:,} "
+            f"({chosen.matter / chosen.positions:.1%}) matter",
+        ),
+    ]
+    dominated = [
+        f"{option.name} (by {option.dominated_by})"
+        for option in chosen.options
+        if option.dominated_by is not None
+    ]
+    for name, words in (
+        ("never best", list(chosen.never_best)),
+        ("dominated", dominated),
+        ("never taken", [option.name for option in chosen.options if not option.in_a_game]),
+    ):
+        if words:
+            more = len(words) - MOST_NAMED
+            rest = f", and {more:,} more" if more > 0 else ""
+            lines.append(Line(name, ", ".join(words[:MOST_NAMED]) + rest))
+    return lines
+
+
+def skill_lines(found: Balance) -> list[Line]:
+    """How much of the result who plays decides."""
+    skill, graph = found.skill, found.solution.graph
+    if skill is None:
+        return []
+    levels = ", ".join(skill.levels)
+    drawn = "players are" if graph.players == 2 else "player is"
+    share = f"{100 * skill.share.value:z.2f} % of the variance of the result"
+    lines = [Line("skill", f"{share}, where the {drawn} drawn from: {levels}")]
+    for level, gets in zip(skill.levels[:-1], skill.against_best, strict=False):
+        chance = graph.view.win_probability(gets)
+        amount = f"gets {gets:z.4f}" if chance is None else f"wins {100 * chance:z.4f} %"
+        against = " against the best, on average over the seats" if graph.players == 2 else ""
+        lines.append(Line(f"  {level}", amount + against))
+    return lines
+
+
+def rule_lines(found: Balance) -> list[Line]:
+    """What rules of thumb lose."""
+    if found.rules is None:
+        return []
+    graph = found.solution.graph
+    scale, unit = (1, "points") if graph.is_score else (100, "percentage points")
+    return [
+        Line(
+            "rule of thumb" if k == 0 else "",
+            f"{rule.numbers} integer{'' if rule.numbers == 1 else 's'}, {scale * rule.loss:z.4f} "
+            f"{unit} lost: {rule.text}",
+        )
+        for k, rule in enumerate(found.rules.rules)
+    ]
+
+
+def options_table(found: Balance) -> Listed | None:
+    """What each action is good for, those that are taken most often first."""
+    options = found.decisions.options
+    if not options:
+        return None
+    rows = [
+        (
+            option.name,
+            f"{option.offered:,}",
+            f"{option.best / option.offered:.1%}",
+            f"{option.only_best / option.offered:.1%}",
+            f"{option.in_a_game:z.4f}",
+        )
+        for option in most_taken(options)
+    ]
+    more = len(options) - len(rows)
+    notes = [f"and {more:,} more actions, which are taken less often"] if more > 0 else []
+    heads = ("action", "positions that offer it", "best", "better than all", "taken in a game")
+    return Listed(heads, rows, notes)
+
+
+def played_table(played: Played) -> Listed:
+    """The figures beside games that were played."""
+    rows = []
+    for figure in played.figures:
+        scale, unit = (100, " %") if figure.is_share else (1, "")
+        samples = [
+            str(estimated(scale * sample.mean, scale * sample.standard_error)) + unit
+            for sample in figure.samples
+        ]
+        exact = f"{scale * figure.exact:z.4f}{unit}"
+        rows.append((figure.name, exact, *samples, f"{figure.furthest:.1f}"))
+    heads = ("figure", "exact", *(f"played, seed {seed}" for seed in played.seeds), "off")
+    note = (
+        f"Means of {played.games:,} games of each pair of players, ± standard error (estimated). "
+        "Off: by how many standard errors the exact figure is away from the further of both."
+    )
+    return Listed(heads, rows, [note])
