@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Any, ClassVar
 
@@ -10,18 +11,22 @@ from rollwise.game import Game, policy
 
 Throw = tuple[int, ...]  # five faces, ascending
 FACES = 6  # boxes, one for each face: they stand first
+BONUS = 63  # points in these bring more: three dice of each face
 
 
 class ScoreSheet(Game):
     """A sheet whose boxes are filled once each, one a turn, for the most points.
 
     A game adds its state, with the fields `filled` (the boxes that are filled, as a set) and
-    `upper` (points in the boxes of the six faces), and the parameter `boxes`.
+    `upper` (points in the boxes of the six faces), and the parameter `boxes`. What people look at
+    on the sheet is the same in all of them, see `kept_features` and `action_features`.
     """
 
     players: ClassVar = 1
     objective: ClassVar = "maximize"
     action_names: ClassVar[tuple[str, ...]]
+    of_alike: ClassVar[tuple[int, ...]]  # the boxes below for dice of a face, or of two
+    of_rows: ClassVar[tuple[int, ...]]  # the boxes for dice in a row
     boxes: int
 
     def throws(self, s: Any) -> dice.Pool:
@@ -50,6 +55,64 @@ class ScoreSheet(Game):
         made = self.reward(s, throw, box)
         return "1 point" if made == 1 else f"{made:g} points"
 
+    def made(self, throw: Throw, box: int) -> int:
+        """What a throw brings in a box by itself: no bonus, no joker."""
+        raise NotImplementedError
+
+    def is_open(self, s: Any, box: int) -> Any:
+        """Whether a box is on the sheet and open, 1 or 0; of each position in an array."""
+        return 1 - (s.filled >> box & 1) if box < self.boxes else 0
+
+    def sheet_features(self, s: Any) -> dict[str, Any]:
+        """How many boxes are left; is there hope for the bonus, with four dice of each face?"""
+        could = s.upper + sum(4 * (box + 1) * self.is_open(s, box) for box in range(FACES))
+        return {
+            "left": sum(self.is_open(s, box) for box in range(self.boxes)),
+            "hope": (s.upper < BONUS) * (could >= BONUS) * 1,
+        }
+
+    def action_features(self, s: Any, throw: Throw, box: int) -> dict[str, Any]:
+        """Which box it is, what is made there, and how that compares with what people hope for.
+
+        Of a face three dice: `beyond` is by how much it is more, `short` by how much less, and
+        `behind` whether all boxes of faces together fall short of that. Of the alike below the
+        most there can be: `low` is by how much it is less, where it isn't 0.
+        """
+        boxes = {name.replace(" ", "_"): 0 for name in self.action_names[: self.boxes]}
+        boxes[self.action_names[box].replace(" ", "_")] = 1
+        made = self.made(throw, box)
+        beyond = made - 3 * (box + 1) if box < FACES else 0
+        par = sum(3 * (face + 1) * (1 - self.is_open(s, face)) for face in range(FACES))
+        return {
+            **boxes,
+            **self.sheet_features(s),
+            "made": made,
+            "beyond": beyond,
+            "short": max(-beyond, 0),
+            "behind": (s.upper + beyond < par) * (box < FACES),
+            "low": most_made(self, box) - made if made and box in self.of_alike else 0,
+            "straight": box in self.of_rows,
+        }
+
+    def kept_features(self, s: Any, kept: Throw) -> dict[str, Any]:
+        """What the dice are good for if all show one face, and what they are together.
+
+        `above` counts them where the box of their face is open, and `want` the open boxes that
+        want such dice.
+        """
+        alike = len(kept) if len(set(kept)) == 1 else 0
+        above = self.is_open(s, kept[0] - 1) * (alike > 0) if kept else 0
+        below = sum(self.is_open(s, box) for box in self.of_alike)
+        return {
+            **self.sheet_features(s),
+            "total": sum(kept),
+            "nothing": not kept,
+            "alike": alike,
+            "above": above * alike,
+            "points_above": above * sum(kept),
+            "want": (below + above) * (alike > 0),
+        }
+
     @policy
     def most_alike(self, s: Any, throw: Throw, rolls_left: int) -> Any:
         """Keep the face that shows most often, the highest of several; fill what brings most."""
@@ -57,3 +120,9 @@ class ScoreSheet(Game):
             face = max(throw, key=lambda face: (throw.count(face), face))
             return (face,) * throw.count(face)
         return max(self.actions(s, throw), key=lambda box: self.reward(s, throw, box))
+
+
+@lru_cache(1024)
+def most_made(game: ScoreSheet, box: int) -> int:
+    """The most that a throw can bring in a box by itself."""
+    return max(game.made(throw, box) for _, throw in game.throws(None).throws)

@@ -29,6 +29,7 @@ from rollwise.graph import KEEP, ROLLS_LEFT, StateGraph
 from rollwise.kernels.turn_rules import Says, follow_turns, most_kept, throw_turns
 from rollwise.kernels.turns import Chances
 from rollwise.methods.result import Status
+from rollwise.thumb.features import Features
 from rollwise.thumb.language import Form, Preference, Rule
 from rollwise.thumb.pools import Asked, filled_features, kept_dice, kept_features
 
@@ -370,7 +371,7 @@ def evaluate_rule(
         It looks at what can't be looked at in so large a game.
     """
     graph = one_position(game)
-    rule = Rule.load(path, graph, game)
+    rule = Rule.load(path, graph, game, Features(graph, game, constant=True))
     ((value, bound),) = worth_by_layers(game, [rule], progress=progress)
     name = Path(path).name
     values, bounds = (np.full(graph.n_states, np.nan) for _ in range(2))
