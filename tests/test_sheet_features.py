@@ -12,7 +12,7 @@ import pytest
 from rollwise.games import yahtzee, yatzy
 from rollwise.games.yahtzee import Yahtzee
 from rollwise.games.yatzy import Yatzy
-from rollwise.thumb.pools import filled_features, kept_dice, kept_features
+from rollwise.thumb.pools import filled_features, kept_dice, kept_features, position_features
 
 EMPTY = yatzy.Sheet(0, 0)
 KEPT = (  # dice, the boxes that are filled, and what isn't 0 besides left, hope and total
@@ -56,7 +56,7 @@ def with_filled(*names: str) -> SimpleNamespace:
 @pytest.mark.parametrize(("dice", "filled", "told"), KEPT)
 def test_what_is_kept(dice, filled, told):
     sheet = with_filled(*filled)
-    every = Yatzy().kept_features(sheet, dice)
+    every = Yatzy().kept_features(sheet, dice) | Yatzy().features(sheet)
     found = {name: int(np.ravel(value)[0]) for name, value in every.items() if np.any(value)}
     assert found.pop("left") == 15 - len(filled)
     assert found.pop("hope") == 1
@@ -99,7 +99,7 @@ def test_hope_for_the_bonus():
     def hope(upper: int, *filled: str) -> int:
         sheet = with_filled(*filled)
         sheet.upper = np.array([upper])
-        return int(game.sheet_features(sheet)["hope"][0])
+        return int(game.features(sheet)["hope"][0])
 
     assert hope(0) == 1
     assert hope(63) == 0
@@ -117,17 +117,20 @@ def test_many_positions_at_once_are_what_each_is(game):
     positions = np.array([[*row, 0][: len(names)] for row in rows], np.int32)
     kept = kept_features(game, pool, positions, names)
     filled = filled_features(game, pool, range(game.boxes), positions, names)
+    told = position_features(game, positions, names)
     throws = [throw for _, throw in pool.throws]
     made = yatzy.points if game.name == "yatzy" else yahtzee.points
     joker = () if game.name == "yatzy" else (False,)
     for n, (was_filled, upper, *_) in enumerate(positions.tolist()):
         opened = [box for box in range(game.boxes) if not was_filled >> box & 1]
+        could = upper + sum(4 * (face + 1) for face in opened if face < 6)
+        assert told["left"][n] == len(opened)
+        assert told["hope"][n] == (upper < 63 <= could)
         for place, dice in draw.sample(list(enumerate(kept_dice(pool))), 40):
             alike = len(dice) if len(Counter(dice)) == 1 else 0
             above = alike if alike and dice[0] - 1 in opened else 0
             want = len([box for box in game.of_alike if box in opened]) + (above > 0)
             twin = {
-                "left": len(opened),
                 "total": sum(dice),
                 "alike": alike,
                 "above": above,
@@ -135,18 +138,14 @@ def test_many_positions_at_once_are_what_each_is(game):
                 "want": want if alike else 0,
                 "nothing": int(not dice),
             }
-            told = {name: int(kept.tables[name][kept.group[n], place]) for name in twin}
-            assert told == twin
+            assert {name: kept.at(name, n, place) for name in twin} == twin
         for place in draw.sample(range(len(throws) * game.boxes), 40):
             throw, box = throws[place // game.boxes], place % game.boxes
             points = made(throw, box, *joker)
             par = sum(3 * (face + 1) for face in range(6) if face not in opened)
             below = points - 3 * (box + 1) if box < 6 else 0
             most = max(made(other, box, *joker) for other in throws)
-            could = upper + sum(4 * (face + 1) for face in opened if face < 6)
             twin = {
-                "left": len(opened),
-                "hope": int(upper < 63 <= could),
                 "made": points,
                 "beyond": below,
                 "short": max(-below, 0),
@@ -154,5 +153,4 @@ def test_many_positions_at_once_are_what_each_is(game):
                 "low": most - points if points and box in game.of_alike else 0,
                 "straight": int(box in game.of_rows),
             }
-            told = {name: int(filled.tables[name][filled.group[n], place]) for name in twin}
-            assert told == twin
+            assert {name: filled.at(name, n, place) for name in twin} == twin

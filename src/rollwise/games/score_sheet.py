@@ -6,12 +6,15 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import Any, ClassVar
 
+import numpy as np
+
 from rollwise import bits, boards, dice
 from rollwise.game import Game, policy
 
 Throw = tuple[int, ...]  # five faces, ascending
 FACES = 6  # boxes, one for each face: they stand first
 BONUS = 63  # points in these bring more: three dice of each face
+PAR = np.array([sum(3 * f for f in range(1, 7) if faces >> f - 1 & 1) for faces in range(64)])
 
 
 class ScoreSheet(Game):
@@ -63,7 +66,7 @@ class ScoreSheet(Game):
         """Whether a box is on the sheet and open, 1 or 0; of each position in an array."""
         return 1 - (s.filled >> box & 1) if box < self.boxes else 0
 
-    def sheet_features(self, s: Any) -> dict[str, Any]:
+    def features(self, s: Any, *_: Any) -> dict[str, Any]:
         """How many boxes are left; is there hope for the bonus, with four dice of each face?"""
         could = s.upper + sum(4 * (box + 1) * self.is_open(s, box) for box in range(FACES))
         return {
@@ -82,14 +85,12 @@ class ScoreSheet(Game):
         boxes[self.action_names[box].replace(" ", "_")] = 1
         made = self.made(throw, box)
         beyond = made - 3 * (box + 1) if box < FACES else 0
-        par = sum(3 * (face + 1) * (1 - self.is_open(s, face)) for face in range(FACES))
         return {
             **boxes,
-            **self.sheet_features(s),
             "made": made,
             "beyond": beyond,
             "short": max(-beyond, 0),
-            "behind": (s.upper + beyond < par) * (box < FACES),
+            "behind": s.upper + made < PAR[s.filled & 63 | 1 << box] if box < FACES else 0,
             "low": most_made(self, box) - made if made and box in self.of_alike else 0,
             "straight": box in self.of_rows,
         }
@@ -104,7 +105,6 @@ class ScoreSheet(Game):
         above = self.is_open(s, kept[0] - 1) * (alike > 0) if kept else 0
         below = sum(self.is_open(s, box) for box in self.of_alike)
         return {
-            **self.sheet_features(s),
             "total": sum(kept),
             "nothing": not kept,
             "alike": alike,
