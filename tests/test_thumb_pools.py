@@ -27,7 +27,8 @@ def test_turns_with_a_pool_are_scored_without_a_graph():
         [{"most": ["number"]}],
         [{"if": "rolls_left >= 1", "most": ["3*alike + above - total"]}, {"most": ["points"]}],
         [
-            {"if": "rolls_left >= 2", "most": ["number - 2*points_above", "total"]},
+            {"if": "rolls_left >= 2", "most": ["number - 2*points_above + left*above", "total"]},
+            {"if": "left <= 1", "most": ["hope*short - made"]},
             {"if": "upper >= 6", "do": "threes"},
             {"if": "rolls_left <= 0", "most": ["beyond - 2*ones", "points"]},
             {"most": ["above"]},
@@ -76,7 +77,7 @@ def test_features_of_a_pool_that_are_wrong():
             return {"early": "yes"}
 
     class Field(Yatzy):
-        def kept_features(self, s, kept):
+        def features(self, s, *throw):
             return {"early": s.uper}
 
     for wrong, said in (
@@ -93,7 +94,7 @@ def test_what_a_large_game_refuses():
     game = Yatzy(boxes=2)
     graph = Policies.of(game).graph
     for clause, said in (
-        ({"if": "throw.0 >= 2", "most": ["points"]}, "whose clauses look at"),
+        ({"if": "throw.0 >= 2", "most": ["points"]}, "whose clauses look at.*left"),
         ({"most": ["400000*total + alike"]}, "must stay below"),
         ({"most": ["total", "above", "alike", "number"]}, "more than 3 preferences"),
     ):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import zip_longest
 from typing import Any, ClassVar
 
@@ -29,7 +28,6 @@ class ScoreSheet(Game):
     objective: ClassVar = "maximize"
     action_names: ClassVar[tuple[str, ...]]
     of_alike: ClassVar[tuple[int, ...]]  # the boxes below for dice of a face, or of two
-    of_rows: ClassVar[tuple[int, ...]]  # the boxes for dice in a row
     boxes: int
 
     def throws(self, s: Any) -> dice.Pool:
@@ -75,11 +73,10 @@ class ScoreSheet(Game):
         }
 
     def action_features(self, s: Any, throw: Throw, box: int) -> dict[str, Any]:
-        """Which box it is, what is made there, and how that compares with what people hope for.
+        """Which box it is, what is made there, and how a face compares with three of its dice.
 
-        Of a face three dice: `beyond` is by how much it is more, `short` by how much less, and
-        `behind` whether all boxes of faces together fall short of that. Of the alike below the
-        most there can be: `low` is by how much it is less, where it isn't 0.
+        `beyond` is by how much it is more, `short` by how much less, and `behind` says whether
+        all boxes of faces that are filled then fall short of three dice each.
         """
         boxes = {name.replace(" ", "_"): 0 for name in self.action_names[: self.boxes]}
         boxes[self.action_names[box].replace(" ", "_")] = 1
@@ -91,8 +88,6 @@ class ScoreSheet(Game):
             "beyond": beyond,
             "short": max(-beyond, 0),
             "behind": s.upper + made < PAR[s.filled & 63 | 1 << box] if box < FACES else 0,
-            "low": most_made(self, box) - made if made and box in self.of_alike else 0,
-            "straight": box in self.of_rows,
         }
 
     def kept_features(self, s: Any, kept: Throw) -> dict[str, Any]:
@@ -120,9 +115,3 @@ class ScoreSheet(Game):
             face = max(throw, key=lambda face: (throw.count(face), face))
             return (face,) * throw.count(face)
         return max(self.actions(s, throw), key=lambda box: self.reward(s, throw, box))
-
-
-@lru_cache(1024)
-def most_made(game: ScoreSheet, box: int) -> int:
-    """The most that a throw can bring in a box by itself."""
-    return max(game.made(throw, box) for _, throw in game.throws(None).throws)

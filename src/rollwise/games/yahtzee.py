@@ -56,7 +56,6 @@ class Yahtzee(ScoreSheet):
     )
 
     of_alike: ClassVar = (THREE, FOUR, FULL, YAHTZEE)
-    of_rows: ClassVar = (SMALL, LARGE)
 
     def start(self) -> Sheet:
         return Sheet(0, 0, 0)

@@ -62,7 +62,6 @@ class Yatzy(ScoreSheet):
         *("full house", "chance", "yatzy"),
     )
     of_alike: ClassVar = (PAIR, TWO_PAIRS, THREE, FOUR, FULL, YATZY)
-    of_rows: ClassVar = (SMALL, LARGE)
 
     def start(self) -> Sheet:
         return Sheet(0, 0)
@@ -88,7 +87,7 @@ class Yatzy(ScoreSheet):
         house = sum(min(n, 3) for n in often) if len(often) == 2 and len(kept) > 2 else 0
         two_pairs = self.is_open(s, TWO_PAIRS) * (house >= 4 and often[1] == 2)
         small, large = (
-            self.is_open(s, box) * n for box, n in zip(self.of_rows, in_row, strict=True)
+            self.is_open(s, box) * n for box, n in zip((SMALL, LARGE), in_row, strict=True)
         )
         house = self.is_open(s, FULL) * house
         yatzy = self.is_open(s, YATZY) * alike
