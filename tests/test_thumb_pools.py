@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from cli_runner import output, refusal
 
 from rollwise.analysis.thumb.turn_search import find_turn_rules
-from rollwise.analysis.thumb.turns import worth_by_layers
+from rollwise.analysis.thumb.turns import one_position, worth_by_layers
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.layered import solve_by_layers
 from rollwise.answer.references import Policies
@@ -101,6 +102,30 @@ def test_what_a_large_game_refuses():
         rule = Rule.read({"rule": [clause]}, graph, game)
         with pytest.raises(UsageError, match=said):
             worth_by_layers(game, [rule])
+
+
+def rule_on_the_page():
+    """The rule of Yatzy that docs/thumb.md shows."""
+    page = (Path(__file__).parents[1] / "docs" / "thumb.md").read_text(encoding="utf-8")
+    block = page.split("<!-- file: yatzy_rule.json -->")[1].split("```json\n")[1].split("```")[0]
+    game = Yatzy()
+    graph = one_position(game)
+    features = Features(graph, game, constant=True)
+    return Rule.read(json.loads(block), graph, game, features), page
+
+
+def test_the_rule_on_the_page_is_counted():
+    rule, page = rule_on_the_page()
+    assert f"This rule of {rule.numbers} integers scores 241.04" in page
+    assert rule.numbers <= 30
+
+
+@pytest.mark.large
+def test_the_rule_on_the_page_scores_what_is_said():
+    rule, page = rule_on_the_page()
+    ((worth, bound),) = worth_by_layers(Yatzy(), [rule])
+    assert worth == pytest.approx(241.043746576, abs=1e-9 + bound)
+    assert "The value is 241.043746576" in page
 
 
 @pytest.mark.large
