@@ -87,7 +87,7 @@ class ScoreSheet(Game):
             "made": made,
             "beyond": beyond,
             "short": max(-beyond, 0),
-            "behind": s.upper + made < PAR[s.filled & 63 | 1 << box] if box < FACES else 0,
+            "behind": 1 * (s.upper + made < PAR[s.filled & 63 | 1 << box]) if box < FACES else 0,
         }
 
     def kept_features(self, s: Any, kept: Throw) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class ScoreSheet(Game):
         below = sum(self.is_open(s, box) for box in self.of_alike)
         return {
             "total": sum(kept),
-            "nothing": not kept,
+            "nothing": 1 - min(len(kept), 1),
             "alike": alike,
             "above": above * alike,
             "points_above": above * sum(kept),

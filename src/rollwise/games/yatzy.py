@@ -101,7 +101,7 @@ class Yatzy(ScoreSheet):
             "house": house,
             "two_pairs_kept": two_pairs,
             "two_pairs_total": two_pairs * sum(kept),
-            "complete": (small == 5) | (large == 5) | (house == 5) | (yatzy == 5),
+            "complete": 1 * ((small == 5) | (large == 5) | (house == 5) | (yatzy == 5)),
             "any": self.is_open(s, CHANCE) * sum(kept),
         }
 
