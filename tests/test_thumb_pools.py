@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from cli_runner import output, refusal
 
 from rollwise.analysis.thumb.turn_search import find_turn_rules
-from rollwise.analysis.thumb.turns import worth_by_layers
+from rollwise.analysis.thumb.turns import one_position, worth_by_layers
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.layered import solve_by_layers
 from rollwise.answer.references import Policies
@@ -28,7 +29,8 @@ def test_turns_with_a_pool_are_scored_without_a_graph():
         [{"most": ["number"]}],
         [{"if": "rolls_left >= 1", "most": ["3*alike + above - total"]}, {"most": ["points"]}],
         [
-            {"if": "rolls_left >= 2", "most": ["number - 2*points_above", "total"]},
+            {"if": "rolls_left >= 2", "most": ["number - 2*points_above + left*above", "total"]},
+            {"if": "left <= 1", "most": ["left*short - made"]},
             {"if": "upper >= 6", "do": "threes"},
             {"if": "rolls_left <= 0", "most": ["beyond - 2*ones", "points"]},
             {"most": ["above"]},
@@ -91,7 +93,7 @@ def test_features_of_a_pool_that_are_wrong():
             return {"early": "yes"}
 
     class Field(Yatzy):
-        def kept_features(self, s, kept):
+        def features(self, s, *throw):
             return {"early": s.uper}
 
     for wrong, said in (
@@ -108,13 +110,36 @@ def test_what_a_large_game_refuses():
     game = Yatzy(boxes=2)
     graph = Policies.of(game).graph
     for clause, said in (
-        ({"if": "throw.0 >= 2", "most": ["points"]}, "whose clauses look at"),
+        ({"if": "throw.0 >= 2", "most": ["points"]}, "whose clauses look at.*left"),
         ({"most": ["400000*total + alike"]}, "must stay below"),
         ({"most": ["total", "above", "alike", "number"]}, "more than 3 preferences"),
     ):
         rule = Rule.read({"rule": [clause]}, graph, game)
         with pytest.raises(UsageError, match=said):
             worth_by_layers(game, [rule])
+
+
+def rule_on_the_page():
+    """The rule of Yatzy that docs/thumb.md shows."""
+    page = (Path(__file__).parents[1] / "docs" / "thumb.md").read_text(encoding="utf-8")
+    block = page.split("<!-- file: yatzy_rule.json -->")[1].split("```json\n")[1].split("```")[0]
+    game = Yatzy()
+    graph = one_position(game)
+    features = Features(graph, game, constant=True)
+    return Rule.read(json.loads(block), graph, game, features), page
+
+
+def test_the_rule_on_the_page_is_counted():
+    rule, page = rule_on_the_page()
+    assert f"This rule of {rule.numbers} integers scores 241.04" in page
+    assert rule.numbers <= 30
+
+
+@pytest.mark.large
+def test_the_rule_on_the_page_scores_what_is_said():
+    rule, _ = rule_on_the_page()
+    ((worth, bound),) = worth_by_layers(Yatzy(), [rule])
+    assert worth == pytest.approx(241.04374657578273, abs=1e-9 + bound)  # by a loop of another make
 
 
 @pytest.mark.large

@@ -617,8 +617,9 @@ class Game:
     def kept_features(self, s: Any, kept: tuple[int, ...]) -> Mapping[str, int]:
         """The same for dice of a pool that are kept, faces ascending: ``{"pairs": 1}``.
 
-        In a game with a pool of dice this and `action_features` are asked of many positions at
-        once: the fields of `s` are arrays, to be computed with, and not to be branched on.
+        In a game with a pool of dice this, `features` and `action_features` are asked of many
+        positions at once: the fields of `s` are arrays, to be computed with, and not to be branched
+        on. Then `features` is given no throw.
         """
         return {}
 

@@ -5,23 +5,29 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import Any, ClassVar
 
+import numpy as np
+
 from rollwise import bits, boards, dice
 from rollwise.game import Game, policy
 
 Throw = tuple[int, ...]  # five faces, ascending
 FACES = 6  # boxes, one for each face: they stand first
+BONUS = 63  # points in these bring more: three dice of each face
+PAR = np.array([sum(3 * f for f in range(1, 7) if faces >> f - 1 & 1) for faces in range(64)])
 
 
 class ScoreSheet(Game):
     """A sheet whose boxes are filled once each, one a turn, for the most points.
 
     A game adds its state, with the fields `filled` (the boxes that are filled, as a set) and
-    `upper` (points in the boxes of the six faces), and the parameter `boxes`.
+    `upper` (points in the boxes of the six faces), and the parameter `boxes`. What people look at
+    on the sheet is the same in all of them, see `kept_features` and `action_features`.
     """
 
     players: ClassVar = 1
     objective: ClassVar = "maximize"
     action_names: ClassVar[tuple[str, ...]]
+    of_alike: ClassVar[tuple[int, ...]]  # the boxes below for dice of a face, or of two
     boxes: int
 
     def throws(self, s: Any) -> dice.Pool:
@@ -49,6 +55,58 @@ class ScoreSheet(Game):
     def told(self, s: Any, throw: Throw, box: int, then: int, after: Any) -> str:
         made = self.reward(s, throw, box)
         return "1 point" if made == 1 else f"{made:g} points"
+
+    def made(self, throw: Throw, box: int) -> int:
+        """What a throw brings in a box by itself: no bonus, no joker."""
+        raise NotImplementedError
+
+    def is_open(self, s: Any, box: int) -> Any:
+        """Whether a box is on the sheet and open, 1 or 0; of each position in an array."""
+        return 1 - (s.filled >> box & 1) if box < self.boxes else 0
+
+    def features(self, s: Any, *_: Any) -> dict[str, Any]:
+        """How many boxes are left; is there hope for the bonus, with four dice of each face?"""
+        could = s.upper + sum(4 * (box + 1) * self.is_open(s, box) for box in range(FACES))
+        return {
+            "left": sum(self.is_open(s, box) for box in range(self.boxes)),
+            "hope": (s.upper < BONUS) * (could >= BONUS) * 1,
+        }
+
+    def action_features(self, s: Any, throw: Throw, box: int) -> dict[str, Any]:
+        """Which box it is, what is made there, and how a face compares with three of its dice.
+
+        `beyond` is by how much it is more, `short` by how much less, and `behind` says whether
+        all boxes of faces that are filled then fall short of three dice each.
+        """
+        boxes = {name.replace(" ", "_"): 0 for name in self.action_names[: self.boxes]}
+        boxes[self.action_names[box].replace(" ", "_")] = 1
+        made = self.made(throw, box)
+        beyond = made - 3 * (box + 1) if box < FACES else 0
+        return {
+            **boxes,
+            "made": made,
+            "beyond": beyond,
+            "short": max(-beyond, 0),
+            "behind": 1 * (s.upper + made < PAR[s.filled & 63 | 1 << box]) if box < FACES else 0,
+        }
+
+    def kept_features(self, s: Any, kept: Throw) -> dict[str, Any]:
+        """What the dice are good for if all show one face, and what they are together.
+
+        `above` counts them where the box of their face is open, and `want` the open boxes that
+        want such dice.
+        """
+        alike = len(kept) if len(set(kept)) == 1 else 0
+        above = self.is_open(s, kept[0] - 1) * (alike > 0) if kept else 0
+        below = sum(self.is_open(s, box) for box in self.of_alike)
+        return {
+            "total": sum(kept),
+            "nothing": 1 - min(len(kept), 1),
+            "alike": alike,
+            "above": above * alike,
+            "points_above": above * sum(kept),
+            "want": (below + above) * (alike > 0),
+        }
 
     @policy
     def most_alike(self, s: Any, throw: Throw, rolls_left: int) -> Any:

@@ -55,6 +55,8 @@ class Yahtzee(ScoreSheet):
         *("four of a kind", "full house", "small straight", "large straight", "yahtzee", "chance"),
     )
 
+    of_alike: ClassVar = (THREE, FOUR, FULL, YAHTZEE)
+
     def start(self) -> Sheet:
         return Sheet(0, 0, 0)
 
@@ -79,6 +81,9 @@ class Yahtzee(ScoreSheet):
         upper = min(s.upper + made, 63) if box <= SIXES else s.upper
         bonus = 1 if box == YAHTZEE and made > 0 and self.joker in ("forced", "free") else s.bonus
         yield 1, END if bits.size(filled) == self.boxes else AGAIN, Sheet(filled, upper, bonus)
+
+    def made(self, throw: Throw, box: int) -> int:
+        return int(points(throw, box, False))
 
     def reward(self, s: Sheet, throw: Throw, box: int) -> float:
         made = points(throw, box, self.is_joker(s, throw, box))

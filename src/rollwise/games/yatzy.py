@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from rollwise import bits, dice
 from rollwise.game import AGAIN, END, parameter, rule
-from rollwise.games.score_sheet import ScoreSheet, Throw
+from rollwise.games.score_sheet import FACES, ScoreSheet, Throw
 
 ONES, SIXES, PAIR, TWO_PAIRS, THREE, FOUR, SMALL, LARGE, FULL, CHANCE, YATZY = 0, *range(5, 15)
 
@@ -61,6 +61,7 @@ class Yatzy(ScoreSheet):
         *("three alike", "four alike", "small straight", "large straight"),
         *("full house", "chance", "yatzy"),
     )
+    of_alike: ClassVar = (PAIR, TWO_PAIRS, THREE, FOUR, FULL, YATZY)
 
     def start(self) -> Sheet:
         return Sheet(0, 0)
@@ -75,43 +76,32 @@ class Yatzy(ScoreSheet):
         upper = min(s.upper + points(throw, box), 63) if box <= SIXES else s.upper
         yield 1, END if bits.size(filled) == self.boxes else AGAIN, Sheet(filled, upper)
 
-    def is_open(self, s: Sheet, box: int) -> int:
-        """Whether a box is on the sheet and open, 1 or 0; of each position in an array."""
-        return 1 - (s.filled >> box & 1) if box < self.boxes else 0
+    def made(self, throw: Throw, box: int) -> int:
+        return int(points(throw, box))
 
-    def action_features(self, s: Sheet, throw: Throw, box: int) -> dict[str, int]:
-        """Which box it is, and by how much it is beyond three dice of its face."""
-        boxes = {name.replace(" ", "_"): 0 for name in self.action_names[: self.boxes]}
-        boxes[self.action_names[box].replace(" ", "_")] = 1
-        beyond = points(throw, box) - 3 * (box + 1) if box <= SIXES else 0
-        return {**boxes, "beyond": beyond}
-
-    def kept_features(self, s: Sheet, kept: Throw) -> dict[str, int]:
-        """What the dice are good for in open boxes: those of one face, in a row, in pairs."""
-        often = [dice.how_often(kept, face) for face in range(1, 7)]
-        most = max(often)
-        face = max(face for face in range(1, 7) if often[face - 1] == most) if kept else 0
-        alone = most if most == len(kept) else 0  # dice of one face, and no others
-        faces = sum(n > 0 for n in often)
-        pairs = sum(n // 2 * 2 for n in often if n < 4) if faces == 2 else 0
-        in_row = [len(kept) if most <= 1 and not often[other - 1] else 0 for other in (6, 1)]
-        house = sum(min(n, 3) for n in often) if faces == 2 and len(kept) > 2 else 0
-        above = self.is_open(s, face - 1) if alone else 0
+    def kept_features(self, s: Sheet, kept: Throw) -> dict[str, Any]:
+        """As on other sheets, and what the dice are good for in each open box below."""
+        often = sorted((kept.count(face) for face in set(kept)), reverse=True)
+        alike, face = (often[0], kept[0]) if len(often) == 1 else (0, 0)
+        in_row = [len(kept) * (set(often) <= {1} and without not in kept) for without in (FACES, 1)]
+        house = sum(min(n, 3) for n in often) if len(often) == 2 and len(kept) > 2 else 0
+        two_pairs = self.is_open(s, TWO_PAIRS) * (house >= 4 and often[1] == 2)
+        small, large = (
+            self.is_open(s, box) * n for box, n in zip((SMALL, LARGE), in_row, strict=True)
+        )
+        house = self.is_open(s, FULL) * house
+        yatzy = self.is_open(s, YATZY) * alike
         return {
-            "total": sum(kept),
-            "alike": alone,
-            "above": above * alone,
-            "points_above": above * alone * face,
-            "pair": self.is_open(s, PAIR) * face * (alone >= 2),
-            "three": self.is_open(s, THREE) * face * min(alone, 3),
-            "four": self.is_open(s, FOUR) * face * min(alone, 4),
-            "five": self.is_open(s, YATZY) * max(alone - 1, 0),
-            "low_row": self.is_open(s, SMALL) * in_row[0],
-            "high_row": self.is_open(s, LARGE) * in_row[1],
-            "two_pairs_kept": self.is_open(s, TWO_PAIRS) * (pairs == 4),
-            "house": self.is_open(s, FULL) * house,
-            "low_ready": self.is_open(s, SMALL) * (in_row[0] >= 4),
-            "high_ready": self.is_open(s, LARGE) * (in_row[1] >= 4),
+            **super().kept_features(s, kept),
+            "pair": self.is_open(s, PAIR) * face * (alike >= 2),
+            "three": self.is_open(s, THREE) * face * min(alike, 3),
+            "four": self.is_open(s, FOUR) * face * min(alike, 4),
+            "five": (yatzy >= 3) * 1,
+            "row": small + large,
+            "house": house,
+            "two_pairs_kept": two_pairs,
+            "two_pairs_total": two_pairs * sum(kept),
+            "complete": 1 * ((small == 5) | (large == 5) | (house == 5) | (yatzy == 5)),
             "any": self.is_open(s, CHANCE) * sum(kept),
         }
 

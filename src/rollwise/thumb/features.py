@@ -26,7 +26,12 @@ from rollwise.graph import KEEP, THROW, StateGraph
 from rollwise.graph.choices import fold_outcomes, has_choice
 from rollwise.graph.layout import StateLayout
 from rollwise.graph.naming import NO_THROW
-from rollwise.thumb.pools import filled_features, kept_dice, kept_features
+from rollwise.thumb.pools import (
+    filled_features,
+    kept_dice,
+    kept_features,
+    position_features,
+)
 
 Columns: TypeAlias = dict[str, NDArray[np.int32]]
 OF_ACTIONS = ("number", "points", "again", "wins")
@@ -76,9 +81,19 @@ def state_features(
     rows = np.where(graph.rows == NO_THROW, 0, graph.rows)
     columns = {name: np.ascontiguousarray(rows[:, k]) for k, name in enumerate(graph.columns)}
     if game is not None and type(game).features is not Game.features:
-        own = _asked(graph, game, game.features, graph.n_states, among, of_actions=False)
+        own = (
+            _of_positions(graph, game)
+            if graph.has_pool
+            else _asked(graph, game, game.features, graph.n_states, among, of_actions=False)
+        )
         columns |= _apart(graph, "features", own, columns)
     return columns
+
+
+def _of_positions(graph: StateGraph, game: Game) -> Columns:
+    """What the rule sheet of a game with a pool says of each state: the same throughout a turn."""
+    fields = graph.field_names
+    return position_features(game, np.asarray(graph.rows[:, : len(fields)], np.int32), fields)
 
 
 def action_features(
@@ -140,7 +155,10 @@ def _apart(graph: StateGraph, word: str, own: Columns, names: Collection[str]) -
 
 
 def _pool_features(graph: StateGraph, game: Game) -> Columns:
-    """The features of actions in turns with a pool: of what is kept, and after the last throw."""
+    """The features of actions in turns with a pool: of what is kept, and after the last throw.
+
+    What the rule sheet says of the position is there too, to be multiplied with these.
+    """
     pool = Rules(game).pool
     if pool is None:
         return {}
@@ -168,12 +186,13 @@ def _pool_features(graph: StateGraph, game: Game) -> Columns:
         (kept, at_kept, kept_features(game, pool, rows, graph.field_names)),
         (~kept, at_filled, filled_features(game, pool, labels.tolist(), rows, graph.field_names)),
     )
-    for here, case, (group, tables) in asked:
-        for name in [name for name in tables if name not in ("number", "points")]:
+    for here, case, told in asked:
+        for name in [name for name in told.tables if name not in ("number", "points")]:
             values = np.zeros(len(label), np.int32)
-            values[here] = tables[name][group[position[here]], case]
+            values[here] = told.at(name, position[here], case)
             found[name] = found.get(name, 0) + _in_place(values, of_turn)
-    return found
+    of_states = _of_positions(graph, game)
+    return {name: values[graph.action_state] for name, values in of_states.items()} | found
 
 
 def _in_place(values: NDArray[np.int32], where: NDArray[np.bool_]) -> NDArray[np.int32]:

@@ -3,12 +3,14 @@
 A position has some hundred throws, and each many parts that can be kept. So a rule sheet is not
 asked position by position: the fields of ``s`` are arrays, of many positions at once, and it
 computes with them. `kept_features` is asked of each part of a throw once, `action_features` of
-each throw and each action. Where it reads only some fields, only what differs in these is asked.
+each throw and each action. Where it reads only some fields, only what differs in these is asked,
+and what is the same in all positions is asked once. `features` is asked of the positions alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +20,7 @@ from rollwise.dice import Pool
 from rollwise.errors import PolicyError
 from rollwise.faults import PASSED_ON, fault_text
 from rollwise.game import Game
+from rollwise.graph.layout import StateLayout
 
 MOST = 1 << 20  # in size, of a feature that a rule sheet offers
 
@@ -30,16 +33,39 @@ class Asked(NamedTuple):
     group : (n,) int64
         Which positions are alike in all that was read.
     tables : dict of (n_groups, n_cases) int32
-        By the names of features.
+        By the names of features; of those that are the same in all positions (1, n_cases).
     """
 
     group: NDArray[np.int64]
     tables: dict[str, NDArray[np.int32]]
 
+    def at(self, name: str, position: Any, case: Any) -> Any:
+        """A feature of cases in positions, given by their numbers."""
+        table = self.tables[name]
+        return table[self.group[position] if len(table) > 1 else 0, case]
+
 
 def kept_dice(pool: Pool) -> list[tuple[int, ...]]:
     """All that can be kept, by its number: as in `rollwise.kernels.turns.PoolTables`."""
     return [*pool.keeps, *(throw for _, throw in pool.throws)]
+
+
+def position_features(
+    game: Game, rows: NDArray[np.int32], names: Sequence[str]
+) -> dict[str, NDArray[np.int32]]:
+    """What the rule sheet says of each position: (n,) int32 by name.
+
+    Parameters
+    ----------
+    rows, names
+        As `kept_features` takes them.
+    """
+    if type(game).features is Game.features or not len(rows):
+        return {}
+    said = _said(game, game.features, _positions(rows, names), (), len(rows))
+    return {
+        name: np.broadcast_to(values, len(rows)).astype(np.int32) for name, values in said.items()
+    }
 
 
 def kept_features(game: Game, pool: Pool, rows: NDArray[np.int32], names: Sequence[str]) -> Asked:
@@ -85,6 +111,36 @@ class _Positions:
         return columns[name]
 
 
+class _Probe(NamedTuple):
+    """What a rule sheet says of the start.
+
+    Attributes
+    ----------
+    said : list of dict
+        Of each case the features.
+    read : frozenset of str
+        The fields that it looks at.
+    differ : frozenset of str
+        The features that may differ from position to position.
+    """
+
+    said: list[dict[str, NDArray[np.int64]]]
+    read: frozenset[str]
+    differ: frozenset[str]
+
+
+@lru_cache(8)
+def _probed(game: Game, name: str, cases: tuple[Any, ...], names: tuple[str, ...]) -> _Probe:
+    start = game.start()
+    twice = np.array(
+        [StateLayout.of(start).numbers(start)] * 2, np.int32
+    )  # one could be branched on
+    one = _positions(twice, names)
+    said = [_said(game, getattr(game, name), one, case, 2) for case in cases]
+    differ = {key for case in said for key, value in case.items() if value.ndim}
+    return _Probe(said, frozenset(one._read), frozenset(differ))
+
+
 def _asked(
     game: Game,
     function: Callable[..., Any],
@@ -94,19 +150,21 @@ def _asked(
 ) -> Asked:
     if getattr(type(game), function.__name__) is getattr(Game, function.__name__):
         return Asked(np.zeros(len(rows), np.int64), {})
-    one = _positions(rows[:1], names)
-    for case in cases:
-        _said(game, function, one, case, 1)
-    read = [k for k, name in enumerate(names) if name in one._read]
+    probe = _probed(game, function.__name__, tuple(cases), tuple(names))
+    read = [k for k, name in enumerate(names) if name in probe.read]
     different, group = np.unique(rows[:, read], axis=0, return_inverse=True)
     first = np.zeros(len(different), np.int64)
     first[group.reshape(-1)[::-1]] = np.arange(len(rows))[::-1]
     many, n = _positions(rows[first], names), len(different)
     tables = dict[str, NDArray[np.int32]]()
     for number, case in enumerate(cases):
-        for name, values in _said(game, function, many, case, n).items():
+        said = probe.said[number]
+        if any(value.ndim for value in said.values()):
+            said = _said(game, function, many, case, n)
+        for name, values in said.items():
             if name not in tables:
-                tables[name] = np.zeros((n, len(cases)), np.int32)
+                height = n if name in probe.differ else 1
+                tables[name] = np.zeros((height, len(cases)), np.int32)
             tables[name][:, number] = values
     return Asked(group.reshape(-1).astype(np.int64), tables)
 
@@ -118,6 +176,7 @@ def _positions(rows: NDArray[np.int32], names: Sequence[str]) -> Any:
 def _said(
     game: Game, function: Callable[..., Any], positions: Any, case: tuple[Any, ...], n: int
 ) -> dict[str, NDArray[np.int64]]:
+    """Whole numbers by name: () int64 where they are the same in all positions, (n,) int64."""
     name = function.__name__
     try:
         said = {
@@ -137,4 +196,4 @@ def _said(
                 f"{game.name}: {name} gives {key!r} = {values!r} of {case}; a feature has a name "
                 f"like those of Python, and whole numbers of at most {MOST:,} in size"
             )
-    return {key: np.broadcast_to(values, n).astype(np.int64) for key, values in said.items()}
+    return {key: values.astype(np.int64) for key, values in said.items()}

@@ -54,12 +54,15 @@ class Setting:
         The features of the states.
     actions : dict of (n_actions,) int32
         Those of the actions.
+    of_the_sheet : bool
+        Whether the rule sheet offers features of actions.
     """
 
     graph: StateGraph
     optimal: Policy
     states: Columns
     actions: Columns
+    of_the_sheet: bool = False
 
     @classmethod
     def of(cls, policies: Policies, features: Features | None = None) -> Setting:
@@ -72,7 +75,8 @@ class Setting:
         """
         graph = policies.graph
         found = features or Features(graph, policies.game)
-        return cls(graph, policies.solution.policy, found.states, found.actions)
+        optimal, offered = policies.solution.policy, found.of_the_sheet
+        return cls(graph, optimal, found.states, found.actions, offered)
 
 
 class Scorer:
@@ -91,6 +95,8 @@ class Scorer:
         actions of all these states; -1 where it takes none.
     columns : dict of (n_choices,) int32
         Those of the states in which the rule has a choice.
+    of_the_sheet : bool
+        Whether the rule sheet offers features of actions.
 
     Raises
     ------
@@ -103,6 +109,7 @@ class Scorer:
         two = graph.players == 2
         seats = take_seats(graph, [None, optimal] if two else [None], [0])
         self.graph, self._seats, self._two = graph, seats, two
+        self.of_the_sheet = setting.of_the_sheet
         recursion = Recursion.of_values(seats.graph)
         self._following = Following(recursion)
         self._starts = recursion.components.position[: 2 if two else 1].astype(np.int64)

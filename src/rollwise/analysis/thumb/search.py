@@ -209,7 +209,7 @@ class Search:
     def _preferences(self, threads: ThreadPoolExecutor) -> list[Found]:
         """Rules that are one preference: the best few of each number become deeds."""
         scorer = self.scorer
-        if len(scorer.deeds) == 2 and not scorer.features.of_the_sheet:
+        if len(scorer.deeds) == 2 and not scorer.of_the_sheet:
             return []  # to prefer one of two actions is to name it
         single = preferred_forms(scorer.action_columns)
         losses = self._preferences_scored

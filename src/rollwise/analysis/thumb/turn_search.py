@@ -75,7 +75,7 @@ class Found:
     def rule(self) -> Rule:
         """As it is written."""
         kept, filled = (
-            Preference((form_of({Feature(name): number for name, number in terms})[0],))
+            Preference((form_of({_feature(name): number for name, number in terms})[0],))
             for terms in (self.keep, self.fill)
         )
         return Rule((Clause(KEEP_WHEN, kept), Clause(None, filled)))
@@ -144,6 +144,12 @@ def _played(
         parts.append(rows)
         counts.append(times)
     return _merged(np.concatenate(parts), np.concatenate(counts))
+
+
+def _feature(name: str) -> Feature:
+    """A feature by its text, such as ``left*total``."""
+    first, _, second = name.partition("*")
+    return Feature(first, second, "product") if second else Feature(first)
 
 
 def _merged(
@@ -241,10 +247,13 @@ class TurnSearch:
         self._scored([current])
 
     def _names(self, part: str) -> list[str]:
+        """Features of a part, and the same multiplied with what is told of the position."""
         positions = self._sample.positions
         tables = (positions.kept if part == "keep" else positions.filled).tables
         varied = [name for name, table in tables.items() if np.ptp(table)]
-        return [NUMBER if part == "keep" else POINTS, *varied]
+        told = [name for name, column in positions.told.items() if np.ptp(column)]
+        products = [f"{of_all}*{name}" for of_all in told for name in varied]
+        return [NUMBER if part == "keep" else POINTS, *varied, *products]
 
     def _scored(self, rules: list[Found]) -> list[Found]:
         new = [found for found in dict.fromkeys(rules) if found not in self._losses]

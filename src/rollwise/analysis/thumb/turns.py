@@ -7,7 +7,7 @@ worth, with a bound of each error (`rollwise.kernels.turn_rules`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -29,8 +29,15 @@ from rollwise.graph import KEEP, ROLLS_LEFT, StateGraph
 from rollwise.kernels.turn_rules import Says, follow_turns, most_kept, throw_turns
 from rollwise.kernels.turns import Chances
 from rollwise.methods.result import Status
+from rollwise.thumb.features import Features
 from rollwise.thumb.language import Form, Preference, Rule
-from rollwise.thumb.pools import Asked, filled_features, kept_dice, kept_features
+from rollwise.thumb.pools import (
+    Asked,
+    filled_features,
+    kept_dice,
+    kept_features,
+    position_features,
+)
 
 LEVEL = 1 << 20  # more than twice what a form comes to, in games with a pool
 MOST_LEVELS = 3  # of preferences, one behind the other
@@ -55,6 +62,36 @@ def parts_of(pool: Pool) -> Parts:
     found = [[number[part] for part in pool.kept_from(throw)] for _, throw in pool.throws]
     indptr = np.cumsum([0, *map(len, found)], dtype=np.int32)
     return Parts(indptr, np.array([k for parts in found for k in parts], np.int32))
+
+
+class Seen(NamedTuple):
+    """What a preference looks at in some cases.
+
+    Attributes
+    ----------
+    asked : Asked
+    told : tuple of str
+    different : (n_cases, 1 + n_told + ...) int64
+        The group of `asked` and what is `told`.
+    numbers : (n_actions,) int64
+        The feature `number` of the actions.
+    """
+
+    asked: Asked
+    told: tuple[str, ...]
+    different: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+
+    def column(self, name: str) -> NDArray[np.int32]:
+        """A feature of each case and action, one row or column where it is the same in all."""
+        if name == NUMBER:
+            return self.numbers[None].astype(np.int32)
+        if name in self.asked.tables:
+            table = self.asked.tables[name]
+            return table if len(table) == 1 else table[self.different[:, 0]]
+        if name in self.told:
+            return self.different[:, [1 + self.told.index(name)]].astype(np.int32)
+        return np.zeros((1, len(self.numbers)), np.int32)
 
 
 class TurnPositions:
@@ -129,14 +166,14 @@ class TurnPositions:
     def kept_by(self, rule: Rule) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """What a rule keeps: the first two parts of what it `says`."""
         chains, chain = self._chains(rule)
-        return self._keeps(chains, chain[:, 1:])
+        return self._keeps(chains, chain[:, 1:], self._multiplied(rule))
 
     def filled_by(
         self, rule: Rule
     ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
         """What a rule does after the last throw: the other parts."""
         chains, chain = self._chains(rule)
-        return self._fills(chains, chain[:, 0])
+        return self._fills(chains, chain[:, 0], self._multiplied(rule))
 
     # -- what is asked of the rule sheet
 
@@ -152,6 +189,18 @@ class TurnPositions:
         names = self._rules.field_names
         return filled_features(self._rules.game, self._pool, labels, self.rows, names)
 
+    @cached_property
+    def told(self) -> dict[str, NDArray[np.int32]]:
+        """What the rule sheet says of the positions themselves: (n,) int32 by name."""
+        return position_features(self._rules.game, self.rows, self._rules.field_names)
+
+    def _multiplied(self, rule: Rule) -> tuple[str, ...]:
+        """What is told of positions and looked at where actions are preferred."""
+        preferences = [c.deed for c in rule.clauses if isinstance(c.deed, Preference)]
+        terms = [term for deed in preferences for form in deed.forms for term in form.terms]
+        used = {name for _, feature in terms for name in (feature.first, feature.second)}
+        return tuple(name for name in self.told if name in used)
+
     # -- which clauses hold
 
     def _chains(self, rule: Rule) -> tuple[list[Chain], NDArray[np.int64]]:
@@ -165,7 +214,8 @@ class TurnPositions:
         """
         n, rerolls = len(self.rows), self._pool.rerolls
         parameters = self._rules.game.parameters
-        columns = {name: self.rows[:, k] for k, name in enumerate(self._rules.field_names)}
+        fields = {name: self.rows[:, k] for k, name in enumerate(self._rules.field_names)}
+        columns = self.told | fields
         holds = np.ones((n, rerolls + 1, len(rule.clauses)), np.bool_)
         for number, clause in enumerate(rule.clauses):
             if clause.condition is None:
@@ -186,38 +236,58 @@ class TurnPositions:
         return chains, chain.reshape(n, rerolls + 1)
 
     def _keeps(
-        self, chains: list[Chain], chain: NDArray[np.int64]
+        self, chains: list[Chain], chain: NDArray[np.int64], told: tuple[str, ...]
     ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """What is kept of each throw, by groups of positions."""
         indptr, part = parts_of(self._pool)
-        different, first, group = _groups(np.column_stack([self.kept.group, chain]))
-        keep = np.zeros((len(first), chain.shape[1], len(indptr) - 1), np.int32)
-        for number in np.unique(different[:, 1:]).tolist():
-            scores, _ = self._scores(
-                chains[number], self.kept.tables, self._kept_labels, self._kept_numbers
-            )
+        different, group = self._cases(self.kept, told, chain)
+        rerolls = chain.shape[1]
+        keep = np.zeros((len(different), rerolls, len(indptr) - 1), np.int32)
+        of_chain = different[:, -rerolls:]
+        for number in np.unique(of_chain).tolist():
+            here = np.flatnonzero((of_chain == number).any(axis=1))
+            seen = Seen(self.kept, told, different[here], self._kept_numbers)
+            scores, _ = self._scores(chains[number], seen, self._kept_labels)
             found = np.empty((len(scores), len(indptr) - 1), np.int32)
             most_kept(scores, indptr, part, found)
-            for left in range(chain.shape[1]):
-                here = np.flatnonzero(different[:, 1 + left] == number)
-                keep[here, left] = found[different[here, 0] % len(scores)]
+            found = np.broadcast_to(found, (len(here), found.shape[1]))
+            for left in range(rerolls):
+                at = of_chain[here, left] == number
+                keep[here[at], left] = found[at]
         return group, keep
 
     def _fills(
-        self, chains: list[Chain], chain: NDArray[np.int64]
+        self, chains: list[Chain], chain: NDArray[np.int64], told: tuple[str, ...]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
         """What actions have after the last throw, by groups of positions."""
         n_throws, n_labels = len(self._pool.throws), len(self._labels)
-        different, first, group = _groups(np.column_stack([self.filled.group, chain]))
-        fill = np.zeros((len(first), n_throws, n_labels), np.int64)
-        points = np.zeros(len(first), np.int64)
+        different, group = self._cases(self.filled, told, chain[:, None])
+        fill = np.zeros((len(different), n_throws, n_labels), np.int64)
+        points = np.zeros(len(different), np.int64)
         labels = np.tile(self._labels.astype(np.int64), n_throws)
-        for number in np.unique(different[:, 1]).tolist():
-            here = np.flatnonzero(different[:, 1] == number)
-            scores, before = self._scores(chains[number], self.filled.tables, labels, labels)
-            fill[here] = scores[different[here, 0] % len(scores)].reshape(-1, n_throws, n_labels)
+        for number in np.unique(different[:, -1]).tolist():
+            here = np.flatnonzero(different[:, -1] == number)
+            seen = Seen(self.filled, told, different[here], labels)
+            scores, before = self._scores(chains[number], seen, labels)
+            fill[here] = scores.reshape(-1, n_throws, n_labels)
             points[here] = before
         return group, fill, points
+
+    def _cases(
+        self, asked: Asked, told: tuple[str, ...], chain: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """The different cases, and which of them each position is.
+
+        Returns
+        -------
+        different : (n_cases, 1 + n_told + n_chains) int64
+            The group of `asked`, what is `told`, and the chains.
+        group : (n,) int32
+        """
+        alike = asked.group if any(len(t) > 1 for t in asked.tables.values()) else 0 * asked.group
+        keys = np.column_stack([alike, *(self.told[name] for name in told), chain])
+        different, group = np.unique(keys, axis=0, return_inverse=True)
+        return different.astype(np.int64), group.reshape(-1).astype(np.int32)
 
     @cached_property
     def _kept_numbers(self) -> NDArray[np.int64]:
@@ -231,15 +301,14 @@ class TurnPositions:
     def _scores(
         self,
         chain: Chain,
-        tables: Mapping[str, NDArray[np.int32]],
+        seen: Seen,
         labels: NDArray[np.int64],
-        numbers: NDArray[np.int64],
     ) -> tuple[NDArray[np.int64], int]:
         """How much each case has of what is preferred, and the number before its points."""
         levels = list[tuple[NDArray[np.int64], int]]()
         for deed in chain:
             if isinstance(deed, Preference):
-                levels += [self._worth(form, tables, numbers) for form in deed.forms]
+                levels += [self._worth(form, seen) for form in deed.forms]
             else:
                 levels.append(((labels == deed).astype(np.int64)[None], 0))
         if len(levels) > MOST_LEVELS:
@@ -247,7 +316,7 @@ class TurnPositions:
                 f"{self._rules.game.name} is too large for a rule of thumb with more than "
                 f"{MOST_LEVELS} preferences behind each other"
             )
-        total, points = np.zeros((1, len(numbers)), np.int64), 0
+        total, points = np.zeros((1, len(labels)), np.int64), 0
         for worth, before in levels:
             total, points = total * LEVEL + worth, points * LEVEL + before
         return total, points
@@ -255,11 +324,10 @@ class TurnPositions:
     def _worth(
         self,
         form: Form,
-        tables: Mapping[str, NDArray[np.int32]],
-        numbers: NDArray[np.int64],
+        seen: Seen,
     ) -> tuple[NDArray[np.int64], int]:
         """How much each case has of a form; the number before its points apart."""
-        total, points = np.zeros((1, len(numbers)), np.int64), 0
+        total, points = np.zeros((1, len(seen.numbers)), np.int64), 0
         for number, feature in form.terms:
             if feature.first == POINTS and not feature.pair:
                 points = number
@@ -269,9 +337,7 @@ class TurnPositions:
                     f"{self._rules.game.name} is too large for a rule of thumb with "
                     f"{feature.text}: points stand alone"
                 )
-            known: dict[str, NDArray[np.int32]] = {NUMBER: numbers[None].astype(np.int32), **tables}
-            nothing = np.zeros((1, len(numbers)), np.int32)
-            columns = {name: known.get(name, nothing) for name in (feature.first, feature.second)}
+            columns = {name: seen.column(name) for name in (feature.first, feature.second)}
             total = total + number * feature.values(columns).astype(np.int64)
         most = np.abs(total).max(initial=0) + abs(points) * np.abs(self._reward).max(initial=0)
         if most >= LEVEL // 2:
@@ -291,14 +357,6 @@ def _chain_of(rule: Rule, holds: NDArray[np.bool_]) -> Chain:
             if isinstance(clause.deed, Preference):
                 break
     return tuple(found)
-
-
-def _groups(
-    keys: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
-    """Different rows, where each stands first, and which one each row is."""
-    different, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    return different, first, group.reshape(-1).astype(np.int32)
 
 
 def one_position(game: Game) -> StateGraph:
@@ -370,7 +428,7 @@ def evaluate_rule(
         It looks at what can't be looked at in so large a game.
     """
     graph = one_position(game)
-    rule = Rule.load(path, graph, game)
+    rule = Rule.load(path, graph, game, Features(graph, game, constant=True))
     ((value, bound),) = worth_by_layers(game, [rule], progress=progress)
     name = Path(path).name
     values, bounds = (np.full(graph.n_states, np.nan) for _ in range(2))
