@@ -99,6 +99,10 @@ class _InADrawnSeat(Features):
         n = self.whole.graph.n_actions
         return {name: self._spread(column, n) for name, column in self.whole.actions.items()}
 
+    @property
+    def of_the_sheet(self) -> bool:
+        return self.whole is not None and self.whole.of_the_sheet
+
     def _spread(self, column: NDArray[np.int32], n: int) -> NDArray[np.int32]:
         whole = np.zeros(self.graph.n_actions, np.int32)
         whole[1 : 1 + n] = column  # the others' states have no choice
