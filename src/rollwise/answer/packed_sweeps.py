@@ -98,17 +98,24 @@ class PackedSweeps:
         values = large_pages.zeros(self.n_known + len(lotteries.payoff))
         values[self.n : self.n_known] = later
         values[self.n_known :] = np.where(lotteries.passes, 0.0, lotteries.payoff)
-        self.pieces = [self._piece(first, block) for first, block in layer.blocks]
+        self.pieces = self._pieces(layer.blocks)
         self._parts = _halves(self.pieces) if n_outcomes > WORTH_HALVING else [self.pieces]
         self.values = [values, *(values.copy() for _ in self._parts[1:])]
 
-    def _piece(self, first: int, block: Block) -> Piece:
+    def _pieces(self, blocks: Sequence[tuple[int, Block]]) -> list[Piece]:
+        """The blocks with their rows: parts of one array, since small ones waste large pages."""
         chances = self.chances
-        indptr = room_for_rows(block, chances.list_indptr, chances.indptr)
+        indptrs = [room_for_rows(block, chances.list_indptr, chances.indptr) for _, block in blocks]
+        ends = np.cumsum([0, *(int(indptr[-1]) for indptr in indptrs)]).tolist()
         few = len(chances.coefficient) <= 1 << 8
-        code = large_pages.empty(int(indptr[-1]), np.uint8 if few else np.uint16)
-        place = large_pages.empty(int(indptr[-1]), np.int32)
-        return Piece(first, block, Rows(indptr, code, place))
+        code = large_pages.empty(ends[-1], np.uint8 if few else np.uint16)
+        place = large_pages.empty(ends[-1], np.int32)
+        return [
+            Piece(first, block, Rows(indptr, code[begin:end], place[begin:end]))
+            for (first, block), indptr, begin, end in zip(
+                blocks, indptrs, ends[:-1], ends[1:], strict=True
+            )
+        ]
 
     @property
     def can_be_swept(self) -> bool:

@@ -25,7 +25,7 @@ from rollwise.errors import RulesError, TooLittleMemory, UsageError, spelled
 from rollwise.game import Game
 from rollwise.graph import StateGraph, title_of
 from rollwise.kernels.intervals import Block
-from rollwise.machine import large_pages
+from rollwise.machine import heap, large_pages
 from rollwise.machine.switches import jit_disabled
 from rollwise.numbers.printed import how_many
 
@@ -172,6 +172,8 @@ class Layers:
     def _packed(self, layer: int) -> PackedLayer:
         begin, end = self.indptr[layer : layer + 2].tolist()
         n = end - begin
+        if n > LARGE:
+            heap.map_large_arrays()
         explorer = self._begun(begin, end)
         blocks, place, size = [], 0, FIRST_BLOCK
         while place < n:

@@ -1,0 +1,37 @@
+"""The heap: what is freed between arrays that stay is given back."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HOLES = """
+import sys
+import numpy as np
+from rollwise.machine import heap
+
+if sys.argv[1] == "mapped":
+    heap.map_large_arrays()
+del (large := [np.ones(30 << 17)])[:]  # 30 MB: from now on the C library maps larger ones only
+stay, go = [], []
+for _ in range(64):
+    stay.append(np.ones(2 << 17))
+    go.append(np.ones(2 << 17))  # 2 MB
+del go
+with open("/proc/self/status") as file:
+    print(next(line.split()[1] for line in file if line.startswith("RssAnon")))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only glibc can be told")
+def test_arrays_that_are_freed_leave_no_holes():
+    def taken(way: str) -> int:
+        """Kilobytes."""
+        ran = subprocess.run(
+            [sys.executable, "-c", HOLES, way], capture_output=True, text=True, check=True
+        )
+        return int(ran.stdout)
+
+    assert taken("mapped") < taken("plain") - 64 * 1024  # of 128 MB that were freed
