@@ -154,7 +154,8 @@ def finding_states(place: Path, about: Mapping[str, Any]) -> Iterator[FoundState
         place.mkdir(parents=True, exist_ok=True)
         if known is not None and not (place / FOUND).exists():  # stopped after its last layer
             (place / STATES).replace(place / FOUND)
-        file = (place / FOUND).open("r+b" if known is not None else "w+b")
+        path = place / FOUND
+        file = path.open("w+b") if known is None else path.open("r+b")
     except OSError as error:
         raise write_error(place, error) from error
     try:

@@ -165,39 +165,51 @@ def learn(
             json=json,
         )
         return
+    settings = {"explore": explore, "seed": seed, "method": method, "workers": workers}
     with Progress() as progress:
-        from rollwise.analysis.learning import Reference, play_and_assess
         from rollwise.analysis.learning_against import learn_against
         from rollwise.answer import kept
 
         policies = kept.policies(chosen, max_states=max_states, progress=progress)
-        settings = {"explore": explore, "seed": seed, "method": method, "workers": workers}
         if against is not None:
             beside = learn_against(policies, against, games, settings, progress)
             _tell_against(policies, beside, save, csv=csv, json=json)
             return
         learner = _learner(policies.graph, games, resume, **settings)
-        reference = None
-        comparisons: list[Assessment] = []
-        if compare or checkpoints is not None:
-            progress("solving", 0, None)
-            reference = Reference.of(policies.solution)
-        try:
-            if reference is None:
-                learner.play(games - learner.games, progress=progress)
-            else:
-                comparisons = play_and_assess(
-                    learner, games, checkpoints or 1, reference, progress=progress
-                )
-        except KeyboardInterrupt:
-            _stopped(learner, save)
-            raise
+        comparisons = _played(
+            learner, games, policies, progress, save, compare=compare, checkpoints=checkpoints
+        )
     if save is not None:
         learner.save(save)
     curve = None if checkpoints is None else comparisons
     _show(learner.result(), comparisons[-1:], curve, csv=csv, json=json)
     if save is not None and not (csv or json):
         typer.echo(f"Saved to {save}.")
+
+
+def _played(
+    learner: Learner,
+    games: int,
+    policies: Policies,
+    progress: Progress,
+    save: Path | None,
+    *,
+    compare: bool,
+    checkpoints: int | None,
+) -> list[Assessment]:
+    """Have a learner play; how it compares along the way and at the end, if that was asked."""
+    from rollwise.analysis.learning import Reference, play_and_assess
+
+    try:
+        if not compare and checkpoints is None:
+            learner.play(games - learner.games, progress=progress)
+            return []
+        progress("solving", 0, None)
+        reference = Reference.of(policies.solution)
+        return play_and_assess(learner, games, checkpoints or 1, reference, progress=progress)
+    except KeyboardInterrupt:
+        _stopped(learner, save)
+        raise
 
 
 def _show(
