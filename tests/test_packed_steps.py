@@ -65,6 +65,7 @@ def slope(sweeps):
     return np.array(columns).T
 
 
+@pytest.mark.needs_jit
 def test_a_step_solves_the_linear_system(sweeps):
     moved = np.random.default_rng(1).normal(size=sweeps.n)
     exact = np.linalg.solve(np.eye(sweeps.n) - slope(sweeps), moved)
@@ -73,6 +74,7 @@ def test_a_step_solves_the_linear_system(sweeps):
         assert np.abs(step - exact).max() < far * np.abs(exact).max()
 
 
+@pytest.mark.needs_jit
 def test_a_step_ends_when_time_is_over(sweeps):
     looks = iter(range(3))
     step = stepped(sweeps, np.ones(sweeps.n), 1e-15, lambda: next(looks, None) is None)
@@ -81,10 +83,12 @@ def test_a_step_ends_when_time_is_over(sweeps):
     assert not np.any(stepped(sweeps, np.ones(sweeps.n), 1e-15, lambda: True))
 
 
+@pytest.mark.needs_jit
 def test_a_step_of_nothing_is_nothing(sweeps):
     assert not np.any(stepped(sweeps, np.zeros(sweeps.n), 1e-3, lambda: False))
 
 
+@pytest.mark.needs_jit
 def test_a_sweep_says_what_falls_and_what_rises(sweeps):
     """A sweep more of what it came to moves no value further either way."""
     n = sweeps.n
