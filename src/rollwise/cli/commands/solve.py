@@ -256,6 +256,8 @@ def _check_places(
 ) -> None:
     """Refuse files that can't be written, before the work, and what goes with a folder only."""
     check_workers(workers, cluster)
+    if keep not in (None, "all", "entries", "start"):
+        raise UsageError(f"--keep is all, entries or start, not {keep}")
     if not (by_layer and save):
         if resume:
             raise UsageError(
@@ -268,8 +270,6 @@ def _check_places(
             )
         because = "solves layers in a folder that is shared: it goes with --by-layer --save FOLDER"
         refuse(because, workers=workers, cluster=cluster)
-    if keep not in (None, "all", "entries", "start"):
-        raise UsageError(f"--keep is all, entries or start, not {keep}")
     if keep == "start" and save:
         raise UsageError("--keep start keeps the answer of the start alone, and no folder")
     check_history_path(history)
