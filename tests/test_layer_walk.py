@@ -310,10 +310,15 @@ def test_states_of_wrong_rules_are_not_kept(
 
 def test_two_runs_dont_find_states_for_one_folder(tmp_path: Path) -> None:
     fcntl = pytest.importorskip("fcntl")
-    with (tmp_path / "found_states.npy").open("wb") as file:
+    path = tmp_path / "found_states.npy"
+    with path.open("wb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
+        file.write(b"what the other run has found")
+        file.flush()
         with pytest.raises(OutputError, match="written to by another process"):
             solve_by_layers(SuperSix(9), save=tmp_path)
+        assert path.read_bytes() == b"what the other run has found"
+    solve_by_layers(SuperSix(9), save=tmp_path)
 
 
 def test_workspaces_that_are_given_back_and_roots_part_by_part(

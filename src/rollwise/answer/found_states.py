@@ -154,13 +154,17 @@ def finding_states(place: Path, about: Mapping[str, Any]) -> Iterator[FoundState
         place.mkdir(parents=True, exist_ok=True)
         if known is not None and not (place / FOUND).exists():  # stopped after its last layer
             (place / STATES).replace(place / FOUND)
-        path = place / FOUND
-        file = path.open("w+b") if known is None else path.open("r+b")
+        (place / FOUND).touch()  # which leaves the file of another process as it is
+        file = (place / FOUND).open("r+b")
     except OSError as error:
         raise write_error(place, error) from error
     try:
+        _lock(place, file)
+    except OutputError:
+        file.close()
+        raise
+    try:
         with file:
-            _lock(place, file)
             try:
                 states = FoundStates(place, file, about, None if known is None else known[1])
             except (ValueError, KeyError) as error:
