@@ -80,20 +80,21 @@ Row = Mapping[str, Any]
 
 def solved(words: str) -> dict[str, Any]:
     """Solve a size with its rules compiled before; seconds, positions and peak memory."""
-    from rollwise.answer import layered
+    from rollwise.answer import packed
+    from rollwise.answer.solve_by_layers import solve_by_layers
     from rollwise.builders import by_layer
     from rollwise.cli.common import read_game
 
-    layered.WORTHWHILE = 0  # small sizes by the method of the large ones
+    packed.WORTHWHILE = 0  # small sizes by the method of the large ones
     name, *assignments = words.split()
     game = read_game(name, assignments)
     by_layer._compiled(game, None)
     parameter, ready, _ = GROWN[game.name]
     size = min(getattr(game, parameter), ready)
-    layered.solve_by_layers(replace(game, **{parameter: size}))
+    solve_by_layers(replace(game, **{parameter: size}))
     before = peak_bytes()
     started, busy = time.perf_counter(), time.process_time()
-    solution = layered.solve_by_layers(game, max_states=growth.MOST_STATES)
+    solution = solve_by_layers(game, max_states=growth.MOST_STATES)
     return {
         "seconds": time.perf_counter() - started,
         "cpu": time.process_time() - busy,

@@ -13,8 +13,8 @@ from test_layers import Climber
 from test_tuple_layers import Banks, Together, bytes_of
 
 from rollwise import Game, solve, solve_by_layers
-from rollwise.answer import between, layer_folder, layered
-from rollwise.answer.layered import LayeredSolution, open_layers
+from rollwise.answer import between, layer_folder
+from rollwise.answer.layered_solution import LayeredSolution, open_layers
 from rollwise.answer.verify_layers import verify_layers
 from rollwise.builders.by_layer import find_layers
 from rollwise.coach.open_table import OpenTable
@@ -244,7 +244,7 @@ def test_play_goes_on_from_turn_to_turn() -> None:
 
 
 def test_packed_layers_keep_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layered, "WORTHWHILE", 0)
+    monkeypatch.setattr("rollwise.answer.packed.WORTHWHILE", 0)
     game = RoyalUr(pieces=1)
     whole = solve_by_layers(game)
     few = solve_by_layers(game, keep="entries", save=tmp_path)

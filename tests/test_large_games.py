@@ -14,7 +14,7 @@ from stakes import Gammons
 import rollwise
 from rollwise.analysis.lengths import lengths
 from rollwise.answer.filters import said_of
-from rollwise.answer.layered import LayeredSolution
+from rollwise.answer.layered_solution import LayeredSolution
 from rollwise.builders import limits
 from rollwise.games.chicago import Chicago
 from rollwise.games.pig import Pig

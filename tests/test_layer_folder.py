@@ -19,9 +19,9 @@ from cli_runner import output, run
 from stakes import Gammons
 
 import rollwise
-from rollwise.answer import layered
 from rollwise.answer.layer_folder import LayerFolder
-from rollwise.answer.layered import open_layers, solve_by_layers
+from rollwise.answer.layered_solution import open_layers
+from rollwise.answer.solve_by_layers import _bytes_to_solve, solve_by_layers
 from rollwise.builders import layer_walk
 from rollwise.builders.by_layer import find_layers, known_layers
 from rollwise.errors import OutputError, RulesError, SolutionFileError, UnknownState, UsageError
@@ -46,7 +46,7 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
 @pytest.fixture
 def packed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small games are solved by packed layers too."""
-    monkeypatch.setattr(layered, "WORTHWHILE", 0)
+    monkeypatch.setattr("rollwise.answer.packed.WORTHWHILE", 0)
 
 
 def require_same(game: Game, folder: Path) -> None:
@@ -258,7 +258,9 @@ def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         assert refused.returncode == 2
         assert f"--memory is {amount}; it is an amount such as 8GB" in refused.stderr
     monkeypatch.setattr(memory_limits, "left", lambda: 1e9)
-    monkeypatch.setattr(layered, "_bytes_to_solve", lambda *given, **how: 2 * 10**9)
+    monkeypatch.setattr(
+        "rollwise.answer.solve_by_layers._bytes_to_solve", lambda *given, **how: 2 * 10**9
+    )
     refused = run("solve", "super-six", "sticks=9", "--by-layer")
     assert refused.returncode == 1
     assert "solving super-six sticks=9 takes 2000 MB" in refused.stderr
@@ -266,7 +268,7 @@ def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_estimates_grow_with_the_game() -> None:
-    sizes = [layered._bytes_to_solve(find_layers(Pig(target=n)), False) for n in (5, 10, 20)]
+    sizes = [_bytes_to_solve(find_layers(Pig(target=n)), False) for n in (5, 10, 20)]
     assert sizes == sorted(sizes)
     assert sizes[0] > 20_000
     assert sizes[-1] < 20_000_000
@@ -378,7 +380,7 @@ def test_a_folder_that_may_only_be_read_is_not_called_damaged(
 def test_a_disk_with_too_little_room_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(layered, "free_bytes", lambda place: 1000)
+    monkeypatch.setattr("rollwise.answer.solve_by_layers.free_bytes", lambda place: 1000)
     words = ("solve", "pig", "target=20", "--by-layer", "--save", str(tmp_path / "f"))
     refused = run(*words)
     assert refused.returncode == 2

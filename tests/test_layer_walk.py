@@ -13,8 +13,9 @@ from test_layers import Climber
 from test_tuple_layers import Banks, Pairs, Tens
 
 from rollwise import AGAIN, PASS, Game, open_layers, solve_by_layers
-from rollwise.answer import found_states, layer_answers, layered
+from rollwise.answer import found_states, layer_answers
 from rollwise.answer.found_states import FoundStates
+from rollwise.answer.solve_by_layers import _bytes_to_solve
 from rollwise.builders import layer_walk
 from rollwise.builders.by_layer import find_layers
 from rollwise.builders.compiled import explorer
@@ -124,7 +125,7 @@ START_GAMES = [Pig(12), Banks(8), SuperSix(9), RoyalUr(pieces=1), Yahtzee(boxes=
 @pytest.mark.parametrize("game", START_GAMES, ids=str)
 def test_the_start_alone(game: Game, packed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if packed:
-        monkeypatch.setattr(layered, "WORTHWHILE", 0)
+        monkeypatch.setattr("rollwise.answer.packed.WORTHWHILE", 0)
     whole, found = solve_by_layers(game), solve_by_layers(game, keep="start")
     assert found.value == pytest.approx(whole.value, abs=1e-14)
     assert found.error_bound == pytest.approx(whole.error_bounds[whole.start], abs=1e-12)
@@ -141,9 +142,9 @@ def test_answers_of_few_layers_are_held() -> None:
     """Less than all, where layers lead to the next ones only; and they are all that is needed."""
     layers = find_layers(SuperSix(40), only_start=True)
     assert layer_answers.needed_at_once(layers) < layers.n_states / 2
-    most = layered._bytes_to_solve(layers, False)
-    assert layered._bytes_to_solve(layers, False, "start") < most
-    assert layered._bytes_to_solve(layers, False, in_folder=True) < most
+    most = _bytes_to_solve(layers, False)
+    assert _bytes_to_solve(layers, False, "start") < most
+    assert _bytes_to_solve(layers, False, in_folder=True) < most
     whole = solve_by_layers(SuperSix(40))
     found = solve_by_layers(SuperSix(40), keep="start")
     assert abs(found.value - whole.value) <= found.error_bound + whole.error_bound
@@ -248,7 +249,9 @@ def test_a_run_that_is_killed_when_all_states_are_found_goes_on(
     solve_by_layers(game, save=tmp_path / "whole")
     monkeypatch.setattr(found_states, "SECONDS_BETWEEN", 0.0)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(layered, "begin_folder", lambda *_: (_ for _ in ()).throw(Killed))
+        patched.setattr(
+            "rollwise.answer.solve_by_layers.begin_folder", lambda *_: (_ for _ in ()).throw(Killed)
+        )
         with pytest.raises(Killed):
             solve_by_layers(game, save=place)
     assert {path.name for path in place.iterdir()} == {"states.npy", "found.npz"}

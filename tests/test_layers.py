@@ -334,10 +334,10 @@ def test_more_layers_than_memory_would_hold_at_once():
 @pytest.mark.parametrize("game", [RoyalUr(pieces=2), RoyalUr(pieces=1, path="masters"), Hurdles()])
 def test_packed_layers_enclose_what_graphs_give(game, monkeypatch):
     """Interval iteration on packed arrays, and strategy iteration on graphs."""
-    monkeypatch.setattr("rollwise.answer.layered.WORTHWHILE", 0)
+    monkeypatch.setattr("rollwise.answer.packed.WORTHWHILE", 0)
     packed = rollwise.solve_by_layers(game)
     assert "certify" not in packed.seconds
-    monkeypatch.setattr("rollwise.answer.layered.WORTHWHILE", 1e12)
+    monkeypatch.setattr("rollwise.answer.packed.WORTHWHILE", 1e12)
     graphs = rollwise.solve_by_layers(game)
     assert np.array_equal(packed.states, graphs.states)
     apart = np.abs(packed.values - graphs.values)
@@ -350,13 +350,13 @@ def test_packed_layers_enclose_what_graphs_give(game, monkeypatch):
 def packed_and_graphs(game, monkeypatch):
     found = []
     for least in (0, 1e12):
-        monkeypatch.setattr("rollwise.answer.layered.WORTHWHILE", least)
+        monkeypatch.setattr("rollwise.answer.packed.WORTHWHILE", least)
         found.append(rollwise.solve_by_layers(game))
     return found
 
 
 def test_two_halves_give_the_same_bytes_on_one_core_and_on_two(monkeypatch):
-    monkeypatch.setattr("rollwise.answer.layered.WORTHWHILE", 0)
+    monkeypatch.setattr("rollwise.answer.packed.WORTHWHILE", 0)
     monkeypatch.setattr("rollwise.answer.packed_sweeps.WORTH_HALVING", 0)
     others = []
     for second_core in (False, True, True):
@@ -481,7 +481,7 @@ def test_a_layer_of_turns_and_other_positions():
 @pytest.mark.needs_jit
 def test_bounds_that_stay_apart_are_no_answer(monkeypatch):
     """Players who can go round for ever: nothing brings the bounds together."""
-    monkeypatch.setattr("rollwise.answer.layered.WORTHWHILE", 0)
+    monkeypatch.setattr("rollwise.answer.packed.WORTHWHILE", 0)
     monkeypatch.setattr("rollwise.answer.packed.STALLED", 3)
     with pytest.raises(EndlessPlay, match="stay 2 apart.*place=0"):
         solve_by_layers(Waiting())

@@ -16,8 +16,9 @@ import pytest
 from cli_runner import output, refusal
 
 from rollwise import AGAIN, WIN, Game
-from rollwise.answer import layer_folder, layered, layers_apart
-from rollwise.answer.layered import open_layers, solve_by_layers
+from rollwise.answer import layer_folder, layers_apart
+from rollwise.answer.layered_solution import open_layers
+from rollwise.answer.solve_by_layers import solve_by_layers
 from rollwise.builders import by_layer
 from rollwise.cluster import dask_workers
 from rollwise.cluster.dask_workers import DaskWorkers
@@ -120,7 +121,7 @@ def test_parts_are_solved_to_the_same_bytes(
     game: Game, packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if packed:
-        monkeypatch.setattr(layered, "WORTHWHILE", 0)
+        monkeypatch.setattr("rollwise.answer.packed.WORTHWHILE", 0)
     monkeypatch.setattr(by_layer, "OUTCOMES_AT_ONCE", 20)
     solve_by_layers(game, save=tmp_path / "one")
     pool = Counting()

@@ -11,8 +11,8 @@ from cli_runner import output, refusal
 from rollwise.analysis.thumb.turn_search import find_turn_rules
 from rollwise.analysis.thumb.turns import one_position, worth_by_layers
 from rollwise.answer.evaluation import evaluate
-from rollwise.answer.layered import solve_by_layers
 from rollwise.answer.references import Policies
+from rollwise.answer.solve_by_layers import solve_by_layers
 from rollwise.cluster.processes import Processes
 from rollwise.errors import PolicyError, UsageError
 from rollwise.games.yatzy import Yatzy

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from cli_runner import output, refusal, run
 
-from rollwise.answer import layered
 from rollwise.answer.layer_folder import MANIFEST, open_folder
-from rollwise.answer.layered import solve_by_layers
+from rollwise.answer.solve_by_layers import solve_by_layers
 from rollwise.answer.verify_layers import verify_layers
 from rollwise.game import Game
 from rollwise.games.pig import Pig
@@ -39,7 +38,7 @@ def test_a_folder_is_proved_again(game: Game, tmp_path: Path) -> None:
 
 
 def test_packed_layers_are_proved_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layered, "WORTHWHILE", 0)
+    monkeypatch.setattr("rollwise.answer.packed.WORTHWHILE", 0)
     require_verified(RoyalUr(pieces=2), tmp_path)
 
 

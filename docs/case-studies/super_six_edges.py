@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import rollwise
-from rollwise.answer.layered import LayeredSolution
+from rollwise.answer.layered_solution import LayeredSolution
 from rollwise.games.super_six import STOP, SuperSix
 
 FILE = Path(__file__).with_name("super_six_edges.json")

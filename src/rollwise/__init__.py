@@ -46,9 +46,9 @@ _HOME = {
     "Policy": "graph.policies",
     "Solution": "answer.solution",
     "solve": "answer.solve",
-    "LayeredSolution": "answer.layered",
-    "solve_by_layers": "answer.layered",
-    "open_layers": "answer.layered",
+    "LayeredSolution": "answer.layered_solution",
+    "solve_by_layers": "answer.solve_by_layers",
+    "open_layers": "answer.layered_solution",
     "load": "answer.storage",
     "verify": "answer.verify",
     "read_layers": "answer.layer_files",
@@ -131,9 +131,10 @@ if TYPE_CHECKING:
     from rollwise.analysis.one_distribution import distribution
     from rollwise.answer.evaluation import best_response, evaluate
     from rollwise.answer.layer_files import read_layers
-    from rollwise.answer.layered import LayeredSolution, open_layers, solve_by_layers
+    from rollwise.answer.layered_solution import LayeredSolution, open_layers
     from rollwise.answer.solution import Solution
     from rollwise.answer.solve import solve
+    from rollwise.answer.solve_by_layers import solve_by_layers
     from rollwise.answer.storage import load
     from rollwise.answer.verify import verify
     from rollwise.builders import build

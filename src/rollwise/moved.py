@@ -18,7 +18,7 @@ MOVED = {
     "evaluation": "answer.evaluation",
     "filters": "answer.filters",
     "intervals": "numbers.intervals",
-    "layers": "answer.layered",
+    "layers": "answer.solve_by_layers",
     "play": "coach",
     "policies": "graph.policies",
     "policy_references": "answer.references",

@@ -21,7 +21,7 @@ from rollwise.errors import UnknownState, UsageError, spelled
 from rollwise.graph import title_of
 
 if TYPE_CHECKING:
-    from rollwise.answer.layered import LayeredSolution
+    from rollwise.answer.layered_solution import LayeredSolution
     from rollwise.answer.solution import Solution
     from rollwise.builders.by_layer import Layers
 

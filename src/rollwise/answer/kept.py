@@ -40,7 +40,7 @@ from rollwise.methods import DEFAULT
 from rollwise.methods.result import MethodResult, Status
 
 if TYPE_CHECKING:
-    from rollwise.answer.layered import LayeredSolution
+    from rollwise.answer.layered_solution import LayeredSolution
     from rollwise.answer.references import Policies
     from rollwise.answer.storage import Content
 
@@ -124,14 +124,14 @@ def solve_by_layers(
     game: Game, *, max_states: int | None = None, progress: Progress | None = None
 ) -> LayeredSolution:
     """As `rollwise.solve_by_layers`: kept, or found and then kept."""
-    from rollwise.answer import layered
+    from rollwise.answer.solve_by_layers import solve_by_layers
 
     started = time.perf_counter()
     entry = Entry.of(game)
     kept = entry.layers(max_states)
     if kept is not None:
         return replace(kept, seconds={"read": time.perf_counter() - started})
-    found = layered.solve_by_layers(game, max_states=max_states, progress=progress)
+    found = solve_by_layers(game, max_states=max_states, progress=progress)
     entry.keep_layers(found)
     return found
 
@@ -488,7 +488,7 @@ def _parts_of_layers(solution: LayeredSolution) -> tuple[dict[str, Any], dict[st
 
 
 def _layers_of(game: Game, found: dict[str, Any]) -> LayeredSolution:
-    from rollwise.answer.layered import LayeredSolution
+    from rollwise.answer.layered_solution import LayeredSolution
 
     given = {name: found[name] for name in (*LAYERS, *ABOUT_LAYERS, "kept_from")}
     given["field_names"] = tuple(given["field_names"])

@@ -57,6 +57,7 @@ AT_ONCE = 1 << 22  # rows that a checksum reads
 ENTERED = "entered.npy"  # the numbers of the entries, until all layers are proved
 OF_ITSELF = ',\n "manifest_checksum": "'  # behind all that it is of
 ALL, ENTRIES, START = "all", "entries", "start"  # what can be kept
+ABOUT = ("start", "n_outcomes", "n_roots", "merging", "extremes")  # of layers
 
 
 @dataclass(frozen=True)

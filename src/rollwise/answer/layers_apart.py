@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rollwise.answer.layer_answers import LayerAnswers, report_done
-from rollwise.answer.layer_folder import ARRAYS, LayerFacts, Rows, map_rows, write_rows
-from rollwise.answer.layered import ABOUT, ByLayer
+from rollwise.answer.layer_folder import ABOUT, ARRAYS, LayerFacts, Rows, map_rows, write_rows
+from rollwise.answer.layer_graphs import ByLayer
 from rollwise.answer.packed import Packed
 from rollwise.builders import by_layer
 from rollwise.builders.by_layer import Layers, known_layers

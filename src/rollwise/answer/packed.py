@@ -48,6 +48,11 @@ def can_be_packed(rules: Rules) -> bool:
     )
 
 
+def are_packed(layers: Layers) -> bool:
+    """Whether layers are solved as packed arrays, and not as graphs."""
+    return can_be_packed(layers.rules) and layers.n_outcomes > WORTHWHILE
+
+
 def held_at_once(layers: Layers) -> int:
     """How many packed layers are in memory: the one that is solved and, unless large, the next."""
     return 1 if np.diff(layers.indptr).max() > LARGE else 2

@@ -26,9 +26,9 @@ from rollwise.answer.layer_folder import (
     map_rows,
     open_folder,
 )
-from rollwise.answer.layered import ByLayer, are_packed
+from rollwise.answer.layer_graphs import ByLayer
 from rollwise.answer.layers_apart import PartAnswers
-from rollwise.answer.packed import Packed
+from rollwise.answer.packed import Packed, are_packed
 from rollwise.builders.by_layer import find_layers
 from rollwise.builders.rules import as_progress
 from rollwise.errors import RefusedFile, SolutionFileError

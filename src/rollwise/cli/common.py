@@ -32,7 +32,7 @@ from rollwise.numbers.printed import certified, chance, how_many
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from rollwise.answer.layered import LayeredSolution
+    from rollwise.answer.layered_solution import LayeredSolution
     from rollwise.answer.solution import Solution
     from rollwise.builders import Mode
 
@@ -376,7 +376,7 @@ def solve_or_open(
     from rollwise.answer.kept import goes_by_layers, large, solve_by_layers
 
     if load_from is not None and Path(load_from).is_dir():
-        from rollwise.answer.layered import open_layers
+        from rollwise.answer.layered_solution import open_layers
 
         said = {"method": how.get("method"), **(how.get("options") or {})}
         refuse("can't be had with --load: the folder has its values already", **said)

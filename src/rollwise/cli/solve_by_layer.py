@@ -28,8 +28,9 @@ def print_layers(
     json: bool = False,
 ) -> None:
     """Solve a game by layers; print what it is worth, and keep the answer if asked to."""
-    from rollwise.answer import kept, layered
+    from rollwise.answer import kept
     from rollwise.answer.layer_folder import ALL, START
+    from rollwise.answer.solve_by_layers import solve_by_layers
 
     if save is not None:  # before the work, so that it isn't lost
         try:
@@ -41,14 +42,12 @@ def print_layers(
             ) from None
     with Progress() as progress:
         if keep == START:
-            solution = layered.solve_by_layers(
-                game, max_states=max_states, progress=progress, keep=keep
-            )
+            solution = solve_by_layers(game, max_states=max_states, progress=progress, keep=keep)
         elif save is None:
             solution = kept.solve_by_layers(game, max_states=max_states, progress=progress)
         else:
             with processes_or(cluster, workers) as pool:
-                solution = layered.solve_by_layers(
+                solution = solve_by_layers(
                     game,
                     max_states=max_states,
                     save=save,

@@ -14,7 +14,7 @@ from rollwise.derive.joined import joined
 from rollwise.graph import THROW
 
 if TYPE_CHECKING:
-    from rollwise.answer.layered import LayeredSolution
+    from rollwise.answer.layered_solution import LayeredSolution
 
 
 @dataclass(eq=False)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rollwise.answer.advice import Advice, ThrowAdvice
     from rollwise.answer.evaluation import BestResponse, Evaluation
-    from rollwise.answer.layered import LayeredSolution
+    from rollwise.answer.layered_solution import LayeredSolution
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
     from rollwise.graph.policies import Ties

@@ -21,7 +21,7 @@ from rollwise.report.page import ReportPage
 from rollwise.report.sections import sections_of
 
 if TYPE_CHECKING:
-    from rollwise.answer.layered import LayeredSolution
+    from rollwise.answer.layered_solution import LayeredSolution
 
 Progress = Callable[[str, int, int | None], None]
 

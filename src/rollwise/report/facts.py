@@ -17,7 +17,7 @@ from rollwise.plot.kinds.regret import second_best_costs
 from rollwise.plot.words import shown_costs
 
 if TYPE_CHECKING:
-    from rollwise.answer.layered import LayeredSolution
+    from rollwise.answer.layered_solution import LayeredSolution
     from rollwise.report.sample import Sample
 
 

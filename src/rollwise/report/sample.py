@@ -27,7 +27,7 @@ from rollwise.simulate.turn_by_turn import (
 )
 
 if TYPE_CHECKING:
-    from rollwise.answer.layered import LayeredSolution
+    from rollwise.answer.layered_solution import LayeredSolution
 
 GAMES, SEED = 400, 1
 

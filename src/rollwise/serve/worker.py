@@ -19,7 +19,7 @@ import numpy as np
 from rollwise.errors import RollwiseError, TooManyStates, UsageError, words_of_the_command_line
 
 if TYPE_CHECKING:
-    from rollwise.answer.layered import LayeredSolution
+    from rollwise.answer.layered_solution import LayeredSolution
     from rollwise.answer.solution import Solution
     from rollwise.game import Game
     from rollwise.graph import State
@@ -113,7 +113,7 @@ def _limit(most_bytes: int) -> None:
 def _answer(game: Game, saved: str | None, progress: Any) -> Answer:
     """The answer to a game, by layers where it is too large for one graph."""
     from rollwise.answer.kept import large, load, solve, solve_by_layers
-    from rollwise.answer.layered import open_layers
+    from rollwise.answer.layered_solution import open_layers
     from rollwise.builders.rules import Rules
 
     if saved is not None and Path(saved).is_dir():

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rollwise.answer.layered import LayeredSolution
+from rollwise.answer.layered_solution import LayeredSolution
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.game import Game
 from rollwise.graph import win_probability

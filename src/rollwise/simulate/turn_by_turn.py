@@ -31,7 +31,7 @@ from rollwise.thumb.features import Features
 from rollwise.thumb.language import Rule
 
 if TYPE_CHECKING:
-    from rollwise.answer.layered import LayeredSolution
+    from rollwise.answer.layered_solution import LayeredSolution
 
 MOST_TURNS = 2_000  # positions that a game comes to before it is broken off
 

@@ -9,7 +9,7 @@ from itertools import product
 
 from rollwise.analysis.design.chain import Chain
 from rollwise.analysis.design.skill import greedy, measure_skill
-from rollwise.answer.layered import LayeredSolution
+from rollwise.answer.layered_solution import LayeredSolution
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.cluster.pool import Here, Pool

@@ -35,7 +35,7 @@ from rollwise.analysis.thumb.turns import (
     one_position,
     worth_by_layers,
 )
-from rollwise.answer.layered import LayeredSolution
+from rollwise.answer.layered_solution import LayeredSolution
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import expanded
 from rollwise.cluster.pool import Pool

@@ -188,7 +188,7 @@ def _of_large(
 ) -> None:
     """Games of one that is too large for one graph."""
     from rollwise.answer import kept
-    from rollwise.answer.layered import open_layers
+    from rollwise.answer.layered_solution import open_layers
     from rollwise.graph import title_of
     from rollwise.simulate.large_match import simulate_large
 

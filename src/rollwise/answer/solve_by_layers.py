@@ -1,0 +1,330 @@
+"""Solving a game one layer at a time: for games whose whole graph is too large for memory.
+
+States are found first, layer by layer. Then the layers are solved and proved, last ones first:
+as graphs (`layer_graphs`), as packed arrays (`packed`), or by workers (`layers_apart`). Held are
+a few layers; and of all states their fields, packed, and their answers, unless these lie in a
+folder or nobody wants them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rollwise.answer.between import entries_of, require_small
+from rollwise.answer.found_states import RECORD, FoundStates, forget
+from rollwise.answer.layer_answers import MOST_AT_ONCE, LayerAnswers, needed_at_once
+from rollwise.answer.layer_folder import (
+    ABOUT,
+    ALL,
+    ENTRIES,
+    MANIFEST,
+    START,
+    LayerFolder,
+    begin_folder,
+    free_bytes,
+    open_folder,
+    require_begun_so,
+    require_keep,
+    with_entries_only,
+    write_states,
+)
+from rollwise.answer.layer_graphs import ByLayer
+from rollwise.answer.layered_solution import LayeredSolution, of_facts, open_layers
+from rollwise.answer.packed import Packed, are_packed, held_at_once
+from rollwise.builders import limits
+from rollwise.errors import TooManyStates, UsageError, spelled
+from rollwise.faults import shown
+from rollwise.game import Game
+from rollwise.graph import title_of
+from rollwise.machine import memory_limits
+from rollwise.numbers.printed import how_many
+
+if TYPE_CHECKING:
+    from rollwise.builders.by_layer import Layers
+    from rollwise.cluster.pool import Pool
+
+KEY_BYTES = 8  # of a state whose answer isn't kept
+
+
+def solve_by_layers(
+    game: Game,
+    *,
+    max_states: int | None = None,
+    save: str | Path | None = None,
+    resume: bool = False,
+    progress: Callable[[str, int, int | None], None] | None = None,
+    pool: Pool | None = None,
+    keep: str = ALL,
+) -> LayeredSolution:
+    """Solve a game a layer at a time, and certify the answer.
+
+    Parameters
+    ----------
+    game : Game
+        With a method ``progress(s)``, of which no outcome lowers a number.
+    max_states : int, optional
+        Stop with an error beyond this many states. By default they are as many as there is room
+        for, in memory or on the disk of the folder.
+    save : path, optional
+        A folder, in which each layer is kept as soon as it is proved. `open_layers` reads it.
+    resume : bool
+        Whether to go on with what is in the folder. A layer that is damaged is solved anew.
+    progress : callable, optional
+        Called now and then as ``progress(stage, done, total or None)``.
+    pool : Pool, optional
+        Whose workers solve the layers. They all see the folder, by the same name.
+    keep : {"all", "entries", "start"}
+        Which states the answer has in the end: all, or the start and those that are entered from
+        another layer. What lies between is solved again when `LayeredSolution.part` or `advise`
+        asks for it. Or the start alone, which takes the least memory, and no folder: then only
+        what play from the start comes to is solved.
+
+    Raises
+    ------
+    UsageError
+        The game doesn't measure its progress, or its rules can't be compiled. Workers, and no
+        folder that they share. A folder, for the start alone. Entries, and a layer has too much
+        between them.
+    ClusterError
+        The workers are gone. What they proved is kept.
+    RulesError
+        The rules break the contract of the language, or the progress falls.
+    EndlessPlay
+        The players can go round for ever; names the states.
+    TooManyStates
+    """
+    _check_choices(save, pool, keep)
+    began = time.perf_counter()
+    place = None if save is None else Path(save)
+    folder = _opened(game, place, resume, keep, progress)
+    if folder is not None and folder.has_entries_only:
+        return open_layers(folder.place, game)
+    layers, answers = _begun(game, place, folder, max_states, progress, keep)
+    seconds = {"states": time.perf_counter() - began}
+    is_packed = are_packed(layers)
+    memory_limits.require(
+        _bytes_to_solve(layers, is_packed, keep, in_folder=answers.folder is not None),
+        f"solving {title_of(game.name, game.parameters)}",
+    )
+    if pool is not None:
+        from rollwise.answer.layers_apart import Apart
+
+        work: Apart | Packed | ByLayer = Apart(layers, answers, pool, progress, is_packed=is_packed)
+    elif is_packed:
+        work = Packed(layers, answers, progress)
+    else:
+        work = ByLayer(layers, answers, progress)
+    try:
+        work.run()
+    finally:
+        answers.close()
+    return _kept(game, layers, answers, keep, seconds | work.seconds)
+
+
+def _check_choices(save: str | Path | None, pool: Pool | None, keep: str) -> None:
+    """Refuse what doesn't go together.
+
+    Raises
+    ------
+    UsageError
+    """
+    if pool is not None and save is None:
+        raise UsageError("workers share a folder; say which, to `save` the layers in")
+    if keep not in (ALL, ENTRIES, START):
+        raise UsageError(f"what is kept is {ALL}, {ENTRIES} or {START}, not {shown(keep)}")
+    if keep == START and save is not None:
+        raise UsageError("a folder holds more than the answer of the start; keep all or entries")
+
+
+def _kept(
+    game: Game, layers: Layers, answers: LayerAnswers, keep: str, seconds: Mapping[str, float]
+) -> LayeredSolution:
+    """The answer in the states that are to be kept, when all layers are proved."""
+    if keep == START:
+        return _start_of(game, layers, answers, seconds)
+    found = _answer(game, layers, answers, seconds)
+    if keep == ALL:
+        return found
+    if answers.folder is None:
+        assert layers.entered is not None
+        return entries_of(found, layers.entered)
+    with_entries_only(answers.folder)
+    return replace(open_layers(answers.folder.place, game), seconds=found.seconds)
+
+
+def _opened(
+    game: Game,
+    place: Path | None,
+    resume: bool,
+    keep: str,
+    progress: Callable[[str, int, int | None], None] | None,
+) -> LayerFolder | None:
+    """The folder of a run that was stopped; None where there is nothing to go on with.
+
+    Raises
+    ------
+    UsageError
+        There is an answer in the folder, or a part of one, and nobody said to go on with it, or
+        it keeps something else.
+    """
+    if place is None:
+        return None
+    more = spelled(python="resume=True", command_line="--resume")
+    if not (place / MANIFEST).exists():
+        if (place / RECORD).exists() and not resume:
+            raise UsageError(
+                f"{place} holds states that a run found before it was stopped; {more} goes on with "
+                "them, or choose another folder"
+            )
+        require_begun_so(place, game, keep)
+        return None
+    if progress is not None:
+        progress("comparing checksums", 0, None)
+    folder = open_folder(place, game, to_write=True)
+    if not resume:
+        raise UsageError(
+            f"{place} holds {len(folder.proved):,} of {len(folder.progress):,} layers of "
+            f"{title_of(game.name, game.parameters)} already; {more} goes on with them, or "
+            "choose another folder"
+        )
+    require_keep(place, folder.keep_what, keep)
+    forget(place)  # what a run may have left that was stopped
+    damaged = folder.drop_damaged()
+    if folder.has_entries_only:  # what lies between isn't there to solve a layer anew
+        return None if damaged else with_entries_only(folder)
+    if keep == ENTRIES:
+        folder.entered()  # which are needed in the end
+    return folder
+
+
+def _begun(
+    game: Game,
+    place: Path | None,
+    folder: LayerFolder | None,
+    max_states: int | None,
+    progress: Callable[[str, int, int | None], None] | None,
+    keep: str,
+) -> tuple[Layers, LayerAnswers]:
+    """The layers of a game, and what is known of them: of a run that was stopped, what it proved.
+
+    Raises
+    ------
+    UsageError
+    """
+    from rollwise.builders.by_layer import find_layers, known_layers
+
+    if folder is not None:
+        about = {name: folder.about[name] for name in ABOUT}
+        layers = known_layers(game, folder.states, folder.indptr, folder.progress, **about)
+        return layers, LayerAnswers(layers, folder)
+
+    most = max_states or _most_states(game, place, keep)
+
+    def find(rows: FoundStates | None = None) -> Layers:
+        try:
+            found = find_layers(
+                game,
+                max_states=most,
+                progress=progress,
+                entered=keep == ENTRIES,
+                only_start=keep == START,
+                rows=rows,
+                journal=rows,
+            )
+        except TooManyStates as error:
+            if place is None or max_states is not None or most == limits.MOST_NUMBERED:
+                raise
+            raise TooManyStates(
+                f"{place}: its disk has room for the answer in {how_many(most, 'state')}, and "
+                f"{title_of(game.name, game.parameters)} has more; make room there, or choose a "
+                "folder on another disk"
+            ) from error
+        if keep == ENTRIES:
+            require_small(found)
+        return found
+
+    if place is None:
+        layers = find()
+        return layers, LayerAnswers(layers, only_start=keep == START)
+    layers, states_checksum = write_states(place, game, keep, find)
+    facts = {name: getattr(layers, name) for name in ABOUT if name != "extremes"}
+    facts |= {"extremes": layers.extremes.tolist(), "states_checksum": states_checksum}
+    made = begin_folder(place, game, layers.indptr, layers.progress, facts, layers.entered)
+    layers = replace(layers, rows=made.known_rows())
+    return layers, LayerAnswers(layers, made)
+
+
+def _most_states(game: Game, place: Path | None, keep: str) -> int:
+    """How many states a game may have, if nobody says: as many as there is room for."""
+    from rollwise.builders.rules import Rules
+
+    if keep == START:
+        return limits.most_by_layer(KEY_BYTES)
+    each = limits.ANSWER_BYTES + 4 * len(Rules(game).field_names)
+    return limits.most_by_layer(each, None if place is None else free_bytes(place))
+
+
+def _bytes_to_solve(
+    layers: Layers, is_packed: bool, keep: str = ALL, *, in_folder: bool = False
+) -> int:
+    """About how much memory layers take while they are solved, besides their packed states."""
+    # as was measured: of an outcome, of a state besides, and how many layers there are at once
+    outcome, state, held = (12, 60, held_at_once(layers)) if is_packed else (60, 270, MOST_AT_ONCE)
+    largest = int(np.sort(np.diff(layers.indptr))[-held:].sum())
+    needed = int(largest * (outcome * layers.n_outcomes / layers.n_states + state))
+    if keep == START:
+        return needed + limits.ANSWER_BYTES * needed_at_once(layers)
+    if in_folder:  # whose files are mapped
+        return needed
+    fields = 4 * len(layers.rules.field_names)
+    return needed + (limits.ANSWER_BYTES + fields) * layers.n_states
+
+
+def _answer(
+    game: Game, layers: Layers, answers: LayerAnswers, seconds: Mapping[str, float]
+) -> LayeredSolution:
+    """The answer, when all layers are proved."""
+    return LayeredSolution(
+        game=game,
+        field_names=layers.rules.field_names,
+        action_names={**layers.rules.action_names, **answers.names},
+        states=layers.states,
+        layers=layers.indptr,
+        progress=layers.progress,
+        values=answers.values,
+        error_bounds=answers.error_bounds,
+        actions=answers.actions,
+        start=layers.start,
+        seconds=seconds,
+        **of_facts(answers.facts),
+    )
+
+
+def _start_of(
+    game: Game, layers: Layers, answers: LayerAnswers, seconds: Mapping[str, float]
+) -> LayeredSolution:
+    """The answer of the start, when all layers are proved."""
+    assert answers.at_start is not None
+    value, bound, action = answers.at_start
+    return LayeredSolution(
+        game=game,
+        field_names=layers.rules.field_names,
+        action_names={**layers.rules.action_names, **answers.names},
+        states=layers.rows.part(layers.start, layers.start + 1).copy(),
+        layers=np.searchsorted([layers.start], layers.indptr),
+        progress=layers.progress,
+        values=np.array([value]),
+        error_bounds=np.array([bound]),
+        actions=np.array([action], np.int32),
+        start=0,
+        seconds=seconds,
+        keep=START,
+        n_found=layers.n_states,
+        **of_facts(answers.facts),
+    )
