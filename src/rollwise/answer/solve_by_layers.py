@@ -274,16 +274,37 @@ def _bytes_to_solve(
     layers: Layers, is_packed: bool, keep: str = ALL, *, in_folder: bool = False
 ) -> int:
     """About how much memory layers take while they are solved, besides their packed states."""
-    # as was measured: of an outcome, of a state besides, and how many layers there are at once
-    outcome, state, held = (12, 60, held_at_once(layers)) if is_packed else (60, 270, MOST_AT_ONCE)
-    largest = int(np.sort(np.diff(layers.indptr))[-held:].sum())
-    needed = int(largest * (outcome * layers.n_outcomes / layers.n_states + state))
+    needed = _bytes_of_packed(layers) if is_packed else _bytes_of_graphs(layers)
     if keep == START:
         return needed + limits.ANSWER_BYTES * needed_at_once(layers)
     if in_folder:  # whose files are mapped
         return needed
     fields = 4 * len(layers.rules.field_names)
     return needed + (limits.ANSWER_BYTES + fields) * layers.n_states
+
+
+def _bytes_of_packed(layers: Layers) -> int:
+    """About how much memory packed layers take that are there at once, as was measured."""
+    largest = np.sort(np.diff(layers.indptr))[-held_at_once(layers) :]
+    return int(largest.sum() * (12 * layers.n_outcomes / layers.n_states + 60))
+
+
+def _bytes_of_graphs(layers: Layers) -> int:
+    """About how much memory layers take as graphs, as was measured.
+
+    The largest one takes most while it is built or solved. The others of those that are there at
+    once wait, and take less.
+    """
+    sizes = np.sort(np.diff(layers.indptr))[::-1]
+    outcomes = layers.n_outcomes / layers.n_states  # of a position
+    block = layers.block_of_turns(int(np.argmax(np.diff(layers.indptr))))
+    if block:  # of turns that are never a graph
+        return int(MOST_AT_ONCE * min(block, sizes[0]) * outcomes * 30)
+    rules = layers.rules
+    throws = sum(1 for _ in rules.game.throws(rules.start)) if rules.has_throws else 0
+    states = 1 + (rules.turn_states or throws)  # of a position
+    waiting = int(sizes[1:MOST_AT_ONCE].sum())
+    return int(sizes[0] * (25 * outcomes + 500 * states) + waiting * (6 * outcomes + 60 * states))
 
 
 def _answer(

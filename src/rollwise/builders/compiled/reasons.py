@@ -66,6 +66,10 @@ REMEDIES = {
     "'_replace'": "write the state out, giving every field, instead of _replace()",
     "not enough arguments": "give every field of a state, also those with defaults",
     "missing a required argument": "give every field of a state, also those with defaults",
+    "Can(not|'t) unify yield": (
+        "all yields of a rule need the same parts, each of one type: (weight, then, next_state), "
+        "also where play ends; adding 0 makes a truth value a number"
+    ),
     "Can(not|'t) unify": "a value needs one type throughout; adding 0 makes a truth value a number",
     "yield in a closure": "write a loop instead of a generator expression",
     "YIELD_FROM": "yield in a loop instead of yield from something that isn't of one type",
