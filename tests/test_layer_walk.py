@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from cli_runner import output, refusal
 from test_layers import Climber
 from test_tuple_layers import Banks, Pairs, Tens
 
-from rollwise import AGAIN, PASS, Game, open_layers, solve_by_layers
+from rollwise import AGAIN, END, PASS, Game, open_layers, parameter, solve_by_layers
 from rollwise.answer import found_states, layer_answers
 from rollwise.answer.found_states import FoundStates
 from rollwise.answer.solve_by_layers import _bytes_to_solve
@@ -26,6 +27,7 @@ from rollwise.games.pig import Pig
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.super_six import SuperSix
 from rollwise.games.yahtzee import Yahtzee
+from rollwise.machine import switches
 
 pytestmark = pytest.mark.needs_jit
 
@@ -352,3 +354,99 @@ def test_a_step_has_few_outcomes_where_layers_lead_to_many_states(
     found = find_layers(Yahtzee(boxes=6))
     assert sum(steps) == found.n_outcomes
     assert max(steps) <= 10_000 < np.diff(found.indptr).max() * max(steps)
+
+
+class Landing(NamedTuple):
+    floor: int
+    x: int
+    y: int
+
+
+@dataclass(frozen=True)
+class Stairs(Game):
+    """Throw a die and climb one of two stairs; near the top a 1 throws back.
+
+    Turns lead to later layers at first, and stay in theirs in the end.
+    """
+
+    steps: int = parameter(12, at_least=2)
+    back: bool = parameter(True)
+    stuck: int = parameter(-1)
+    players: ClassVar = 1
+    objective: ClassVar = "minimize"
+
+    def start(self) -> Landing:
+        return Landing(0, 0, 0)
+
+    def progress(self, s: Landing) -> int:
+        return s.floor
+
+    def throws(self, s: Landing) -> Any:
+        for face in range(1, 5):
+            yield 1, face
+
+    def actions(self, s: Landing, throw: int) -> Any:
+        yield 0
+        yield 1
+
+    def outcomes(self, s: Landing, throw: int, action: int) -> Any:
+        x, y = s.x, s.y
+        if action == 0:
+            x += throw
+        else:
+            y += throw
+        while s.floor == self.stuck and s.x < s.y:
+            x += 1
+        if s.floor == self.steps:
+            yield 1, END, s
+        elif self.back and s.floor > self.steps - 2 and throw == 1:
+            yield 1, AGAIN, Landing(s.floor, max(s.x - 1, 0), s.y)
+        else:
+            yield 1, AGAIN, Landing(s.floor + 1, x, y)
+
+    def reward(self, s: Landing, throw: int, action: int) -> float:
+        return 1.0 + throw * action
+
+
+@pytest.mark.parametrize(
+    "game",
+    [Yahtzee(boxes=7), Stairs(12), Stairs(14, back=False)],
+    ids=["yahtzee", "stays", "leaves"],
+)
+def test_one_core_finds_what_both_find(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = []
+    both = layer_walk.on_both_cores
+
+    def counted(work: Any, pieces: Any) -> Any:
+        shared.append(pieces)
+        return both(work, pieces)
+
+    monkeypatch.setattr(layer_walk, "on_both_cores", counted)
+    monkeypatch.setattr(layer_walk, "WORTH_BOTH", 2)
+    found, solved = find_layers(game, entered=True), solve_by_layers(game)
+    assert shared
+    monkeypatch.setattr(switches, "is_on", lambda name: name != "second-core")
+    shared.clear()
+    alone, solved_alone = find_layers(game, entered=True), solve_by_layers(game)
+    assert not shared
+    assert alone.entered is not None
+    assert found.entered is not None
+    assert np.array_equal(found.states, alone.states)
+    assert np.array_equal(found.entered, alone.entered)
+    assert np.array_equal(found.farthest, alone.farthest)
+    for fact in ("n_outcomes", "merging", "start"):
+        assert getattr(found, fact) == getattr(alone, fact)
+    assert solved.values.tobytes() == solved_alone.values.tobytes()
+    assert solved.error_bounds.tobytes() == solved_alone.error_bounds.tobytes()
+    states = {tuple(row) for row in found.states.tolist()}
+    if isinstance(game, Stairs):
+        assert states == naive_states(game)
+
+
+def test_rules_that_are_stuck_on_one_of_two_cores_are_stopped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(layer_walk, "WORTH_BOTH", 2)
+    monkeypatch.setattr(explorer, "LOOKS", 3)
+    with pytest.raises(RulesError, match="floor=12"):
+        find_layers(Stairs(20, back=False, stuck=12))

@@ -21,11 +21,13 @@ from rollwise.builders.layer_rows import KnownRows, PackedRows, PlainRows
 from rollwise.builders.layer_walk import LARGE, Journal, Walk, falls
 from rollwise.builders.progress import LayersByProgress, Reached
 from rollwise.builders.rules import Rules
+from rollwise.builders.workbench import Workbench
 from rollwise.errors import RulesError, TooLittleMemory, UsageError, spelled
 from rollwise.game import Game
 from rollwise.graph import StateGraph, title_of
 from rollwise.kernels.intervals import Block
 from rollwise.machine import heap, large_pages
+from rollwise.machine.pipeline import on_both_cores
 from rollwise.machine.switches import jit_disabled
 from rollwise.numbers.printed import how_many
 
@@ -174,7 +176,8 @@ class Layers:
         n = end - begin
         if n > LARGE:
             heap.map_large_arrays()
-        explorer = self._begun(begin, end)
+        bench = self._benches[0]
+        explorer = self._begun(bench, begin, end)
         blocks, place, size = [], 0, FIRST_BLOCK
         while place < n:
             stop = min(place + size, n)
@@ -190,10 +193,10 @@ class Layers:
         arrays = explorer.arrays().copied()
         rows = explorer.graph.states[n : explorer.n_states]
         del explorer
-        self._end(n)
-        border = self._border(layer, rows, begin, end)
+        _end(bench, n)
+        border = self._border(bench, layer, rows, begin, end)
         del rows
-        self._end(n)  # what the states took
+        _end(bench, n)  # what the states took
         return PackedLayer(begin, end, blocks, arrays, border)
 
     def last_first(self, but: Container[int] = ()) -> Iterator[Layer | Turns]:
@@ -233,7 +236,7 @@ class Layers:
                 yield turns
         if begin == end or block:
             return
-        arrays, border = self._expanded(layer, begin, end)
+        arrays, border = self._expanded(self._benches[0], layer, begin, end)
         yield Layer(as_graph(self.rules, arrays, len(border)), begin, end, border)
 
     def block_of_turns(self, layer: int) -> int:
@@ -249,47 +252,36 @@ class Layers:
         return sample_with(self.n_states, self.extremes)
 
     @cached_property
-    def _reached(self) -> Reached:
-        return Reached(self.rules)
-
-    @cached_property
     def _by_progress(self) -> LayersByProgress:
         return LayersByProgress(self.progress)
 
     @cached_property
-    def _explorers(self) -> list[Explorer]:
-        """The explorer that was used last, unless it has grown large."""
-        return []
+    def _benches(self) -> tuple[Workbench, Workbench]:
+        """One for each of two cores."""
+        first, second = (
+            Workbench(self.rules, self.compiled, limits.MOST_NUMBERED) for _ in range(2)
+        )
+        return first, second
 
     def _numbers(self, but: Container[int]) -> list[int]:
         """The numbers of the layers, the last one first."""
         return [i for i in range(len(self) - 1, -1, -1) if i not in but]
 
-    def _begun(self, begin: int, end: int) -> Explorer:
+    def _begun(self, bench: Workbench, begin: int, end: int) -> Explorer:
         """An explorer that has some states for its roots."""
         rows = self.rows.part(begin, end)
-        if not self._explorers:
-            explorer = Explorer(
-                self.rules, self.compiled, rows[:1], limits.MOST_NUMBERED, layer_by_layer=True
-            )
-            explorer.counts["merging"] = self.merging
-            self._explorers.append(explorer)
-        explorer = self._explorers[0]
+        explorer = bench.explorer(rows[:1], merging=self.merging)
         explorer.restart(rows)
         return explorer
 
-    def _end(self, n: int) -> None:
-        """Give the workspace back, where `n` states are many."""
-        if n > LARGE:
-            self._explorers.clear()
-            large_pages.release()
-
-    def _expanded(self, layer: int, begin: int, end: int) -> tuple[Arrays, NDArray[np.int32]]:
+    def _expanded(
+        self, bench: Workbench, layer: int, begin: int, end: int
+    ) -> tuple[Arrays, NDArray[np.int32]]:
         """What the rules say of some states of a layer, with their border.
 
         They are numbered from 0, and the states of the border after them.
         """
-        explorer, n = self._begun(begin, end), end - begin
+        explorer, n = self._begun(bench, begin, end), end - begin
         explorer.run(n, soon=n * self.n_outcomes <= SOON * self.n_states)
         arrays = explorer.arrays()
         self._compare(layer, arrays, explorer, begin)
@@ -297,19 +289,19 @@ class Layers:
         arrays = arrays.copied()._replace(n_roots=self.n_roots)
         rows = explorer.graph.states[n : explorer.n_states]
         del explorer
-        self._end(n)
-        return arrays, self._border(layer, rows, begin, end)
+        _end(bench, n)
+        return arrays, self._border(bench, layer, rows, begin, end)
 
     def _border(
-        self, layer: int, rows: NDArray[np.int32], begin: int, end: int
+        self, bench: Workbench, layer: int, rows: NDArray[np.int32], begin: int, end: int
     ) -> NDArray[np.int32]:
         """The numbers of what some states of a layer lead to."""
         border = np.empty(len(rows), np.int32)
         for first in range(0, len(rows), BORDER_AT_ONCE):
             some = rows[first : first + BORDER_AT_ONCE]
-            reached = self._reached.of(some, asked=True)
+            reached = bench.reached.of(some, asked=True)
             if np.any(reached < np.atleast_1d(self.progress[layer])):
-                raise falls(self.rules, self.compiled, self.rows.part(begin, end), self._reached)
+                raise falls(self.rules, self.compiled, self.rows.part(begin, end), bench.reached)
             layers = self._by_progress.find(reached)
             order = np.argsort(layers, kind="stable")  # keeps what is alike near in memory
             numbers = border[first : first + len(some)]
@@ -345,17 +337,32 @@ class Layers:
         """Positions of a layer block by block, as far as all their turns lead to later layers."""
         first = int(self.indptr[layer])
         while begin < end:
-            size = FIRST_BLOCK if begin == first or block is None else block
-            stop = min(begin + size, end)
-            arrays, border = self._expanded(layer, begin, stop)
-            after, n = arrays.outcome_state, stop - begin
-            stays = np.any((after >= 0) & (after < n)) or np.any(border < self.indptr[layer + 1])
-            if stays:
-                return
-            after = np.where(after < 0, after, after - np.int32(n))
-            yield (turns := Turns(arrays._replace(outcome_state=after), begin, stop, border))
-            block = block or _at_once(turns)
-            begin = stop
+            if begin == first or block is None:
+                ends = [min(begin + FIRST_BLOCK, end)]
+            else:  # one for each core
+                ends = [*range(begin + block, end, block), end][:2]
+            parts = zip(self._benches, [begin, *ends], ends, strict=False)
+            for turns in on_both_cores(lambda part: self._turns_of(layer, *part), parts):
+                if turns is None:
+                    return
+                yield turns
+                block, begin = block or _at_once(turns), turns.end
+
+    def _turns_of(self, layer: int, bench: Workbench, begin: int, end: int) -> Turns | None:
+        """Some positions of a layer; None unless all their turns lead to later layers."""
+        arrays, border = self._expanded(bench, layer, begin, end)
+        after, n = arrays.outcome_state, end - begin
+        if np.any((after >= 0) & (after < n)) or np.any(border < self.indptr[layer + 1]):
+            return None
+        after = np.where(after < 0, after, after - np.int32(n))
+        return Turns(arrays._replace(outcome_state=after), begin, end, border)
+
+
+def _end(bench: Workbench, n: int) -> None:
+    """Give the workspace back, where `n` states are many."""
+    if n > LARGE:
+        bench.put_away()
+        large_pages.release()
 
 
 def _at_once(turns: Turns) -> int:

@@ -20,7 +20,11 @@ from rollwise.builders.compiled.spot_check import compare_answers, extreme_rows
 from rollwise.builders.layer_rows import Frame, KnownRows, Rows, ordered, places_in
 from rollwise.builders.progress import Numbers, Reached
 from rollwise.builders.rules import Rules, Situation, as_progress
+from rollwise.builders.workbench import Workbench
 from rollwise.errors import RulesError
+from rollwise.machine import switches
+from rollwise.machine.interrupts import heard
+from rollwise.machine.pipeline import on_both_cores
 
 if TYPE_CHECKING:
     from rollwise.builders.arrays import Arrays
@@ -31,6 +35,7 @@ Report = Callable[[str, int, "int | None"], None]
 MANY_TWICE = 1 << 10  # rows that may wait twice, before they are looked at
 ROOTS_AT_ONCE = 1 << 22
 WORTH_PACKING = 1 << 8  # rows
+WORTH_BOTH = 1 << 8  # roots of a layer that are worth a second core
 FEW_BITS = 1 << 16  # numbers that are sorted by their digits
 LARGE = 1 << 18  # states of a layer after which its workspace is given back
 
@@ -81,6 +86,24 @@ class Record(NamedTuple):
 
     facts: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
+
+
+class Found(NamedTuple):
+    """What some states of a layer lead to.
+
+    Attributes
+    ----------
+    inside, outside : (n, n_fields) int32
+        States of the layer, these among them, and states of others.
+    n_outcomes : int
+    merging : bool
+        Whether equal outcomes are merged from here on.
+    """
+
+    inside: Rows
+    outside: Rows
+    n_outcomes: int
+    merging: bool
 
 
 class Journal(Protocol):
@@ -142,7 +165,9 @@ class Walk:
         entered: bool,
     ) -> None:
         self._rules, self._compiled, self._most, self._rows = rules, compiled, most, rows
-        self._reached = Reached(rules)
+        self._benches = [Workbench(rules, compiled, most) for _ in range(2)]
+        self._reached = self._benches[0].reached
+        self._stays = not rules.has_throws  # whether play stays in some layer for a move or more
         self._entered, self._begun_at = entered, roots[:1].copy()
         self._entries: dict[Key, Waiting] = {}
         self._next: list[tuple[int, Key]] = []
@@ -154,7 +179,6 @@ class Walk:
                     self._note(key)
                 self._roots[key].add(found)
         self._first = self._key_of(self._begun_at)
-        self._explorer: Explorer | None = None
         self._looked_at = limits.LOOKED_AT
         self._extreme_values: NDArray[np.int64] | None = None
         self.ends: list[int] = []
@@ -168,7 +192,7 @@ class Walk:
         """How far it has come, after a layer."""
         waiting = sorted(self._entries)
         facts: dict[str, Any] = {name: getattr(self, name) for name in (*NUMBERS, *KEYS)}
-        facts |= {"looked_at": self._looked_at, "waiting": waiting}
+        facts |= {"looked_at": self._looked_at, "stays": self._stays, "waiting": waiting}
         arrays: dict[str, NDArray[Any]] = {
             f"waiting_{i}": self._entries[key].gathered() for i, key in enumerate(waiting)
         }
@@ -185,7 +209,7 @@ class Walk:
             setattr(self, name, facts[name])
         for name in KEYS:
             setattr(self, name, [tuple(key) for key in facts[name]])
-        self._looked_at = facts["looked_at"]
+        self._looked_at, self._stays = facts["looked_at"], facts["stays"]
         self.extremes, self._extreme_values = arrays["extremes"], arrays["extreme_values"]
         if self._entered:
             self.entries = [arrays["entries"]]
@@ -233,36 +257,98 @@ class Walk:
         begin : list, emptied
             The states at which play enters the layer.
         """
-        done = self.ends[-1] if self.ends else 0
-        explorer = self._explorer
-        if explorer is None:
-            explorer = Explorer(
-                self._rules, self._compiled, begin[0][:1], self._most, layer_by_layer=True
-            )
-            explorer.counts["merging"] = self.merging
-            self._explorer = explorer
-        explorer.restart(np.concatenate(begin), known=done, looked_at=self._looked_at)
+        roots = np.concatenate(begin)
         begin.clear()
-        explorer.explore_within(self._reached.question, np.array(key, np.int64))
-        more = True
+        n_roots = len(roots)
+        found = self._found_by_both(key, roots, report)
+        if found is None:
+            self._begin(self._benches[0], key, roots)
+            del roots
+            found = self._found(self._benches[0], lambda n: self._report(report, n))
+        self.merging = found.merging
+        self.n_outcomes += found.n_outcomes
+        self._stays |= len(found.inside) > n_roots
+        self._looked_at = max(self._looked_at - len(found.inside), 0)
+        self._lead_to(key, found.inside, found.outside)
+        return found.inside
+
+    def _found_by_both(self, key: Key, roots: Rows, report: Report | None) -> Found | None:
+        """What a layer leads to, half of it found on each core.
+
+        None where one core does it: for few states, where one leads to others of its layer, and
+        where there are too many.
+        """
+        if self._stays or self._looked_at or len(roots) < WORTH_BOTH:
+            return None
+        if not switches.is_on("second-core"):
+            return None
+        halves = zip(self._benches, np.array_split(roots, 2), strict=True)
+        begun = [self._begin(bench, key, half) for bench, half in halves]
+        begun[1].outcomes_each = begun[0].outcomes_each  # of the states of layers so far
+        looks = {
+            bench: explorer.watch() for bench, explorer in zip(self._benches, begun, strict=True)
+        }
+
+        def found(bench: Workbench) -> Found:
+            try:
+                return self._found(bench)
+            finally:
+                del looks[bench]  # at whose work nothing changes any more
+
+        def look() -> None:
+            for at_one in list(looks.values()):
+                at_one()
+            self._report(report, sum(explorer.n_states for explorer in begun))
+
+        one, other = heard(lambda: on_both_cores(found, self._benches), watch=look)
+        n_inside = len(one.inside) + len(other.inside)
+        n_states = self._n_known + n_inside + len(one.outside) + len(other.outside)
+        if n_inside > len(roots):
+            self._stays = True
+            return None
+        if n_states > self._most:  # or not, where both have found the same
+            return None
+        return Found(
+            np.concatenate([one.inside, other.inside]),
+            np.concatenate([one.outside, other.outside]),
+            one.n_outcomes + other.n_outcomes,
+            self.merging,
+        )
+
+    def _begin(self, bench: Workbench, key: Key, roots: Rows) -> Explorer:
+        """Have an explorer begin with some states of a layer."""
+        explorer = bench.explorer(roots[:1], merging=self.merging)
+        explorer.restart(roots, known=self._n_known, looked_at=self._looked_at)
+        explorer.explore_within(bench.reached.question, np.array(key, np.int64))
+        return explorer
+
+    def _found(self, bench: Workbench, report: Callable[[int], None] | None = None) -> Found:
+        """What the states lead to with which an explorer has begun."""
+        explorer = bench.last
+        assert explorer is not None
+        n_outcomes, more = 0, True
         while more:
             if report is not None:
-                here = f"finding layer {len(self.ends) + 1}, positions"
-                report(here, done + explorer.n_states, None)
+                report(explorer.n_states)
             more = explorer.run()
-            self.n_outcomes += explorer.n_outcomes
+            n_outcomes += explorer.n_outcomes
             explorer.forget()
-        found, is_outside = explorer.graph.states[: explorer.n_states], explorer.is_outside
-        self.merging = explorer.merging
-        if len(found) > LARGE:  # its table is gone before states are copied
-            self._explorer = None
+        states, is_outside = explorer.graph.states[: explorer.n_states], explorer.is_outside
+        merging = explorer.merging
+        if len(states) > LARGE:  # its table is gone before states are copied
+            bench.put_away()
         del explorer
-        inside: Rows = found[~is_outside]
-        outside: Rows = found[is_outside]
-        del found, is_outside
-        self._looked_at = max(self._looked_at - len(inside), 0)
-        self._lead_to(key, inside, outside)
-        return inside
+        return Found(states[~is_outside], states[is_outside], n_outcomes, merging)
+
+    @property
+    def _n_known(self) -> int:
+        """How many states there are in the layers that are done."""
+        return self.ends[-1] if self.ends else 0
+
+    def _report(self, report: Report | None, n_states: int) -> None:
+        if report is not None:
+            here = f"finding layer {len(self.ends) + 1}, positions"
+            report(here, self._n_known + n_states, None)
 
     def _lead_to(self, key: Key, inside: Rows, outside: Rows) -> None:
         """Note what a layer leads to."""
@@ -280,7 +366,7 @@ class Walk:
 
     def _keep(self, key: Key, states: Rows, entries: list[Rows]) -> None:
         """Keep the states of a layer, which are in order."""
-        begin = self.ends[-1] if self.ends else 0
+        begin = self._n_known
         self._rows.append(states)
         self.ends.append(begin + len(states))
         self.progress.append(key)

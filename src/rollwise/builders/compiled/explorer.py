@@ -50,6 +50,8 @@ class Explorer:
     counts : (1,) explore.COUNTS
         How far it has come.
     n_roots : int
+    outcomes_each : float
+        Of a state, about. The steps of `run` are as long as it says.
 
     Parameters
     ----------
@@ -85,7 +87,7 @@ class Explorer:
             max_outcomes=max_states * OUTCOMES_PER_STATE,
             looked_at=limits.LOOKED_AT,
         )
-        self._outcomes_each = OUTCOMES_AT_ONCE / 1000  # of a state, until some are expanded
+        self.outcomes_each = OUTCOMES_AT_ONCE / 1000  # of a state, until some are expanded
         self._most = 512  # actions and outcomes that the buffers hold
         n_fields = len(rules.field_names)
         self._buffers = new_buffers(self._call, self._most, n_fields, rules.has_throws)
@@ -185,7 +187,7 @@ class Explorer:
                 if soon:
                     ending = self._explore(stop)
                 else:
-                    ending = heard(self._explore, stop, watch=self._watch())
+                    ending = heard(self._explore, stop, watch=self.watch())
             except KeyboardInterrupt as stopped:
                 stopped.add_note(self._whereabouts())
                 raise
@@ -216,8 +218,8 @@ class Explorer:
         if len(self._within.wanted):  # those outside the layer have no outcomes
             seen -= int(np.count_nonzero(self._within.is_outside[first:place]))
         if seen > 0:
-            self._outcomes_each = max(int(self.counts["outcomes"][0]) / seen, 1.0)
-        return max(min(CHUNK, int(OUTCOMES_AT_ONCE / self._outcomes_each)), 1)
+            self.outcomes_each = max(int(self.counts["outcomes"][0]) / seen, 1.0)
+        return max(min(CHUNK, int(OUTCOMES_AT_ONCE / self.outcomes_each)), 1)
 
     def _explore(self, stop: int) -> int:
         ending: int = explore.explore(
@@ -249,8 +251,8 @@ class Explorer:
         more = f" or one of the {len(others)} after it" if others else ""
         return f"in the state {self._rules.state_text(self._rules.layout.state(first))}{more}"
 
-    def _watch(self) -> Callable[[], None]:
-        """Looks whether the rules still come to further states; raises an error if they don't."""
+    def watch(self) -> Callable[[], None]:
+        """What looks whether the rules still come to further states, and else raises an error."""
         stall = Stall(LOOKS * SECONDS_BETWEEN / LOOK)
 
         def look() -> None:
