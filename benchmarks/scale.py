@@ -351,17 +351,20 @@ def beside(load: float | None) -> str:
 
 def refreshed(page: str, found: Mapping[str, Any], known: Mapping[str, Row]) -> str:
     """The page with the tables that the measurements give."""
-    about = f"Measured on {found['date']} ({found['machine']}), at {found['commit']}."
-    others = beside(found.get("load"))
     for name, lines in (
         ("sizes", modelled(found["sizes"], known)),
         ("workers", gains(found["workers"])),
         ("growth", of_three_games(found["growth"], known)),
     ):
-        said = [] if name == "growth" else [" ".join(filter(None, [about, others])), ""]
+        said = [_when(found["about"][name]), ""] if name in found["about"] else []
         text = "\n".join([*said, *lines, ""])
         page = re.sub(PLACE.format(name), lambda _, text=text: text, page, count=1, flags=re.S)
     return page
+
+
+def _when(about: Mapping[str, Any]) -> str:
+    said = f"Measured on {about['date']} ({about['machine']}), at {about['commit']}."
+    return " ".join(filter(None, [said, beside(about["load"])]))
 
 
 def known_sizes() -> dict[str, Row]:
@@ -386,13 +389,13 @@ def main() -> None:
     from benchmarks.__main__ import commit, machine
 
     load = os.getloadavg()[0]
-    found = json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {}
+    found = json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {"about": {}}
     wanted = given.only.split(",")
     measures: dict[str, Callable[[], list[dict[str, Any]]]] = {"sizes": sizes, "workers": workers}
     for name in measures.keys() & set(wanted):
         found[name] = measures[name]()
-        found |= {"date": date.today().isoformat(), "commit": commit(), "machine": machine()}
-        found["load"] = load
+        when = {"date": date.today().isoformat(), "commit": commit(), "machine": machine()}
+        found["about"][name] = {**when, "load": load}
     for rows in grown(wanted, found.get("growth", [])):
         found["growth"] = rows
         _keep(found)
