@@ -339,8 +339,9 @@ class Layers:
         while begin < end:
             if begin == first or block is None:
                 ends = [min(begin + FIRST_BLOCK, end)]
-            else:  # one for each core
-                ends = [*range(begin + block, end, block), end][:2]
+            else:  # half a block for each core
+                half = max(block // 2, 1)
+                ends = [*range(begin + half, end, half), end][:2]
             parts = zip(self._benches, [begin, *ends], ends, strict=False)
             for turns in on_both_cores(lambda part: self._turns_of(layer, *part), parts):
                 if turns is None:
