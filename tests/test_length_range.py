@@ -34,6 +34,7 @@ from rollwise.games.pig import Pig, Piglet
 from rollwise.games.royal_ur import RoyalUr
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
+from rollwise.machine.deadlines import Clock
 from rollwise.simulate import simulate
 
 GAMES = [
@@ -603,6 +604,15 @@ def test_the_command_says_what_is_proved_when_time_is_over():
         assert length["low"] <= length["mean"]["value"] <= length["high"]
     assert "goes with --by-layer" in refusal("length", "piglet", "--time-limit", "5")
     assert "must be more than 0" in refusal(*command, "0")
+
+
+def test_a_layer_whose_share_of_the_time_is_up_is_timed_out(monkeypatch):
+    monkeypatch.setattr("rollwise.answer.packed_lengths.Clock", lambda limit: Clock(limit and 1e-9))
+    found = length_range_by_layer(RoyalUr(pieces=1), time_limit=600)
+    assert found.timed_out
+    assert found.of("longest").unsettled is not None
+    monkeypatch.undo()
+    assert not length_range_by_layer(RoyalUr(pieces=1), time_limit=600).timed_out
 
 
 def test_no_upper_bound_is_printed_as_such(monkeypatch):

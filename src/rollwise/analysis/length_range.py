@@ -244,7 +244,7 @@ def length_range_by_layer(
     require_two(game)
     require_throws(Rules(game))
     layers = find_layers(game, max_states=max_states, progress=progress)
-    lengths = []
+    lengths, timed_out = [], False
     with asked_first() as interrupt:
         for aim in ("shortest", "longest"):
             longest = aim == "longest"
@@ -255,11 +255,12 @@ def length_range_by_layer(
                 is_asked=lambda: interrupt.asked,
             )
             lengths.append(_length_by_layer(aim, found, layers.start, games, seed))
+            timed_out |= found.timed_out
     ended = any(length.unsettled is not None for length in lengths)
     stopped = ended and interrupt.asked
     return LengthRange(
         *("", game.players, tuple(lengths), None),
-        timed_out=ended and clock.is_up and not stopped,
+        timed_out=timed_out and not stopped,
         stopped=stopped,
     )
 

@@ -135,6 +135,8 @@ class PackedLengths:
         where no upper bound is proved; then the lengths are lower bounds.
     n_unsettled : int
         Positions of layers whose lengths, or moments, didn't settle.
+    timed_out : bool
+        Whether the time of such a layer was up.
     apart : float
         By how much a step of the chosen actions changes a length at most.
     moment_off : float
@@ -166,7 +168,7 @@ class PackedLengths:
         self._sign = 1.0 if longest else -1.0
         self.lengths, self.below, self.above = np.zeros(n), 0.0, 0.0
         self.moments, self.moment_off, self.apart = np.zeros(n), 0.0, 0.0
-        self.n_unsettled = 0
+        self.n_unsettled, self.timed_out = 0, False
         self._building = False
         self._kept: dict[int, _Chosen] | None = {} if keep_policy else None
 
@@ -254,6 +256,7 @@ class PackedLengths:
         settled = settled and not self.n_unsettled
         if not (settled and self._find_moments(sweeps, begin, layer.border, is_over)):
             self.n_unsettled += end - begin
+            self.timed_out |= clock.is_up
         if self._kept is not None:
             coefficient = sweeps.chances.coefficient
             kept = _Chosen(sweeps.all_rows(), coefficient, sweeps.n_known, layer.border)
