@@ -64,7 +64,8 @@ if TYPE_CHECKING:
     from rollwise.builders.rules import Rules
 
 FIRST_SWEEPS = 16  # before the first step, and after the last one where it didn't settle
-MOST_STEPS = 80
+MOST_STEPS = 400
+MOST_SWEEPS = 1024  # between two steps, after bad ones
 COARSE = 1e-2  # moves: while a sweep changes more than that, other actions are chosen
 LEFT = {True: 0.3, False: 1e-6}  # of the change of a sweep, by a step, coarse or not
 SETTLED = 2e-15  # change of a sweep that is rounding, for each move of the length
@@ -306,12 +307,12 @@ class PackedLengths:
             left = LEFT[change > COARSE and not is_over(LATE)]
             step = stepped(sweeps, values[0][:n] - before, left, is_over)
             step += before
-            if np.all(self._sign * step > 0.5):
+            if np.all(self._sign * step > 0.5) and np.all(np.isfinite(step)):
                 _put(values, step)
                 continue
             for _plain in range(plain):  # no policy that ends play: a bad step
                 sweeps.choose()
-            plain *= 2
+            plain = min(2 * plain, MOST_SWEEPS)
         for _ in range(FIRST_SWEEPS):  # what still falls and rises then does so slowly
             moved = sweeps.choose()
         if self._worth(sweeps, moved) < best:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from rollwise.answer.packed_sweeps import PackedSweeps
 from rollwise.kernels.krylov import advanced, imaged, lessened, turned
 
-MOST_ITERATIONS = 400  # of two sweeps
-STALLED = 100  # iterations that come no closer: it won't
+MOST_ITERATIONS = 1000  # of two sweeps
+STALLED = 100  # iterations that come no closer, and are farther than at first: it won't
 CLOSER = 0.9  # of a residual
 
 Floats = NDArray[np.float64]
@@ -55,8 +55,9 @@ def stepped(
 
     rho = float(np.square(residual).sum())
     first, best, since, beta, omega = math.sqrt(rho), math.inf, 0, 0.0, 0.0
+    is_stalled = False
     for _ in range(MOST_ITERATIONS):
-        if is_over() or not math.isfinite(rho) or rho == 0.0 or since > STALLED:
+        if is_over() or not math.isfinite(rho) or rho == 0.0 or is_stalled:
             break
         turned(residual, direction, image, beta, omega)
         along, _ = product(direction, image, shadow)
@@ -75,6 +76,7 @@ def stepped(
         if norm <= left * first or omega == 0.0:
             break
         since = 0 if norm < CLOSER * best else since + 1
+        is_stalled = since > STALLED and norm > first
         best = min(best, norm)
         beta = rho / before * (alpha / omega)
     return solution
