@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from rollwise.answer.packed_sweeps import PackedSweeps
 from rollwise.kernels.krylov import advanced, imaged, lessened, turned
 
-MOST_ITERATIONS = 1000  # of two sweeps
-STALLED = 100  # iterations that come no closer, and are farther than at first: it won't
-CLOSER = 0.9  # of a residual
+MOST_ITERATIONS = 1000  # of two sweeps; a residual may rise for hundreds of them, and fall then
+DIVERGED = 1e6  # times the residual at first: it won't come closer
 
 Floats = NDArray[np.float64]
 
@@ -54,10 +53,9 @@ def stepped(
         return imaged(vector, slopes[0], into, other)  # type: ignore[no-any-return]
 
     rho = float(np.square(residual).sum())
-    first, best, since, beta, omega = math.sqrt(rho), math.inf, 0, 0.0, 0.0
-    is_stalled = False
+    first, beta, omega = math.sqrt(rho), 0.0, 0.0
     for _ in range(MOST_ITERATIONS):
-        if is_over() or not math.isfinite(rho) or rho == 0.0 or is_stalled:
+        if is_over() or not math.isfinite(rho) or rho == 0.0:
             break
         turned(residual, direction, image, beta, omega)
         along, _ = product(direction, image, shadow)
@@ -73,10 +71,7 @@ def stepped(
         before = rho
         rho, squared = advanced(solution, direction, residual, image_s, shadow, alpha, omega)
         norm = math.sqrt(squared)
-        if norm <= left * first or omega == 0.0:
+        if norm <= left * first or norm > DIVERGED * first or omega == 0.0:
             break
-        since = 0 if norm < CLOSER * best else since + 1
-        is_stalled = since > STALLED and norm > first
-        best = min(best, norm)
         beta = rho / before * (alpha / omega)
     return solution
