@@ -350,6 +350,24 @@ def test_a_run_of_heads_is_awaited(target):
     assert high - low < 1e-12
 
 
+class Stagger(Heads):
+    """A tail is a step back, where heads have to be ahead by so many."""
+
+    def outcomes(self, s, throw, action):
+        if action == 1 or (throw == 1 and s.heads + 1 == self.target):
+            yield 1, WIN, s
+        else:
+            yield 1, PASS, Run(s.heads + 1 if throw == 1 else max(s.heads - 1, 0))
+
+
+def test_a_step_may_take_hundreds_of_iterations():
+    """A walk takes n (n + 1) throws (Feller). Its residual comes no closer for long, then does."""
+    longest = length_range_by_layer(Stagger(1000)).of("longest")
+    low, high = longest.bracket
+    assert low <= 1000 * 1001 <= high < (1 + 1e-7) * low
+    assert longest.moves is not None
+
+
 def test_lengths_beyond_what_doubles_can_prove():
     """A sweep rounds by more than a move: so no upper bound follows."""
     longest = length_range_by_layer(Heads(60)).of("longest")

@@ -8,6 +8,7 @@ import pytest
 
 from rollwise import build
 from rollwise.builders import CompileWarning
+from rollwise.errors import RulesError
 from rollwise.games import find
 from rollwise.machine.switches import jit_disabled
 
@@ -94,6 +95,15 @@ def test_the_remedy_fits(empty_folder, tmp_path, expression, wrong, remedy):
     assert remedy in message
     assert f"(own.py, line {LINE})" in message
     assert "\n" not in message
+
+
+@pytest.mark.slow
+def test_yields_of_different_parts(empty_folder, tmp_path):
+    place = own(tmp_path, "0")
+    place.write_text(place.read_text().replace("yield 1, WIN, s", "yield 1, WIN"))
+    with pytest.warns(CompileWarning) as caught, pytest.raises(RulesError, match="next_state"):
+        build(find(f"{place}:Own")(), mode="compiled")
+    assert "(weight, then, next_state), also where play ends" in str(caught[0].message)
 
 
 def test_it_is_tried_once(empty_folder, tmp_path, monkeypatch):
