@@ -330,3 +330,69 @@ def test_compare_says_why_a_method_did_not_run():
     lines = output("compare", "super-six", "sticks=60", *options[:2]).splitlines()
     assert lines[1].split() == ["exact", "not", "run"]
     assert lines[2] == f"exact: {row['status']}"
+
+
+ROUNDED = """
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, NamedTuple
+from rollwise import END, Game, payoff
+
+class Pot(NamedTuple):
+    points: int
+
+@dataclass(frozen=True)
+class Rounded(Game):
+    players: ClassVar = {players}
+    objective: ClassVar = {objective}
+    def start(self): return Pot(0)
+    def actions(self, s): yield 7
+    def outcomes(self, s, a):
+        yield 1, {then}, s
+"""
+
+
+def rounded_sheet(folder, number, ends):
+    """A rule sheet of one move, which brings the number as its reward or as a payoff."""
+    kind = {"players": 2, "objective": '"win"', "then": f"payoff({number})"}
+    if not ends:
+        kind = {"players": 1, "objective": '"maximize"', "then": "END"}
+    text = ROUNDED.format(**kind)
+    if not ends:
+        text += f"    def reward(self, s, a): return {number}\n"
+    sheet = folder / "rounded.py"
+    sheet.write_text(text)
+    return str(sheet)
+
+
+@pytest.mark.parametrize(
+    ("number", "ends", "named"),
+    [
+        ("1 / 3", False, "the reward 0.3333333333333333 of 7 in the state points=0"),
+        ("2 ** 0.5", False, "the reward 1.4142135623730951 of 7"),
+        ("2 ** 60.5", False, "the reward 1.630477228166598e+18 of 7"),
+        ("Fraction(1, 3)", False, "the reward 0.3333333333333333 of 7"),
+        ("0.1", True, "the payoff 0.1 of 7 in the state points=0"),
+    ],
+)
+def test_a_rounded_number_has_no_exact_fraction(tmp_path, number, ends, named):
+    sheet = rounded_sheet(tmp_path, number, ends)
+    for command in (("solve", sheet, "--method", "exact"), ("optimal", sheet, "--exact")):
+        said = refusal(*command)
+        assert named in said
+        assert "count in units in which each" in said
+
+
+@pytest.mark.parametrize(
+    ("number", "ends", "value"),
+    [
+        ("0.75", False, "3/4"),
+        ("10**9 + 1 + 0.5", False, "2000000003/2"),
+        ("2**53 - 1", False, "9007199254740991"),
+        ("-1.25", True, "-5/4"),
+    ],
+)
+def test_halves_and_quarters_have_exact_fractions(tmp_path, number, ends, value):
+    sheet = rounded_sheet(tmp_path, number, ends)
+    told = json.loads(output("solve", sheet, "--method", "exact", "--json"))
+    assert told["value_exact"] == value

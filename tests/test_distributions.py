@@ -109,6 +109,17 @@ def test_two_dice_against_the_definition(policy):
         assert exact_distribution(graph, plan, state=s) == {k: v for k, v in naive.items() if v}
 
 
+def test_a_chance_that_is_no_simple_fraction_has_no_exact_distribution():
+    graph = build(Threes(dice=2))
+    choice = next(state for state in graph.view if state.is_choice)
+    chances = Policies(graph, Threes(dice=2)).find("random").probability.copy()
+    part = choice.action_range
+    chances[part.start : part.stop] = 0.0
+    chances[part.start], chances[part.start + 1] = 0.5**0.5, 1 - 0.5**0.5
+    with pytest.raises(UsageError, match=r"irrational takes .* chance 0\.707.* leave out --exact"):
+        exact_distribution(graph, Policy("irrational", chances))
+
+
 @pytest.mark.needs_jit
 def test_five_dice():
     solution = solve(Threes())

@@ -29,6 +29,7 @@ from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.endings import regroup
 from rollwise.graph.policies import Policy
+from rollwise.graph.view import Action
 from rollwise.kernels import by_score as kernels
 from rollwise.recursion.endless import endless_states, require_ending
 
@@ -259,7 +260,8 @@ def exact_distribution(
     Raises
     ------
     UsageError
-        A play can come back to a state, or the rules have weights that aren't whole.
+        A play can come back to a state, the rules have weights that aren't whole, or the policy
+        takes an action with a chance that is no simple fraction.
     """
     graph, policy = played(graph, policy)
     points = counted_points(graph, count, None)
@@ -269,7 +271,7 @@ def exact_distribution(
     for s in graph.components.order.tolist():
         row: dict[int, Fraction] = {}
         for action in graph.view[s].actions:
-            taken = _fraction(float(policy.probability[action]))
+            taken = _fraction(action, policy)
             if taken == 0:
                 continue
             for outcome, chance in zip(action.outcomes, action.exact_chances, strict=True):
@@ -287,7 +289,20 @@ def exact_distribution(
     return dict(sorted(rows[state].items()))
 
 
-def _fraction(chance: float) -> Fraction:
-    """What a policy's chance was meant to be: 1/3 and not the double next to it."""
+def _fraction(action: Action, policy: Policy) -> Fraction:
+    """What a policy's chance of an action was meant to be: 1/3 and not the double next to it.
+
+    Raises
+    ------
+    UsageError
+        It is no simple fraction.
+    """
+    chance = float(policy.probability[action.index])
     simple = Fraction(chance).limit_denominator(1 << 20)
-    return simple if float(simple) == chance else Fraction(chance)
+    if float(simple) != chance:
+        raise UsageError(
+            f"{action.graph.title}: {policy.name} takes {action.name} in the state {action.state} "
+            f"with the chance {chance!r}, which is no fraction of whole numbers up to {1 << 20:,}; "
+            "leave out --exact (exact=True)"
+        )
+    return simple

@@ -1,6 +1,7 @@
 """Exact fractions: strategy iteration whose values are rational numbers.
 
-The weights must be whole. The components are solved from the last to the first.
+The weights must be whole, and no reward or payoff may be rounded.
+The components are solved from the last to the first.
 Within one, every value is an affine function of the values at a feedback vertex set.
 Those come from a linear system over the rationals, solved by FLINT. The first policy
 is that of the solver in doubles. An exact comparison of every action proves it
@@ -38,6 +39,7 @@ MAX_DIGITS = 150_000  # of a denominator, foreseen: what comes is often a tenth
 MAX_BYTES = 4_000_000_000  # of all fractions together, foreseen
 MAX_CUTS = 1_000  # unknowns of one linear system
 MOST_ROUNDS = 100
+WHOLE_BITS, BITS = 53, 33  # a rounded double that isn't whole hardly ever ends in 20 zeros
 
 
 @dataclass(frozen=True)
@@ -72,8 +74,8 @@ def exact(
     Parameters
     ----------
     graph : StateGraph
-        With whole weights and without a border. Rewards and payoffs are taken for the
-        fractions that their doubles are.
+        With whole weights and without a border. Rewards and payoffs are whole numbers, or
+        halves, quarters and so on, which doubles hold without rounding.
     max_digits, max_bytes
         Refuse beforehand where `fraction_size` says more.
     time_limit : float, optional
@@ -90,7 +92,7 @@ def exact(
     Raises
     ------
     UsageError
-        The game has weights that aren't whole.
+        The game has weights that aren't whole, or a reward or payoff that may be rounded.
     TooLargeForFractions
         Says how large they could get.
     MissingExtra
@@ -147,6 +149,7 @@ def _required_size(graph: StateGraph, max_digits: int, max_bytes: float) -> Frac
             f"{graph.title} has weights that aren't whole numbers, so its values aren't fractions "
             "that could be written down; the other methods solve it in doubles"
         )
+    _require_unrounded(graph)
     if graph.n_border:
         raise ValueError("exact fractions need a whole graph, not one with a border")
     require_settled(graph, NAME)
@@ -159,6 +162,34 @@ def _required_size(graph: StateGraph, max_digits: int, max_bytes: float) -> Frac
             f"{max_digits:,} digits, {in_bytes(max_bytes)} and {MAX_CUTS:,} unknowns)"
         )
     return size
+
+
+def _require_unrounded(graph: StateGraph) -> None:
+    """Make sure that every reward and payoff is the number that the rules mean."""
+    lotteries = graph.lotteries
+    for what, numbers in (("reward", lotteries.reward), ("payoff", lotteries.payoff)):
+        rounded = [x for x in np.unique(numbers).tolist() if _may_be_rounded(x)]
+        if not rounded:
+            continue
+        if what == "reward":
+            place = int(np.flatnonzero(graph.action_reward == rounded[0])[0])
+        else:
+            outcome = np.flatnonzero(graph.outcome_payoff == rounded[0])[0]
+            place = int(np.searchsorted(graph.outcome_indptr, outcome, side="right")) - 1
+        action = graph.view.action(place)
+        raise UsageError(
+            f"{graph.title}: the {what} {rounded[0]!r} of {action.name} in the state "
+            f"{action.state} may be rounded, and fractions would be those of the rounded number; "
+            f"count in units in which each {what} is a whole number up to 2**53 (thirds, cents), "
+            "or take another method, which solves it in doubles"
+        )
+
+
+def _may_be_rounded(number: float) -> bool:
+    """Whether a double may stand for another number: 1/3 and 0.1, but not 0.75."""
+    top, bottom = number.as_integer_ratio()
+    odd = abs(top) // ((top & -top) or 1)
+    return odd.bit_length() > BITS if bottom > 1 else abs(top) > 1 << WHOLE_BITS
 
 
 def fraction_size(graph: StateGraph) -> FractionSize:
