@@ -182,6 +182,7 @@ class Own(Game):
             "    left: int\n    throw: int = 0",
             "the name of what was thrown; call it",
         ),
+        ("    left: int", "    left: int\n    rolls_left: int = 0", "has the name of a column"),
         ("yield 2, (3, 4)", "yield 2", "it should yield (weight, throw)"),
         ("yield 1, (1, 2)\n        yield 2, (3, 4)", "yield 1 / 0, 2", "throws() fails"),
         ("yield 1, (1, 2)\n        yield 2, (3, 4)", "yield 0, (1, 2)", "no throw in the state"),
@@ -436,3 +437,50 @@ def _moved(first, before, policy):
         for action, same in zip(state.actions, here.actions, strict=True):
             probability[action] = policy.probability[same]
     return Policy(policy.name, probability)
+
+
+FIELDS_OF_OLD = """
+from dataclasses import dataclass
+from typing import NamedTuple
+from rollwise import AGAIN, PASS, WIN, Game
+
+class S(NamedTuple):
+    place: int
+    rival: int
+    throw: int
+    rolls_left: int
+
+@dataclass(frozen=True)
+class Own(Game):
+    def start(self):
+        return S(0, 0, 0, 2)
+
+    def actions(self, s):
+        if s.rolls_left:
+            yield 0
+        if s.throw:
+            yield 1
+
+    def outcomes(self, s, action):
+        if action == 0:
+            for face in range(1, 4):
+                yield 1, AGAIN, S(s.place, s.rival, face, s.rolls_left - 1)
+        elif s.place + s.throw >= 5:
+            yield 1, WIN, s
+        else:
+            yield 1, PASS, S(s.rival, s.place + s.throw, 0, 2)
+"""
+
+
+def test_fields_may_have_the_names_of_throws_in_games_without_them(tmp_path):
+    path = tmp_path / "own.py"
+    path.write_text(FIELDS_OF_OLD)
+    values = [json.loads(output("solve", str(path), "--json"))["value"]]
+    state = "place=4,rival=2,throw=1,rolls_left=1"
+    advice = json.loads(output("advise", str(path), "--state", state, "--json"))
+    assert advice["value"] == pytest.approx(1)
+    rows = json.loads(output("table", str(path), "--where", "throw == 3", "--json"))["rows"]
+    assert {row["throw"] for row in rows} == {3}
+    path.write_text(FIELDS_OF_OLD.replace("throw", "face_up").replace("rolls_left", "more"))
+    values.append(json.loads(output("solve", str(path), "--json"))["value"])
+    assert values[0] == values[1]

@@ -41,9 +41,11 @@ if TYPE_CHECKING:
     from rollwise.builders.compiled.reads import Reads
 
 
-# Columns of the strategy table, and what was thrown, which no field may be called.
 Progress = int | tuple[int, ...]
-RESERVED = ("action", "value", "win_probability", "error_bound", "throw", ROLLS_LEFT)
+# Columns of the strategy table: no field may have such a name. In games with throws the columns
+# of a throw are among them.
+RESERVED = ("action", "value", "win_probability", "error_bound")
+OF_THROWS = ("throw", ROLLS_LEFT)
 
 # What each rule is given, after the game itself.
 GIVEN: dict[str, tuple[str, ...]] = {
@@ -147,7 +149,8 @@ class Rules:
                 f"{game.name}: {drawing[0]}() draws with {drawing[1]}; rules draw nothing: "
                 "outcomes() yields all that can happen, with its weight"
             )
-        taken = [name for name in self.field_names if name in RESERVED]
+        reserved = RESERVED + OF_THROWS if self.has_throws else RESERVED
+        taken = [name for name in self.field_names if name in reserved]
         if taken:
             what = "what was thrown" if taken[0] == "throw" else "a column of the strategy table"
             raise RulesError(
