@@ -52,7 +52,20 @@ def study(page: Page) -> None:
         Two players throw in turns and keep their totals. Who throws chooses how many dice. A total
         from 15 to 17 wins at once, one above 17 loses. (Six sides and at most two dice: the
         source's example. It has no solution and no figures of its own beyond those below.)
+
+        The names of the source, and the names here:
     """)
+    game = "parameter of the game `dice-blackjack`"
+    names = [
+        ("NSides", f"{game}: `sides`"),
+        ("LTarget", f"{game}: `low`"),
+        ("UTarget", f"{game}: `high`"),
+        ("NDice", f"{game}: `dice`"),
+        ("NGames", "option of `rollwise learn`: `--games`"),
+        ("M", "option of `rollwise learn`: `--explore`"),
+        ("WinCount, LoseCount", "`Learner.count_arrays()`"),
+    ]
+    page.table(["source", "here"], [(f"`{name}`", here) for name, here in names], words=2)
     worked_examples(page, solution)
     sample_games(page, solution)
     exact_answer(page, solution)
@@ -101,6 +114,13 @@ def worked_examples(page: Page, solution: Solution) -> None:
         same = "the same" if sorted(found) == sorted(game["counters"]) else "others"
         rows.append([game["name"], ", ".join(f"`{name}`" for name in found), same])
     page.table(["game", "raised by 1", "printed"], rows, words=3)
+    low = solution.graph.states.max(axis=0)[0] + 1
+    wins, losses, _ = learner.count_arrays()
+    assert wins.shape == losses.shape == (low, low, 3)
+    page.text(f"""
+        `wins, losses, draws = Learner.count_arrays()` gives the counters as the source has them:
+        arrays of {low} × {low} × 3 integers, `wins[X, Y, J]` and `losses[X, Y, J]`.
+    """)
     page.text(f"""
         *Exploring and exploiting.* Of two choices, one won in 60 % of games and the other in 40 %.
         With M = {EXPLORE:g}, how likely the better one is taken after so many games:
@@ -197,9 +217,11 @@ def exact_answer(page: Page, solution: Solution) -> None:
         Whoever begins wins with probability
         {certified(solution.win_probability, solution.error_bound / 2)}, certified. Two dice are
         right in {two} of the {choice.sum()} positions; in {either.sum()} both numbers are equally
-        good. The
-        source asks for two arrays, the number of dice and the chance to win with them. Here they
-        are in one picture, the number of dice as the colour and the chance in percent:
+        good. The source asks for two arrays, the number of dice and the chance to win with them.
+        `rollwise table dice-blackjack --grid` prints both, and `rollwise learn dice-blackjack
+        --games 100000` prints what was learned in the same form, with −1 where a position was
+        never seen. In Python they are `solution.grid().actions` and `solution.grid().worth`. Here
+        they are in one picture, the number of dice as the colour and the chance in percent:
     """)
     figure = solution.plot("policy")
     alt = (

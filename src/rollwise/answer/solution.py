@@ -31,13 +31,14 @@ from rollwise.graph.choices import (
 from rollwise.graph.lookahead import action_gaps
 from rollwise.machine.html_pages import HtmlPage
 from rollwise.methods.result import MethodResult, Status, best_bounds
-from rollwise.numbers.printed import Printed, as_text, certified, chance, estimated
+from rollwise.numbers.printed import CHANCE_ROUNDING, Printed, as_text, certified, chance, estimated
 
 if TYPE_CHECKING:
     import polars as pl
     from plotly.graph_objects import Figure
 
     from rollwise.answer.advice import Advice
+    from rollwise.answer.grids import Grid
     from rollwise.answer.references import Policies
     from rollwise.graph.policies import Policy
     from rollwise.report import ReportPage
@@ -256,7 +257,9 @@ class Solution(Worth):
         """How many positions it has the values of, those after a throw not counted."""
         return self.graph.n_positions
 
-    def table(self, where: str | None = None, *, throws: bool = False) -> pl.DataFrame:
+    def table(
+        self, where: str | None = None, *, throws: bool = False, each_action: bool = False
+    ) -> pl.DataFrame:
         """The strategy, a row for each state, in the order of the fields.
 
         Parameters
@@ -267,6 +270,8 @@ class Solution(Worth):
         throws : bool
             In a game with throws: a row for each throw in each position, with what to do
             then. Otherwise a row for each position, before the throw.
+        each_action : bool
+            A column for each action too: what it is worth (see `worth_by_action`).
 
         Returns
         -------
@@ -283,7 +288,8 @@ class Solution(Worth):
         UsageError
             Throws, of a game that has none.
         """
-        return self.rows_of(self.states_where(where, throws=throws), throws=throws)
+        states = self.states_where(where, throws=throws)
+        return self.rows_of(states, throws=throws, each_action=each_action)
 
     def states_where(self, where: str | None = None, *, throws: bool = False) -> NDArray[np.int64]:
         """The states that have a row in `table`, in its order; takes and raises what that does."""
@@ -297,19 +303,108 @@ class Solution(Worth):
             known = self.best_actions if mentions(where, "action") else first_actions(graph)
             frame = self._frame(found, known[found], throws)
             found = found[rows_where(frame, where, graph.vocabulary)]
-        shown = self._fields(found, throws)
+        shown = self.fields_of(found, throws)
         return found[in_order(np.column_stack(list(shown.values())))]
 
-    def rows_of(self, states: NDArray[np.int64], *, throws: bool = False) -> pl.DataFrame:
+    def rows_of(
+        self, states: NDArray[np.int64], *, throws: bool = False, each_action: bool = False
+    ) -> pl.DataFrame:
         """The rows of some states in the `table`; for a few states it looks only at these."""
-        return self._frame(states, self.best_actions_in(states), throws)
+        return self._frame(states, self.best_actions_in(states), throws, each_action)
 
-    def cells_of(self, states: NDArray[np.int64], *, throws: bool = False) -> Cells:
-        """What `rows_of` says, as lists: found without Polars, which takes longer to import."""
+    def cells_of(
+        self, states: NDArray[np.int64], *, throws: bool = False, each_action: bool = False
+    ) -> Cells:
+        """The cells of `rows_of` as lists, without Polars, which takes longer to import."""
         columns = self._columns(states, self.best_actions_in(states), throws)
+        if each_action:
+            columns |= self.worth_by_action(states)
         return cells_of(columns, len(states), self.graph.vocabulary)
 
-    def _fields(self, states: NDArray[np.int64], throws: bool) -> dict[str, NDArray[np.int32]]:
+    def worth_by_action(self, states: NDArray[np.int64]) -> dict[str, list[float | None]]:
+        """What each action is worth in some states: a column for each action of the game.
+
+        Returns
+        -------
+        dict of lists
+            ``P_`` and the name of the action: the mover's probability to win after it. In a game
+            for points or stakes ``value_`` and the name: the expected total. None where the rules
+            don't allow the action. Off by at most the largest error bound of any state.
+
+        Raises
+        ------
+        UsageError
+            The values are estimates; or a state comes before a throw, and has no action yet.
+        """
+        self._require_answer("columns of actions")
+        graph = self.graph
+        if graph.throws is not None and not graph.thrown_in[states].all():
+            raise UsageError(
+                f"{graph.title}: a position has no action before the throw; throws=True "
+                "(--throws) has a row for each throw, with its actions"
+            )
+        chosen = self.choices_in(states)
+        chances = graph.view.win_probability(chosen.values)
+        worth = chosen.values if chances is None else chances
+        rows = np.repeat(np.arange(len(states)), actions_of(graph, states)[1])
+        labels = graph.action_label[chosen.actions]
+        columns: dict[str, list[float | None]] = {}
+        for label in np.unique(labels).tolist():
+            column: list[float | None] = [None] * len(states)
+            theirs = labels == label
+            for row, number in zip(rows[theirs].tolist(), worth[theirs].tolist(), strict=True):
+                column[row] = number
+            columns[self._action_column_name(label)] = column
+        return columns
+
+    def _action_column_name(self, label: int) -> str:
+        return f"{'value' if self.is_score else 'P'}_{self.graph.vocabulary.text(label)}"
+
+    @property
+    def action_bounds(self) -> dict[str, float]:
+        """How far the numbers of each column of `worth_by_action` can be off."""
+        bound = self.error_bound if self.is_score else self.error_bound / 2 + CHANCE_ROUNDING
+        labels = np.unique(self.graph.action_label).tolist()
+        return {self._action_column_name(label): bound for label in labels}
+
+    def array(self, numbers: NDArray[Any] | None = None) -> NDArray[Any]:
+        """A number of each position as an array with an axis for each field: ``V[i, j, k]``.
+
+        Parameters
+        ----------
+        numbers : (n_states,), optional
+            Win probabilities unless given, or values in a game for points or stakes.
+
+        Raises
+        ------
+        UsageError
+            See `rollwise.graph.by_fields.state_array`.
+        """
+        if numbers is None:
+            chances = self.win_probabilities
+            numbers = self.values if chances is None else chances
+        return self.graph.array(numbers)
+
+    def grid(self, where: str | None = None, *, throws: bool = False) -> Grid:
+        """The strategy as two matrices, of the best actions and of what they are worth.
+
+        Parameters
+        ----------
+        where : str, optional
+            Which positions, as in `table`: all fields but two have one number in them.
+        throws : bool
+            Positions after a throw, in a game with throws.
+
+        Raises
+        ------
+        UsageError
+            The positions don't differ by two fields.
+        """
+        from rollwise.answer.grids import grid_of
+
+        return grid_of(self, where, throws=throws)
+
+    def fields_of(self, states: NDArray[np.int64], throws: bool) -> dict[str, NDArray[np.int32]]:
         """The columns of some states: their fields, and what was thrown if that is asked for."""
         graph = self.graph
         rows = graph.rows if throws or graph.throws is None else graph.states
@@ -322,7 +417,7 @@ class Solution(Worth):
         """The columns of some rows, with the numbers of actions; None where all is null."""
         graph, values = self.graph, self.values[states]
         return {
-            **self._fields(states, throws),
+            **self.fields_of(states, throws),
             "action": graph.action_label[actions] if throws or not graph.throw_names else None,
             "value": values,
             "win_probability": graph.view.win_probability(values),
@@ -336,9 +431,15 @@ class Solution(Worth):
         }
 
     def _frame(
-        self, states: NDArray[np.int64], actions: NDArray[np.int64], throws: bool
+        self,
+        states: NDArray[np.int64],
+        actions: NDArray[np.int64],
+        throws: bool,
+        each_action: bool = False,
     ) -> pl.DataFrame:
         columns = self._columns(states, actions, throws)
+        if each_action:
+            columns |= self.worth_by_action(states)
         return frame_of(columns, len(states), self.graph.vocabulary)
 
     @property

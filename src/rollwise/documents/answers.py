@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from fractions import Fraction
 from math import isinf
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rollwise.documents.parts import (
     Document,
+    as_json,
     game_head,
     number_or_none,
     state_fields,
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from rollwise.answer.advice import Advice, ThrowAdvice
     from rollwise.answer.evaluation import BestResponse, Evaluation
+    from rollwise.answer.grids import Grid
     from rollwise.answer.layered_solution import LayeredSolution
     from rollwise.answer.solution import Solution
     from rollwise.graph import StateGraph
@@ -202,14 +203,33 @@ def _exact_advice(
 
 
 def table_json(solution: Solution | LayeredSolution, rows: pl.DataFrame) -> str:
-    """A strategy as a line of JSON: ``rows`` is written by Polars, since it may be long."""
+    """A strategy as a line of JSON."""
     from rollwise.answer.solution import Solution
 
-    if isinstance(solution, Solution):
-        head = json.dumps(game_head(solution.graph))
-    else:
-        head = json.dumps(_layers_head(solution))
-    return f'{head[:-1]}, "rows": {rows.write_json()}}}'
+    whole = isinstance(solution, Solution)
+    return rows_json(game_head(solution.graph) if whole else _layers_head(solution), rows)
+
+
+def rows_json(document: Document, rows: pl.DataFrame) -> str:
+    """A document as a line of JSON with ``rows``, which Polars writes, since it may be long."""
+    return f'{as_json(document)[:-1]}, "rows": {rows.write_json()}}}'
+
+
+def grid_document(solution: Solution, found: Grid) -> Document:
+    """A strategy as two matrices by two fields; where there is no position -1, or null points."""
+    rows, columns = found.actions.shape
+    worth = [[number_or_none(x) for x in row] for row in found.worth.tolist()]
+    return {
+        **game_head(solution.graph),
+        "rows": found.row_field,
+        "row_numbers": list(range(int(found.origin[0]), int(found.origin[0]) + rows)),
+        "columns": found.column_field,
+        "column_numbers": list(range(int(found.origin[1]), int(found.origin[1]) + columns)),
+        "kind": "estimated" if solution.estimated else "certified",
+        "action_grid": found.actions.tolist(),
+        "value_grid" if solution.is_score else "win_probability_grid": worth,
+        "error_bound": number_or_none(found.error_bound),
+    }
 
 
 def evaluation_document(

@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import UnknownState
+from rollwise.graph.by_fields import action_array, state_array
 from rollwise.graph.components import Components
 from rollwise.graph.layout import ThrowLayout
 from rollwise.graph.lotteries import Lotteries, share
@@ -459,6 +460,25 @@ class StateGraph(OldNames):
         if self.throws is None:  # the fields of a position have the columns of a throw
             fields = dict.fromkeys(self.throw_names, NO_THROW) | fields
         return fields, throw, rolls_left
+
+    def array(self, numbers: NDArray[Any]) -> NDArray[Any]:
+        """Numbers of all states as ``array[i, j, k]``: see `rollwise.graph.by_fields.state_array`.
+
+        Parameters
+        ----------
+        numbers : (n_states,)
+            Such as the values of a solution or of an evaluation.
+        """
+        return state_array(self, numbers)
+
+    def action_array(self, numbers: NDArray[Any]) -> NDArray[Any]:
+        """Numbers of all actions as ``array[i, j, k, action]``: see `rollwise.graph.by_fields`.
+
+        Parameters
+        ----------
+        numbers : (n_actions,)
+        """
+        return action_array(self, numbers)
 
     @property
     def title(self) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph, sign_of, win_probability
+from rollwise.graph.by_fields import grid
 from rollwise.graph.choices import are_best, costs, first_actions, first_of_each_state, fold_actions
 from rollwise.graph.policies import Policy
 
@@ -153,13 +154,8 @@ class Learned:
         states = self.graph.rows
         if states.shape[1] != 2:
             return None
-        low, high = states.min(axis=0), states.max(axis=0)
-        shape = high - low + 1
-        if int(np.prod(shape.astype(np.int64))) != len(states):
-            return None
-        matrix = np.empty(tuple(shape), column.dtype)
-        matrix[tuple((states - low).T)] = column
-        return matrix
+        shape = states.max(axis=0).astype(np.int64) - states.min(axis=0) + 1
+        return grid(states, column) if int(np.prod(shape)) == len(states) else None
 
     def table(self) -> pl.DataFrame:
         """A row for each state, in the order of the fields; in a game with throws after each throw.

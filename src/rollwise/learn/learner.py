@@ -210,11 +210,32 @@ class Learner:
         UnknownState
         """
         a = self.graph.view.find(state).find_action(action).index
+        wins, losses, draws = self._counts()[a].tolist()
+        return wins, losses, draws
+
+    def count_arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Wins, losses and draws as arrays with an axis for each field, and one for the action.
+
+        Returns
+        -------
+        wins, losses, draws : int64
+            ``wins[x, y, action]`` is how often the mover has won after the action (the rules'
+            number of it) at the fields x and y; 0 where the rules have no such action.
+
+        Raises
+        ------
+        UsageError
+            The learner keeps no such counts, or `rollwise.graph.by_fields` can't lay them out.
+        """
+        wins, losses, draws = map(self.graph.action_array, self._counts().T)
+        return wins, losses, draws
+
+    def _counts(self) -> np.ndarray:
+        """Wins, losses and draws after each action: (n_actions, 3) int64."""
         known = self.arrays()
         if "counts" not in known:
             raise UsageError(f"{self.method} on {self.graph.game} keeps no wins and losses")
-        wins, losses, draws = known["counts"][a, :3].tolist()
-        return wins, losses, draws
+        return np.asarray(known["counts"][:, :3])
 
     def result(self) -> Learned:
         """What was learned so far."""

@@ -97,12 +97,19 @@ def rounded_up(bound: Number) -> str:
         return _with_exponent(f"{up:.1e}")
 
 
-def as_text(cells: Mapping[str, list[Any]]) -> dict[str, list[str]]:
+def as_text(
+    cells: Mapping[str, list[Any]], bounds: Mapping[str, float] | None = None
+) -> dict[str, list[str]]:
     """The columns of a strategy's table as text, but for those that hold nothing.
 
     `value`, `win_probability` and `error_bound` have the digits that the bounds of the rows
     earn; a bound is that of its row's value as it is printed. Estimates end where their standard
     errors do.
+
+    Parameters
+    ----------
+    bounds : mapping, optional
+        Of other columns, by name: a bound for all their numbers, whose digits they then have.
     """
     said = {
         name: column
@@ -110,6 +117,9 @@ def as_text(cells: Mapping[str, list[Any]]) -> dict[str, list[str]]:
         if not column or any(cell is not None for cell in column)
     }
     shown = {name: list(map(str, column)) for name, column in said.items()}
+    for name in (bounds or {}).keys() & said.keys():
+        column = ["" if x is None else certified(x, bounds[name]).number for x in said[name]]
+        shown[name] = column
     if "standard_error" in said:
         return shown | _estimates_as_text(said)
     if "error_bound" in said:

@@ -41,14 +41,30 @@ from rollwise.cli.method_options import (
     write_history,
 )
 from rollwise.cli.progress import Progress
-from rollwise.documents.answers import evaluation_document
+from rollwise.cli.rows import (
+    SHOWN,
+    CsvOption,
+    LimitOption,
+    OutOption,
+    WhereOption,
+    form_of,
+    print_rows,
+    write_rows,
+)
+from rollwise.documents.answers import evaluation_document, rows_json
+from rollwise.documents.parts import Document
 from rollwise.errors import TooManyStates, UsageError
-from rollwise.numbers.printed import chances, column, in_common
+from rollwise.numbers.printed import as_text, chances, column, in_common
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
     from rollwise.answer.evaluation import Evaluation
     from rollwise.game import Game
     from rollwise.graph import StateGraph
+    from rollwise.graph.policies import Policy
 
 THETA, ORDER = 1e-10, "reversed"
 AgainstOption = Annotated[
@@ -81,6 +97,9 @@ SweepsOrderOption = Annotated[
         help="Iterative: reversed (default), forward, breadth-first, components, or synchronous."
     ),
 ]
+RowsOption = Annotated[
+    bool, typer.Option("--table", help="A row for each position: what the policy is worth there.")
+]
 
 
 @app.command("evaluate")
@@ -98,6 +117,11 @@ def evaluate(
     history: HistoryOption = None,
     print_sweeps: PrintSweepsOption = False,
     state: PositionOption = None,
+    table: RowsOption = False,
+    where: WhereOption = None,
+    limit: LimitOption = None,
+    out: OutOption = None,
+    csv: CsvOption = False,
     chase: ChaseOption = False,
     target: TargetOption = None,
     contest: ContestOption = False,
@@ -108,8 +132,8 @@ def evaluate(
     json: JsonOption = False,
 ) -> None:
     """Evaluate a policy, moving first and second, against itself or another."""
-    from rollwise.answer import kept
-    from rollwise.answer.evaluation import evaluate as evaluate_policy
+    _check_rows(table, where=where, limit=limit, out=out, csv=csv)
+    form = form_of(out, csv=csv, json=json)
     from rollwise.graph.policies import ties_in_play
     from rollwise.methods.result import Status
 
@@ -119,31 +143,16 @@ def evaluate(
     if print_sweeps:
         options["on_sweep"] = printing_sweeps(json)
     check_history_path(history)
-    form = Form(chase, target, contest, ties, with_score)
-    chosen = as_played(read_game(game, parameters), form, need_target=True)
+    played = Form(chase, target, contest, ties, with_score)
+    chosen = as_played(read_game(game, parameters), played, need_target=True)
     position = None if state is None else read_state(state)
     if method == "exact" and _is_scored_by_layers(chosen, policy, max_states):
         refuse("needs a graph, and the game is too large for one", against=against, state=state)
+        refuse("needs a graph, and the game is too large for one", table=table)
         return _by_layers(chosen, policy, json=json)
-    with Progress() as progress:
-        try:
-            policies = kept.policies(chosen, max_states=max_states, progress=progress)
-        except TooManyStates as error:
-            raise TooManyStates(f"{error}; simulate estimates what policies are worth") from error
-        graph = policies.graph
-        s = 0 if position is None else graph.find(position)
-        mine = policies.find(policy)
-        theirs = None if against is None else policies.find(against)
-        progress("evaluating", 0, None)
-        found = evaluate_policy(
-            graph,
-            mine,
-            theirs,
-            method=method,
-            # sweeps are counted as the textbooks do it: over the whole game
-            starts=[s] if method == "exact" else None,
-            **options,
-        )
+    graph, s, mine, theirs, found = _evaluated(
+        chosen, (policy, against), position, max_states, all_states=table, method=method, **options
+    )
     if history is not None:
         write_history(history, found.history)
     finished = found.status is Status.CONVERGED
@@ -152,7 +161,11 @@ def evaluate(
     document = evaluation_document(graph, found, s, resting)
     # so many sweeps and no more were asked for, and not a threshold
     iterate = found.status is Status.SWEEP_LIMIT and max_sweeps is not None and theta is None
-    if json:
+    if table:
+        from rollwise.answer.evaluated_rows import evaluated_rows
+
+        _tell_rows(evaluated_rows(graph, mine, found, where), limit, form, out, document)
+    elif json:
         print_json(document)
     elif finished:
         _print(document, graph)
@@ -162,6 +175,59 @@ def evaluate(
     if not (finished or iterate):
         _tell_unfinished(found)
         raise typer.Exit(1)
+
+
+def _evaluated(
+    game: Game,
+    names: tuple[str, str | None],
+    position: dict[str, Any] | None,
+    max_states: int | None,
+    *,
+    all_states: bool,
+    method: str,
+    **options: Any,
+) -> tuple[StateGraph, int, Policy, Policy | None, Evaluation]:
+    """The graph, the position, both policies, and what the first is worth."""
+    from rollwise.answer import kept
+    from rollwise.answer.evaluation import evaluate
+
+    with Progress() as progress:
+        try:
+            policies = kept.policies(game, max_states=max_states, progress=progress)
+        except TooManyStates as error:
+            raise TooManyStates(f"{error}; simulate estimates what policies are worth") from error
+        graph = policies.graph
+        s = 0 if position is None else graph.find(position)
+        mine, theirs = (None if name is None else policies.find(name) for name in names)
+        assert mine is not None
+        progress("evaluating", 0, None)
+        # sweeps are counted as the textbooks do it: over the whole game
+        starts = [s] if method == "exact" and not all_states else None
+        found = evaluate(graph, mine, theirs, method=method, starts=starts, **options)
+    return graph, s, mine, theirs, found
+
+
+def _check_rows(table: bool, **rows: Any) -> None:
+    """Refuse the options of rows without rows."""
+    if not table:
+        refuse("goes with --table", **rows)
+
+
+def _tell_rows(
+    rows: pl.DataFrame, limit: int | None, form: str | None, out: Path | None, document: Document
+) -> None:
+    """Print or write what the policy is worth in every position."""
+    if form is not None:
+        write_rows(rows[:limit], form, out, lambda shown: rows_json(document, shown))
+        return
+    shown = rows[: SHOWN if limit is None else limit]
+    cells = shown.to_dict(as_series=False)
+    if any(name is not None for name in cells["action"]):
+        cells["action"] = ["mixed" if name is None else name for name in cells["action"]]
+    if document["error_bound"] is None:
+        typer.echo("not certified: values after the last sweep")
+        del cells["error_bound"]
+    print_rows(as_text(cells), len(shown), len(rows))
 
 
 def _is_scored_by_layers(game: Game, policy: str, max_states: int | None) -> bool:

@@ -30,6 +30,7 @@ from rollwise.cli.forms import (
     TiesOption,
     as_played,
 )
+from rollwise.cli.grids import print_grid
 from rollwise.cli.policy_files import check_policy_file, write_policy
 from rollwise.cli.pools import ClusterOption, check_workers, processes_or
 from rollwise.cli.progress import Progress
@@ -139,6 +140,10 @@ def learn(
 
     The counts decide how likely each action is in the next game: at first all
     nearly alike, then more and more the best one. What is learned is an estimate.
+
+    In the assignment that this learner is taken from, NGames is --games and M is
+    --explore. NSides, LTarget, UTarget and NDice are the parameters sides, low, high
+    and dice of the game dice-blackjack.
     """
     if csv and json:
         raise UsageError("--csv and --json can't both be had")
@@ -341,9 +346,9 @@ def _print(learned: Learned, final: Assessment | None, curve: list[Assessment]) 
     if actions is not None and rates is not None:
         rows, columns = graph.field_names
         typer.echo(f"\nAction learned (rows: {rows}, columns: {columns}; -1: never seen)")
-        _print_grid(actions, graph.states.min(axis=0), "d")
+        print_grid(actions, graph.states.min(axis=0), "d")
         typer.echo(f"\n{what.capitalize()} of that action (-1: never seen)")
-        _print_grid(rates, graph.states.min(axis=0), ".3f")
+        print_grid(rates, graph.states.min(axis=0), ".3f")
     else:
         _print_rows(learned)
     if curve:
@@ -359,20 +364,6 @@ def _estimate(learned: Learned) -> str:
         return f"{value:z.5f}"
     number, shown = estimated(value, error)
     return f"{number} (estimated, standard error {shown})"
-
-
-def _print_grid(matrix: Any, origin: Any, form: str) -> None:
-    text = [
-        ["-1" if value == -1 else format(value, form) for value in row] for row in matrix.tolist()
-    ]
-    width = max(len(cell) for row in text for cell in row)
-    width = max(width, len(str(int(origin[1]) + len(text[0]) - 1)))
-    side = len(str(int(origin[0]) + len(text) - 1))
-    head = " ".join(f"{int(origin[1]) + j:>{width}}" for j in range(len(text[0])))
-    typer.echo(f"{'':>{side}}   {head}")
-    for i, row in enumerate(text):
-        cells = " ".join(f"{cell:>{width}}" for cell in row)
-        typer.echo(f"{int(origin[0]) + i:>{side}} | {cells}")
 
 
 def _print_rows(learned: Learned) -> None:

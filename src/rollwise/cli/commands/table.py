@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rollwise.cli import streams
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     GameArgument,
@@ -18,8 +16,9 @@ from rollwise.cli.common import (
     ParametersArgument,
     also_for_many,
     in_all_states,
-    print_table,
+    print_json,
     read_game,
+    refuse,
     solve_or_open,
 )
 from rollwise.cli.forms import (
@@ -30,6 +29,7 @@ from rollwise.cli.forms import (
     TiesOption,
     as_played,
 )
+from rollwise.cli.grids import print_grid
 from rollwise.cli.method_options import (
     DEFAULT,
     EpsilonOption,
@@ -45,22 +45,42 @@ from rollwise.cli.method_options import (
     method_options,
     tell_unfinished,
 )
-from rollwise.documents.answers import table_json
-from rollwise.errors import UsageError
-from rollwise.machine.atomic_files import check_place, write_atomically
-from rollwise.machine.parquet_files import write_parquet
-from rollwise.numbers.printed import as_text
+from rollwise.cli.rows import (
+    SHOWN,
+    CsvOption,
+    LimitOption,
+    OutOption,
+    WhereOption,
+    form_of,
+    print_rows,
+    write_rows,
+)
+from rollwise.documents.answers import grid_document, table_json
+from rollwise.numbers.printed import as_text, rounded_up
 
 if TYPE_CHECKING:
     import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
+    from rollwise.answer.grids import Grid
     from rollwise.answer.layered_solution import LayeredSolution
-    from rollwise.answer.rows import Cells
     from rollwise.answer.solution import Solution
 
-SHOWN = 40  # rows shown where nothing else is asked for
+ThrowsOption = Annotated[
+    bool, typer.Option("--throws", help="A row for each throw in each position.")
+]
+EachActionOption = Annotated[
+    bool,
+    typer.Option("--each-action", help="A column for each action: what it is worth."),
+]
+GridOption = Annotated[
+    bool,
+    typer.Option(
+        "--grid",
+        help="Two matrices by two fields instead of rows: the best actions, and what they are "
+        "worth.",
+    ),
+]
 
 
 @app.command("table")
@@ -68,19 +88,13 @@ SHOWN = 40  # rows shown where nothing else is asked for
 def table(
     game: GameArgument,
     parameters: ParametersArgument = None,
-    where: Annotated[
-        str | None,
-        typer.Option(metavar="EXPR", help='Which rows, as in "lid >= 3 and forced == 0".'),
-    ] = None,
-    throws: Annotated[
-        bool, typer.Option("--throws", help="A row for each throw in each position.")
-    ] = False,
-    limit: Annotated[int | None, typer.Option(min=0, help="At most this many rows.")] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write to a .csv, .json or .parquet file."),
-    ] = None,
-    csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
+    where: WhereOption = None,
+    throws: ThrowsOption = False,
+    each_action: EachActionOption = False,
+    grid: GridOption = False,
+    limit: LimitOption = None,
+    out: OutOption = None,
+    csv: CsvOption = False,
     json: JsonOption = False,
     chase: ChaseOption = False,
     target: TargetOption = None,
@@ -101,14 +115,10 @@ def table(
     no_cache: NoCacheOption = False,
 ) -> None:
     """Print the strategy: what to do in each state, its value and error bound."""
-    if csv and json:
-        raise UsageError("--csv and --json can't both be had")
-    form = "csv" if csv else "json" if json else None
-    if out is not None and form is None:
-        form = out.suffix.lstrip(".")
-        if form not in ("csv", "json", "parquet"):
-            raise UsageError(f"--out {out}: the name must end in .csv, .json or .parquet")
-    check_place(out)
+    if grid:
+        refuse("is for rows, and --grid prints matrices", limit=limit, out=out, csv=csv)
+        refuse("adds columns to rows, and --grid prints matrices", each_action=each_action)
+    form = form_of(out, csv=csv, json=json)
     options = method_options(
         method or DEFAULT,
         epsilon=epsilon,
@@ -122,38 +132,73 @@ def table(
         seed=seed,
     )
     chosen = as_played(read_game(game, parameters), Form(chase, target, contest, ties))
-    if limit is None and out is None and form is None:
+    if limit is None and form is None:
         limit = SHOWN
     found = in_all_states(solve_or_open(chosen, load, max_states, method=method, options=options))
-    solution, states, how = _found(found, where, throws)
+    if grid:
+        _tell_grid(_in_a_graph(found, where), where, throws=throws, json=json)
+        return
+    solution, states, how = _found(found, where, throws=throws, each_action=each_action)
     shown = states[:limit]
-    if out is not None:
+    if form is not None:
         rows = solution.rows_of(shown, **how)
-
-        def write(place: Path) -> None:
-            if form == "parquet":
-                write_parquet(rows, place)
-            else:
-                place.write_text(_text(solution, rows, form), encoding="utf-8", newline="\n")
-
-        write_atomically(out, write)
-    elif form is not None:
-        write_text = streams.write_json if form == "json" else streams.write
-        write_text(_text(solution, solution.rows_of(shown, **how), form))
+        write_rows(rows, form, out, lambda rows: table_json(solution, rows))
     else:
-        _show(solution.cells_of(shown, **how), len(shown), len(states))
+        cells = solution.cells_of(shown, **how)
+        bounds = solution.action_bounds if each_action else {}
+        print_rows(as_text(cells, bounds), len(shown), len(states))
     _tell_unfinished(solution)
 
 
+def _in_a_graph(found: Solution | LayeredSolution, where: str | None) -> Solution:
+    """The answer, or the part of a layered one that has the rows."""
+    from rollwise.answer.solution import Solution
+
+    return found if isinstance(found, Solution) else found.part_where(where)
+
+
 def _found(
-    found: Solution | LayeredSolution, where: str | None, throws: bool
+    found: Solution | LayeredSolution, where: str | None, *, throws: bool, each_action: bool
 ) -> tuple[Any, NDArray[np.int64], dict[str, bool]]:
     """The answer that has the rows, their states, and how it is asked for them."""
     from rollwise.answer.solution import Solution
 
-    solution = found.part_where(where) if throws and not isinstance(found, Solution) else found
-    how = {"throws": throws} if isinstance(solution, Solution) else {}
-    return solution, solution.states_where(where, **how), how
+    solution = _in_a_graph(found, where) if throws or each_action else found
+    if not isinstance(solution, Solution):
+        return solution, solution.states_where(where), {}
+    states = solution.states_where(where, throws=throws)
+    return solution, states, {"throws": throws, "each_action": each_action}
+
+
+def _tell_grid(solution: Solution, where: str | None, *, throws: bool, json: bool) -> None:
+    """Print the strategy as two matrices."""
+    found = solution.grid(where, throws=throws)
+    if json:
+        print_json(grid_document(solution, found))
+    else:
+        typer.echo(
+            f"{solution.graph.title}: the best action (rows: {found.row_field}, columns: "
+            f"{found.column_field}; {_legend(solution, found)}-1: no position)"
+        )
+        print_grid(found.actions, found.origin, "d")
+        sure = "estimated" if solution.estimated else f"certified ± {rounded_up(found.error_bound)}"
+        what = solution.worth_name if solution.is_score else "win probability"
+        missing = "nan" if solution.is_score else "-1"
+        typer.echo(
+            f"\n{what.capitalize()} with that action ({sure} before it was rounded; {missing}: no "
+            "position)"
+        )
+        print_grid(found.worth, found.origin, ".6f")
+    _tell_unfinished(solution)
+
+
+def _legend(solution: Solution, found: Grid) -> str:
+    """The names of the actions by their numbers, unless these are the names."""
+    labels = sorted({label for row in found.actions.tolist() for label in row if label >= 0})
+    names = [f"{label}: {solution.graph.vocabulary.text(label)}" for label in labels]
+    if names == [f"{label}: {label}" for label in labels]:
+        return ""
+    return f"{', '.join(names)}, "
 
 
 def _tell_unfinished(solution: Solution | LayeredSolution) -> None:
@@ -162,23 +207,3 @@ def _tell_unfinished(solution: Solution | LayeredSolution) -> None:
     if isinstance(solution, Solution) and solution.gave_up:
         tell_unfinished(solution)
         raise typer.Exit(1)
-
-
-def _text(solution: Solution | LayeredSolution, rows: pl.DataFrame, form: str | None) -> str:
-    if form == "csv":
-        return rows.write_csv()
-    return table_json(solution, rows) + "\n"
-
-
-def _show(cells: Cells, n: int, total: int) -> None:
-    from rich.table import Table
-
-    shown = Table(box=None, padding=(0, 2, 0, 0))
-    text = as_text(cells)
-    for name in text:
-        shown.add_column(name, justify="left" if name in ("action", "exact") else "right")
-    for row in zip(*text.values(), strict=True):
-        shown.add_row(*row)
-    print_table(shown)
-    if total > n:
-        typer.echo(f"{n} of {total:,} rows (--limit N for more, --csv, --json or --out for all)")
