@@ -70,7 +70,8 @@ def grid_of(solution: Solution, where: str | None, *, throws: bool) -> Grid:
     labels = graph.action_label[solution.best_actions_in(states)].astype(np.int64)
     bound = np.inf if solution.estimated else float(solution.error_bounds[states].max())
     return Grid(
-        *names,
+        names[0],
+        names[1],
         places.min(axis=0),
         grid(places, labels),
         grid(places, worth, missing),

@@ -206,8 +206,9 @@ def table_json(solution: Solution | LayeredSolution, rows: pl.DataFrame) -> str:
     """A strategy as a line of JSON."""
     from rollwise.answer.solution import Solution
 
-    whole = isinstance(solution, Solution)
-    return rows_json(game_head(solution.graph) if whole else _layers_head(solution), rows)
+    if isinstance(solution, Solution):
+        return rows_json(game_head(solution.graph), rows)
+    return rows_json(_layers_head(solution), rows)
 
 
 def rows_json(document: Document, rows: pl.DataFrame) -> str:

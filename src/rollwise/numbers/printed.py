@@ -98,7 +98,7 @@ def rounded_up(bound: Number) -> str:
 
 
 def as_text(
-    cells: Mapping[str, list[Any]], bounds: Mapping[str, float] | None = None
+    cells: Mapping[str, list[Any]], others: Mapping[str, float] | None = None
 ) -> dict[str, list[str]]:
     """The columns of a strategy's table as text, but for those that hold nothing.
 
@@ -108,8 +108,8 @@ def as_text(
 
     Parameters
     ----------
-    bounds : mapping, optional
-        Of other columns, by name: a bound for all their numbers, whose digits they then have.
+    others : mapping, optional
+        Other columns, by name: a bound for all their numbers, whose digits they then have.
     """
     said = {
         name: column
@@ -117,9 +117,10 @@ def as_text(
         if not column or any(cell is not None for cell in column)
     }
     shown = {name: list(map(str, column)) for name, column in said.items()}
-    for name in (bounds or {}).keys() & said.keys():
-        column = ["" if x is None else certified(x, bounds[name]).number for x in said[name]]
-        shown[name] = column
+    for name, bound in (others or {}).items():
+        if name in said:
+            numbers = [None if x is None else certified(x, bound).number for x in said[name]]
+            shown[name] = ["" if number is None else number for number in numbers]
     if "standard_error" in said:
         return shown | _estimates_as_text(said)
     if "error_bound" in said:
