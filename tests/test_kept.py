@@ -262,6 +262,97 @@ def test_names_of_actions_are_not_kept_from_before(game):
     assert "both" in output("advise", f"{game}:Race", "--state", "total=0")
 
 
+BASE = """
+from dataclasses import dataclass
+from typing import NamedTuple
+from rollwise import PASS, WIN, Game, rule
+from words import WORDS
+
+class Places(NamedTuple):
+    mine: int
+    other: int
+
+@rule
+def longest(action):
+    return 2 + action
+
+@dataclass(frozen=True)
+class Walk(Game):
+    length: int = 6
+    @property
+    def endless(self):
+        return "draw"
+    def start(self):
+        return Places(0, 0)
+    def actions(self, s):
+        yield 0
+        yield 1
+    def action_text(self, s, action):
+        return WORDS[action]
+    def outcomes(self, s, action):
+        for step in range(1, 1 + longest(action)):
+            if s.mine + step >= self.length:
+                yield 1, WIN, s
+            else:
+                yield 1, PASS, Places(s.other, s.mine + step)
+    def progress(self, s):
+        return s.mine + s.other
+"""
+
+
+@pytest.fixture
+def walk(tmp_path):
+    """A rule sheet that imports all of its rules from beside it."""
+    folder = tmp_path / "sheets"
+    folder.mkdir()
+    (folder / "walk.py").write_text("from base import Walk\n")
+    (folder / "base.py").write_text(BASE)
+    (folder / "words.py").write_text('WORDS = ["short", "long"]\n')
+    return folder / "walk.py"
+
+
+def edited(walk: Path, old: str, new: str) -> None:
+    """Edit the module that a rule sheet imports, or the one that this imports."""
+    for path in (walk.with_name("base.py"), walk.with_name("words.py")):
+        path.write_text(path.read_text().replace(old, new))
+
+
+def test_edits_in_imported_modules_have_another_answer(walk):
+    def solved(*more: str) -> tuple[float, bool]:
+        document = json.loads(output("solve", str(walk), *more, "--json"))
+        return document["value"], "kept_from" in document
+
+    before = solved()
+    assert solved() == (before[0], True)
+    edited(walk, "2 + action", "3 + action")  # as long as before, and within a second
+    after = solved()
+    assert after == solved("--no-cache")
+    assert after[0] != before[0]
+    edited(walk, '"draw"', '"lose"')
+    assert solved()[1] is False
+    assert solved()[1] is True
+    assert [solved("--by-layer")[1] for _ in range(2)] == [False, True]
+    edited(walk, "s.mine + s.other", "2 * s.mine + 2 * s.other")
+    assert solved("--by-layer")[1] is False
+
+
+def test_what_actions_are_called_is_never_kept(walk, tmp_path):
+    state = "mine=0,other=0"
+    assert "short" in output("advise", str(walk), "--state", state)
+    folder = tmp_path / "layers"
+    output("solve", str(walk), "--by-layer", "--save", str(folder))
+    output("solve", str(walk), "--by-layer")
+    edited(walk, '"short"', '"timid"')
+    assert "kept from" in output("solve", str(walk))
+    assert "kept from" in output("solve", str(walk), "--by-layer")
+    for loaded in ((), ("--load", str(folder))):
+        told = output("advise", str(walk), "--state", state, *loaded)
+        assert "timid" in told
+        assert "short" not in told
+    game = find(str(walk))()
+    assert kept.build(game).content_hash == rollwise.build(game).content_hash
+
+
 def test_rules_whose_reach_is_unknown_are_not_kept(game, tmp_path):
     """What Python alone can run may read anything."""
     rules = RULES.replace("GAINS = (1, 2)", "GAINS = {1: 1, 2: 2}")

@@ -27,6 +27,7 @@ import rollwise
 from rollwise.answer import solve as solving
 from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress, build_with_report, is_compiled
+from rollwise.builders.arrays import action_names, first_rows_of
 from rollwise.builders.limits import MAX_STATES, SMALL
 from rollwise.builders.rules import Rules
 from rollwise.errors import OutputError, RollwiseError, TooManyStates
@@ -64,6 +65,7 @@ ELSEWHERE = (
     "serve",
     "words",
 )
+OF_ROLLWISE = "rollwise."  # begins the names of modules whose sources are in the key
 Kept = TypeVar("Kept")
 
 
@@ -273,7 +275,7 @@ class Entry:
     def _rules(self) -> Rules | None:
         """The rules that are run: those of the game that others are derived from."""
         try:
-            return Rules(self._game.base_game, any_players=True)
+            return _rules_of(self._game.base_game)
         except RollwiseError:
             return None  # whoever builds it will say why
 
@@ -315,7 +317,7 @@ class Entry:
 
     def graph(self, max_states: int | None) -> StateGraph | None:
         """The graph, if it is kept and has no more states than that."""
-        graph = self._read("graph", graph_of)
+        graph = self._read("graph", lambda found: graph_of(found, self._game))
         return None if graph is None or graph.n_states > (max_states or np.inf) else graph
 
     def solution(self, max_states: int | None) -> Solution | None:
@@ -352,7 +354,7 @@ class Entry:
             return
         if not _can_be_kept(self._rules, spent):
             return
-        files = {"graph": parts_of_graph(graph)}
+        files = {"graph": parts_of_graph(graph, self._game)}
         if solution is not None and self._about is not None and solution.status == "certified":
             files["values"] = _parts_of_solution(solution)
         self._write(files)
@@ -371,22 +373,41 @@ class Entry:
         remove_abandoned(self._folder)
 
 
-def graph_of(found: dict[str, Any]) -> StateGraph:
-    facts = {name: found[name] for name in FACTS}
+def graph_of(found: dict[str, Any], game: Game) -> StateGraph:
+    """The graph of its parts; the rules say now what its actions are called."""
+    facts = {name: found[name] for name in FACTS if name != "action_names"}
     facts |= {name: tuple(facts[name]) for name in ("field_names", "throw_names")}
-    facts["action_names"] = {int(label): name for label, name in facts["action_names"].items()}
+    if "action_names" in found:
+        names = _by_number(found["action_names"])
+    else:
+        names = action_names(_rules_of(game), _by_number(found["first_rows"]))
+    facts["action_names"] = names
     graph = StateGraph(
         **{name: found[name] for name in HELD},
         throws=found.get("throws"),
         **facts,
         lotteries=Lotteries(*(found[f"lotteries.{name}"] for name in Lotteries._fields)),
     )
-    vars(graph)["content_hash"] = found["content_hash"]  # found when the graph was kept
+    if found["names_hash"] == _names_hash(graph):
+        vars(graph)["content_hash"] = found["content_hash"]  # found when the graph was kept
     if COMPONENTS[0] in found:
         vars(graph)["components_so_far"] = Components.of_order(
             *(found[name] for name in COMPONENTS)
         )
     return graph
+
+
+def _rules_of(game: Game) -> Rules:
+    return Rules(game, any_players=True)
+
+
+def _by_number(found: Mapping[str, Any]) -> dict[int, Any]:
+    return {int(number): item for number, item in found.items()}
+
+
+def _names_hash(graph: StateGraph) -> str:
+    names = json.dumps(sorted(graph.action_names.items()))
+    return hashlib.blake2b(names.encode(), digest_size=8).hexdigest()
 
 
 def _solution_of(graph: StateGraph, game: Game, found: dict[str, Any]) -> Solution:
@@ -436,7 +457,11 @@ def _save(arrays: dict[str, Any], place: Path) -> None:
         np.savez(file, **arrays)
 
 
-def parts_of_graph(graph: StateGraph) -> tuple[dict[str, Any], dict[str, Any]]:
+def parts_of_graph(graph: StateGraph, game: Game) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arrays and facts of a graph, without what the rules call its actions.
+
+    A graph that was derived from another keeps these names: they are in its key.
+    """
     arrays = {name: getattr(graph, name) for name in HELD}
     if graph.throws is not None:
         arrays["throws"] = graph.throws
@@ -446,8 +471,12 @@ def parts_of_graph(graph: StateGraph) -> tuple[dict[str, Any], dict[str, Any]]:
         arrays |= dict(zip(COMPONENTS, (components.order, components.indptr), strict=True))
     facts: dict[str, Any] = {name: getattr(graph, name) for name in FACTS}
     facts["parameters"] = dict(graph.parameters)
-    facts["action_names"] = {str(label): name for label, name in graph.action_names.items()}
-    facts["content_hash"] = graph.content_hash
+    names = facts.pop("action_names")
+    if game.base_game is game:
+        facts["first_rows"] = first_rows_of(_rules_of(game), graph)
+    else:
+        facts["action_names"] = dict(names)
+    facts["content_hash"], facts["names_hash"] = graph.content_hash, _names_hash(graph)
     return arrays, facts
 
 
@@ -482,7 +511,7 @@ ABOUT_LAYERS = (
 
 def _parts_of_layers(solution: LayeredSolution) -> tuple[dict[str, Any], dict[str, Any]]:
     facts = {name: getattr(solution, name) for name in ABOUT_LAYERS}
-    facts["action_names"] = {str(label): name for label, name in solution.action_names.items()}
+    facts["first_rows"] = dict(solution.first_rows)
     facts["kept_from"] = time.strftime("%Y-%m-%d %H:%M")
     return {name: getattr(solution, name) for name in LAYERS}, facts
 
@@ -492,8 +521,9 @@ def _layers_of(game: Game, found: dict[str, Any]) -> LayeredSolution:
 
     given = {name: found[name] for name in (*LAYERS, *ABOUT_LAYERS, "kept_from")}
     given["field_names"] = tuple(given["field_names"])
-    names = {int(label): name for label, name in found["action_names"].items()}
-    return LayeredSolution(game=game, action_names=names, seconds={}, **given)
+    first = _by_number(found["first_rows"])
+    names = action_names(Rules(game), first)
+    return LayeredSolution(game=game, action_names=names, first_rows=first, seconds={}, **given)
 
 
 def _run_of(found: dict[str, Any]) -> MethodResult:
@@ -515,7 +545,10 @@ def _key_of(game: Game, rules: Rules) -> str | None:
     """What a game is known by in every process; None where that can't be told."""
     if game.base_game is not game:
         base = _key_of(game.base_game, rules)
-        return None if base is None else _key_of_derived(game, base)
+        own = type(rules.game).__module__.startswith(OF_ROLLWISE)
+        if base is None or (rules.has_action_text and not own):
+            return None  # names of actions, which are kept then, can read anything
+        return _key_of_derived(game, base, rules.action_names)
     from rollwise.builders.compiled.reads import graph_key
 
     try:
@@ -528,8 +561,8 @@ def _key_of(game: Game, rules: Rules) -> str | None:
     return key.text if key.lasts else None
 
 
-def _key_of_derived(game: Game, inner: str) -> str | None:
-    """The key of the inner game, and what is made of it.
+def _key_of_derived(game: Game, inner: str, names: Mapping[int, str]) -> str | None:
+    """The key of the inner game, with what its actions are called, and what is made of it.
 
     How it is made stands in the sources of rollwise, which the inner key holds. Of a class that
     is written elsewhere nothing is known.
@@ -537,10 +570,11 @@ def _key_of_derived(game: Game, inner: str) -> str | None:
     from rollwise.builders.compiled.cache_key import key_of
 
     kind = type(game)
-    if not kind.__module__.startswith("rollwise."):
+    if not kind.__module__.startswith(OF_ROLLWISE):
         return None
     own = tuple((f.name, getattr(game, f.name)) for f in fields(game) if f.name != "inner")
-    return key_of({}, inner, kind.__module__, kind.__qualname__, own).text
+    key = key_of({}, inner, tuple(names.items()), kind.__module__, kind.__qualname__, own)
+    return key.text if key.lasts else None
 
 
 @cache

@@ -40,8 +40,8 @@ class LayerAnswers:
     folder : LayerFolder or None
     known : frozenset of int
         The layers that were proved before.
-    names : dict of str
-        What actions are called, by their numbers.
+    first_rows : dict of list of int
+        Where actions come up that `action_text` may name (`rollwise.builders.arrays.first_rows`).
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class LayerAnswers:
         self.at_start: tuple[float, float, int] | None = None
         self._progress = layers.progress
         self._facts: dict[int, LayerFacts] = {}
-        self.names: dict[int, str] = {}
+        self.first_rows: dict[int, list[int]] = {}
         self.known: frozenset[int] = frozenset()
         if folder is None:
             n = needed_at_once(layers) if only_start else layers.n_states
@@ -67,7 +67,7 @@ class LayerAnswers:
         self.values, self.error_bounds, self.actions = folder.rows
         self.known = frozenset(folder.proved)
         self._facts |= {layer: facts for layer, (_, facts) in folder.proved.items()}
-        self.names |= folder.names
+        self.first_rows |= folder.first_rows
 
     def values_of(self, states: NDArray[np.int32]) -> NDArray[np.float64]:
         """The values of states, by their numbers."""
@@ -96,11 +96,11 @@ class LayerAnswers:
         """The largest payoff of the layers to which one may lead."""
         return most_behind(self._progress, layer, self._facts)
 
-    def count(self, begin: int, facts: LayerFacts, names: Mapping[int, str]) -> None:
+    def count(self, begin: int, facts: LayerFacts, first: Mapping[int, list[int]]) -> None:
         """Count what is in the layer of a state, or in a part of it."""
         layer = self.layer_of(begin)
         self._facts[layer] = LayerFacts.of([self._facts.get(layer, LayerFacts()), facts])
-        self.names |= names
+        self.first_rows = {**first, **self.first_rows}
 
     def prove(self, begin: int, end: int) -> None:
         """Note that these states, of one layer, have their proved values."""
@@ -110,7 +110,7 @@ class LayerAnswers:
             value, bound = float(self.values[at]), float(self.error_bounds[at])
             self.at_start = value, bound, int(self.actions[at])
         if self.folder is not None and end == self._indptr[layer + 1]:
-            self.folder.keep(layer, self._facts[layer], self.names)
+            self.folder.keep(layer, self._facts[layer], self.first_rows)
 
     def read_again(self) -> None:
         """See the rows that others have written into the folder."""

@@ -111,8 +111,8 @@ class LayerFolder:
     actions : (n_states,) int32
     proved : dict
         Of the layers that are proved, by their numbers: their checksums and facts.
-    names : dict of str
-        What actions are called, by their numbers.
+    first_rows : dict of list of int
+        Where actions come up that `action_text` may name (`rollwise.builders.arrays.first_rows`).
     maps : sequence of memmap
         The arrays, as they lie in files.
     is_written : bool
@@ -128,7 +128,7 @@ class LayerFolder:
     error_bounds: NDArray[np.float64]
     actions: NDArray[np.int32]
     proved: dict[int, tuple[str, LayerFacts]]
-    names: dict[int, str]
+    first_rows: dict[int, list[int]]
     maps: Sequence[np.memmap[Any, Any]]
     _written: float = field(default=0.0)
     is_written: bool = True
@@ -212,10 +212,10 @@ class LayerFolder:
         self.maps = _maps(self.place, "r+")
         self.values, self.error_bounds, self.actions = _plain(self.maps)
 
-    def keep(self, layer: int, facts: LayerFacts, names: Mapping[int, str]) -> None:
+    def keep(self, layer: int, facts: LayerFacts, first: Mapping[int, list[int]]) -> None:
         """Note that the rows of a layer hold its proved values."""
         self.proved[layer] = self._checksum(layer), facts
-        self.names |= names
+        self.first_rows |= first
         self.is_written = False
         if self.is_whole or time.monotonic() - self._written > SECONDS_BETWEEN:
             self.write()
@@ -231,9 +231,9 @@ class LayerFolder:
                 zip(self.progress.tolist(), self.indptr[1:].tolist(), strict=True)
             )
         ]
-        names = {str(label): self.names[label] for label in sorted(self.names)}
+        first = {str(label): row for label, row in sorted(self.first_rows.items())}
         lines = ",\n  ".join(json.dumps(layer) for layer in layers)
-        head = json.dumps({**self.about, "action_names": names}, indent=1)[1:-2]
+        head = json.dumps({**self.about, "first_rows": first}, indent=1)[1:-2]
         text = f'{{{head},\n "layers": [\n  {lines}\n ]'
         write_text(self.place / MANIFEST, f'{text}{OF_ITSELF}{_text_checksum(text)}"\n}}\n')
         self._written, self.is_written = time.monotonic(), True
@@ -422,7 +422,7 @@ def with_entries_only(folder: LayerFolder) -> LayerFolder:
         "states_checksum": checksum_of([arrays["states"]]),
     }
     indptr = np.searchsorted(entered, folder.indptr)
-    made = _mapped(place, facts, indptr, folder.progress, {}, folder.names, "r")
+    made = _mapped(place, facts, indptr, folder.progress, {}, folder.first_rows, "r")
     for layer, (_, counted) in folder.proved.items():
         made.proved[layer] = made._checksum(layer), counted
     made.write()
@@ -501,7 +501,7 @@ def open_folder(place: Path, game: Game | None = None, *, to_write: bool = False
     """
     found = read_manifest(place)
     try:
-        layers, names = found.pop("layers"), found.pop("action_names")
+        layers, rows = found.pop("layers"), found.pop("first_rows", {})
         indptr = np.array([0, *(layer["end"] for layer in layers)], np.int64)
         progress = np.array([layer["progress"] for layer in layers], np.int64)
         proved = {
@@ -512,9 +512,9 @@ def open_folder(place: Path, game: Game | None = None, *, to_write: bool = False
             for i, layer in enumerate(layers)
             if "checksum" in layer
         }
-        known = {int(label): str(name) for label, name in names.items()}
+        first = {int(label): list(map(int, row)) for label, row in rows.items()}
         mode = "r+" if to_write else "r"
-        made = _mapped(place, found, indptr, progress, proved, known, mode)
+        made = _mapped(place, found, indptr, progress, proved, first, mode)
         if game is not None:
             made.require(game)
         if to_write and not made.has_its_states:
@@ -603,14 +603,16 @@ def _mapped(
     indptr: NDArray[np.int64],
     progress: NDArray[np.int64],
     proved: dict[int, tuple[str, LayerFacts]],
-    names: dict[int, str],
+    first_rows: dict[int, list[int]],
     mode: Any,
 ) -> LayerFolder:
     rows = _rows_of(about)
     n = int(indptr[-1])
     maps = _maps(place, mode, rows, n)
     states = _map(place / _file_name("states", rows), "r", np.dtype(np.int32), n).view(np.ndarray)
-    return LayerFolder(place, about, states, indptr, progress, *_plain(maps), proved, names, maps)
+    return LayerFolder(
+        place, about, states, indptr, progress, *_plain(maps), proved, first_rows, maps
+    )
 
 
 def _maps(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rollwise.answer.layer_answers import MOST_AT_ONCE, LayerAnswers, report_up_to
 from rollwise.answer.layer_folder import LayerFacts
 from rollwise.answer.turns import turn_values
-from rollwise.builders.arrays import action_names, lotteries_of
+from rollwise.builders.arrays import first_rows, first_rows_of, lotteries_of
 from rollwise.builders.by_layer import Layer
 from rollwise.graph import THROW, StateGraph
 from rollwise.graph.choices import are_best, costs, first_best
@@ -141,7 +141,7 @@ class ByLayer:
                 has_draws=graph.has_draws,
                 has_stakes=graph.has_stakes,
             )
-            self._answers.count(begin, facts, graph.action_names)
+            self._answers.count(begin, facts, first_rows_of(self._layers.rules, graph))
         report_up_to(self._progress, "solving", self._layers, end)
 
     def _solve_turns(self, turns: Turns) -> None:
@@ -160,7 +160,7 @@ class ByLayer:
                 has_draws=lotteries.has_draws(),
                 has_stakes=rules.game.objective == "win" and lotteries.has_stakes(),
             )
-            self._answers.count(begin, facts, action_names(rules, arrays))
+            self._answers.count(begin, facts, first_rows(rules, arrays))
         report_up_to(self._progress, "solving", self._layers, end)
 
     def prove(self, layer: Layer | Turns) -> None:

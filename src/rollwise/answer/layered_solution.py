@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,6 +68,8 @@ class LayeredSolution(Worth):
         ``start``, the start alone.
     n_found : int or None
         How many states were found, if these aren't all.
+    first_rows : mapping
+        Where actions come up that `action_text` may name (`rollwise.builders.arrays.first_rows`).
     seconds : dict of float
         Time spent to find the ``states``, and to ``build``, ``solve`` and
         ``certify`` the layers; a layer is certified while the next is solved.
@@ -92,6 +94,7 @@ class LayeredSolution(Worth):
     kept_from: str | None = None
     keep: str = ALL
     n_found: int | None = None
+    first_rows: Mapping[int, list[int]] = field(default_factory=dict)
 
     @property
     def n_states(self) -> int:
@@ -400,16 +403,19 @@ def open_layers(folder: str | Path, game: Game) -> LayeredSolution:
     SolutionFileError
         It holds no answer, or that of another game, or one that isn't whole yet.
     """
+    from rollwise.builders.arrays import action_names
     from rollwise.builders.rules import Rules
 
     began = time.perf_counter()
     found = open_folder(Path(folder), game)
     found.require_whole()
     rules = Rules(game)
+    before = found.about.get("action_names", {})  # of folders that were written before
     return LayeredSolution(
         game=game,
         field_names=rules.field_names,
-        action_names={**rules.action_names, **found.names},
+        action_names={int(label): str(name) for label, name in before.items()}
+        | action_names(rules, found.first_rows),
         states=found.states,
         layers=found.indptr,
         progress=found.progress,
@@ -419,6 +425,7 @@ def open_layers(folder: str | Path, game: Game) -> LayeredSolution:
         start=found.about["start"],
         keep=ENTRIES if found.has_entries_only else ALL,
         n_found=found.about.get("n_found"),
+        first_rows=found.first_rows,
         seconds={"read": time.perf_counter() - began},
         **of_facts(found.facts),
     )

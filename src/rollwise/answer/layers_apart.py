@@ -77,14 +77,14 @@ class Counted(NamedTuple):
     end : int
         Where it ended: before the end of the part, if a turn there doesn't lead to later layers.
     facts : LayerFacts
-    names : dict of str
-        What actions are called, by their numbers.
+    first_rows : dict of list of int
+        Where actions come up that `action_text` may name (`rollwise.builders.arrays.first_rows`).
     seconds : dict of float
     """
 
     end: int
     facts: LayerFacts
-    names: dict[int, str]
+    first_rows: dict[int, list[int]]
     seconds: dict[str, float]
 
 
@@ -177,7 +177,7 @@ class Apart:
         begin, end = self._layers.indptr[layer : layer + 2].tolist()
         place = begin
         for part, counted in zip(work.parts, found, strict=True):
-            self._answers.count(begin, counted.facts, counted.names)
+            self._answers.count(begin, counted.facts, counted.first_rows)
             for stage, spent in counted.seconds.items():
                 self.seconds[stage] = self.seconds.get(stage, 0.0) + spent
             place = counted.end
@@ -268,7 +268,7 @@ def solve_part(part: Part) -> Counted:
         for name in ARRAYS:
             rows = getattr(answers, name)[part.begin : answers.end]
             write_rows(part.place, name, part.begin, rows)
-        return Counted(answers.end, answers.found, dict(answers.names), dict(work.seconds))
+        return Counted(answers.end, answers.found, dict(answers.first_rows), dict(work.seconds))
 
 
 def _layers_of(part: Part) -> Layers:

@@ -38,6 +38,7 @@ from rollwise.answer.layer_graphs import ByLayer
 from rollwise.answer.layered_solution import LayeredSolution, of_facts, open_layers
 from rollwise.answer.packed import Packed, are_packed, held_at_once
 from rollwise.builders import limits
+from rollwise.builders.arrays import action_names
 from rollwise.errors import TooManyStates, UsageError, spelled
 from rollwise.faults import shown
 from rollwise.game import Game
@@ -314,7 +315,8 @@ def _answer(
     return LayeredSolution(
         game=game,
         field_names=layers.rules.field_names,
-        action_names={**layers.rules.action_names, **answers.names},
+        action_names=action_names(layers.rules, answers.first_rows),
+        first_rows=answers.first_rows,
         states=layers.states,
         layers=layers.indptr,
         progress=layers.progress,
@@ -336,7 +338,8 @@ def _start_of(
     return LayeredSolution(
         game=game,
         field_names=layers.rules.field_names,
-        action_names={**layers.rules.action_names, **answers.names},
+        action_names=action_names(layers.rules, answers.first_rows),
+        first_rows=answers.first_rows,
         states=layers.rows.part(layers.start, layers.start + 1).copy(),
         layers=np.searchsorted([layers.start], layers.indptr),
         progress=layers.progress,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,7 +97,7 @@ def as_graph(rules: Rules, arrays: Arrays, n_border: int = 0) -> StateGraph:
     return StateGraph(
         states=arrays.states,
         field_names=rules.field_names,
-        action_names=action_names(rules, arrays),
+        action_names=action_names(rules, first_rows(rules, arrays)),
         game=rules.game.name,
         parameters=rules.game.parameters,
         players=rules.game.players,
@@ -124,13 +125,33 @@ def lotteries_of(arrays: Arrays, players: int = 2) -> Lotteries:
     )
 
 
-def action_names(rules: Rules, arrays: Arrays) -> dict[int, str]:
-    """What the actions are called that have a name, by their numbers."""
-    return rules.action_names | _texts(rules, arrays) | keep_names(rules.pool)
+def action_names(rules: Rules, first: Mapping[int, list[int]]) -> dict[int, str]:
+    """What the actions are called that have a name, by their numbers.
+
+    Parameters
+    ----------
+    first : mapping
+        As `first_rows` gives it.
+    """
+    texts = {
+        label: text
+        for label, row in first.items()
+        if label not in rules.action_names
+        and (text := rules.name_action(rules.situation(row), label))
+    }
+    return rules.action_names | texts | keep_names(rules.pool)
 
 
-def _texts(rules: Rules, arrays: Arrays) -> dict[int, str]:
-    """What the rules call actions that have no name, as each comes up for the first time."""
+def first_rows(rules: Rules, arrays: Arrays) -> dict[int, list[int]]:
+    """Where each action comes up for the first time that `action_text` may name.
+
+    The names themselves can read anything, so they are asked for whenever an answer is read.
+
+    Returns
+    -------
+    dict
+        The fields of the state, and what was thrown, by the numbers of actions.
+    """
     if not rules.has_action_text:
         return {}
     labels, first = np.unique(arrays.action_label, return_index=True)
@@ -144,12 +165,15 @@ def _texts(rules: Rules, arrays: Arrays) -> dict[int, str]:
     for label, s, t in zip(labels.tolist(), state.tolist(), throw.tolist(), strict=True):
         if label in rules.action_names:
             continue
-        row = arrays.states[s].tolist()
+        found[label] = arrays.states[s].tolist()
         if arrays.throws is not None and rules.throws is not None:
-            row += rules.throws.rows(arrays.throws.code[t : t + 1])[0].tolist()
-        if text := rules.name_action(rules.situation(row), label):
-            found[label] = text
+            found[label] += rules.throws.rows(arrays.throws.code[t : t + 1])[0].tolist()
     return found
+
+
+def first_rows_of(rules: Rules, graph: StateGraph) -> dict[int, list[int]]:
+    """As `first_rows`, of the graph that the rules gave."""
+    return first_rows(rules, as_arrays(graph)) if rules.has_action_text else {}
 
 
 def _whole(weight: np.ndarray) -> np.ndarray:

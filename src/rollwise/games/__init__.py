@@ -11,7 +11,6 @@ import contextlib
 import difflib
 import hashlib
 import importlib
-import importlib.util
 import inspect
 import pkgutil
 import re
@@ -19,13 +18,12 @@ import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import CodeType
 
 from rollwise.errors import ClusterError, ParameterError, UnknownGame
 from rollwise.faults import PASSED_ON, fault_text, one_line
 from rollwise.game import Game
+from rollwise.machine.neighbours import read_file
 from rollwise.parameters import no_parameter, parameter_specs
 
 READ = "rollwise_rules_"  # begins the names of modules that were read from files
@@ -132,8 +130,15 @@ class Sheet:
         """The sheet of a game."""
         if not kind.__module__.startswith(READ):
             return cls(kind)
-        path = Path(inspect.getfile(kind)).resolve()
-        return cls(f"{path}:{kind.__qualname__}", kind.__module__)
+        module = kind.__module__.partition(".")[0]  # a neighbour of it may have the game
+        sheet = sys.modules[module]
+        said = kind.__module__, kind.__qualname__  # of a class that was read again, too
+        name = next(
+            name
+            for name, value in vars(sheet).items()
+            if inspect.isclass(value) and (value.__module__, value.__qualname__) == said
+        )
+        return cls(f"{Path(str(sheet.__file__)).resolve()}:{name}", module)
 
     @property
     def kind(self) -> type[Game]:
@@ -152,7 +157,7 @@ class Sheet:
                 f"a worker has no file {path}; rules lie at the same path on all machines"
             )
         kind = find(self.rules)
-        if kind.__module__ != self.module:
+        if kind.__module__.partition(".")[0] != self.module:
             raise ClusterError(
                 f"{path} of a worker has other rules than the one here; copy it to all machines"
             )
@@ -169,11 +174,11 @@ def _in_file(path: Path, class_name: str) -> type[Game]:
 
 
 def _games_of(module: object) -> list[type[Game]]:
-    return [
-        cls
-        for _, cls in inspect.getmembers(module, inspect.isclass)
-        if issubclass(cls, Game) and cls.__module__ == getattr(module, "__name__", "")
-    ]
+    """The games that a module defines; if there are none, those of its neighbours it imports."""
+    name = getattr(module, "__name__", "")
+    found = [cls for _, cls in inspect.getmembers(module, inspect.isclass) if issubclass(cls, Game)]
+    own = [cls for cls in found if cls.__module__ == name]
+    return own or [cls for cls in found if cls.__module__.startswith(f"{name}.")]
 
 
 def _load(path: Path) -> object:
@@ -184,34 +189,18 @@ def _load(path: Path) -> object:
     except OSError as error:
         raise UnknownGame(f"{path} can't be read: {error.strerror}") from error
     # compiled code goes by the name of its module: other contents, another name
-    name = f"{READ}{path.stem}_{contents}"
-    loader = _FreshLoader(name, str(path))
-    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
-    if spec is None:
-        raise UnknownGame(f"{path} can't be read as a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up there
+    name = READ + re.sub(r"\W", "_", f"{path.stem}_{contents}")
     try:
         with contextlib.redirect_stdout(sys.stderr):  # stdout is for what was asked of rollwise
-            loader.exec_module(module)
+            return read_file(name, path)
     except SyntaxError as error:
-        raise UnknownGame(f"{path}, line {error.lineno}: {one_line(str(error.msg))}") from error
+        place = Path(error.filename) if error.filename else path
+        where = path if place.name == path.name else f"{path} fails: {place.name}"
+        raise UnknownGame(f"{where}, line {error.lineno}: {one_line(str(error.msg))}") from error
     except PASSED_ON:
         raise
     except BaseException as error:
         raise UnknownGame(f"{path} fails: {_with_remedy(fault_text(error))}") from error
-    return module
-
-
-class _FreshLoader(SourceFileLoader):
-    """Compiles a file each time that it is read.
-
-    Python's own cache takes a file for unchanged that was edited within a second and is as
-    long as before.
-    """
-
-    def get_code(self, fullname: str) -> CodeType:
-        return self.source_to_code(self.get_data(self.path), self.path)
 
 
 def _with_remedy(fault: str) -> str:

@@ -64,7 +64,7 @@ def _recalled(game: Game, max_states: int | None) -> Equilibrium | None:
 
 
 def _of_parts(game: Game, began: float, parts: dict[str, Any]) -> Equilibrium:
-    graph = graph_of(parts)
+    graph = graph_of(parts, game)
     values, bounds, gains = (parts[f"profile.{name}"] for name in ARRAYS)
     policy = Policy("optimal", parts["profile.probability"])
     shape = (graph.n_states, graph.players)
@@ -87,7 +87,7 @@ def _of_parts(game: Game, began: float, parts: dict[str, Any]) -> Equilibrium:
 
 
 def _note(found: Equilibrium) -> None:
-    arrays, facts = parts_of_graph(found.graph)
+    arrays, facts = parts_of_graph(found.graph, found.game)
     arrays |= {f"profile.{name}": getattr(found, name) for name in ARRAYS}
     arrays["profile.probability"] = found.policy.probability
     facts["unsettled"] = list(found.unsettled)

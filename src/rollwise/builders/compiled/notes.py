@@ -65,4 +65,5 @@ def note_large(rules: Rules, outcomes: int) -> None:
 
 
 def _large_note(rules: Rules, outcomes: int) -> Note:
-    return Note(rules.reads.key_with(tuple(rules.reads.values.items()), outcomes), "large")
+    key = rules.reads.whole_key
+    return Note(key._replace(text=f"{key.text}-{outcomes}"), "large")

@@ -7,7 +7,6 @@ that key and further facts: `Reads.key_with`.
 
 from __future__ import annotations
 
-import inspect
 import platform
 import types as python_types
 from collections.abc import Callable, Iterable
@@ -41,6 +40,8 @@ class Reads:
         Attributes that they reach through ``self``, for the record.
     methods : dict
         Further functions that they reach through ``self``.
+    others : dict
+        What else has the name of something that they read, as an attribute of the game.
     field_names, has_reward, throw_columns
         Of the rules.
     """
@@ -48,6 +49,7 @@ class Reads:
     functions: dict[str, Function]
     values: dict[str, Any]
     methods: dict[str, Function]
+    others: dict[str, Any]
     field_names: tuple[str, ...]
     has_reward: bool
     throw_columns: tuple[str, ...]
@@ -59,6 +61,11 @@ class Reads:
         of_self = {f"self.{name}": function for name, function in self.methods.items()}
         facts = (VERSIONS, kinds, self.field_names, self.has_reward, self.throw_columns)
         return key_of({**of_self, **self.functions}, *facts)
+
+    @property
+    def whole_key(self) -> Key:
+        """The key of what the functions answer: all attributes count."""
+        return self.key_with(tuple(self.values.items()), tuple(sorted(self.others.items())))
 
     def key_with(self, *facts: Any) -> Key:
         """The key of what depends on further facts too."""
@@ -86,6 +93,7 @@ def what_is_read(rules: Rules, functions: dict[str, Function], unread: Iterable[
     pending = [function for name, function in functions.items() if name not in unread]
     values: dict[str, Any] = {}
     methods: dict[str, Any] = {}
+    others: dict[str, Any] = {}
     while pending:
         function = pending.pop()
         for name in sorted(names_in(function.__code__)):
@@ -95,11 +103,13 @@ def what_is_read(rules: Rules, functions: dict[str, Function], unread: Iterable[
             elif isinstance(value, python_types.MethodType) and name not in methods:
                 methods[name] = value.__func__
                 pending.append(value.__func__)
+            elif value is not None and not isinstance(value, python_types.MethodType):
+                others[name] = value
     values = dict(sorted(values.items()))
     throws = () if rules.throws is None else rules.throws.columns
     if rules.pool is not None:
         throws += (str(rules.pool),)
-    return Reads(functions, values, methods, rules.field_names, rules.has_reward, throws)
+    return Reads(functions, values, methods, others, rules.field_names, rules.has_reward, throws)
 
 
 def what_rules_read(rules: Rules) -> Reads:
@@ -119,18 +129,13 @@ def graph_key(rules: Rules, *facts: Any) -> Key:
         The rules don't say what is to be known of them.
     """
     game = rules.game
-    names = tuple((str(label), name) for label, name in sorted(rules.action_names.items()))
-    return rules.reads.key_with(
-        tuple(rules.reads.values.items()),
-        (game.name, tuple(game.parameters.items()), game.players, game.objective, names),
-        _settings(type(game)),
-        rules.field_names,
+    layers = {"progress": type(game).progress} if rules.has_progress else {}
+    key, of_layers = rules.reads.whole_key, what_is_read(rules, layers).whole_key
+    found = key_of(
+        {},
+        (key.text, of_layers.text),
+        (game.name, tuple(game.parameters.items()), game.players, game.objective, game.endless),
+        (rules.field_names, rules.has_action_text),
         *facts,
     )
-
-
-def _settings(kind: type) -> tuple[tuple[str, Any], ...]:
-    """What a class of games says besides its rules, such as who moves and for what."""
-    said = ((name, inspect.getattr_static(kind, name)) for name in sorted(dir(kind)))
-    plain = (bool, int, float, str, tuple, type(None))
-    return tuple(pair for pair in said if isinstance(pair[1], plain) and pair[0][:2] != "__")
+    return found._replace(lasts=found.lasts and key.lasts and of_layers.lasts)

@@ -1,0 +1,111 @@
+"""Python files that are read as they are now, with the modules that lie beside them.
+
+Such a file is read each time anew, and so are its neighbours: the modules and packages in its
+folder that it imports, or that they import. They belong to the file, as modules of a package
+do: two files in different folders may each have a neighbour of the same name. A name of the
+standard library means its module, and so does one of an installed package.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import importlib.util
+import sys
+from collections.abc import Sequence
+from importlib.machinery import SOURCE_SUFFIXES, FileFinder, ModuleSpec, SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+
+def read_file(name: str, path: Path) -> ModuleType:
+    """Run a Python file as a module of that name.
+
+    Raises
+    ------
+    ImportError
+        It isn't a Python file. Besides, whatever it raises.
+    """
+    loader = _Loader(name, str(path))
+    folder = str(path.resolve().parent)
+    spec = importlib.util.spec_from_file_location(
+        name, path, loader=loader, submodule_search_locations=[folder]
+    )
+    if spec is None:
+        raise ImportError(f"{path} can't be read as a Python file")
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())  # before the one that reads what is cached
+    for known in [known for known in sys.modules if known.startswith(f"{name}.")]:
+        del sys.modules[known]
+    module = importlib.util.module_from_spec(spec)
+    module.__package__ = ""  # it has no relative imports
+    sys.modules[name] = module  # dataclasses look their module up there
+    _FOLDERS[name] = folder
+    loader.exec_module(module)
+    return module
+
+
+_FOLDERS: dict[str, str] = {}  # of the files that were read, by the names of their modules
+
+
+class _Loader(SourceFileLoader):
+    """Compiles a file each time that it is read, and lets it import its neighbours.
+
+    Python's own cache takes a file for unchanged that was edited within a second and is as
+    long as before.
+    """
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+    def exec_module(self, module: ModuleType) -> None:
+        importer = _Importer(module.__name__.partition(".")[0])
+        vars(module)["__builtins__"] = {**vars(builtins), "__import__": importer}
+        super().exec_module(module)
+
+
+class _Finder:
+    """Finds the neighbours of a file, which are named as if it were a package."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname.partition(".")[0] not in _FOLDERS:
+            return None
+        finders = (FileFinder(place, (_Loader, SOURCE_SUFFIXES)) for place in path or ())
+        found = (finder.find_spec(fullname) for finder in finders)
+        return next((spec for spec in found if spec is not None), None)
+
+
+class _Importer:
+    """What ``import`` does in a file, and in its neighbours."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+
+    def __call__(
+        self,
+        name: str,
+        globals: Any = None,
+        locals: Any = None,
+        fromlist: Any = (),
+        level: int = 0,
+    ) -> Any:
+        first = name.partition(".")[0]
+        if level or not self._is_neighbour(first):
+            return builtins.__import__(name, globals, locals, fromlist, level)
+        found = builtins.__import__(f"{self._file}.{name}", globals, locals, fromlist, 0)
+        return found if fromlist else sys.modules[f"{self._file}.{first}"]
+
+    def _is_neighbour(self, name: str) -> bool:
+        folder = Path(_FOLDERS[self._file])
+        lies_there = (folder / f"{name}.py").is_file() or (folder / name / "__init__.py").is_file()
+        if not lies_there or name in sys.stdlib_module_names:
+            return False
+        try:
+            other = importlib.util.find_spec(name)
+        except (ImportError, ValueError):
+            return True
+        # on the path itself, as where PYTHONPATH names the folder
+        return other is None or Path(other.origin or "").resolve().is_relative_to(folder)
