@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import inspect
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -172,6 +174,30 @@ def test_documents_keep_their_outline(command, tmp_path):
     lay_files(tmp_path)
     known = json.loads(OUTLINES.read_text())
     assert as_json(outline(printed(command, tmp_path))) == as_json(known[command])
+
+
+FIRST = {command.split()[0]: command for command in reversed(COMMANDS)}  # one a command
+ALSO_IN_A_PROCESS = [  # libraries of compiled code, which print by themselves
+    "play pig target=5 --seats optimal,random --seed 1",
+    f"advise pig target=10 --state {PLACE} --method linear-programming",
+    "compare piglet target=3",
+    "solve piglet target=3 --method linear-programming",
+    "solve piglet target=3 --method mixed-integer --solver highs",
+    "solve piglet target=3 --method mixed-integer --solver scip",
+    "table piglet target=3 --method linear-programming",
+]
+
+
+@pytest.mark.parametrize("command", [*FIRST.values(), *ALSO_IN_A_PROCESS])
+@pytest.mark.needs_jit
+@pytest.mark.slow
+def test_a_process_prints_one_document(command, tmp_path):
+    """All that leaves the process on standard output, whoever writes it there."""
+    lay_files(tmp_path)
+    started = [sys.executable, "-m", "rollwise", *command.split(), "--json"]
+    done = subprocess.run(started, cwd=tmp_path, capture_output=True, stdin=subprocess.DEVNULL)
+    assert done.returncode == (1 if command.startswith("verify wrong") else 0), done.stderr
+    assert isinstance(json.loads(done.stdout), dict)
 
 
 def test_every_command_that_prints_json_is_here():

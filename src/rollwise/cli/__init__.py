@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import os
 import sys
 import warnings
 from typing import Any
 
 from rollwise.cli import streams
 from rollwise.cli.streams import one_line, say
-from rollwise.machine import memory_limits
+from rollwise.machine import interrupts, memory_limits
 
 
 def _show_warning(message: Warning | str, *args: Any, **kwargs: Any) -> None:
@@ -25,10 +28,22 @@ def main() -> None:
 
     try:
         with seldom_collected(), words_of_the_command_line():
-            sys.exit(_run())
+            code = _run()
+        if interrupts.any_is_left():
+            atexit.register(_leave_now, code)
+        sys.exit(code)
     except UsageError as error:  # of what the environment asks for; `_run` tells all others
         say(one_line(str(error)))
         sys.exit(error.exit_code)
+
+
+def _leave_now(code: int) -> None:
+    """End the process at once, if a library that nobody waits for is still at work in it."""
+    if interrupts.any_is_left():
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code)
 
 
 def _run() -> int:

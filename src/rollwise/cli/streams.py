@@ -13,6 +13,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
+from rollwise.machine.descriptors import ERROR, OUTPUT, pointed
+
 LONGEST = 800  # letters of a message
 
 # What stands in for a character that a stream doesn't know. Others are shown by their number.
@@ -67,29 +69,51 @@ def prepare() -> None:
 
 
 _for_data: TextIO | None = None
+_data_descriptor: int | None = None
 
 
 @contextlib.contextmanager
 def kept_for_data(arguments: Iterable[str]) -> Iterator[None]:
     """Keep standard output for `write`, where JSON or CSV is asked for.
 
-    What else is printed, by the rules of a game say, goes to standard error.
+    All other output goes to standard error, whether the rules of a game print it, or a compiled
+    library that writes to the descriptor.
     """
-    global _for_data
+    global _for_data, _data_descriptor
     if not {"--json", "--csv"}.intersection(arguments):
         yield
         return
     _for_data = sys.stdout
     try:
-        with contextlib.redirect_stdout(sys.stderr):
+        with contextlib.ExitStack() as stack:
+            if _descriptor(sys.stdout) == OUTPUT and _descriptor(sys.stderr) == ERROR:
+                sys.stdout.flush()
+                _data_descriptor = stack.enter_context(pointed(OUTPUT, ERROR))
+            stack.enter_context(contextlib.redirect_stdout(sys.stderr))
             yield
     finally:
-        _for_data = None
+        _for_data = _data_descriptor = None
+
+
+def _descriptor(stream: TextIO) -> int | None:
+    """The descriptor of a stream; None where it has none, or is closed."""
+    try:
+        number = stream.fileno()
+        os.fstat(number)
+    except (AttributeError, OSError, ValueError):
+        return None
+    return number
 
 
 def write(text: str) -> None:
     """Print what other programs read."""
-    (_for_data or sys.stdout).write(text)
+    stream = _for_data or sys.stdout
+    if _data_descriptor is None:
+        stream.write(text)
+        return
+    with pointed(OUTPUT, _data_descriptor):
+        stream.write(text)
+        stream.flush()
 
 
 def write_json(text: str) -> None:

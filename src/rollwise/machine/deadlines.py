@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from rollwise.machine.interrupts import start
+from rollwise.machine.interrupts import leave, start
 
 Found = TypeVar("Found")
 
@@ -63,18 +63,24 @@ class Clock:
         self.look()
         found: list[Found] = []
         failed: list[BaseException] = []
+        working = threading.Lock()
+        working.acquire()
 
         def run() -> None:
             try:
                 found.append(function(*arguments))
             except BaseException as error:
                 failed.append(error)
+            finally:
+                working.release()
 
-        thread = threading.Thread(target=run, daemon=True)
-        start(thread)
-        while thread.is_alive():
-            self.look()
-            thread.join(min(PATIENCE, max(self.left, 0.0)))
+        start(threading.Thread(target=run, daemon=True))
+        try:
+            while not working.acquire(timeout=min(PATIENCE, max(self.left, 0.0))):
+                self.look()
+        except BaseException:
+            leave(working)
+            raise
         if failed:
             raise failed[0]
         return found[0]

@@ -14,11 +14,15 @@ from rollwise.machine import memory_limits
 Result = TypeVar("Result")
 
 LOOK = 0.2  # seconds
+TO_END = 1.0  # seconds
 TO_START = 20_000_000  # bytes of a thread: its stack, and some more
 
 
 def heard(
-    function: Callable[..., Result], *arguments: Any, watch: Callable[[], None] | None = None
+    function: Callable[..., Result],
+    *arguments: Any,
+    watch: Callable[[], None] | None = None,
+    stop: Callable[[], None] | None = None,
 ) -> Result:
     """Call compiled code that lets go of the interpreter's lock, and hear Ctrl-C meanwhile.
 
@@ -31,6 +35,8 @@ def heard(
     ----------
     watch : callable, optional
         Called every `LOOK` seconds meanwhile; if it raises, the other thread is left alone too.
+    stop : callable, optional
+        Asks the code to end, which is then given `TO_END` seconds to do so.
     """
     if threading.current_thread() is not threading.main_thread():
         return function(*arguments)
@@ -42,6 +48,9 @@ def heard(
                 watch()
     except BaseException:
         helper.is_left = True
+        if stop is not None:
+            stop()
+        leave(helper.done, TO_END if stop is not None else 0.0)
         raise
     failure, result = helper.failure, helper.result
     helper.failure = helper.result = None
@@ -88,6 +97,31 @@ class _Helper:
 _idle: list[_Helper] = []  # helpers of the main thread that have nothing to do
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_idle.clear)  # threads stay with the parent
+
+
+_left: list[threading.Lock] = []
+
+
+def leave(working: threading.Lock, seconds: float = 0.0) -> None:
+    """Wait so long for a daemon thread at most, and then leave it to come to its end by itself.
+
+    Parameters
+    ----------
+    working : Lock
+        The thread releases it as it ends. (Python 3.11 takes a thread for dead when Ctrl-C
+        interrupts the wait for it.)
+    """
+    if not working.acquire(timeout=seconds):
+        _left.append(working)
+
+
+def any_is_left() -> bool:
+    """Whether a thread that was left alone still runs.
+
+    Python must not end beside it: a library that then calls Python crashes.
+    """
+    _left[:] = [working for working in _left if working.locked()]
+    return bool(_left)
 
 
 def start(thread: threading.Thread) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.machine.deadlines import Clock
+from rollwise.machine.descriptors import muted
+from rollwise.machine.interrupts import heard
 from rollwise.methods.programs import TOLERANCE, Answer, OnProgress, Program, imported
 from rollwise.methods.result import Status
 
@@ -21,7 +24,8 @@ def solve_with_highs(
 ) -> Answer:
     """Solve a program (see `rollwise.methods.programs.Solver`)."""
     highspy = imported("highspy")
-    solver = highspy.Highs()
+    with muted():  # since 1.16 it prints who it is before it can be told not to
+        solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("threads", 1)
     for option in (
@@ -49,7 +53,7 @@ def solve_with_highs(
         solver.setOptionValue("mip_max_improving_sols", 1)
     if clock.limit is not None:
         solver.setOptionValue("time_limit", max(clock.left, 0.01))
-    solver.run()
+    _run(solver)
     status = solver.getModelStatus()
     info = solver.getInfo()
     found = solver.getSolution()
@@ -70,6 +74,19 @@ def solve_with_highs(
         int(info.mip_node_count) if mixed else int(info.simplex_iteration_count),
         history,
     )
+
+
+def _run(solver: Any) -> None:
+    """Run it; Ctrl-C ends it at its next step, or leaves it alone where the step is long."""
+    stopped = threading.Event()
+
+    def look(event: Any) -> None:
+        if stopped.is_set():
+            event.interrupt()
+
+    for callback in (solver.cbSimplexInterrupt, solver.cbIpmInterrupt, solver.cbMipInterrupt):
+        callback.subscribe(look)
+    heard(solver.run, stop=stopped.set)
 
 
 def _model(highspy: Any, program: Program) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.machine.deadlines import Clock, OutOfTime
+from rollwise.machine.interrupts import heard
 from rollwise.methods.programs import TOLERANCE, Answer, OnProgress, Program, imported
 from rollwise.methods.result import Status
 
@@ -25,6 +26,7 @@ def solve_with_scip(
     pyscipopt = imported("pyscipopt")
     solver = pyscipopt.Model()
     solver.hideOutput()
+    solver.setParam("misc/catchctrlc", False)  # Ctrl-C is Python's
     solver.setParam("numerics/feastol", TOLERANCE)
     solver.setParam("numerics/dualfeastol", TOLERANCE)
     # Numbers closer than epsilon count as equal; at its default of 1e-9, next to such a
@@ -58,7 +60,7 @@ def solve_with_scip(
     solver.includeEventhdlr(
         _watcher(pyscipopt, history, on_progress), "progress", "tells of the gap"
     )
-    solver.optimize()
+    heard(solver.optimizeNogil, stop=solver.interruptSolve)
     has_point = solver.getNSols() > 0
     said = solver.getStatus()
     ended = {
