@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import math
+import signal
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
@@ -22,18 +23,21 @@ from stalling_games import Trap
 from throwing import Runners
 
 import rollwise
-from rollwise import AGAIN, END, WIN, Game
-from rollwise.analysis.design.balance import MATTERS, SURE, balance
+from rollwise import AGAIN, END, PASS, WIN, Game
+from rollwise.analysis.design.balance import MATTERS, SURE, Decided, balance
 from rollwise.analysis.design.played import play_beside
 from rollwise.analysis.design.skill import greedy
+from rollwise.analysis.lengths import lengths
 from rollwise.answer.references import Policies
 from rollwise.derive.contest import Duel
+from rollwise.documents.design import balance_document
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.shut_the_box import ShutTheBox
 from rollwise.games.threes import Threes
 from rollwise.graph.choices import chances, is_throw
-from rollwise.report.balance_words import lines_of
+from rollwise.report.balance_page import balance_page
+from rollwise.report.balance_words import certainty, lines_of
 from rollwise.simulate.lengths import Certified
 
 GAMES = 2000
@@ -413,6 +417,67 @@ class Sure(Game):
     def outcomes(self, s, action):
         yield 1, WIN, s
         yield 2, WIN, s
+
+
+@dataclass(frozen=True)
+class Seldom(Game):
+    """Who first throws five alike wins: 1,296 turns on average."""
+
+    def start(self):
+        return Two(0, 1)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        yield 6 - 5 * action, WIN, s
+        yield 7770 + 5 * action, PASS, s
+
+
+def test_long_games_are_followed_to_their_end():
+    figures = balance(Seldom(), evaluations=0)
+    document = balance_document(figures)
+    assert document["length"]["longer"] < 1e-8
+    assert figures.lengths.mean == pytest.approx(1296, abs=1e-3)
+    assert figures.drama.decided.mean == pytest.approx(1296, abs=1e-3)
+    assert document["decisions"]["options"][0]["in_a_game"] == pytest.approx(1296, abs=1e-3)
+    for share, turns in document["length"]["quantiles"].items():
+        over = 1 - (1295 / 1296) ** np.array([turns - 1, turns])
+        assert over[0] < float(share) / 100 <= over[1]
+
+
+def test_games_that_last_longer_than_is_followed_are_said_to():
+    figures = balance(Seldom(), evaluations=0)
+    solution = figures.solution
+    short = replace(figures, lengths=lengths(solution.graph, solution.policy, most=500))
+    drama = replace_decided(short, later=0.75)
+    document = balance_document(drama)
+    assert document["length"]["longer"] == pytest.approx((1295 / 1296) ** 500)
+    assert document["length"]["quantiles"] == {"5": 67, "50": None, "95": None}
+    assert document["decided"]["later"] == 0.75
+    said = {line.name: line.text for line in lines_of(drama, SURE)}
+    assert said["length"] == (
+        "more than 500 turns in the middle; 67 to more than 500 in at least nine games in ten"
+    )
+    assert "(75 % of games are later)" in said["decided"]
+    assert "for 500 turns: 68 % of the games last longer" in certainty(drama)
+    assert "68 % of games last longer than shown" in balance_page(drama, None, SURE).html
+
+
+def replace_decided(figures, later):
+    """The same figures, as if some games were decided after the turns that were followed."""
+    turn = figures.drama.decided.turn[:501]
+    return replace(figures, drama=figures.drama._replace(decided=Decided(turn, later)))
+
+
+def test_ctrl_c_ends_it_while_rules_are_looked_for():
+    def ask(stage, done, total):
+        if stage == "rules of thumb":
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        balance(Pig(target=12), evaluations=100_000, progress=ask)
 
 
 def test_a_page_for_people(tmp_path):

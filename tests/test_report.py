@@ -6,7 +6,9 @@ import html
 import importlib.resources
 import json
 import re
+import signal
 import subprocess
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +50,15 @@ def test_the_numbers_are_the_solutions():
     assert f"<td>{50 * (1 + found.values[0]):.2f} %</td>" in text
     assert "Throw until four sticks stand in the lid." in text
     assert "Throw to put a stick in the hole of that number" in text
+
+
+def test_ctrl_c_ends_it_while_rules_are_looked_for():
+    solution = rollwise.solve(Pig(target=20))
+    interrupt = threading.Timer(1.5, signal.raise_signal, [signal.SIGINT])
+    interrupt.start()
+    with pytest.raises(KeyboardInterrupt):
+        report(solution, rules=1_000_000)  # more than are scored before it comes
+    interrupt.join()
 
 
 @pytest.mark.parametrize("game", [Craps(), Threes(dice=2), Piglet(target=3), Pig(target=30)])

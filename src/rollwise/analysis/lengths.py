@@ -20,8 +20,10 @@ from rollwise.kernels.lengths import play_turn
 Floats = NDArray[np.float64]
 
 TAIL = 1e-9
-MOST_TURNS = 5_000
+LEAST_TURNS, MOST_TURNS = 5_000, 200_000  # that are followed, however little or much work that is
+WORK = 2_000_000_000  # outcomes that are followed in all turns together
 FORGOTTEN = 1e-16
+FEW = 1e-8  # a share of games that is none of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,20 +59,51 @@ class Lengths:
 
     @property
     def mean(self) -> float:
-        """The mean length of the games that aren't in the tail."""
+        """The mean length of the games that aren't in the tail.
+
+        Where these aren't all, the mean of all is larger.
+        """
         chance = self.chance
         return float(np.arange(len(chance)) @ chance / chance.sum())
 
-    def quantile(self, share: float) -> int:
-        """The least number of turns within which this share of games is over."""
-        return int(np.searchsorted(np.cumsum(self.chance), share))
+    @property
+    def longest(self) -> int:
+        """The number of turns that were followed; the tail lasts longer."""
+        return len(self.first) - 1
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the tail is more than a trace."""
+        return self.tail > FEW
+
+    def quantile(self, share: float) -> int | None:
+        """The least number of turns within which this share of games is over.
+
+        None where so many turns weren't followed.
+        """
+        return quantile_of(self.chance, share)
+
+    def quantile_text(self, share: float) -> str:
+        """The same in words: ``more than 5,000`` where so many turns weren't followed."""
+        return turns_text(self.quantile(share), self.longest)
+
+
+def quantile_of(chance: Floats, share: float) -> int | None:
+    """The first number with which chances add up to a share; None if they never do."""
+    place = int(np.searchsorted(np.cumsum(chance), share))
+    return None if place == len(chance) else place
+
+
+def turns_text(turns: int | None, followed: int) -> str:
+    """A number of turns, or that it is more than were followed."""
+    return f"more than {followed:,}" if turns is None else f"{turns}"
 
 
 def lengths(
     graph: StateGraph,
     policy: Policy,
     *,
-    most: int = MOST_TURNS,
+    most: int | None = None,
     begin: Floats | None = None,
     watch: Floats | None = None,
 ) -> Lengths:
@@ -80,8 +113,8 @@ def lengths(
     ----------
     graph : StateGraph
     policy : Policy
-    most : int
-        Turns after which the rest is the tail.
+    most : int, optional
+        Turns after which the rest is the tail; as many as there is time for, unless it is given.
     begin : (n_states,) float64, optional
         How often games begin in each state: once, at the start, unless something else is said.
     watch : (n_states,) float64, optional
@@ -92,6 +125,8 @@ def lengths(
     Lengths
         Floating point, not certified: the roundings of a sum of positive numbers.
     """
+    if most is None:
+        most = min(max(LEAST_TURNS, WORK // graph.n_outcomes), MOST_TURNS)
     alone = graph.players == 1
     if alone:
         counted = (np.diff(graph.outcome_indptr) > 1)[outcome_action(graph)]

@@ -123,6 +123,7 @@ def balance_document(found: Balance, played: Played | None = None) -> Document:
             "mean_turn": decided.mean,
             "quantiles": {str(q): decided.quantile(q / 100) for q in QUANTILES},
             "chances": decided.turn.tolist(),
+            "later": decided.later,
         },
         "skill": None
         if found.skill is None

@@ -85,7 +85,7 @@ def _parts(found: Balance, sure: float) -> list[tuple[str, list[words.Line], str
         how_long = embed(draw_lengths(found.solution, found.lengths, "the best play"), "lengths")
     decided = ""
     if found.drama is not None and found.drama.decided.turn.sum() > 0:
-        decided = embed(draw_decided(graph, found.drama.decided.turn, sure), "decided")
+        decided = embed(draw_decided(graph, found.drama.decided, sure), "decided")
     return [
         ("Who has the edge" if graph.players == 2 else "What to expect",
          words.edge_lines(found), ""),

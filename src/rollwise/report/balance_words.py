@@ -8,11 +8,10 @@ from typing import NamedTuple
 from rollwise.analysis.design.balance import QUANTILES, Balance, Decided
 from rollwise.analysis.design.options import most_taken
 from rollwise.analysis.design.played import Played
-from rollwise.analysis.lengths import Lengths
+from rollwise.analysis.lengths import FEW, Lengths, turns_text
 from rollwise.numbers.printed import estimated, rounded_up
 
 MOST_NAMED = 12  # actions that are named in a line
-CERTAIN = 1 - 1e-8  # the share of games that is all of them
 
 
 class Line(NamedTuple):
@@ -47,7 +46,17 @@ def certainty(found: Balance) -> str:
     return (
         f"Means and shares are certified (± {rounded_up(_worst(found))} at most), and shown "
         "rounded; how turns are distributed, and how often an action is taken, is followed in "
-        "floating point."
+        f"floating point{_cut(found.lengths)}."
+    )
+
+
+def _cut(lasts: Lengths) -> str:
+    """That not all games were followed to their end, and how many weren't."""
+    if not lasts.is_cut:
+        return ""
+    return (
+        f", for {lasts.longest:,} {lasts.unit}: {100 * lasts.tail:.2g} % of the games last longer, "
+        "and an action may be taken more often than is said"
     )
 
 
@@ -95,9 +104,9 @@ def length_lines(found: Balance) -> list[Line]:
 
 
 def _spread(lasts: Lengths) -> str:
-    low, middle, high = (lasts.quantile(q / 100) for q in QUANTILES)
-    unit = lasts.unit if middle != 1 else lasts.unit[:-1]
-    if lasts.chance[middle : middle + 1].sum() >= CERTAIN:
+    low, middle, high = (lasts.quantile_text(q / 100) for q in QUANTILES)
+    unit = lasts.unit if middle != "1" else lasts.unit[:-1]
+    if lasts.chance.max() >= 1 - FEW:
         return f"always {middle} {unit}"
     if low == high:
         return f"{middle} {unit} in at least nine games in ten"
@@ -105,12 +114,18 @@ def _spread(lasts: Lengths) -> str:
 
 
 def _moments(decided: Decided) -> str:
-    low, middle, high = (decided.quantile(q / 100) for q in QUANTILES)
+    low, middle, high = (turns_text(decided.quantile(q / 100), decided.longest) for q in QUANTILES)
     if low == high:
         return f"turn {middle} in at least nine games in ten"
     return (
         f"turn {middle} in the middle; between turns {low} and {high} in at least nine games in ten"
     )
+
+
+def _late(decided: Decided) -> str:
+    if not decided.is_cut:
+        return ""
+    return f" of those by turn {decided.longest:,} ({100 * decided.later:.2g} % of games are later)"
 
 
 def drama_lines(found: Balance, sure: float) -> list[Line]:
@@ -122,8 +137,8 @@ def drama_lines(found: Balance, sure: float) -> list[Line]:
         Line("lead changes", f"{drama.lead_changes.value:z.4f}"),
         Line(
             "decided",
-            f"in turn {drama.decided.mean:z.2f} on average: from then on the winner's chance is at "
-            f"least {sure:.0%} ({_moments(drama.decided)})",
+            f"in turn {drama.decided.mean:z.2f} on average{_late(drama.decided)}: from then on the "
+            f"winner's chance is at least {sure:.0%} ({_moments(drama.decided)})",
         ),
         Line(
             "comebacks",

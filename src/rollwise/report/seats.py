@@ -125,7 +125,7 @@ def rule(facts: Facts) -> str:
     """The best rule of thumb as a card."""
     if not facts.rules or not facts.choice.any():
         return ""
-    found = find_seats_rules(equilibrium_of(facts), evaluations=facts.rules)
+    found = find_seats_rules(equilibrium_of(facts), evaluations=facts.rules, entire=True)
     if not found.rules:
         return ""
     last = found.rules[-1]

@@ -163,8 +163,9 @@ def duration(facts: Facts) -> str:
         else "What is counted are rolls: moves of which more than one thing can come."
     )
     return (
-        f"<p>With the best play a game takes {found.mean:.1f} {found.unit} on average, and one "
-        f"game in a hundred more than {found.quantile(0.99)}{guess}. {words}{_ties(facts)}</p>\n"
+        f"<p>With the best play a game takes {'more than ' if found.is_cut else ''}"
+        f"{found.mean:.1f} {found.unit} on average, and one game in a hundred "
+        f"{found.quantile_text(0.99)} or more{guess}. {words}{_ties(facts)}</p>\n"
         + embed(figure, "length")
     )
 
@@ -195,7 +196,7 @@ def rule(facts: Facts) -> str:
     if not facts.rules or not facts.choice.any():
         return ""
     policies = facts.solution.policies
-    found = find_rules(policies, evaluations=facts.rules)
+    found = find_rules(policies, evaluations=facts.rules, entire=True)
     if not found.rules:
         return ""
     return (

@@ -2,7 +2,7 @@
 
 Everybody plays best, unless it says otherwise. Sums along a play are certified (see
 `rollwise.analysis.design.chain`). Distributions over turns are followed forward from the start, in
-floating point, until less than a billionth of the games is left.
+floating point, until less than a billionth of the games is left, or time is.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rollwise.analysis.design.chain import Chain
 from rollwise.analysis.design.options import Option, never_best, options_of
 from rollwise.analysis.design.skill import Skill, greedy, measure_skill
-from rollwise.analysis.lengths import Lengths, lengths
+from rollwise.analysis.lengths import FEW, Lengths, lengths, quantile_of
 from rollwise.analysis.thumb.frontier import Frontier, find_rules
 from rollwise.answer.references import Policies, Subject
 from rollwise.answer.solution import Solution
@@ -46,19 +46,35 @@ class Decided:
     ----------
     turn : (n,) float64
         The probability that a game is decided in turn 0 (before the first move), 1, 2, ...;
-        what is missing to 1 are the draws.
+        what is missing to 1 are the draws, and those that are decided later.
+    later : float
+        The probability that a game is decided in a later turn than were followed.
     """
 
     turn: Floats
+    later: float
 
     @property
     def mean(self) -> float:
-        """The mean of these turns, over the games that are decided."""
+        """The mean of these turns, over the games that aren't decided later."""
         return float(np.arange(len(self.turn)) @ self.turn / self.turn.sum())
 
-    def quantile(self, share: float) -> int:
-        """The least number of turns within which this share of the games that are is decided."""
-        return int(np.searchsorted(np.cumsum(self.turn), share * self.turn.sum()))
+    @property
+    def longest(self) -> int:
+        """The number of turns that were followed."""
+        return len(self.turn) - 1
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether games that are decided later are more than a trace."""
+        return self.later > FEW
+
+    def quantile(self, share: float) -> int | None:
+        """The least number of turns within which this share of the games that are is decided.
+
+        None where so many turns weren't followed.
+        """
+        return quantile_of(self.turn, share * (float(self.turn.sum()) + self.later))
 
 
 class Decisions(NamedTuple):
@@ -206,7 +222,12 @@ def balance(
     if chosen.positions:
         if evaluations:
             rules = find_rules(
-                policies, NUMBERS, evaluations=evaluations, seed=seed, progress=progress
+                policies,
+                NUMBERS,
+                evaluations=evaluations,
+                seed=seed,
+                progress=progress,
+                entire=True,
             )
         tell("measuring skill", 0, None)
         skill = _skill(policies, rules)
@@ -270,7 +291,7 @@ def _drama(solution: Solution, chain: Chain, sure: float) -> Drama:
         Certified(float(draws[0][0]), float(draws[1][0])),
         _lead_changes(chain, np.where(np.abs(worth) <= off, 0.0, np.sign(worth))),
         _comebacks(chain, wins, above),
-        _decided(chain, wins, above),
+        _decided(chain, wins, above, 1.0 - float(draws[0][0])),
     )
 
 
@@ -286,22 +307,22 @@ def _comebacks(chain: Chain, wins: list[Mask], above: list[Mask]) -> Certified:
     return Certified(max(float(total), 0.0), float(off) + 2.0**-50)
 
 
-def _decided(chain: Chain, wins: list[Mask], above: list[Mask]) -> Decided:
+def _decided(chain: Chain, wins: list[Mask], above: list[Mask], won: float) -> Decided:
     """In which turn the winner's chance becomes high for good.
 
     A player's chance becomes high where play comes into the positions in which it is; for good, if
-    the player wins without leaving them again.
+    the player wins without leaving them again. `won` is the share of games that anybody wins.
     """
     at_once, watch = 0.0, np.zeros(chain.graph.n_states)
-    for won, high in zip(wins, above, strict=True):
-        stays, _ = chain.chance_of_end(won, goes_on=chain.of_next(high, False))
-        entered = np.where(won, 1.0, chain.of_next(np.where(high, stays, 0.0)))
+    for wins_so, high in zip(wins, above, strict=True):
+        stays, _ = chain.chance_of_end(wins_so, goes_on=chain.of_next(high, False))
+        entered = np.where(wins_so, 1.0, chain.of_next(np.where(high, stays, 0.0)))
         watch += np.where(high, 0.0, chain.mean(entered))
         at_once += stays[0] if high[0] else 0.0
     followed = lengths(chain.graph, Policy("", np.ones(chain.graph.n_states)), watch=watch)
     turn = followed.watched.copy()
     turn[0] = at_once
-    return Decided(turn)
+    return Decided(turn, max(won - float(turn.sum()), 0.0) if followed.is_cut else 0.0)
 
 
 def _lead_changes(chain: Chain, lead: Floats) -> Certified:

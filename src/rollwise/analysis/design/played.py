@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.design.balance import QUANTILES, Balance
+from rollwise.analysis.design.balance import QUANTILES, Balance, Decided
 from rollwise.analysis.design.options import most_taken
 from rollwise.analysis.design.skill import Skill
+from rollwise.analysis.lengths import Lengths
 from rollwise.answer.references import Policies
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph, win_probability
@@ -210,7 +211,7 @@ class _Sampled:
             yield _Figure("turns", *found.turns, _mean(story.turn))
         yield _Figure("moves", *found.moves, _mean(story.moves))
         lasts, seen = found.lengths, story.turn if self.graph.players == 2 else story.rolls
-        for most in sorted({lasts.quantile(q / 100) for q in QUANTILES}):
+        for most in _quantiles(lasts):
             name = f"at most {most} {lasts.unit if most > 1 else lasts.unit[:-1]}"
             yield _share(name, float(lasts.chance[: most + 1].sum()), lasts.tail, seen <= most)
         chosen = found.decisions
@@ -227,9 +228,10 @@ class _Sampled:
         won = story.got != 0
         turn = story.decided_in()
         decided = drama.decided
-        yield _Figure("decided in turn", decided.mean, 0.0, _mean(turn[won]))
-        for most in sorted({decided.quantile(q / 100) for q in QUANTILES}):
-            share = float(decided.turn[: most + 1].sum() / decided.turn.sum())
+        if not decided.is_cut:
+            yield _Figure("decided in turn", decided.mean, 0.0, _mean(turn[won]))
+        for most in _quantiles(decided):
+            share = float(decided.turn[: most + 1].sum() / (decided.turn.sum() + decided.later))
             yield _share(f"decided by turn {most}", share, 0.0, turn[won] <= most)
         yield _share("comebacks", *drama.comebacks, story.is_comeback())
         if self.graph.has_draws:
@@ -409,6 +411,12 @@ class _Story:
         least = 1 - self.sure + self.off
         winners = np.where(self.got > 0, self.low, 1 - self.high)
         return np.asarray((self.got != 0) & (winners <= least))
+
+
+def _quantiles(found: Lengths | Decided) -> list[int]:
+    """The turns of the quantiles that are known."""
+    turns = {found.quantile(q / 100) for q in QUANTILES}
+    return sorted(turn for turn in turns if turn is not None)
 
 
 def _mean(numbers: NDArray[Any], of_share: float | None = None) -> Sample:

@@ -123,6 +123,7 @@ def find_rules(
     features: Features | None = None,
     progress: Progress | None = None,
     pool: Pool | None = None,
+    entire: bool = False,
 ) -> Frontier:
     """Look for the best rules of thumb of a game.
 
@@ -147,6 +148,8 @@ def find_rules(
     progress : callable, optional
     pool : Pool, optional
         Whose workers each take a search; see `rollwise.cluster`.
+    entire : bool
+        Whether Ctrl-C raises KeyboardInterrupt, and doesn't end the search with what it has found.
 
     Returns
     -------
@@ -173,6 +176,8 @@ def find_rules(
     limits = Limits(numbers, enough, seconds if evaluations is None else float("inf"), evaluations)
     setting = Setting.of(policies, features)
     met = search_all(_search, setting, limits, seed, searches, progress, pool)
+    if entire and met.stopped:
+        raise KeyboardInterrupt
     found = list[RuleOfThumb]()
     for rule in _best(met.rules, enough):
         if progress is not None:

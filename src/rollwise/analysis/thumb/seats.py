@@ -120,6 +120,7 @@ def find_seats_rules(
     searches: int = 1,
     progress: Callable[[str, int, int | None], None] | None = None,
     pool: Pool | None = None,
+    entire: bool = False,
 ) -> SeatsFrontier:
     """Look for the best rules of thumb of a game for three or more.
 
@@ -127,7 +128,7 @@ def find_seats_rules(
     ----------
     found : Equilibrium
         What all others play.
-    numbers, within, seconds, evaluations, seed, searches, progress, pool
+    numbers, within, seconds, evaluations, seed, searches, progress, pool, entire
         As `rollwise.analysis.thumb.frontier.find_rules` takes them.
     """
     graph = found.graph
@@ -144,6 +145,7 @@ def find_seats_rules(
         features=_InADrawnSeat(drawn, whole=whole),
         progress=progress,
         pool=pool,
+        entire=entire,
     )
     rules = tuple(_certified(found, rule, whole) for rule in search.rules)
     return SeatsFrontier(rules, search)

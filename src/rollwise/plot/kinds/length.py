@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from rollwise.analysis.lengths import Floats, Lengths, lengths
+from rollwise.analysis.design.balance import Decided
+from rollwise.analysis.lengths import Floats, Lengths, lengths, turns_text
 from rollwise.answer.solution import Solution
 from rollwise.graph import StateGraph
 from rollwise.plot import Choices
@@ -13,6 +14,7 @@ from rollwise.plot.notebook import Picture
 from rollwise.plot.style import BLUE, GREY, ORANGE, Sheet, axis, step
 
 SHOWN = 0.999
+MOST_BARS = 5_000
 _WHOSE = {2: " (both players' together)", 3: " (all players' together)"}
 EDGE = 0.54  # beyond the outer bars, and before those that aren't shown
 
@@ -42,18 +44,18 @@ def _parts(graph: StateGraph, found: Lengths) -> list[tuple[str, Floats, str]]:
     ]
 
 
-def draw_decided(graph: StateGraph, turn: Floats, sure: float) -> go.Figure:
+def draw_decided(graph: StateGraph, found: Decided, sure: float) -> go.Figure:
     """Bars for the turns from which on a game is decided.
 
     Parameters
     ----------
-    turn : (n,) float64
-        The probability that a game is decided in turn 0, 1, 2, ...
+    found : Decided
+        From which turn on games are decided.
     sure : float
         The winner's chance from then on, at least.
     """
-    share = np.cumsum(turn) / turn.sum()
-    last = max(int(np.searchsorted(share, SHOWN)), 1)
+    turn = found.turn
+    last = _last(found)
     turns = np.arange(last + 1)
     figure = Picture()
     figure.add_trace(
@@ -66,8 +68,8 @@ def draw_decided(graph: StateGraph, turn: Floats, sure: float) -> go.Figure:
     )
     notes = [
         f"Decided: from that turn on the winner's chance is at least {sure:.0%}. Half of the games "
-        f"are by turn {int(np.searchsorted(share, 0.5))}, nine in ten by turn "
-        f"{int(np.searchsorted(share, 0.9))}."
+        f"are by turn {turns_text(found.quantile(0.5), found.longest)}, nine in ten by turn "
+        f"{turns_text(found.quantile(0.9), found.longest)}."
     ]
     figure.update_layout(bargap=0.1, yaxis=axis(rangemode="tozero"), showlegend=False)
     sheet = Sheet(
@@ -89,7 +91,7 @@ def draw_lengths(solution: Solution, found: Lengths, name: str) -> go.Figure:
     """Bars for lengths that are at hand."""
     graph = solution.graph
     chance = found.chance
-    last = max(found.quantile(SHOWN), 1)
+    last = _last(found)
     least = int(np.flatnonzero(chance > 0)[0])
     turns = np.arange(least, last + 1)
     figure = Picture()
@@ -106,9 +108,9 @@ def draw_lengths(solution: Solution, found: Lengths, name: str) -> go.Figure:
             )
         )
     notes = [
-        f"With {name}: {found.mean:.2f} {found.unit} on average; half of the games are over after "
-        f"{found.quantile(0.5)}, nine in ten after {found.quantile(0.9)}, 99 in 100 after "
-        f"{found.quantile(0.99)}."
+        f"With {name}: {'more than ' if found.is_cut else ''}{found.mean:.2f} {found.unit} on "
+        f"average; half of the games are over after {found.quantile_text(0.5)}, nine in ten after "
+        f"{found.quantile_text(0.9)}, 99 in 100 after {found.quantile_text(0.99)}."
     ]
     beyond = 1 - float(chance[: last + 1].sum())
     if beyond > 1e-6:
@@ -128,6 +130,12 @@ def draw_lengths(solution: Solution, found: Lengths, name: str) -> go.Figure:
     )
     figure.update_layout(showlegend=len(parts) > 1)
     return _finished(sheet, least, last)
+
+
+def _last(found: Lengths | Decided) -> int:
+    """The last turn that is shown."""
+    last = found.quantile(SHOWN)
+    return min(max(found.longest if last is None else last, 1), MOST_BARS)
 
 
 def _finished(sheet: Sheet, least: int, last: int) -> go.Figure:
