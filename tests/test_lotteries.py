@@ -2,23 +2,59 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import NamedTuple
+
 import naive
 import numpy as np
 import pytest
 from graphs import assemble, ending_graphs
 from hypothesis import given
+from hypothesis import strategies as st
 from little_games import ALL
 
 from rollwise import build
-from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN
+from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN, Game, payoff
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.graph import ARRAYS, FACTS, SPELLED_OUT, StateGraph
+from rollwise.kernels.mixing import mixed
 from rollwise.recursion.order import Recursion
 
 pytestmark = pytest.mark.kernels
 
 GAMES = [*ALL[:6], Pig(9), SuperSix(6)]
+
+
+class Pot(NamedTuple):
+    points: int
+
+
+@dataclass(frozen=True)
+class Points(Game):
+    """Walk along a row; each place pays its own number of points, as a reward or at the end."""
+
+    places: int
+    ends: bool
+
+    def start(self):
+        return Pot(0)
+
+    def actions(self, s):
+        yield 0
+        if s.points + 1 < self.places:
+            yield 1
+
+    def reward(self, s, action):
+        return 4194304 + s.points if action == 0 and not self.ends else 0
+
+    def outcomes(self, s, action):
+        if action == 1:
+            yield 1, AGAIN, Pot(s.points + 1)
+        elif self.ends:
+            yield 1, payoff(4194304 + s.points), s
+        else:
+            yield 1, DRAW, s
 
 
 def lotteries_one_by_one(graph: StateGraph) -> list[tuple]:
@@ -142,3 +178,32 @@ def test_solving_order_is_only_another_order(graph):
             expected = {position.get(t, t): float(x) for t, x in move.coefficients.items()}
             assert together == pytest.approx(expected, abs=1e-15)
             assert arranged.constant[a] == pytest.approx(sign * float(move.constant), abs=1e-15)
+
+
+@given(
+    st.integers(0, 2**53),
+    st.integers(1, 2**20),
+    st.booleans(),
+    st.integers(0, 32),
+)
+def test_keys_in_sequence_spread_over_a_table(start, step, as_doubles, shift):
+    n = 1 << 12
+    numbers = np.array([start + step * k for k in range(n)], np.uint64)
+    if as_doubles:  # whole numbers as doubles have no lower bits
+        numbers = numbers.astype(np.float64).view(np.uint64)
+    numbers = np.unique(numbers << np.uint64(shift))
+    with np.errstate(over="ignore"):
+        slots = {int(mixed(np.uint64(number))) % (2 * n) for number in numbers.tolist()}
+    # chance alone leaves 1 - exp(-1/2) of 8,192 slots taken, which is 0.787 of 4,096
+    assert len(slots) > 0.7 * len(numbers) or len(numbers) < n // 4
+
+
+@pytest.mark.needs_jit
+@pytest.mark.parametrize("ends", [False, True])
+def test_as_many_lotteries_as_there_are_points(ends):
+    n = 300_000
+    graph = build(Points(n, ends), mode="compiled")
+    assert len(graph.lotteries.reward) == n + 1
+    first = 2**22
+    numbers = graph.lotteries.payoff if ends else graph.lotteries.reward
+    assert np.array_equal(np.sort(numbers[numbers > 0]), np.arange(first, first + n))

@@ -7,6 +7,7 @@ import numpy as np
 from rollwise.kernels.calls import HASH_FACTOR
 from rollwise.kernels.jit import inner_kernel
 from rollwise.kernels.lottery_tables import MAX_TOTAL_WEIGHT
+from rollwise.kernels.mixing import mixed
 
 
 @inner_kernel
@@ -48,8 +49,7 @@ def merge_equal(buffers, begin, end, real, look):
                 return np.uint64(0)
         elif weight[k] <= 0 or weight[k] > MAX_TOTAL_WEIGHT:
             return np.uint64(0)
-        h = (np.uint64(place[k]) * np.uint64(8) + np.uint64(then[k])) * np.uint64(HASH_FACTOR)
-        spot = (h >> np.uint64(32)) & mask
+        spot = mixed(np.uint64(place[k]) * np.uint64(HASH_FACTOR) + np.uint64(then[k])) & mask
         while slots[spot] >= base:
             other = np.uint64(slots[spot] - base)
             same = place[other] == place[k] and then[other] == then[k]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rollwise.kernels.jit import kernel
+from rollwise.kernels.mixing import mixed
 
 
 @kernel
@@ -47,7 +48,7 @@ def share_lotteries(
             key = (key ^ np.uint64(weight[k])) * np.uint64(0xFF51AFD7ED558CCD)
             key = (key ^ (key >> np.uint64(32)) ^ np.uint64(how)) * np.uint64(0xC4CEB9FE1A85EC53)
             key ^= np.uint64(payoff[k])
-        key ^= key >> np.uint64(32)
+        key = mixed(key)
         mask = np.uint64(table.shape[0] - 1)
         place = key & mask
         while True:

@@ -8,6 +8,7 @@ import numpy as np
 
 from rollwise.kernels.calls import HASH_FACTOR, HASH_START
 from rollwise.kernels.jit import inner_kernel, kernel
+from rollwise.kernels.mixing import mixed
 
 MAX_TOTAL_WEIGHT = 1 << 62
 SKIPS = 0xFFFF00  # the bits of a `then` that is a number of seats
@@ -45,7 +46,7 @@ def find_lottery(reward, reward_bits, weight, then, begin, end, lotteries):
         how = np.uint64(weight[k]) * np.uint64(HASH_START) + np.uint64(then[k])
         key += (how ^ (how >> np.uint64(32))) * power
         power *= np.uint64(HASH_FACTOR)
-    key ^= key >> np.uint64(32)
+    key = mixed(key)
     mask = np.uint64(lotteries.table.shape[0] - 1)
     place = key & mask
     lottery = np.int64(lotteries.table[place])
