@@ -1,0 +1,301 @@
+"""The exact check: the claims of an answer, proved on the rule sheet itself.
+
+It runs the rules as ordinary Python and computes with fractions. It reads no graph and no compiled
+code, so neither the builders nor the compiler nor rounding has to be trusted. Role 0 has the turn,
+role 1 moves next, and so on; U(s, i) is the claimed upper bound on the payoff of role i. A claim
+v ± b for the mover means U(s, 0) = v + b and U(s, 1) = b - v; with one player role 1 never moves.
+
+1. *No turn raises U on average*, if role 0 takes the action that is best for it. The other roles face
+   the action that is worst for them (two players) or the mixture of the profile (more). So play
+   that ends brings role i at most U(s, i) on average (Shapley 1953; Condon 1992).
+2. *Play ends*: each action of each position may end it, or lead to where this is shown already.
+   Otherwise the opponents of a role have to force an end, or returns to positions whose U is at
+   least the worth of endless play, and may only take actions that don't raise U. For points,
+   a round that costs serves as an end where an upper bound is proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from operator import index
+from typing import Any, NamedTuple
+
+from rollwise.dice import Pool
+from rollwise.game import DRAW, END, LOSE, WIN, Game, is_over, payoff_of, seats_on
+from rollwise.numbers.shares import brought
+
+Position = tuple[int, ...]  # the numbers of a state, those in tuples one after the other
+Node = tuple[Any, int]  # a state and a role
+NAMED = {WIN: 1.0, LOSE: -1.0, DRAW: 0.0, END: 0.0}
+WORTH = {"draw": 0, "lose": 1}  # of endless play that both sides keep up, in an upper bound
+
+
+class Action(NamedTuple):
+    """An action after a throw, with its reward and its ``(weight, then, next state)``."""
+
+    throw: Any
+    label: int
+    reward: Fraction
+    outcomes: list[tuple[Fraction, int, Any]]
+
+
+class Chance(NamedTuple):
+    """Weights, and the choice behind each: actions and, in a pool, dice to throw again."""
+
+    weights: list[Fraction]
+    choices: list[list[Any]]
+
+
+@dataclass(frozen=True)
+class Claims:
+    """Claims of an answer about each position.
+
+    Attributes
+    ----------
+    values, bounds : mapping of Position to sequence of float
+        A number for each seat from the mover on, or one for the mover with one or two players.
+    gains : mapping, optional
+        Three or more players: the most that each seat gains by leaving the profile.
+    profile : callable, optional
+        Three or more players: ``profile(state, throw)`` gives the actions their probabilities.
+    """
+
+    values: Mapping[Position, Sequence[float]]
+    bounds: Mapping[Position, Sequence[float]]
+    gains: Mapping[Position, Sequence[float]] | None = None
+    profile: Callable[[Any, Any], Mapping[int, float]] | None = None
+
+
+def check_rules(game: Game, claims: Claims, most: float = float("inf")) -> str:
+    """Prove the claims about all positions that play reaches; the first fault, empty if none.
+
+    Parameters
+    ----------
+    most : float
+        The number of outcomes beyond which the check gives up.
+    """
+    sheet, size = {}, 0
+    for state, turn in turns(game):
+        place, sheet[state] = numbers_of(state), turn
+        size += sum(len(action.outcomes) for action in actions_in(turn))
+        if size > most:
+            return f"the rules have more than {most:,} outcomes"
+        if place not in claims.values:
+            return f"nothing is claimed of {state}"
+        if not all(0 <= bound < float("inf") for bound in claims.bounds[place]):
+            return f"no bound is claimed for {state}"
+    for kind in ("above",) if game.players <= 2 else ("above", "below", "leaving"):
+        roles = Roles(game, claims, kind, sheet)
+        for node in roles.nodes:
+            excess = roles.ahead(node)[0] - roles.upper(node)
+            if excess > 0:
+                return f"the bound of {node[0]} is too small by {float(excess):.1e}"
+        for node in roles.unending():
+            return f"it isn't shown that play ends from {node[0]}"
+    return ""
+
+
+class Roles:
+    """Upper bounds of one kind. With three or more players, "above" and "below" enclose the
+    values of the profile, and "leaving" bounds the payoff of a seat that leaves it."""
+
+    def __init__(self, game: Game, claims: Claims, kind: str, sheet: dict[Any, Chance]) -> None:
+        self.game, self.claims, self.kind, self.sheet = game, claims, kind, sheet
+        self.n, self.many = max(game.players, 2), game.players > 2
+        self.sign = -1 if game.objective == "minimize" or kind == "below" else 1
+        self.nodes: list[Node] = [(s, role) for s in reversed(sheet) for role in range(self.n)]
+        rewards = (action.reward for turn in sheet.values() for action in actions_in(turn))
+        self.costs = game.objective != "win" and all(self.sign * reward <= 0 for reward in rewards)
+
+    def upper(self, node: Node) -> Fraction:
+        """U of a state and a role."""
+        place, seat = numbers_of(node[0]), node[1] if self.many else 0
+        value = self.sign * Fraction(self.claims.values[place][seat])
+        bound = Fraction(self.claims.bounds[place][seat])
+        if self.kind == "leaving" and self.claims.gains is not None:
+            return value - bound + Fraction(self.claims.gains[place][seat])
+        return (value if node[1] == seat else -value) + bound
+
+    def ahead(self, node: Node, shown: Any = (), room: Fraction | None = None) -> Any:
+        """The mean of U after a turn, and whether the turn may end play or reach a node `shown`.
+
+        Opponents may take any action or, to force this, those within `room` of the worst.
+        """
+        known: dict[int, tuple[Fraction, bool]] = {}  # by identity: pools share their choices
+
+        def turn(chance: Chance) -> tuple[Fraction, bool]:
+            if id(chance) not in known:
+                parts = [choice(ways) for ways in chance.choices]
+                total = sum(w * worth for w, (worth, _) in zip(chance.weights, parts, strict=True))
+                known[id(chance)] = total / sum(chance.weights), any(hit for _, hit in parts)
+            return known[id(chance)]
+
+        def choice(ways: list[Any]) -> tuple[Fraction, bool]:
+            if id(ways) not in known:
+                known[id(ways)] = self._choose(node, ways, [one(way) for way in ways], room)
+            return known[id(ways)]
+
+        def one(way: Any) -> tuple[Fraction, bool]:
+            return turn(way) if isinstance(way, Chance) else self._after(way, node[1], shown)
+
+        return turn(self.sheet[node[0]])
+
+    def _choose(self, node: Node, ways: Any, parts: Any, room: Any) -> tuple[Fraction, bool]:
+        surely = all(hit for _, hit in parts)
+        if self.many and (node[1] or self.kind != "leaving") and self.claims.profile is not None:
+            mixture = self.claims.profile(node[0], ways[0].throw)
+            chances = [Fraction(mixture.get(way.label, 0.0)) for way in ways]
+            total = sum(c * worth for c, (worth, _) in zip(chances, parts, strict=True))
+            return total / sum(chances), surely
+        if node[1] == 0:
+            return max(worth for worth, _ in parts), surely
+        least = min(worth for worth, _ in parts)
+        if room is None:
+            return least, surely
+        return least, any(hit for worth, hit in parts if worth <= least + room)
+
+    def _after(self, action: Action, role: int, shown: Any) -> tuple[Fraction, bool]:
+        side = -self.sign if role and not self.many else self.sign
+        worth, hit = Fraction(0), self.costs and role == 0 and action.reward != 0
+        for weight, then, state in action.outcomes:
+            if is_over(then):
+                payoff = NAMED[then] if then in NAMED else payoff_of(then)
+                share = brought(payoff, self.n)[role] if self.many else Fraction(payoff)
+                worth, hit = worth + weight * side * share, True
+            else:
+                node = state, (role - seats_on(then, self.n)) % self.n
+                worth, hit = worth + weight * self.upper(node), hit or node in shown
+        return side * action.reward + worth / sum(w for w, _, _ in action.outcomes), hit
+
+    def unending(self) -> list[Node]:
+        """The nodes from which it isn't shown that endless play can't beat U."""
+        shown: set[Node] = set()
+        left = self._extend(shown, self.nodes, force=False)
+        if not left or self.many or (self.game.objective == "win" and self._worth is None):
+            return left
+        if self._worth is not None:
+            shown.update(node for node in left if self.upper(node) >= self._worth)
+        while True:
+            left = self._extend(shown, left, force=True)
+            stays = self._stays(left, shown) if self.game.endless == "lose" else set()
+            if not stays:
+                return left
+            shown |= stays
+
+    @property
+    def _worth(self) -> int | None:
+        return WORTH.get(self.game.endless) if self.game.objective == "win" else None
+
+    def _extend(self, shown: set[Node], left: list[Node], force: bool) -> list[Node]:
+        """Add the nodes whose turns lead to those shown, again and again; those that remain."""
+        while True:
+            before, left = len(left), [node for node in left if node not in shown]
+            for node in left:
+                room = None
+                if force:  # an action may raise U by its part of what the turn leaves
+                    rerolls = depth(self.sheet[node[0]])
+                    room = (self.upper(node) - self.ahead(node)[0]) / rerolls
+                if self.ahead(node, shown, room)[1]:
+                    shown.add(node)
+            left = [node for node in left if node not in shown]
+            if len(left) == before:
+                return left
+
+    def _stays(self, left: list[Node], shown: set[Node]) -> set[Node]:
+        """Nodes where role 0 can only go on and on within its turn, which it loses."""
+        kept = {node for node in left if node[1] == 0 and self.upper(node) >= -1}
+        while True:
+            lost = {
+                node
+                for node in kept
+                for action in actions_in(self.sheet[node[0]])
+                if not self._after(action, 0, shown)[1]
+                and any(seats_on(t, self.n) or (s, 0) not in kept for _, t, s in action.outcomes)
+            }
+            if not lost:
+                return kept
+            kept -= lost
+
+
+def turns(game: Game) -> Iterator[tuple[Any, Chance]]:
+    """Each position that play reaches from the start and the roots, and the turn from there."""
+    seen = dict.fromkeys([game.start(), *game.roots()])
+    queue = list(seen)
+    for state in queue:
+        turn = turn_of(game, state)
+        yield state, turn
+        for action in actions_in(turn):
+            for _, then, after in action.outcomes:
+                if not is_over(then) and after not in seen:
+                    seen[after] = None
+                    queue.append(after)
+
+
+def turn_of(game: Game, state: Any) -> Chance:
+    """All that can happen in a turn, as the rules say it."""
+    if type(game).throws is Game.throws:
+        return Chance([Fraction(1)], [list(choice_of(game, state))])
+    thrown = game.throws(state)
+    throws = list(thrown)
+    if not isinstance(throws[0], Pool):
+        kept = [(exact(w), plain(throw)) for w, throw in throws if w]
+        return Chance([w for w, _ in kept], [list(choice_of(game, state, t)) for _, t in kept])
+    pool = throws[0]
+    last = {throw: list(choice_of(game, state, throw)) for _, throw in pool.throws}
+    choices = last
+    for _ in range(pool.rerolls):
+        again = {}
+        for kept_dice in pool.keeps:
+            after = pool.after(kept_dice)
+            again[kept_dice] = Chance([exact(w) for w, _ in after], [choices[t] for _, t in after])
+        parts = {t: [k for k in pool.kept_from(t) if len(k) < pool.n] for t in last}
+        choices = {t: [*last[t], *(again[k] for k in parts[t])] for t in last}
+    return Chance([exact(w) for w, _ in pool.throws], [choices[t] for _, t in pool.throws])
+
+
+def choice_of(game: Game, state: Any, *throw: Any) -> Iterator[Action]:
+    """The actions of a state, after a throw where the game has throws."""
+    for label in game.actions(state, *throw):
+        rows = [(exact(w), int(then), s) for w, then, s in game.outcomes(state, *throw, label) if w]
+        yield Action(*throw or (None,), index(label), exact(game.reward(state, *throw, label)), rows)
+
+
+def ways_in(turn: Chance) -> Iterator[Any]:
+    """The actions and chances of a turn, each once."""
+    seen = {id(turn): turn}
+    queue: list[Any] = [turn]
+    for chance in queue:
+        for ways in chance.choices:
+            for way in ways:
+                if id(way) not in seen:
+                    seen[id(way)] = way
+                    queue += [way] if isinstance(way, Chance) else []
+                    yield way
+
+
+def actions_in(turn: Chance) -> list[Action]:
+    return [way for way in ways_in(turn) if isinstance(way, Action)]
+
+
+def depth(turn: Chance) -> int:
+    """The largest number of choices in a turn."""
+    after = (way for ways in turn.choices for way in ways if isinstance(way, Chance))
+    return 1 + max(map(depth, after), default=0)
+
+
+def exact(number: Any) -> Fraction:
+    """A weight or a reward as a fraction."""
+    return Fraction(number if isinstance(number, float | Fraction) else index(number))
+
+
+def plain(throw: Any) -> Any:
+    """A throw as the rules are given it: a whole number, or a tuple of them."""
+    return tuple(map(int, throw)) if hasattr(throw, "__len__") else int(throw)
+
+
+def numbers_of(state: Any) -> Position:
+    """The numbers of a state, those in tuples one after the other."""
+    parts = (field if isinstance(field, tuple) else (field,) for field in state)
+    return tuple(int(number) for part in parts for number in part)
