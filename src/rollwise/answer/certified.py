@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rollwise.derive.larger import Larger
 
 LEAST_SECONDS = 0.5  # for a certificate, where a method has a time limit
+NO_VALUE = 1e-6  # the error bound beyond which it may matter whose loss endless play is
 
 Progress = Callable[[str, int, int], None]
 
@@ -135,8 +136,10 @@ def _settle_and_certify(
     found = InOneGo(method, settled.graph, options, **at_hand).run().result()
     solved = time.perf_counter()
     prove = partial(certify_settled, settled.graph, found.values, border_values, border_bounds)
+    if found.upper is not None:
+        prove = partial(prove, claimed=found.upper - found.values)
     proof = _in_time(prove, found, options, progress)
-    if settled.graph.endless == "lose" and found.converged and not np.isfinite(proof.bound):
+    if settled.graph.endless == "lose" and found.converged and not proof.bound <= NO_VALUE:
         found_endless = end_components(settled.graph)
         where = describe(settled.graph, found_endless.states, found_endless.stays)
         raise EndlessPlay(

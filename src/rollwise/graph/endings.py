@@ -269,19 +269,36 @@ def _merge_turns(graph: StateGraph) -> Settled:
             'play is worth (endless = "draw" or "lose")'
         )
     passes = np.logical_or.reduceat(graph.outcome_passes, graph.outcome_indptr[:-1])
-    found = end_components(graph, ~passes)
+    return merge(graph, end_components(graph, ~passes), WORTH[graph.endless])
+
+
+def merge(
+    graph: StateGraph, found: EndComponents, worth: float, usable: Mask | None = None
+) -> Settled:
+    """Make one state of each end component, in all of which one player chooses.
+
+    Parameters
+    ----------
+    found : EndComponents
+        Of the graph, or of its usable actions.
+    worth : float
+        To that player, of staying for ever. This is one more action of the state.
+    usable : (n_actions,) bool, optional
+        The actions that remain; all unless given.
+    """
     first = np.arange(graph.n_states)
     inside = found.states
     representative = np.full(len(found), graph.n_states)
     np.minimum.at(representative, found.number[inside], inside)
     first[inside] = representative[found.number[inside]]
     place = np.unique(first, return_inverse=True)[1]
-    action = np.append(np.flatnonzero(~found.stays), np.full(len(found), -1))
+    leaves = ~found.stays if usable is None else usable & ~found.stays
+    action = np.append(np.flatnonzero(leaves), np.full(len(found), -1))
     owner = np.append(
         place[graph.action_state[action[: len(action) - len(found)]]], place[representative]
     )
     order = np.argsort(owner, kind="stable")
-    merged = regroup(graph, place, action[order], owner[order], WORTH[graph.endless])
+    merged = regroup(graph, place, action[order], owner[order], worth)
     return Settled(merged, place, action[order], np.nan)
 
 

@@ -169,3 +169,20 @@ def look_ahead(chances, lottery, state, begin, values, value, sign):
         total += part
         size += abs(part)
     return gap_of(chances, lottery, total, size, value, sign)
+
+
+@inner_kernel
+def is_at_most(a, b, c, d):
+    """Whether a + b <= c + d with nothing rounded; not where a sum is no finite number.
+
+    A sum of doubles is another, the nearest, and a rest that is a double too (Knuth 1997, The Art
+    of Computer Programming 2, 4.2.2, theorem B). Of two sums the smaller has no larger nearest
+    double, so the rests decide only where these are equal.
+    """
+    left, right = a + b, c + d
+    shift, move = left - a, right - c
+    left_rest = (a - (left - shift)) + (b - shift)
+    right_rest = (c - (right - move)) + (d - move)
+    if not (abs(left) < np.inf and abs(right) < np.inf):
+        return False
+    return left < right or (left == right and left_rest <= right_rest)

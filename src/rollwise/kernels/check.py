@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rollwise.kernels.chances import UNIT, gap_of
+from rollwise.kernels.chances import UNIT, gap_of, is_at_most
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.kernels.prefetch import prefetch
 
@@ -104,7 +104,7 @@ def check_states(
 
 @inner_kernel
 def proves_by_ties(s, action_indptr, lottery, outcome_indptr, state, chances, values, bounds, sign):
-    """Whether a state proves its bound if exact ties are counted as such (see `is_level`)."""
+    """Whether a state proves its bound if exact ties are counted as such (see `ties`)."""
     below = False
     for a in range(index(action_indptr[s]), index(action_indptr[s + ONE])):
         not_more, not_less = is_proved(
@@ -118,14 +118,11 @@ def proves_by_ties(s, action_indptr, lottery, outcome_indptr, state, chances, va
 
 @inner_kernel
 def is_proved(s, a, lottery, outcome_indptr, state, chances, values, bounds, sign):
-    """Whether an action can't be worth more than the bound allows, nor less.
-
-    Returns
-    -------
-    above, below : bool
-        The one, and the other (see `check_states`).
-    """
-    if is_level(s, a, lottery, outcome_indptr, state, chances, values, bounds):
+    """Whether an action can't be worth more than the bound allows, and whether not less."""
+    not_better, not_worse = ties(
+        s, a, lottery, outcome_indptr, state, chances, values, bounds, sign
+    )
+    if not_better and not_worse:
         return True, True
     i, begin = np.uint32(lottery[a]), index(outcome_indptr[a])
     total, size, bound = chances.over_total[i], chances.over_size[i], 0.0
@@ -138,29 +135,33 @@ def is_proved(s, a, lottery, outcome_indptr, state, chances, values, bounds, sig
     gap, rounding = gap_of(chances, i, total, size, values[s], sign)
     after = bound / chances.total[i] * (1.0 + 4.0 * chances.error[i])
     room = bounds[s] * (1.0 - 8.0 * UNIT)
-    return gap + rounding + after <= room, -gap + rounding + after <= room
+    above, below = gap + rounding + after <= room, -gap + rounding + after <= room
+    return not_better or above, not_worse or below
 
 
 @inner_kernel
-def is_level(s, a, lottery, outcome_indptr, state, chances, values, bounds):
-    """Whether all that can come of an action is worth just what its state is.
+def ties(s, a, lottery, outcome_indptr, state, chances, values, bounds, sign):
+    """Whether no outcome of an action is better than its state, and whether none is worse.
 
-    Then the action is worth that too, with nothing rounded, and the state's bound covers
-    it if no bound of what follows is larger.
+    Better is a larger sum of value and bound; worse is a smaller difference. Nothing is rounded.
+    If no outcome is better, then the action isn't either, and likewise for worse.
     """
     i, begin = np.uint32(lottery[a]), index(outcome_indptr[a])
     first, last = index(chances.indptr[i]), index(chances.indptr[i + ONE])
-    if chances.reward[i] != 0.0 or not chances.error[i] < np.inf or not abs(values[s]) < np.inf:
-        return False
-    may_end = last - first < index(outcome_indptr[a + ONE]) - begin
-    if may_end and chances.over_payoff[i] != values[s]:  # also where it is NaN
-        return False
+    value, bound = sign * values[s], bounds[s]
+    if chances.reward[i] != 0.0 or not chances.error[i] < np.inf or not abs(value) < np.inf:
+        return False, False
+    not_better = not_worse = bound >= 0.0
+    if last - first < index(outcome_indptr[a + ONE]) - begin:
+        payoff = sign * chances.over_payoff[i]  # NaN, where there are several, proves nothing
+        not_better &= is_at_most(payoff, 0.0, value, bound)
+        not_worse &= is_at_most(-payoff, 0.0, -value, bound)
     for k in range(first, last):
         t = np.uint32(state[begin + chances.offset[k]])
-        worth = values[t] if chances.signed[k] > 0.0 else -values[t]
-        if not (worth == values[s] and bounds[t] <= bounds[s]):
-            return False
-    return bounds[s] >= 0.0
+        worth = sign * (values[t] if chances.signed[k] > 0.0 else -values[t])
+        not_better &= is_at_most(worth, bounds[t], value, bound)
+        not_worse &= is_at_most(-worth, bounds[t], -value, bound)
+    return not_better, not_worse
 
 
 @kernel

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from rollwise.kernels.chances import is_at_most
 from rollwise.kernels.check import is_proved
 from rollwise.kernels.jit import ONE, index, kernel
 
@@ -21,6 +24,23 @@ def find_upholding(
             upholds[a] = is_proved(
                 s, a, lottery, outcome_indptr, state, chances, values, bounds, sign
             )[1]
+
+
+@kernel
+def find_worth_it(worth, values, bounds, free, forcing):
+    """Mark the states where an upper bound is at least what endless play is worth.
+
+    Parameters
+    ----------
+    worth : float
+    values, bounds : (n_states,) float64
+    free, forcing : (n_states,) bool, filled
+        By the upper bound of the mover, and by that of the other player.
+    """
+    for s in range(values.shape[0]):
+        vague = bounds[s] == np.inf
+        free[s] = vague or is_at_most(worth, 0.0, values[s], bounds[s])
+        forcing[s] = vague or is_at_most(worth, 0.0, -values[s], bounds[s])
 
 
 @kernel

@@ -25,6 +25,8 @@ from rollwise.recursion.endless import endless_states
 from rollwise.recursion.order import Recursion
 from rollwise.recursion.search import Search
 
+FIRST_SWEEPS = 100  # of value iteration, to choose a first policy
+
 
 def strategy_iteration(
     graph: StateGraph,
@@ -119,6 +121,8 @@ def _in_rounds(
     progress: Callable[[int, int], None] | None,
 ) -> MethodResult:
     """The same where play may be kept up for ever."""
+    if graph.objective == "win":
+        return _enclosed(graph, border_values, progress)
     from rollwise.methods.stalling import solve_in_rounds
 
     last: list[MethodResult] = []
@@ -131,3 +135,29 @@ def _in_rounds(
     values, rounds = solve_in_rounds(graph, border_values, solve)
     claimed = _claimed_error(values)
     return replace(last[0], values=values, claimed_error=claimed, details={"rounds": rounds})
+
+
+def _enclosed(
+    graph: StateGraph,
+    border_values: NDArray[np.float64] | None,
+    progress: Callable[[int, int], None] | None,
+) -> MethodResult:
+    """The same in a game to win, where both players can keep the turn passing."""
+    from rollwise.methods.sweeping import Sweeper
+    from rollwise.proofs.enclosing import enclose
+
+    sweeper = Sweeper(graph, "components", border_values)
+    for _ in range(FIRST_SWEEPS):
+        sweeper.sweep()
+    first = sweeper.values[: graph.n_states]
+    found = enclose(graph, first, border_values, progress=progress)
+    return MethodResult(
+        DEFAULT,
+        found.values,
+        found.rounds,
+        lower=found.values - found.bounds,
+        upper=found.values + found.bounds,
+        claimed_error=float(found.bounds.max()),
+        claim_is_bound=True,
+        details={"rounds": found.rounds},
+    )

@@ -23,6 +23,8 @@ from rollwise.kernels.reorder import scatter
 from rollwise.machine import large_pages
 from rollwise.machine.pipeline import on_both_cores
 from rollwise.proofs.check import Verdict, check
+from rollwise.proofs.check_endless import check_settled
+from rollwise.proofs.enclosing import enclose
 from rollwise.recursion.endless import settled
 from rollwise.recursion.order import Recursion
 from rollwise.recursion.search import Search
@@ -30,7 +32,6 @@ from rollwise.recursion.search import Search
 # Each try asks for more room over the residual, or for a closer fixed point, which it takes
 # where one state of a component is much further off than others. The first nearly always does.
 LEAST_ROOM = 1e-300  # in a bound, for what underflows
-MOST_RISES, RISE = 200, 1e-6  # of the bounds of ties, and their least step
 TRIES = ((0.25, 1e-5), (0.25, 1e-8), (0.25, 1e-15), (1.0, 1e-15), (16.0, 1e-15))
 
 
@@ -121,12 +122,31 @@ def certify_settled(
     border_values: NDArray[np.float64] | None = None,
     border_bounds: NDArray[np.float64] | None = None,
     *,
+    claimed: NDArray[np.float64] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Certificate:
-    """The same for a graph that `rollwise.graph.endings.settle` gave."""
-    kind = TieBounding if graph.objective == "win" else SettledBounding
-    bounding = kind(graph, Recursion.of_values(graph), border_values, border_bounds)
-    return _certified(bounding, values, progress)
+    """The same for a graph that `rollwise.graph.endings.settle` gave.
+
+    Parameters
+    ----------
+    claimed : (n_states,) float64, optional
+        Bounds to try first.
+    """
+    border = border_values, border_bounds
+    if graph.objective != "win" or not len(end_components(graph)):
+        bounding = SettledBounding(graph, Recursion.of_values(graph), *border)
+        return _certified(bounding, values, progress)
+    if claimed is not None:
+        verdict = check_settled(graph, values, claimed, *border)
+        if verdict.holds:
+            return Certificate(claimed, verdict.residual)
+    if not np.all(np.isfinite(values)):
+        return Certificate(np.full(len(values), np.inf), np.inf)
+    found = enclose(graph, values, *border, progress=progress)
+    off = np.abs(values - found.values)
+    farther = np.nextafter((found.bounds + off) * (1 + 4 * UNIT), np.inf)
+    bounds = np.where(off > 0, farther, found.bounds)
+    return Certificate(bounds, found.residual)
 
 
 def _certified(
@@ -302,78 +322,5 @@ class SettledBounding(Bounding):
     """The same where play may go on for ever, and has its worth (`rollwise.graph.endings`)."""
 
     def check(self, values: NDArray[np.float64], bounds: NDArray[np.float64]) -> Verdict:
-        from rollwise.proofs.check_endless import check_settled  # few games need it
-
         known = values, bounds, self._border_values, self._border_bounds
         return check_settled(self._graph, *known)
-
-
-class TieBounding(SettledBounding):
-    """The same where going round may make no difference, so that bounds never shrink on the way.
-
-    States that lead to each other by actions that are exact ties get one bound, the largest
-    that any of them needs by its other actions.
-    """
-
-    def certified(
-        self,
-        in_order: NDArray[np.float64],
-        values: NDArray[np.float64],
-        progress: Callable[[int, int], None] | None = None,
-    ) -> Certificate:
-        graph, known = self._graph, self.with_border(values)
-        tied = end_components(graph, self._ties(known))
-        if not len(tied):
-            return super().certified(in_order, values, progress)
-        n, states, members = graph.n_states, tied.states, tied.number[tied.states]
-        position = self._arranged.components.position
-        owner = graph.action_state[tied.stays]
-        shift = self._arranged.arranged.action_indptr[position[owner]].astype(np.int64)
-        ties = shift + np.flatnonzero(tied.stays) - graph.action_indptr[owner]
-        recursion = self._without(ties)
-        for number in range(len(TRIES)):
-            self._begin(number)
-            self._measure(in_order, len(self._arranged.components))
-            largest = np.zeros(len(tied))
-            for _ in range(MOST_RISES):
-                self._terms[ties] = largest[tied.number[owner]]
-                self._search = Search(
-                    recursion, self._border_bounds, TRIES[number][1], self._chosen.copy()
-                )
-                self._find(len(self._arranged.components), progress)
-                risen = np.zeros(len(tied))
-                np.maximum.at(risen, members, self._bounds[states])
-                if np.all(risen <= largest) or not self._search.converged:
-                    break  # found, or errors that grow without end, as they do round a near tie
-                largest = risen * (1 + RISE)
-            self._bounds[states] = largest[members]
-            certificate = self._proved(values, self._bounds[:n])
-            if np.isfinite(certificate.bound):
-                break
-        return certificate
-
-    def _ties(self, known: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """The actions whose outcomes are all worth just what their state is."""
-        graph = self._graph
-        state, action = (
-            graph.outcome_state,
-            np.repeat(np.arange(graph.n_actions), np.diff(graph.outcome_indptr)),
-        )
-        worth = np.where(graph.outcome_passes, -known[state], known[state])
-        same = (state >= 0) & (worth == known[graph.action_state[action]])
-        level = np.logical_and.reduceat(same, graph.outcome_indptr[:-1])
-        return np.asarray(level & (graph.action_reward == 0))
-
-    def _without(self, ties: NDArray[np.int64]) -> Recursion:
-        """The recursion of the bounds in which some actions lead to nothing."""
-        arranged = self._errors.arranged
-        lottery = arranged.lottery.copy()
-        lottery[ties] = len(arranged.lottery_indptr) - 1  # one more, of zeros
-        longest = int(np.diff(arranged.lottery_indptr.astype(np.int64)).max())
-        end = len(arranged.coefficient) + longest
-        changed = arranged._replace(
-            lottery=lottery,
-            lottery_indptr=np.append(arranged.lottery_indptr, end).astype(np.uint32),
-            coefficient=np.concatenate([arranged.coefficient, np.zeros(longest)]),
-        )
-        return Recursion(self._arranged.components, changed)

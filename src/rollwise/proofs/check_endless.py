@@ -122,10 +122,8 @@ def _ends_or_does_not_matter(
         kernels.find_upholding(*arrays, chances_of(graph.lotteries), known, 1.0, sure, upholds)
     # what endless play is worth to whoever could gain by it
     worth = 1.0 if graph.endless == "lose" else 0.0
-    free = bounds >= np.nextafter(worth - values, np.inf)
-    free |= (values == worth) | ((worth == 0.0) & (bounds >= -values))
-    forcing = bounds >= np.nextafter(worth + values, np.inf)
-    forcing |= (values == -worth) | ((worth == 0.0) & (bounds >= values))
+    free, forcing = np.empty(graph.n_states, np.bool_), np.empty(graph.n_states, np.bool_)
+    kernels.find_worth_it(worth, values, bounds, free, forcing)
     # play never comes back to a component of a higher number, or nothing is shown
     component = np.empty(graph.n_states, np.int32)
     sizes = np.diff(graph.components.indptr)
