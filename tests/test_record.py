@@ -40,7 +40,7 @@ def differences(name: str, was: Any, now: Any) -> list[str]:
     return [] if was == now else [f"{name} was {was!r} and is {now!r}"]
 
 
-@pytest.mark.parametrize("question", record.questions())
+@pytest.mark.parametrize("question", list(record.questions()))
 def test_an_answer_is_the_recorded_one(question: str) -> None:
     assert not differences("", RECORDED[question], record.answer(question))
 

@@ -1,0 +1,129 @@
+"""The exact check on the rule sheet: it proves right answers and rejects wrong ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from little_games import RandomTable
+from random_rules import random_rules
+from stakes import Gammons
+from stalling_games import DrawnLuck, DrawnStages, LosingPig, PassablePig, Road, Standoff
+from throwing import ThrownRunners, TwoBoxes
+
+import rollwise
+from rollwise.errors import EndlessPlay
+from rollwise.games import create, find_installed
+from rollwise.proofs.check_rules import Claims, check_rules, numbers_of
+
+
+def game_of(typed: str) -> Any:
+    name, *parameters = typed.split()
+    return create(find_installed(name), dict(part.split("=") for part in parameters))
+
+
+def claims_of(solution: Any) -> Claims:
+    graph, n = solution.graph, solution.graph.n_positions
+    places = list(map(tuple, graph.states[:n].tolist()))
+    values, bounds = solution.values[:n].tolist(), solution.error_bounds[:n].tolist()
+    return Claims(
+        {place: (value,) for place, value in zip(places, values, strict=True)},
+        {place: (bound,) for place, bound in zip(places, bounds, strict=True)},
+    )
+
+
+def seat_claims_of(found: Any) -> Claims:
+    graph, flat, n = found.graph, found.graph.flat, found.graph.n_positions
+    width, profile = len(graph.field_names), {}
+    for action in np.flatnonzero(found.policy.probability > 0).tolist():
+        row = tuple(flat.states[flat.action_state[action]].tolist())
+        chances = profile.setdefault((row[:width], row[width:]), {})
+        chances[int(flat.action_label[action])] = float(found.policy.probability[action])
+
+    def mixture(state: Any, throw: Any) -> dict[int, float]:
+        thrown = () if throw is None else throw if isinstance(throw, tuple) else (throw,)
+        return profile[numbers_of(state), thrown]
+
+    places = list(map(tuple, graph.states[:n].tolist()))
+    columns = (found.values, found.error_bounds, found.deviation_gains)
+    lists = [dict(zip(places, map(tuple, part[:n].tolist()), strict=True)) for part in columns]
+    return Claims(*lists, mixture)
+
+
+def with_value(claims: Claims, place: Any, value: tuple[float, ...]) -> Claims:
+    return Claims({**claims.values, place: value}, claims.bounds, claims.gains, claims.profile)
+
+
+SMALL = [
+    *map(game_of, ("piglet target=4", "threes dice=2", "craps", "bear-off checkers=2")),
+    *map(game_of, ("super-six sticks=5", "super-six sticks=4 may_stop=2", "royal-ur pieces=1")),
+    *map(game_of, ("cant-stop", "yahtzee boxes=1", "hare-and-tortoise steps=6")),
+    *(Gammons(), Road(), DrawnLuck(), PassablePig(), LosingPig(), DrawnStages()),
+    *(Standoff(), ThrownRunners(), TwoBoxes(), RandomTable(seed=3)),
+]
+
+
+@pytest.mark.parametrize("game", SMALL, ids=repr)
+def test_right_values_are_proved_and_shifted_ones_are_not(game):
+    claims = claims_of(rollwise.solve(game))
+    assert check_rules(game, claims) == ""
+    step = max(1, len(claims.values) // 5)
+    for place in list(claims.values)[::step]:
+        (value,), (bound,) = claims.values[place], claims.bounds[place]
+        for shift in (-2.5 * bound - 1e-15, 2.5 * bound + 1e-15):
+            assert check_rules(game, with_value(claims, place, (value + shift,)))
+
+
+@pytest.mark.parametrize(
+    "typed", ["pig target=4 players=3", "cant-stop players=3 columns=1", "threes dice=1 players=3"]
+)
+def test_a_profile_of_three_players_is_proved(typed):
+    game = game_of(typed)
+    claims = seat_claims_of(rollwise.equilibrium(game))
+    assert check_rules(game, claims) == ""
+    no_gain = dict.fromkeys(claims.values, (0.0,) * 3)
+    assert check_rules(game, Claims(claims.values, claims.bounds, no_gain, claims.profile))
+    place = numbers_of(game.start())
+    value, bound = claims.values[place], max(claims.bounds[place])
+    moved = (value[0] + 3 * bound, value[1] - 3 * bound, value[2])
+    assert check_rules(game, with_value(claims, place, moved))
+
+
+def test_a_fixed_point_that_endless_play_does_not_reach_is_no_proof():
+    """Both players can pass for ever, so many values satisfy the recursion; one is the game's."""
+    game = Standoff()
+    claims = claims_of(rollwise.solve(game))
+    assert check_rules(game, claims) == ""
+    exact = dict.fromkeys(claims.values, (0.0,))
+    for value in (0.25, -0.25):
+        wrong = {place: (value if place[0] % 2 else -value,) for place in claims.values}
+        assert check_rules(game, Claims(wrong, exact))
+
+
+def test_a_missing_position_and_a_missing_bound_are_faults():
+    game = game_of("piglet target=3")
+    claims = claims_of(rollwise.solve(game))
+    place = numbers_of(game.start())
+    fewer = {key: value for key, value in claims.values.items() if key != place}
+    assert "nothing is claimed of" in check_rules(game, Claims(fewer, claims.bounds))
+    vague = Claims(claims.values, {**claims.bounds, place: (float("inf"),)})
+    assert "no bound is claimed for" in check_rules(game, vague)
+    assert "outcomes" in check_rules(game, claims, most=5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(4))
+def test_answers_to_random_rules_are_proved_on_the_rule_sheet(block):
+    proved = 0
+    for seed in range(100 * block, 100 * block + 100):
+        game = random_rules(seed)
+        try:
+            solution = rollwise.solve(game, mode="interpreted")
+        except EndlessPlay:
+            assert game.endless != "draw"
+            continue
+        if np.isfinite(solution.values).all():
+            assert check_rules(game, claims_of(solution)) == "", f"seed {seed}"
+            proved += 1
+    assert proved > 50
