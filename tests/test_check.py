@@ -10,6 +10,7 @@ import naive
 import naive_endings
 import numpy as np
 import pytest
+from check_exactly import check_exactly
 from graphs import assemble, chain, ending_graphs, games_for_points, games_to_win
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -25,7 +26,6 @@ from rollwise.graph import StateGraph
 from rollwise.methods.strategy_iteration import strategy_iteration
 from rollwise.proofs.check import check, ranks_of
 from rollwise.proofs.check_endless import check_game
-from rollwise.proofs.check_exactly import check_exactly
 
 pytestmark = pytest.mark.kernels
 
@@ -217,9 +217,8 @@ def test_what_is_no_number_is_not_accepted(proof):
         assert 3 in proof(graph, values, broken).unproved
 
 
-@pytest.mark.parametrize("exactly", [False, True])
 @pytest.mark.parametrize("players", [1, 2])
-def test_infinite_values_are_no_ties(players, exactly):
+def test_infinite_values_are_no_ties(players):
     """Two states that lead to each other, as good as can be for who believes it."""
     then = PASS if players == 2 else AGAIN
     table = [[(0.0, [(1, then, 1 - s)]), (0.0, [(1, WIN, None), (1, LOSE, None)])] for s in (0, 1)]
@@ -228,8 +227,8 @@ def test_infinite_values_are_no_ties(players, exactly):
         for bound in (0.0, 1e-9):
             known = np.array(values), np.full(2, bound)
             with np.errstate(invalid="ignore"):
-                assert not check_game(graph, *known, exactly=exactly).holds
-    assert check_game(graph, np.zeros(2), np.full(2, 1e-9), exactly=exactly).holds
+                assert not check_game(graph, *known).holds
+    assert check_game(graph, np.zeros(2), np.full(2, 1e-9)).holds
 
 
 @pytest.mark.parametrize("proof", CHECKS)
@@ -331,18 +330,17 @@ def test_endless_play_with_a_worth(players, endless_play, data):
     except EndlessPlay:
         return
     values, bounds = found.values, proof.bounds
-    for exactly in (False, True):
-        assert check_game(graph, values, bounds, exactly=exactly).holds
-        size = data.draw(st.sampled_from([1e-6, 0.1, 1.0]))
-        for wrong, sure in mutations(graph, values, bounds, data.draw(st.integers(0, 9)), size):
-            if check_game(graph, wrong, sure, exactly=exactly).holds:
-                for worth in truth:
-                    assert np.all(np.abs(wrong - worth) <= sure + NAIVE)
-        for constant in (-1.0, 0.0, 0.5, 1.0):
-            level = np.full(graph.n_states, constant)
-            if check_game(graph, level, np.zeros(graph.n_states), exactly=exactly).holds:
-                for worth in truth:
-                    assert np.all(np.abs(level - worth) <= NAIVE)
+    assert check_game(graph, values, bounds).holds
+    size = data.draw(st.sampled_from([1e-6, 0.1, 1.0]))
+    for wrong, sure in mutations(graph, values, bounds, data.draw(st.integers(0, 9)), size):
+        if check_game(graph, wrong, sure).holds:
+            for worth in truth:
+                assert np.all(np.abs(wrong - worth) <= sure + NAIVE)
+    for constant in (-1.0, 0.0, 0.5, 1.0):
+        level = np.full(graph.n_states, constant)
+        if check_game(graph, level, np.zeros(graph.n_states)).holds:
+            for worth in truth:
+                assert np.all(np.abs(level - worth) <= NAIVE)
 
 
 @given(games_for_points(), st.integers(0, 9), st.sampled_from([1e-6, 0.1, 10.0]))
@@ -354,13 +352,12 @@ def test_endless_play_that_costs(graph, place, size):
         return
     truth = naive_endings.best_values(graph, stuck)
     values, bounds = found.values, proof.bounds
-    for exactly in (False, True):
-        assert check_game(graph, values, bounds, exactly=exactly).holds
-        for wrong, sure in mutations(graph, values, bounds, place, size):
-            if check_game(graph, wrong, sure, exactly=exactly).holds:
-                ends = np.isfinite(truth)
-                assert np.array_equal(wrong[~ends], truth[~ends])
-                assert np.all(np.abs(wrong[ends] - truth[ends]) <= sure[ends] + NAIVE)
+    assert check_game(graph, values, bounds).holds
+    for wrong, sure in mutations(graph, values, bounds, place, size):
+        if check_game(graph, wrong, sure).holds:
+            ends = np.isfinite(truth)
+            assert np.array_equal(wrong[~ends], truth[~ends])
+            assert np.all(np.abs(wrong[ends] - truth[ends]) <= sure[ends] + NAIVE)
 
 
 def imports_of(path: Path) -> set[str]:
@@ -384,9 +381,14 @@ def test_what_is_trusted_is_short_and_imports_nothing_clever(name):
     assert imports_of(path) <= allowed
 
 
-def test_the_check_of_endless_games_imports_no_solver():
-    for name in ("check_endless", "check_exactly"):
-        for module in imports_of(ROOT / "proofs" / f"{name}.py"):
-            rooms = ("errors", "graph", "kernels", "proofs.check")
-            inside = module.startswith(tuple(f"rollwise.{room}" for room in rooms))
-            assert inside or not module.startswith("rollwise")
+@pytest.mark.parametrize(
+    ("name", "rooms"),
+    [
+        ("check_endless", ("errors", "graph", "kernels", "proofs.check")),
+        ("check_rules", ("dice", "game", "numbers.shares")),  # the game language only
+    ],
+)
+def test_the_other_checks_import_no_solver(name, rooms):
+    for module in imports_of(ROOT / "proofs" / f"{name}.py"):
+        inside = module.startswith(tuple(f"rollwise.{room}" for room in rooms))
+        assert inside or not module.startswith("rollwise")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from check_exactly import check_exactly
 from cli_runner import output
 from graphs import assemble, ending_graphs
 from hypothesis import given, settings
@@ -26,7 +27,6 @@ from rollwise.game import is_over, is_payoff, payoff_of, then_text
 from rollwise.learn import learn
 from rollwise.machine.switches import jit_disabled
 from rollwise.methods import run_method
-from rollwise.proofs.check_exactly import check_exactly
 
 STAKES = Path(__file__).parent / "stakes.py"
 

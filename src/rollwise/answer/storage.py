@@ -345,11 +345,9 @@ def find_unproved(
     graph: StateGraph,
     values: NDArray[np.float64],
     bounds: NDArray[np.float64],
-    *,
-    exactly: bool = False,
 ) -> tuple[Verdict, int | None]:
     """What the check says of values and bounds, and the state that speaks most against them."""
-    verdict = check_game(graph, values, bounds, exactly=exactly)
+    verdict = check_game(graph, values, bounds)
     doubtful = np.concatenate([verdict.unproved, verdict.endless])
     if not len(doubtful):
         return verdict, None

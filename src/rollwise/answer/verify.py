@@ -24,11 +24,12 @@ from rollwise.game import Game
 from rollwise.graph import StateGraph, title_of
 from rollwise.machine.parquet_files import is_whole, read_parquet
 from rollwise.numbers.printed import rounded_up
+from rollwise.proofs.check_rules import Claims, check_rules
 
 if TYPE_CHECKING:
     import polars as pl
 
-MOST_EXACT = 1_000_000  # outcomes that are checked in exact arithmetic: some ten seconds
+MOST_EXACT = 1_000_000  # outcomes that are checked in exact arithmetic: some two minutes
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Verification:
     n_states : int
         States whose bounds were checked.
     exact : bool
-        In exact arithmetic, and not in doubles whose rounding is counted.
+        On the rule sheet too, in exact arithmetic, and not only in doubles on the graph.
     error_bound, residual : float
         The largest bound, and the largest distance of a value from what one look ahead makes
         of it.
@@ -77,7 +78,8 @@ class Verification:
     def __str__(self) -> str:
         if self.fault:
             return f"{self.title} is refused: {self.fault}"
-        how = "exact arithmetic" if self.exact else "doubles, with every rounding counted"
+        how = "doubles, with every rounding counted"
+        how += "; and on the rule sheet itself, in exact arithmetic" if self.exact else ""
         return (
             f"{self.title}: verified, without a solver\n"
             f"  {self.n_states:,} states: every value is within its bound of the true one "
@@ -104,7 +106,8 @@ def verify(
     game : Game, optional
         The rules. Without, the game must be one that is installed.
     exact : bool
-        In exact arithmetic, so that not even rounding has to be trusted.
+        Prove the bounds of all positions on the rule sheet too, in exact arithmetic
+        (`rollwise.proofs.check_rules`), so that neither the builder nor rounding has to be trusted.
     mode, max_states, progress
         How to build the graph; see `rollwise.build`.
 
@@ -129,7 +132,7 @@ def verify(
     except SolutionFileError as error:
         raise RefusedFile(str(error)) if path.is_file() else error from None
     how: dict[str, Any] = {"mode": mode, "max_states": max_states, "progress": progress}
-    graph, seconds = storage.build_saved(path, facts, game, **how)[1:]
+    game, graph, seconds = storage.build_saved(path, facts, game, **how)
     if exact and graph.n_outcomes > MOST_EXACT:
         raise UsageError(
             f"{graph.title} has {graph.n_outcomes:,} outcomes, and exact arithmetic is for up to "
@@ -138,7 +141,9 @@ def verify(
     if progress is not None:
         progress("checking", 0, None)
     started = time.perf_counter()
-    fault, state, bound, residual = _examine(path, facts, graph, exact)
+    fault, state, bound, residual = _examine(path, facts, graph)
+    if exact and not fault:
+        fault = check_rules(game, claims_in(path, graph))
     return Verification(
         graph.game,
         graph.parameters,
@@ -153,7 +158,7 @@ def verify(
 
 
 def _examine(
-    path: Path, facts: dict[str, Any], graph: StateGraph, exact: bool
+    path: Path, facts: dict[str, Any], graph: StateGraph
 ) -> tuple[str, int | None, float, float]:
     """What is wrong with a file and in which state, its largest bound, and the residual."""
     try:
@@ -167,7 +172,7 @@ def _examine(
         values, bounds = storage.numbers_in(frame, graph)
     except ValueError as error:
         return str(error), None, np.inf, np.inf
-    verdict, unproved = storage.find_unproved(graph, values, bounds, exactly=exact)
+    verdict, unproved = storage.find_unproved(graph, values, bounds)
     state, fault = _damaged_row(frame, graph, values, bounds)
     if fault:
         return fault, state, float(bounds.max()), verdict.residual
@@ -180,6 +185,17 @@ def _examine(
     elif storage.checksum_of(values, bounds) != facts["checksum"] or not is_whole(path):
         fault = "its bytes don't match their hash"
     return fault, state, float(bounds.max()), verdict.residual
+
+
+def claims_in(path: Path, graph: StateGraph) -> Claims:
+    """The claims of a file about its positions."""
+    frame = read_parquet(path, [*graph.field_names, "value", "error_bound"])
+    *fields, values, bounds = (frame[name].to_list() for name in frame.columns)
+    places = list(zip(*fields, strict=True))
+    return Claims(
+        dict(zip(places, zip(values, strict=True), strict=True)),
+        dict(zip(places, zip(bounds, strict=True), strict=True)),
+    )
 
 
 def _columns_fault(frame: pl.DataFrame, graph: StateGraph) -> str:

@@ -31,7 +31,7 @@ costs. The loops count every rounding, and give it away on the safe side. What r
 - The graph is the game: that is the builders' business (`rollwise check` compares two of them).
 
 Games whose rules allow endless play have more to prove: see `rollwise.proofs.check_endless`.
-`rollwise.proofs.check_exactly` is the same proof in whole numbers, where nothing is rounded.
+`rollwise.proofs.check_rules` is a proof on the rule sheet itself, where nothing is rounded.
 """
 
 from __future__ import annotations

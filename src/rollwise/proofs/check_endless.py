@@ -24,7 +24,6 @@ from rollwise.graph.endings import settle
 from rollwise.kernels import check_endless as kernels
 from rollwise.kernels.chances import chances_of
 from rollwise.proofs.check import Apply, Floats, Verdict, check, with_border
-from rollwise.proofs.check_exactly import check_exactly, look_ahead_exactly
 
 NOWHERE = np.empty(0, np.int64)
 
@@ -36,7 +35,6 @@ def check_game(
     border_values: Floats | None = None,
     border_bounds: Floats | None = None,
     *,
-    exactly: bool = False,
     apply: Apply = map,
 ) -> Verdict:
     """Check the bounds of all values of a graph, whether or not its play always ends.
@@ -45,8 +43,6 @@ def check_game(
     ----------
     values, bounds, border_values, border_bounds, apply
         See `rollwise.proofs.check.check`.
-    exactly : bool
-        In fractions, with nothing rounded.
 
     Raises
     ------
@@ -56,14 +52,12 @@ def check_game(
         An array isn't as long as it has to be.
     """
     lists = values, bounds, border_values, border_bounds
-    found = check_exactly(graph, *lists) if exactly else check(graph, *lists, apply=apply)
+    found = check(graph, *lists, apply=apply)
     if not len(found.endless):
         return found
     settled = settle(graph)
     standing, sure = settled.gather(values), settled.gather(bounds)
-    found = check_settled(
-        settled.graph, standing, sure, border_values, border_bounds, exactly=exactly
-    )
+    found = check_settled(settled.graph, standing, sure, border_values, border_bounds)
     doubtful = np.zeros(len(standing), np.bool_)
     doubtful[found.unproved] = doubtful[found.endless] = True
     # the bound of one that stands for others, and how far their values are from its own
@@ -83,8 +77,6 @@ def check_settled(
     bounds: Floats,
     border_values: Floats | None = None,
     border_bounds: Floats | None = None,
-    *,
-    exactly: bool = False,
 ) -> Verdict:
     """The same for a graph that `rollwise.graph.endings.settle` gave.
 
@@ -96,10 +88,10 @@ def check_settled(
     if not graph.n_states:  # nobody can end the play anywhere
         return Verdict(NOWHERE, NOWHERE, 0.0)
     lists = values, bounds, border_values, border_bounds
-    found = check_exactly(graph, *lists) if exactly else check(graph, *lists)
+    found = check(graph, *lists)
     if graph.objective != "win" or len(found.unproved):
         return Verdict(found.unproved, NOWHERE, found.residual)
-    ends = _ends_or_does_not_matter(graph, *lists, exactly=exactly)
+    ends = _ends_or_does_not_matter(graph, *lists)
     return Verdict(found.unproved, np.flatnonzero(~ends), found.residual)
 
 
@@ -109,17 +101,12 @@ def _ends_or_does_not_matter(
     bounds: Floats,
     border_values: Floats | None,
     border_bounds: Floats | None,
-    *,
-    exactly: bool,
 ) -> NDArray[np.bool_]:
     """Whether neither player gains by endless play from each state: (n_states,) bool."""
     known, sure = with_border(graph, values, bounds, border_values, border_bounds)
     arrays = graph.action_indptr, graph.action_lottery, graph.outcome_indptr, graph.outcome_state
-    if exactly:
-        _, _, upholds, _ = look_ahead_exactly(graph, known, sure)
-    else:
-        upholds = np.empty(graph.n_actions, np.bool_)
-        kernels.find_upholding(*arrays, chances_of(graph.lotteries), known, 1.0, sure, upholds)
+    upholds = np.empty(graph.n_actions, np.bool_)
+    kernels.find_upholding(*arrays, chances_of(graph.lotteries), known, 1.0, sure, upholds)
     # what endless play is worth to whoever could gain by it
     worth = 1.0 if graph.endless == "lose" else 0.0
     free, forcing = np.empty(graph.n_states, np.bool_), np.empty(graph.n_states, np.bool_)

@@ -5,9 +5,9 @@ code, so neither the builders nor the compiler nor rounding has to be trusted. R
 role 1 moves next, and so on; U(s, i) is the claimed upper bound on the payoff of role i. A claim
 v ± b for the mover means U(s, 0) = v + b and U(s, 1) = b - v; with one player role 1 never moves.
 
-1. *No turn raises U on average*, if role 0 takes the action that is best for it. The other roles face
-   the action that is worst for them (two players) or the mixture of the profile (more). So play
-   that ends brings role i at most U(s, i) on average (Shapley 1953; Condon 1992).
+1. *No turn raises U on average*, if role 0 takes the action that is best for it. The other roles
+   face the action that is worst for them (two players) or the mixture of the profile (more). So
+   play that ends brings role i at most U(s, i) on average (Shapley 1953; Condon 1992).
 2. *Play ends*: each action of each position may end it, or lead to where this is shown already.
    Otherwise the opponents of a role have to force an end, or returns to positions whose U is at
    least the worth of endless play, and may only take actions that don't raise U. For points,
@@ -37,14 +37,14 @@ class Action(NamedTuple):
 
     throw: Any
     label: int
-    reward: Fraction
-    outcomes: list[tuple[Fraction, int, Any]]
+    reward: int | Fraction
+    outcomes: list[tuple[int | Fraction, int, Any]]
 
 
 class Chance(NamedTuple):
     """Weights, and the choice behind each: actions and, in a pool, dice to throw again."""
 
-    weights: list[Fraction]
+    weights: list[int | Fraction]
     choices: list[list[Any]]
 
 
@@ -107,10 +107,16 @@ class Roles:
         self.sign = -1 if game.objective == "minimize" or kind == "below" else 1
         self.nodes: list[Node] = [(s, role) for s in reversed(sheet) for role in range(self.n)]
         rewards = (action.reward for turn in sheet.values() for action in actions_in(turn))
+        self.known: dict[Node, Fraction] = {}
         self.costs = game.objective != "win" and all(self.sign * reward <= 0 for reward in rewards)
 
     def upper(self, node: Node) -> Fraction:
         """U of a state and a role."""
+        if node not in self.known:
+            self.known[node] = self._upper(node)
+        return self.known[node]
+
+    def _upper(self, node: Node) -> Fraction:
         place, seat = numbers_of(node[0]), node[1] if self.many else 0
         value = self.sign * Fraction(self.claims.values[place][seat])
         bound = Fraction(self.claims.bounds[place][seat])
@@ -128,8 +134,9 @@ class Roles:
         def turn(chance: Chance) -> tuple[Fraction, bool]:
             if id(chance) not in known:
                 parts = [choice(ways) for ways in chance.choices]
-                total = sum(w * worth for w, (worth, _) in zip(chance.weights, parts, strict=True))
-                known[id(chance)] = total / sum(chance.weights), any(hit for _, hit in parts)
+                total = sum(w * part[0] for w, part in zip(chance.weights, parts, strict=True))
+                mean = Fraction(total) / sum(chance.weights)
+                known[id(chance)] = mean, any(hit for _, hit in parts)
             return known[id(chance)]
 
         def choice(ways: list[Any]) -> tuple[Fraction, bool]:
@@ -236,7 +243,7 @@ def turns(game: Game) -> Iterator[tuple[Any, Chance]]:
 def turn_of(game: Game, state: Any) -> Chance:
     """All that can happen in a turn, as the rules say it."""
     if type(game).throws is Game.throws:
-        return Chance([Fraction(1)], [list(choice_of(game, state))])
+        return Chance([1], [list(choice_of(game, state))])
     thrown = game.throws(state)
     throws = list(thrown)
     if not isinstance(throws[0], Pool):
@@ -244,14 +251,14 @@ def turn_of(game: Game, state: Any) -> Chance:
         return Chance([w for w, _ in kept], [list(choice_of(game, state, t)) for _, t in kept])
     pool = throws[0]
     last = {throw: list(choice_of(game, state, throw)) for _, throw in pool.throws}
-    choices = last
+    choices: dict[Any, list[Any]] = dict(last)
     for _ in range(pool.rerolls):
         again = {}
         for kept_dice in pool.keeps:
             after = pool.after(kept_dice)
             again[kept_dice] = Chance([exact(w) for w, _ in after], [choices[t] for _, t in after])
         parts = {t: [k for k in pool.kept_from(t) if len(k) < pool.n] for t in last}
-        choices = {t: [*last[t], *(again[k] for k in parts[t])] for t in last}
+        choices = {t: [*last[t], *map(again.__getitem__, parts[t])] for t in last}
     return Chance([exact(w) for w, _ in pool.throws], [choices[t] for _, t in pool.throws])
 
 
@@ -259,7 +266,8 @@ def choice_of(game: Game, state: Any, *throw: Any) -> Iterator[Action]:
     """The actions of a state, after a throw where the game has throws."""
     for label in game.actions(state, *throw):
         rows = [(exact(w), int(then), s) for w, then, s in game.outcomes(state, *throw, label) if w]
-        yield Action(*throw or (None,), index(label), exact(game.reward(state, *throw, label)), rows)
+        thrown = throw[0] if throw else None
+        yield Action(thrown, index(label), exact(game.reward(state, *throw, label)), rows)
 
 
 def ways_in(turn: Chance) -> Iterator[Any]:
@@ -285,9 +293,9 @@ def depth(turn: Chance) -> int:
     return 1 + max(map(depth, after), default=0)
 
 
-def exact(number: Any) -> Fraction:
-    """A weight or a reward as a fraction."""
-    return Fraction(number if isinstance(number, float | Fraction) else index(number))
+def exact(number: Any) -> int | Fraction:
+    """A weight or a reward with nothing rounded."""
+    return Fraction(number) if isinstance(number, float | Fraction) else index(number)
 
 
 def plain(throw: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The check of `rollwise.proofs.check` in exact arithmetic: not even rounding is to be trusted.
+"""The naive twin of `rollwise.proofs.check`, in exact arithmetic.
 
 Every double is a whole multiple of 2^-1074, so in this unit all numbers of a graph are whole, and
 Python's own are as long as they need to be. Nothing is compiled and nothing is divided: the two
