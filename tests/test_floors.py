@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import re
 import subprocess
 import sys
@@ -138,20 +137,3 @@ def test_public_names_are_there():
     assert set(rollwise.__all__) <= set(dir(rollwise))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         rollwise.nonsense  # noqa: B018
-
-
-def test_a_module_under_its_old_name_says_where_it_went():
-    with pytest.warns(DeprecationWarning, match=r"rollwise\.play is now rollwise\.coach"):
-        from rollwise.play import Session
-    from rollwise.coach import Session as same
-
-    assert Session is same
-    with pytest.raises(ModuleNotFoundError, match=r"rollwise\.nonsense"):
-        import rollwise.nonsense  # noqa: F401
-
-
-def test_old_names_lead_somewhere():
-    from rollwise.moved import MOVED
-
-    for old, new in MOVED.items():
-        assert importlib.util.find_spec(f"rollwise.{new}") is not None, old

@@ -9,7 +9,6 @@ from pathlib import Path
 import links
 
 import rollwise
-from rollwise.moved import MOVED
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -22,13 +21,6 @@ def test_the_version_is_the_same_everywhere():
     assert newest is not None
     assert cited[1] == newest[1] == rollwise.__version__
     assert PROJECT["dynamic"] == ["version"]
-
-
-def test_old_names_are_in_the_list_of_changes():
-    changes = (ROOT / "CHANGELOG.md").read_text()
-    table = changes.partition("### Deprecated")[2].partition("\n## ")[0]
-    said = re.findall(r"^\| `rollwise\.(\S+)` \| `rollwise\.(\S+)` \|", table, re.M)
-    assert dict(said) == MOVED
 
 
 def test_the_extra_all_is_every_extra_for_users():

@@ -74,17 +74,6 @@ def test_policies_are_made_once():
     assert Policies.of(policies) is policies
 
 
-def test_old_names_work_and_say_so():
-    from rollwise.answer.references import find_policy, resolve_policy
-
-    policies = Policies.of(GAME)
-    for old in (find_policy, resolve_policy):
-        with pytest.warns(DeprecationWarning, match=r"version 0\.3"):
-            found = old(policies.graph, GAME, "0.5*optimal+0.5*hold-at-20")
-        mixed = policies.find("0.5*optimal+0.5*hold-at-20")
-        assert np.array_equal(found.probability, mixed.probability)
-
-
 def test_mixtures_draw_their_parts():
     policies = Policies.of(GAME)
     mixed = policies.find("3*optimal + 1*random")

@@ -19,7 +19,7 @@ from rollwise.game import AGAIN, DRAW, LOSE, PASS, WIN, Game
 from rollwise.games.pig import Pig
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
-from rollwise.graph import FACTS, HELD, StateGraph, sign_of, win_probability
+from rollwise.graph import sign_of, win_probability
 from rollwise.graph.choices import (
     actions_of,
     are_best,
@@ -212,21 +212,6 @@ def test_finding_states_and_actions():
         state.find_action("jump")
     with pytest.raises(IndexError, match="no state"):
         view[len(view)]
-
-
-def test_old_names_say_what_to_write():
-    graph = build(Pig(9))
-    with pytest.warns(DeprecationWarning, match=r"graph\.view\.action\(action\)\.name"):
-        assert graph.action_text(0) == "roll"
-    with pytest.warns(DeprecationWarning, match=r"view\[state\]\.action_names"):
-        assert graph.action_texts(0) == ["roll"]
-    with pytest.warns(DeprecationWarning, match=r"view\[state\]\.labels"):
-        assert graph.labels_of(0) == [0]
-    with pytest.warns(DeprecationWarning, match=r"find_action\(action\)\.index"):
-        assert graph.find_action(0, "roll") == 0
-    parts = {name: getattr(graph, name) for name in (*HELD, *FACTS, "lotteries")}
-    with pytest.warns(DeprecationWarning, match=r"StateGraph\(\.\.\.\)"):
-        assert StateGraph.of_lotteries(**parts).content_hash == graph.content_hash
 
 
 def test_iterating_makes_no_arrays():

@@ -92,15 +92,6 @@ def test_a_number_that_is_no_outcome_is_refused():
         reached(Beyond(), 1, 2)
 
 
-def test_the_state_that_follows_still_works_and_warns():
-    class Old(Walk):
-        def fallen(self, s, action, faces):
-            return AGAIN, Spot(5)
-
-    with pytest.warns(DeprecationWarning, match="number of the outcome"):
-        assert reached(Old(), 1, 2) == 5
-
-
 @given(st.lists(st.integers(1, 5), max_size=4))
 def test_ways_of_totals(sides):
     totals = [sum(t) for t in itertools.product(*(range(1, n + 1) for n in sides))]

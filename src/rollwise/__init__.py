@@ -7,14 +7,9 @@ they are first used, so that importing it is instant.
 from __future__ import annotations
 
 import importlib
-import sys
 from typing import TYPE_CHECKING, Any
 
-from rollwise.moved import MovedModules
-
 __version__ = "0.2.0"
-
-sys.meta_path.append(MovedModules())
 
 # Each public name and the module that it comes from.
 _HOME = {

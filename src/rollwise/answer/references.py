@@ -7,7 +7,6 @@ a `Subject` and asks `Policies.of` it.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from operator import index
@@ -180,20 +179,6 @@ class Policies:
         probability = sum(weight / total * part.probability for weight, part in parts)
         tied = [part.tied for _, part in parts if part.tied is not None]
         return Policy(reference, probability, tied[0] if tied else None)  # type: ignore[arg-type]
-
-
-def find_policy(graph: StateGraph, game: Game, reference: str) -> Policy:
-    """`Policies.find`, under the name that it had in version 0.1."""
-    warnings.warn(
-        "find_policy and resolve_policy are now Policies(graph, game).find; the old names go in "
-        "version 0.3",
-        DeprecationWarning,
-        stacklevel=2,
-    )
-    return Policies(graph, game).find(reference)
-
-
-resolve_policy = find_policy
 
 
 def _of_rules(graph: StateGraph, game: Game, name: str) -> Policy:

@@ -44,7 +44,6 @@ from rollwise.graph.naming import (
     state_text,
     title_of,
 )
-from rollwise.graph.old_names import OldNames
 from rollwise.graph.view import GraphView
 from rollwise.graph.vocabulary import Vocabulary
 
@@ -86,7 +85,7 @@ FACTS = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StateGraph(OldNames):
+class StateGraph:
     """A game as arrays, seen from the player to move.
 
     Attributes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -123,14 +122,6 @@ class Words:
     ) -> tuple[int, Any]:
         """As `follows`, with the outcomes of the action at hand."""
         found = self._ask("fallen", *at, action, faces)
-        if isinstance(found, tuple):
-            warnings.warn(
-                f"{self.game.name}: fallen() gives (then, next_state); it gives the number of the "
-                "outcome since version 0.2, and the old way goes in version 0.3",
-                DeprecationWarning,
-                stacklevel=2,
-            )
-            return found
         if found is None:
             weights = [weight for weight, _, _ in outcomes]
             found = outcome_of_total(weights, self.throw(at, action), sum(faces))
