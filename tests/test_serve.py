@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import http.client
 import json
 import os
 import shutil
@@ -11,6 +14,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
 
@@ -27,10 +31,11 @@ from rollwise.coach import read_records
 from rollwise.documents.answers import advice_document, solution_document
 from rollwise.documents.games import games_document
 from rollwise.documents.parts import as_json
-from rollwise.errors import ForMorePlayers, UnknownState, UsageError
+from rollwise.errors import ForMorePlayers, RollwiseError, UnknownState, UsageError
 from rollwise.games import find
 from rollwise.page import page
 from rollwise.serve.app import MOST_ADDRESS, MOST_BODY, make_app
+from rollwise.serve.connections import CONNECTION, Connections
 from rollwise.serve.offered import offer
 from rollwise.serve.worker import reply
 from rollwise.serve.workers import Limits
@@ -386,6 +391,7 @@ def test_no_parameter_is_a_fault(games, game, names, value):
     assert answer.status_code in (200, 202, 503) or "error" in answer.json()
     if answer.status_code == 202:
         words = [f"parameter={quote(f'{n}={x}')}" for n, x in answer.json()["parameters"].items()]
+        words.append(f"key={answer.json()['key']}")
         stopped = games.delete(f"/api/solve?game={game}&{'&'.join(words)}")
         assert stopped.status_code in (204, 400)
 
@@ -407,8 +413,8 @@ def test_a_game_that_takes_too_long_is_stopped(tmp_path):
         found = solved(client, "slow")
         assert found["state"] == "failed"
         assert "not solved within 0.5 seconds" in found["error"]
-        client.post("/api/solve", json={"game": "slow"})
-        assert client.delete("/api/solve?game=slow").status_code == 204
+        key = client.post("/api/solve", json={"game": "slow"}).json()["key"]
+        assert client.delete(f"/api/solve?game=slow&key={key}").status_code == 204
         assert client.get("/api/solve?game=slow").status_code == 409
 
 
@@ -426,8 +432,36 @@ def test_own_sheets_are_those_of_the_folder(tmp_path, monkeypatch):
     assert "slow" in kinds
     assert "pig" in kinds
     (tmp_path / "twin.py").write_text(ENDLESS)
+    with pytest.warns(
+        UserWarning, match="twin.py:Slow is left out: .*slow.py:Slow and twin.py:Slow have"
+    ):
+        kinds = offer(()).kinds
+    assert {"slow", "pig"} <= kinds.keys()
     with pytest.raises(UsageError, match="the same name"):
-        offer(())
+        offer(["slow.py:Slow", "twin.py:Slow"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("import dataclass", "import dataclass\nraise SystemExit(3)", "SystemExit: 3"),
+        ("(3, about", "(3, at_least=9, about", "size"),
+        ('name = "slow"', "name = property(len)", "no len"),
+        ("players = 1", "players = 1\n    policies = 3", "int"),
+        ("players = 1", "players = 1\n    objective = property(lambda self: 1 / 0)", "division"),
+    ],
+)
+def test_a_faulty_sheet_is_left_out(tmp_path, monkeypatch, old, new, said):
+    (tmp_path / "slow.py").write_text(ENDLESS.replace(old, new))
+    monkeypatch.chdir(tmp_path)
+    with pytest.warns(UserWarning, match=f"slow.py:Slow is left out: .*{said}"):
+        offered = offer(())
+    with TestClient(make_app(offered, Limits()), base_url="http://127.0.0.1") as client:
+        names = [one["game"] for one in client.get("/api/games").json()["games"]]
+    assert "pig" in names
+    assert "slow" not in names
+    with pytest.raises(RollwiseError, match=said):
+        offer(["slow.py:Slow"])
 
 
 def test_games_for_three_are_refused(tmp_path, monkeypatch):
@@ -471,9 +505,113 @@ def test_saved_layers_are_used(tmp_path):
         assert client.get(f"/api/table?{words}&limit=3").status_code == 200
 
 
+SLOW_TO_DRAW = """
+from dataclasses import dataclass
+import time
+from rollwise.games.pig import Pig
+
+@dataclass(frozen=True)
+class Drawn(Pig):
+    name = "drawn"
+
+    def field_text(self, name, number):
+        time.sleep(60)
+"""
+
+
+def test_only_those_who_asked_can_stop_a_game(client):
+    solved(client, "piglet", target=3)
+    body = {"game": "piglet", "parameters": {"target": 3}}
+    there = "/api/solve?game=piglet&parameter=target=3"
+    keys = [client.post("/api/solve", json=body).json()["key"] for _ in range(2)]
+    assert "key" not in client.get(there).json()
+    for key in ("", "&key=", "&key=nothing"):
+        refused = client.delete(there + key)
+        assert refused.status_code == 403
+        assert "the key that POST /api/solve gave" in refused.json()["error"]
+    assert client.delete(f"{there}&key={keys[0]}").status_code == 204
+    assert client.delete(f"{there}&key={keys[0]}").status_code == 403  # it has been used
+    assert client.get(there).json()["state"] == "solved"  # for the other one
+
+
+def children() -> list[int]:
+    """The processes of workers that this one has started."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            parent = int(path.read_text().rpartition(")")[2].split()[1])
+            words = (path.parent / "cmdline").read_text()
+            if parent == os.getpid() and "rollwise.serve.worker" in words:
+                found.append(int(path.parent.name))
+    return found
+
+
+linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc")
+
+
+@linux
+def test_a_process_that_has_ended_is_begun_anew():
+    with client_of(["pig"]) as client:
+        before = set(children())
+        assert solved(client, target=5)["state"] == "solved"
+        (pid,) = set(children()) - before
+        os.kill(pid, signal.SIGKILL)
+        end = time.monotonic() + 20
+        while client.get(f"/api/solve?{PIG}").json()["state"] == "solved":
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        status = client.get(f"/api/solve?{PIG}").json()
+        assert (status["state"], "has ended" in status["error"]) == ("failed", True)
+        asked = client.get(f"/api/advise?{PIG}{START}")
+        assert asked.status_code == 409
+        assert "POST /api/solve solves it" in asked.json()["error"]
+        assert solved(client, target=5)["state"] == "solved"
+        assert client.get(f"/api/advise?{PIG}{START}").status_code == 200
+
+
+def test_nothing_of_the_folder_is_run_but_rule_sheets(tmp_path, monkeypatch):
+    for name in ("random", "numpy", "json", "rollwise", "typer"):
+        (tmp_path / f"{name}.py").write_text("open('was_run', 'w').close()\nraise SystemExit(3)\n")
+    monkeypatch.chdir(tmp_path)
+    with client_of(["pig"]) as client:
+        assert solved(client, target=5)["state"] == "solved"
+    assert not (tmp_path / "was_run").exists()
+
+
+@linux
+def test_all_games_together_have_a_limit():
+    """The one that was asked for longest ago gives way, and can be had again."""
+    with client_of(["pig"], total=1) as client:
+        client.post("/api/solve", json={"game": "pig", "parameters": {"target": 5}})
+        found = solved(client, target=5)
+        end = time.monotonic() + 20
+        while found["state"] != "failed":
+            assert time.monotonic() < end
+            found = client.get(f"/api/solve?{PIG}").json()
+        assert "all games together took more than 1e-09 GB" in found["error"]
+
+
+def test_a_slow_question_leaves_others_be(tmp_path):
+    """A picture that takes a minute, and advice meanwhile; then the server ends at once."""
+    sheet = tmp_path / "drawn.py"
+    sheet.write_text(SLOW_TO_DRAW)
+    words = "game=drawn&parameter=target=5"
+    with client_of([f"{sheet}:Drawn"]) as client, ThreadPoolExecutor() as threads:
+        assert solved(client, "drawn", target=5)["state"] == "solved"
+        picture = threads.submit(client.get, f"/plot?{words}&kind=policy")
+        for turn in range(4):
+            state = f"&state=banked=0,rival=0,turn={turn}" if turn != 1 else START
+            assert client.get(f"/api/advise?{words}{state}").status_code == 200
+            time.sleep(0.5)
+        assert not picture.done()
+        key = client.post("/api/solve", json={"game": "drawn", "parameters": {"target": 5}}).json()
+        client.delete(f"/api/solve?{words}&key={key['key']}")
+
+
 @pytest.fixture
-def process():
-    command = [sys.executable, "-m", "rollwise", "serve", "pig", "--port", "0"]
+def process(request):
+    more = getattr(request, "param", ())
+    command = [sys.executable, "-m", "rollwise", "serve", "pig", "--port", "0", *more]
     started = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env=os.environ | {"PYTHONUNBUFFERED": "1"},
@@ -512,3 +650,94 @@ def test_a_server_answers_and_ends(process):
     assert "Traceback" not in said
     with socket.socket() as free:
         assert free.connect_ex(("127.0.0.1", int(port))) != 0
+
+
+def connected(url):
+    return http.client.HTTPConnection("127.0.0.1", int(url.rstrip("/").rpartition(":")[2]), 20)
+
+
+def test_a_kept_connection_waits_for_no_acknowledgement(process):
+    """Which comes after 40 ms, at each answer, where small packets are held back."""
+    _, url = process
+    get(url)
+    kept = connected(url)
+    took = []
+    for _ in range(20):
+        began = time.perf_counter()
+        kept.request("GET", "/api/games/pig")
+        answer = kept.getresponse()
+        assert json.loads(answer.read())["game"] == "pig"
+        took.append(time.perf_counter() - began)
+    assert min(took) < 0.03
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of a process")
+def test_connections_without_a_request_lock_nobody_out(process):
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 1200:
+        pytest.skip("too few files may be open")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 1200), hard))
+    _, url = process
+    get(url)
+    kept = connected(url)
+    with contextlib.ExitStack() as stack:
+        for _ in range(1005):
+            half_open = stack.enter_context(socket.create_connection((kept.host, kept.port), 20))
+            half_open.sendall(b"GET / HTTP/1.1\r\nHost:")
+        assert b"Dice games, solved" in get(url)
+        kept.request("GET", "/api/games")
+        assert kept.getresponse().status == 200
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.parametrize("process", [("--rate", "1")], indirect=True)
+def test_a_header_gives_nobody_another_address(process):
+    _, url = process
+    get(url)
+    statuses = []
+    for number in range(4):
+        asking = connected(url)
+        asking.request("GET", "/api/games", headers={"X-Forwarded-For": f"10.0.0.{number}"})
+        statuses.append(asking.getresponse().status)
+    assert 429 in statuses
+
+
+async def slow_client(received: list[bytes]) -> None:
+    """One that sends half of a head, next to one that sends it all."""
+
+    class Answers(asyncio.Protocol):
+        def __init__(self, **given: object) -> None:
+            self.connection = given["app_state"][CONNECTION]
+
+        def connection_made(self, transport):
+            self.transport = transport
+
+        def data_received(self, data):
+            self.connection.works()
+            asyncio.get_running_loop().call_later(0.6, self.answer)
+
+        def answer(self):
+            self.transport.write(b"answer")
+            self.connection.waits()
+
+    connections = Connections(Answers, longest_wait=0.3)
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: connections(app_state={}), "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    for sent in (b"", b"a request"):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(sent)
+        with contextlib.suppress(ConnectionError):
+            received.append(await reader.read())
+        writer.close()
+    server.close()
+
+
+def test_a_connection_that_sends_nothing_is_closed():
+    """And one whose answer takes longer isn't, until it has waited as long for another request."""
+    received: list[bytes] = []
+    asyncio.run(slow_client(received))
+    assert b"answer" in received
+    assert len(received) <= 2

@@ -25,12 +25,14 @@ from rollwise.documents.parts import as_json
 from rollwise.errors import ParameterError, RollwiseError, UnknownGame, UsageError
 from rollwise.game import Game
 from rollwise.parameters import typed
+from rollwise.serve.connections import CONNECTION, Connection
 from rollwise.serve.offered import Offered
-from rollwise.serve.workers import Busy, Limits, NotSolved, Worker, Workers
+from rollwise.serve.workers import Busy, Limits, NotSolved, NotYours, Worker, Workers
 
 MOST_BODY = 16_384  # bytes
 MOST_RECORD = 200_000  # bytes of a game that is kept
 MOST_ADDRESS = 4_096  # bytes of a path and its query
+PATIENCE = 20.0  # seconds for a body to come, and for a part of an answer to be taken
 MOST_CLIENTS = 10_000  # whose rates are known
 LOCAL = frozenset({"127.0.0.1", "localhost", "[::1]"})
 HEADERS = (
@@ -51,6 +53,7 @@ PICTURES = (
     "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; "
     "style-src 'unsafe-inline'; img-src data: blob:"
 )
+STATUS = {UnknownGame: 404, NotSolved: 409, Busy: 503, NotYours: 403}
 END = "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 
@@ -77,6 +80,7 @@ class Guard:
             await self.app(scope, receive, send)
             return
 
+        connection = scope.get("state", {}).get(CONNECTION, Connection())
         is_answered = False
 
         async def sent(message: Message) -> None:
@@ -89,14 +93,21 @@ class Guard:
                 if b"content-security-policy" not in known:
                     headers.append((b"content-security-policy", (OURS + END).encode()))
                 message["headers"] = headers
-            await send(message)
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    await send(message)
+            except TimeoutError:  # the client reads nothing
+                connection.abort()
 
         refusal = self._refusal(scope)
+        connection.works()
         try:
             await (refusal or self.app)(scope, receive, sent)
         except asyncio.CancelledError:  # the server ends
             if not is_answered:
                 await _error("the server ends", 503)(scope, receive, sent)
+        finally:
+            connection.waits()
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = dict(scope["headers"])
@@ -143,7 +154,9 @@ def make_app(
 
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:
+        watching = asyncio.create_task(workers.watch_memory())
         yield
+        watching.cancel()
         await workers.close()
 
     app = Starlette(
@@ -193,7 +206,7 @@ class _Site:
 
     async def begin(self, request: Request) -> Response:
         worker = self.workers.begin(self.offered.game(*_wanted(await _body(request))))
-        return _status(worker)
+        return _status(worker, key=worker.key_for_a_client())
 
     async def status(self, request: Request) -> Response:
         worker = self.workers.held(self._asked(request))
@@ -202,7 +215,7 @@ class _Site:
         return _status(worker)
 
     async def stop(self, request: Request) -> Response:
-        self.workers.end(self._asked(request))
+        self.workers.give_up(self._asked(request), _query(request, "key"))
         return Response(status_code=204)
 
     async def advise(self, request: Request) -> Response:
@@ -263,10 +276,14 @@ async def _body(request: Request, most: int = MOST_BODY) -> Any:
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise HTTPException(415, "the body must be application/json")
     body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > most:
-            raise HTTPException(413, f"the body is longer than {most} bytes")
+    try:
+        async with asyncio.timeout(PATIENCE):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > most:
+                    raise HTTPException(413, f"the body is longer than {most} bytes")
+    except TimeoutError:
+        raise HTTPException(408, f"the body didn't come within {PATIENCE:g} seconds") from None
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
@@ -341,8 +358,8 @@ def _file(
     return answer
 
 
-def _status(worker: Worker) -> Response:
-    return _json(as_json(worker.status()), 202 if worker.is_solving else 200)
+def _status(worker: Worker, **more: Any) -> Response:
+    return _json(as_json(worker.status() | more), 202 if worker.is_solving else 200)
 
 
 def _json(text: str, status: int = 200) -> Response:
@@ -358,6 +375,5 @@ def _error(message: str, status: int) -> Response:
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    status = 404 if isinstance(error, UnknownGame) else 400
-    status = 409 if isinstance(error, NotSolved) else 503 if isinstance(error, Busy) else status
+    status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), 400)
     return _error(" ".join(str(error).split())[:800], status)

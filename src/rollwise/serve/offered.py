@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import json
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rollwise.documents.games import games_document
 from rollwise.errors import ForMorePlayers, RollwiseError, UnknownGame, UsageError
+from rollwise.faults import PASSED_ON, fault_text
 from rollwise.game import Game
 from rollwise.games import available, create, find
 from rollwise.graph.naming import title_of
@@ -69,36 +73,63 @@ def key_of(game: Game) -> Key:
 def offer(names: Sequence[str], solutions: Path | None = None) -> Offered:
     """The games of these names; without any, the gallery and the rule sheets of this folder.
 
+    A rule sheet of this folder that can't be read, or has the name of another game, is left out
+    with a warning.
+
     Raises
     ------
     UnknownGame, UsageError
         A game can't be read, or two have the same name.
     """
-    references = list(names) or [*available(), *own_sheets(Path())]
     kinds: dict[str, type[Game]] = {}
     known: dict[str, str] = {}
-    for reference in references:
-        if "=" in reference and not reference.endswith(".py"):
-            raise UsageError(
-                f"{reference} isn't a game; parameters are chosen in the browser, so name the "
-                "games alone, as in rollwise serve pig. Games for three or more aren't served: "
-                "`rollwise play pig players=3` plays them in a terminal"
-            )
-        kind = find(reference)
-        if kinds.get(kind.name, kind) is not kind:
-            raise UsageError(
-                f"{known[kind.name]} and {reference} have the same name, {kind.name!r}; "
-                "name the games to serve, as in rollwise serve pig"
-            )
-        if isinstance(kind.players, int) and kind.players > 2:
-            if not names:
+    for reference in names:
+        _enter(reference, kinds, known)
+    if not names:
+        for reference in (*available(), *own_sheets(Path())):
+            try:
+                _enter(reference, kinds, known)
+            except ForMorePlayers:
                 continue  # nobody asked for this one
-            _require_two(create(kind, {}), reference)
-        kinds[kind.name] = kind
-        path, colon, class_name = reference.rpartition(":")
-        known[kind.name] = f"{Path(path).resolve()}:{class_name}" if colon else reference
+            except RollwiseError as error:
+                warnings.warn(f"{reference} is left out: {error}", stacklevel=2)
     saved = {} if solutions is None else _saved(solutions, kinds)
     return Offered(kinds, known, saved)
+
+
+def _enter(reference: str, kinds: dict[str, type[Game]], known: dict[str, str]) -> None:
+    """Enter a game, and what a worker finds the same rules by."""
+    if "=" in reference and not reference.endswith(".py"):
+        raise UsageError(
+            f"{reference} isn't a game; parameters are chosen in the browser, so name the "
+            "games alone, as in rollwise serve pig. Games for three or more aren't served: "
+            "`rollwise play pig players=3` plays them in a terminal"
+        )
+    kind = find(reference)
+    _require_listed(kind, reference)
+    name = kind.name
+    if kinds.get(name, kind) is not kind:
+        raise UsageError(
+            f"{known[name]} and {reference} have the same name, {name!r}; "
+            "name the games to serve, as in rollwise serve pig"
+        )
+    if isinstance(kind.players, int) and kind.players > 2:
+        _require_two(create(kind, {}), reference)
+    kinds[name] = kind
+    path, colon, class_name = reference.rpartition(":")
+    known[name] = f"{Path(path).resolve()}:{class_name}" if colon else reference
+
+
+def _require_listed(kind: type[Game], reference: str) -> None:
+    """Refuse a game whose description for the list of games can't be made."""
+    try:
+        json.dumps(games_document([kind]))
+        if not isinstance(kind.name, str):
+            raise TypeError("its name isn't a text")
+    except PASSED_ON:
+        raise
+    except Exception as error:
+        raise UnknownGame(f"{reference} can't be listed: {fault_text(error)}") from error
 
 
 def own_sheets(folder: Path) -> list[str]:

@@ -69,6 +69,7 @@ function query(wanted, more = {}) {
 }
 
 let current = null;
+let key = null; // with which this page can stop the current game
 
 async function solve(event) {
   event.preventDefault();
@@ -80,6 +81,7 @@ async function solve(event) {
     let found = await api("api/solve", {
       method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(wanted),
     });
+    if (current === wanted) key = found.key;
     while (found.state === "solving" && current === wanted) {
       const part = found.total ? ` ${found.done} of ${found.total}` : found.done ? ` ${found.done}` : "";
       $("status").textContent = `${found.stage}${part}, ${Math.round(found.seconds)} s`;
@@ -154,7 +156,7 @@ async function stop() {
   current = null;
   $("stop").hidden = true;
   $("status").textContent = "Stopped.";
-  await api(`api/solve?${query(wanted)}`, { method: "DELETE" }).catch((error) => {
+  await api(`api/solve?${query(wanted, key ? { key } : {})}`, { method: "DELETE" }).catch((error) => {
     $("status").textContent = error.message;
   });
 }

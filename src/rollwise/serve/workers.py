@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
+import secrets
 import sys
 import time
 from collections import OrderedDict
@@ -17,11 +19,21 @@ from rollwise.game import Game
 from rollwise.serve.offered import Key, Offered, key_of
 
 LONGEST_LINE = 64_000_000  # bytes of an answer; a report has some
-MOST_ANSWERS = 4096  # that a worker's questions are remembered
+MOST_REMEMBERED = 64_000_000  # letters of answers to a game's questions
+MOST_KEYS = 1000  # of clients who asked for the same game
+MOST_WAITING = 20  # slow questions about a game
+IDLE = 60.0  # seconds after which a process for slow questions ends
+LOOK = 1.0  # seconds between two looks at the memory of all processes
+ENDED = "the process that solves the game has ended; out of memory perhaps"
+SLOW = ("report", "plot")  # which take seconds to minutes; a page that is one file, too
 
 
 class Busy(RollwiseError):
     """The server has as much to do as it may."""
+
+
+class NotYours(RollwiseError):
+    """A client would stop what others asked for."""
 
 
 class NotSolved(RollwiseError):
@@ -37,7 +49,9 @@ class Limits:
     seconds : float
         For a game to be solved, and for each answer.
     memory : int
-        Bytes, for each game.
+        Bytes of addresses, for each process of a game.
+    total : int
+        Bytes that all processes together may hold in memory, where the system tells (Linux).
     games : int
         How many are held at once; the one that was asked for longest ago gives way.
     solving : int
@@ -48,54 +62,52 @@ class Limits:
 
     seconds: float = 600.0
     memory: int = 4_000_000_000
+    total: int = 16_000_000_000
     games: int = 8
     solving: int = 2
     rate: float = 500.0
 
 
-class Worker:
-    """One game and its process."""
+class Process:
+    """A process that solves a game, and then answers questions, one after the other.
 
-    def __init__(self, key: Key, reference: str, saved: str | None, limits: Limits) -> None:
-        self.key = key
-        self.limits = limits
+    Attributes
+    ----------
+    document : dict or None
+        The solution, once it is there.
+    error : str
+        Why it answers no questions; empty while it does, or will.
+    waiting, answered : int
+        Questions that it has yet to answer, and others.
+    """
+
+    def __init__(self, first: Document, limits: Limits) -> None:
+        self._first, self._limits = first, limits
         self.stage, self.done, self.total = "starting", 0, None
-        self.started = time.monotonic()
         self.document: Document | None = None
         self.error = ""
-        self._first = {
-            "game": reference,
-            "parameters": dict(key[1]),
-            "saved": saved,
-            "memory": limits.memory,
-        }
+        self.waiting = self.answered = 0
         self._process: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
-        self._known: OrderedDict[str, str] = OrderedDict()
         self._solving = asyncio.create_task(self._solve())
 
     @property
-    def is_solving(self) -> bool:
-        return self.document is None and not self.error
-
-    def status(self) -> Document:
-        """How far it is."""
-        state = "solving" if self.is_solving else "failed" if self.error else "solved"
-        head = {"game": self.key[0], "parameters": dict(self.key[1]), "state": state}
-        if self.error:
-            return head | {"error": self.error}
-        if self.document is not None:
-            return head | {"solution": self.document}
-        seconds = round(time.monotonic() - self.started, 1)
-        return head | {
-            "stage": self.stage, "done": self.done, "total": self.total, "seconds": seconds
-        }  # fmt: skip
+    def memory(self) -> int:
+        """The bytes that it holds in memory, without mapped files; 0 where the system is silent."""
+        if self._process is None or self._process.returncode is not None:
+            return 0
+        try:
+            with open(f"/proc/{self._process.pid}/statm", encoding="ascii") as file:
+                _, resident, shared, *_ = map(int, file.read().split())
+        except (OSError, ValueError):
+            return 0
+        return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
 
     async def _solve(self) -> None:
         try:
-            async with asyncio.timeout(self.limits.seconds):
+            async with asyncio.timeout(self._limits.seconds):
                 self._process = await asyncio.create_subprocess_exec(
-                    sys.executable, "-m", "rollwise.serve.worker",
+                    sys.executable, "-P", "-m", "rollwise.serve.worker",  # nothing of this folder
                     stdin=asyncio.subprocess.PIPE,
                     stdout=asyncio.subprocess.PIPE,
                     stderr=asyncio.subprocess.DEVNULL,
@@ -106,19 +118,28 @@ class Worker:
                 while "stage" in said:
                     self.stage, self.done, self.total = said["stage"], said["done"], said["total"]
                     said = await self._heard()
+            self.error = self.error or said.get("error", "")
             self.document = said.get("solved")
-            self.error = said.get("error", "")
         except TimeoutError:
             self.error = (
-                f"not solved within {self.limits.seconds:g} seconds; smaller parameters help, "
+                f"not solved within {self._limits.seconds:g} seconds; smaller parameters help, "
                 "or rollwise serve --time-limit"
             )
         except asyncio.CancelledError:
-            self.error = "stopped"
+            self.error = self.error or "stopped"
             raise
         finally:
-            if self.document is None:
+            if self.document is None or self.error:
+                self.error = self.error or ENDED
                 self.stop()
+        if not self.error:
+            self._watching = asyncio.create_task(self._watch())
+
+    async def _watch(self) -> None:
+        """Note its end, which nobody asked for."""
+        assert self._process is not None
+        await self._process.wait()
+        self.error = self.error or ENDED
 
     async def _exchange(self, message: Any) -> dict[str, Any]:
         assert self._process is not None
@@ -131,55 +152,58 @@ class Worker:
     async def _heard(self) -> dict[str, Any]:
         assert self._process is not None
         assert self._process.stdout is not None
-        line = await self._process.stdout.readline()
+        try:
+            line = await self._process.stdout.readline()
+        except ValueError:
+            line = b""
+            self.stop(f"an answer had more than {LONGEST_LINE:,} bytes")
         if not line:
-            return {"error": "the process that solves the game has ended; out of memory perhaps"}
+            self.error = self.error or ENDED
+            return {}
         heard: dict[str, Any] = json.loads(line)
         return heard
 
-    async def ask(self, question: dict[str, Any], *, is_remembered: bool = True) -> str:
+    async def ask(self, question: dict[str, Any]) -> str:
         """The answer to a question, as text.
-
-        Parameters
-        ----------
-        is_remembered : bool
-            The answer is the same when it is asked again, and nothing has to be done for it.
 
         Raises
         ------
+        NotSolved
+            The process has ended.
+        Busy
+            The answer took too long; so the process was ended.
         RollwiseError
+            The question is wrong.
         """
-        name = json.dumps(question, sort_keys=True)
-        if is_remembered and name in self._known:
-            return self._known[name]
-        # it goes on where the client has gone, so that answers stay with their questions
-        return await asyncio.shield(asyncio.ensure_future(self._asked(name, question)))
-
-    async def _asked(self, name: str, question: dict[str, Any]) -> str:
-        async with self._turn:
-            if self.error:
-                raise NotSolved(self.error)
-            try:
-                async with asyncio.timeout(self.limits.seconds):
-                    said = await self._exchange(question)
-            except TimeoutError:
-                self.error = f"no answer within {self.limits.seconds:g} seconds"
-                self.stop()
-                raise Busy(self.error) from None
+        self.waiting += 1
+        try:
+            await asyncio.wait([self._solving])
+            async with self._turn:
+                self._require()
+                try:
+                    async with asyncio.timeout(self._limits.seconds):
+                        said = await self._exchange(question)
+                except TimeoutError:
+                    self.stop(f"no answer within {self._limits.seconds:g} seconds")
+                    raise Busy(self.error) from None
+        finally:
+            self.waiting -= 1
+            self.answered += 1
         if "error" in said:
             raise RollwiseError(said["error"])
-        body: str = said["body"]
-        if len(body) < 10_000:
-            self._known[name] = body
-            if len(self._known) > MOST_ANSWERS:
-                self._known.popitem(last=False)
-        return body
+        if "body" not in said:
+            self._require()
+        return str(said["body"])
 
-    def stop(self) -> None:
+    def _require(self) -> None:
+        if self.error:
+            raise NotSolved(f"{self.error}; POST /api/solve solves the game again")
+
+    def stop(self, why: str = "") -> None:
         """End the process."""
-        if self.is_solving:
+        if self.document is None and not self.error:
             self._solving.cancel()
-        self.error = self.error or "stopped"
+        self.error = self.error or why or "stopped"
         if self._process is not None and self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
@@ -195,6 +219,147 @@ class Worker:
             await self._process.communicate()
             with contextlib.suppress(ConnectionError):
                 await self._process.stdin.wait_closed()
+
+
+class Worker:
+    """One game and its processes: one that answers quickly, and one for slow questions.
+
+    The second one is there while such questions are asked. It solves the game too, or reads what
+    the first one kept.
+    """
+
+    def __init__(self, key: Key, reference: str, saved: str | None, limits: Limits) -> None:
+        self.key = key
+        self.limits = limits
+        self.started = time.monotonic()
+        self._first = {
+            "game": reference,
+            "parameters": dict(key[1]),
+            "saved": saved,
+            "memory": limits.memory,
+        }
+        self._keys: set[str] = set()
+        self._known: OrderedDict[str, str] = OrderedDict()
+        self._remembered = 0
+        self._slow: Process | None = None
+        self._ending: set[asyncio.Task[None]] = set()
+        self.process = Process(self._first, limits)
+
+    @property
+    def error(self) -> str:
+        return self.process.error
+
+    @property
+    def is_solving(self) -> bool:
+        return self.process.document is None and not self.error
+
+    @property
+    def memory(self) -> int:
+        """See `Process.memory`."""
+        return self.process.memory + (0 if self._slow is None else self._slow.memory)
+
+    def status(self) -> Document:
+        """How far it is."""
+        state = "failed" if self.error else "solving" if self.is_solving else "solved"
+        head = {"game": self.key[0], "parameters": dict(self.key[1]), "state": state}
+        if self.error:
+            return head | {"error": self.error}
+        if self.process.document is not None:
+            return head | {"solution": self.process.document}
+        seconds = round(time.monotonic() - self.started, 1)
+        at = self.process
+        return head | {"stage": at.stage, "done": at.done, "total": at.total, "seconds": seconds}
+
+    def key_for_a_client(self) -> str | None:
+        """With what a client who asked for the game can stop it; None where too many asked."""
+        if len(self._keys) >= MOST_KEYS:
+            return None
+        key = secrets.token_urlsafe(12)
+        self._keys.add(key)
+        return key
+
+    def give_up(self, key: str | None) -> bool:
+        """Take a client's key back; whether that was the last one.
+
+        Raises
+        ------
+        NotYours
+        """
+        if key not in self._keys:
+            raise NotYours(
+                "only clients who asked for this game can stop it: "
+                "DELETE /api/solve?GAME&key=KEY with the key that POST /api/solve gave"
+            )
+        self._keys.remove(key)
+        return not self._keys
+
+    async def ask(self, question: dict[str, Any], *, is_remembered: bool = True) -> str:
+        """The answer to a question, as text (see `Process.ask`).
+
+        Parameters
+        ----------
+        is_remembered : bool
+            The answer is the same when it is asked again, and nothing has to be done for it.
+        """
+        name = json.dumps(question, sort_keys=True)
+        if is_remembered and name in self._known:
+            self._known.move_to_end(name)
+            return self._known[name]
+        # it goes on where the client has gone, so that answers stay with their questions
+        asking = asyncio.shield(asyncio.ensure_future(self._asked(question)))
+        body = await asking
+        if is_remembered:
+            self._remember(name, body)
+        return body
+
+    async def _asked(self, question: dict[str, Any]) -> str:
+        if question["ask"] not in SLOW and not question.get("file"):
+            return await self.process.ask(question)
+        if self._slow is not None and self._slow.error:
+            self._drop(self._slow)
+        if self._slow is None:
+            self._slow = Process(self._first, self.limits)
+        slow = self._slow
+        if slow.waiting >= MOST_WAITING:
+            raise Busy("too many reports and pictures of this game are asked for; try again later")
+        try:
+            return await slow.ask(question)
+        except NotSolved as error:  # the game is, by the other process
+            raise Busy(slow.error or str(error)) from None
+        finally:
+            asyncio.get_running_loop().call_later(IDLE, self._end_slow, slow, slow.answered)
+
+    def _end_slow(self, slow: Process, answered: int) -> None:
+        """End the process for slow questions, if nobody asked one since."""
+        if self._slow is slow and not slow.waiting and slow.answered == answered:
+            self._drop(slow)
+
+    def _drop(self, slow: Process) -> None:
+        """End the process for slow questions."""
+        self._slow = None
+        task = asyncio.ensure_future(slow.end())
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+    def _remember(self, name: str, body: str) -> None:
+        before = self._known.pop(name, "")
+        self._known[name] = body
+        self._remembered += len(body) - len(before)
+        while self._remembered > MOST_REMEMBERED:
+            self._remembered -= len(self._known.popitem(last=False)[1])
+
+    def stop(self, why: str = "") -> None:
+        """End the processes."""
+        self.process.stop(why)
+        if self._slow is not None:
+            self._slow.stop(why)
+
+    async def end(self) -> None:
+        """End the processes, and wait until they have."""
+        for process in (self.process, self._slow):
+            if process is not None:
+                await process.end()
+        await asyncio.gather(*self._ending)
 
 
 class Workers:
@@ -221,8 +386,9 @@ class Workers:
         NotSolved
         """
         worker = self.held(game)
-        if worker is None or worker.document is None or worker.error:
-            raise NotSolved(f"{game.name} isn't solved here yet; POST /api/solve solves it")
+        if worker is None or worker.is_solving or worker.error:
+            why = f" ({worker.error})" if worker is not None and worker.error else ""
+            raise NotSolved(f"{game.name} isn't solved here yet{why}; POST /api/solve solves it")
         return worker
 
     def begin(self, game: Game) -> Worker:
@@ -237,7 +403,8 @@ class Workers:
             return worker
         if sum(one.is_solving for one in self._held.values()) >= self.limits.solving:
             raise Busy(f"{self.limits.solving} games are being solved already; try again later")
-        self.end(game)
+        if worker is not None:
+            self._forget(worker.key)
         while len(self._held) >= self.limits.games:
             oldest = next(key for key, one in self._held.items() if not one.is_solving)
             self._forget(oldest)
@@ -249,10 +416,34 @@ class Workers:
         self._held[key] = worker
         return worker
 
-    def end(self, game: Game) -> None:
-        """Stop a game's process and forget it."""
-        if key_of(game) in self._held:
-            self._forget(key_of(game))
+    def give_up(self, game: Game, key: str | None) -> None:
+        """Stop a game's processes and forget it, if none but this client asked for it.
+
+        Raises
+        ------
+        NotYours
+        """
+        worker = self._held.get(key_of(game))
+        if worker is not None and worker.give_up(key):
+            self._forget(worker.key)
+
+    async def watch_memory(self) -> None:
+        """End games while all processes together hold too much memory, without end."""
+        while True:
+            await asyncio.sleep(LOOK)
+            self.free_memory()
+
+    def free_memory(self) -> None:
+        """End games, first those that were asked for longest ago, then those being solved."""
+        used = {worker: worker.memory for worker in self._held.values()}
+        for worker in sorted(used, key=lambda one: one.is_solving):
+            if sum(used.values()) <= self.limits.total:
+                break
+            if used.pop(worker):
+                worker.stop(
+                    f"all games together took more than {self.limits.total / 1e9:g} GB; try again "
+                    "later, or rollwise serve --total-memory"
+                )
 
     def _forget(self, key: Key) -> None:
         task = asyncio.create_task(self._held.pop(key).end())

@@ -12,6 +12,7 @@ from rollwise.cli.app import app
 from rollwise.cli.commands.play import HistoryOption
 from rollwise.cli.streams import system_error
 from rollwise.errors import NotServed
+from rollwise.machine.large_pages import memory_of_machine
 
 
 @app.command("serve")
@@ -35,7 +36,16 @@ def serve(
     time_limit: Annotated[
         float, typer.Option(min=0.1, help="Seconds for a game to be solved, and for an answer.")
     ] = 600.0,
-    memory: Annotated[float, typer.Option(min=0.5, help="GB for each game.")] = 4.0,
+    memory: Annotated[
+        float, typer.Option(min=0.5, help="GB of addresses for each process of a game.")
+    ] = 4.0,
+    total_memory: Annotated[
+        float | None,
+        typer.Option(
+            min=0.5,
+            help="GB for all games together; three quarters of the machine's memory unless given.",
+        ),
+    ] = None,
     most_games: Annotated[int, typer.Option(min=2, help="Games that are held at once.")] = 8,
     history: HistoryOption = None,
     rate: Annotated[
@@ -47,18 +57,25 @@ def serve(
 
     require_web()
     import uvicorn
+    from uvicorn.protocols.http.h11_impl import H11Protocol
 
     from rollwise.coach.history import History
     from rollwise.serve.app import LOCAL, make_app
+    from rollwise.serve.connections import Connections
     from rollwise.serve.offered import offer
     from rollwise.serve.workers import Limits
 
     offered = offer(games or (), solutions)
     if history is not None:
         History(history)  # which says what is wrong with it
-    limits = Limits(seconds=time_limit, memory=int(memory * 1e9), games=most_games, rate=rate)
+    all_together = 0.75 * memory_of_machine() if total_memory is None else total_memory * 1e9
+    limits = Limits(
+        seconds=time_limit, memory=int(memory * 1e9), games=most_games, rate=rate,
+        total=int(all_together) or Limits.total,
+    )  # fmt: skip
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family)
+    # With the protocol named, asyncio sends small answers at once (TCP_NODELAY).
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
@@ -74,6 +91,8 @@ def serve(
     typer.echo(f"http://{name}:{listening.getsockname()[1]}/ (Ctrl-C ends it)")
     config = uvicorn.Config(
         made, log_level="warning", server_header=False, timeout_keep_alive=15,
-        limit_concurrency=1000, timeout_graceful_shutdown=2,
+        http=Connections(H11Protocol), ws="none",  # type: ignore[arg-type]
+        proxy_headers=False,  # anybody can write them
+        timeout_graceful_shutdown=2,
     )  # fmt: skip
     uvicorn.Server(config).run(sockets=[listening])
