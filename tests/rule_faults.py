@@ -29,6 +29,8 @@ class Odd:
         self.text = text
     def __repr__(self):
         return self.text[0]
+    def __index__(self):
+        return {}[self.text]
 
 @dataclass(frozen=True)
 class Own(Game):
@@ -109,6 +111,7 @@ IMPORT = [
         ("def __post_init__(self): sys.exit(0)", "SystemExit"),
         ("def __post_init__(self): raise ValueError('two\\nlines')", "two lines"),
         ("def __post_init__(self): self.size = 3", "FrozenInstanceError"),
+        ("def __new__(cls): return None", "Own() gives None, which is no game"),
         ("def __init_subclass__(cls): 1 // 0\nclass Second(Own):\n    pass", "ZeroDivision"),
     ),
     *instead("class Own(Game):", ("class Own:", "no game 'Own'"), ("class Mine(Game):", "Mine")),
@@ -134,6 +137,9 @@ ATTRIBUTES = instead(
     ("objective = ['win']", "objective is ['win']"),
     ("objective = 'maximize'", "solitaire"),
     ("length = property(lambda self: 1 // 0)", ""),
+    ("reward = property(lambda self: 1)", "no method; write def reward(self, s, action)"),
+    ("reward = 3", "reward is 3, and no method"),
+    ("throws = 3", "no method; write def throws(self, s)"),
 )
 
 START = instead(
@@ -168,6 +174,8 @@ ACTIONS = instead(
     ("        pass\n", "should yield"),
     ("        return 3\n", "should yield"),
     ("        yield 'roll'\n", "'roll'"),
+    ("        yield 0\n        yield 1\n        yield -1\n", "from 0 (own.py, line 42)"),
+    ("        yield 1\n        yield from iter((1,))\n", "twice in the state place=0"),
     ("        yield 0.5\n", "0.5"),
     ("        yield None\n", "None"),
     ("        yield -1\n", "-1"),
@@ -195,8 +203,13 @@ OUTCOMES = [
     *instead(
         "        for face in range(1, 3 + action):\n",
         ("        return 3\n        for face in (1,):\n", "no outcome"),
+        (
+            "        yield from (\n            (way, WIN, s) for way in (1, '1'))\n"
+            "        for face in (1,):\n",
+            "unfair dice, a float) (own.py, line 45)",
+        ),
         ("        return\n        for face in (1,):\n", "no outcome"),
-        ("        1 // 0\n        for face in (1,):\n", "line 42)"),
+        ("        1 // 0\n        for face in (1,):\n", "line 44)"),
         ("        raise ValueError('a\\nb')\n        for face in (1,):\n", "ValueError: a b"),
         ("        sys.exit(0)\n        for face in (1,):\n", "SystemExit"),
         ("        raise Exception(Odd())\n        for face in (1,):\n", "Exception ("),
@@ -230,6 +243,7 @@ OUTCOMES = [
         ("yield np.float64('nan'), WIN, s\n", "weight"),
         ("yield Odd('two\\nlines'), WIN, s\n", "two lines"),
         ("yield 1, 'win', s\n", "unknown `then` 'win'"),
+        ("yield 1, 'win', s\n", "with the action run (own.py, line 46)"),
         ("yield 1, None, s\n", "unknown `then` None"),
         ("yield 1, 6, s\n", "unknown `then` 6"),
         ("yield 1, 2.0, s\n", "unknown `then` 2.0"),

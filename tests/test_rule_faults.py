@@ -72,7 +72,7 @@ def test_a_fault_is_told_in_one_line(tmp_path, fault):
     "said", ["SystemExit", "ZeroDivisionError", "more than 1,000,000 outcomes", "32 bits"]
 )
 def test_compiled_rules_tell_the_same(tmp_path, said):
-    fault = next(fault for fault in OUTCOMES if fault.said in (said, "line 42)"[: len(said)]))
+    fault = next(fault for fault in OUTCOMES if fault.said in (said, "line 44)"[: len(said)]))
     game = file_of(tmp_path, fault.source())
     compiled, interpreted = (
         refusal("solve", game, "--mode", mode) for mode in ("compiled", "interpreted")
@@ -96,7 +96,7 @@ def test_ctrl_c_in_rules_ends_them(tmp_path):
     assert done.returncode == 130
     assert done.stderr == (
         "rollwise: stopped in outcomes() in the state place=1, rival=1 with the action run "
-        "(own.py, line 44)\n"
+        "(own.py, line 46)\n"
     )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from cli_runner import Done
+from cli_runner import Done, refusal
 
 from rollwise.cli import main
 
@@ -123,6 +123,31 @@ def test_a_full_device_is_a_line(arguments):
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1
     assert done.stderr == "rollwise: the output can't be written: No space left on device\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="streams of a shell")
+def test_closed_streams():
+    words = [sys.executable, "-m", "rollwise", "games"]
+    done = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *words], capture_output=True, text=True)
+    said = "rollwise: standard output is closed; let it go to a file, or to /dev/null\n"
+    assert (done.returncode, done.stderr) == (2, said)
+    done = subprocess.run(["sh", "-c", '"$@" 2>&-', "sh", *words], stdout=-1, text=True)
+    assert done.returncode == 0
+    assert "piglet" in done.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="a device without an end")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("table", "piglet", "target=3", "--load", "/dev/zero"),
+        ("play", "piglet", "target=3", "--load", "/dev/zero"),
+        ("judge", "threes", "/dev/zero"),
+        ("review", "piglet", "/dev/zero"),
+    ],
+)
+def test_a_file_without_an_end_is_refused(words):
+    assert "/dev/zero" in refusal(*words)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes of a shell")

@@ -391,6 +391,8 @@ def test_preferences_are_searched_for(game):
         ({"rule": [{"most": []}]}, "isn't a list of what to prefer"),
         ({"rule": [{"most": ["number"], "do": "roll"}]}, "clause 1 must be"),
         ({"rule": [{"if": 7, "do": "hold"}]}, "isn't a condition"),
+        ({"rule": [{"if": f"turn >= {450 * '-'}1", "do": "hold"}]}, "isn't a condition"),
+        ({"rule": [{"if": f"{450 * '-'}turn >= 1", "do": "hold"}]}, "isn't a condition"),
     ],
 )
 def test_what_is_no_rule_is_refused(document, says, tmp_path):
@@ -407,6 +409,10 @@ def test_files_that_are_no_rules(tmp_path):
     policies = Policies.of(PIG)
     with pytest.raises(PolicyError, match="there is no file"):
         policies.find(str(tmp_path / "nothing.json"))
+    path = tmp_path / "deep.json"
+    path.write_text('{"rule":' + 100_000 * "[")
+    with pytest.raises(PolicyError, match="can't be read as a rule of thumb"):
+        policies.find(str(path))
     path = tmp_path / "torn.json"
     path.write_bytes(b"\xff{")
     with pytest.raises(PolicyError, match="can't be read as a rule of thumb"):

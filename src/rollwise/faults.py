@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 import traceback
+from operator import index
 from pathlib import Path
+from types import GeneratorType
 
 # What isn't a fault of the code that it comes out of.
 PASSED_ON = (KeyboardInterrupt, MemoryError)
 
 LONGEST = 300
+DEEPEST = 100
 _HOUSE = Path(__file__).parent
 _SHEETS = _HOUSE / "games"
 
@@ -28,6 +32,22 @@ def shown(value: object) -> str:
         raise
     except BaseException:
         return f"a {type(value).__name__} that can't be shown"
+
+
+def whole(value: object) -> int:
+    """A whole number of any kind as Python's own.
+
+    Raises
+    ------
+    TypeError
+        It is none, or what makes it one fails.
+    """
+    try:
+        return index(value)  # type: ignore[arg-type]
+    except PASSED_ON:
+        raise
+    except BaseException as error:
+        raise TypeError from error
 
 
 def fault_text(error: BaseException) -> str:
@@ -58,6 +78,45 @@ def fault_place(error: BaseException) -> str:
     own = frames[0][0]
     line = [line for file, line in frames if file == own][-1]
     return f" ({Path(own).name}, line {line})"
+
+
+def yielded_place(given: object, number: int) -> str:
+    """The line of the users' code that yields an item, as `fault_place` writes it; empty if none.
+
+    Parameters
+    ----------
+    given : object
+        What a rule gave, from which nothing was taken yet.
+    number : int
+        Of the item, from 0.
+    """
+    try:
+        if not isinstance(given, GeneratorType):
+            return ""
+        for _ in range(number + 1):
+            next(given)
+        frame, within = given.gi_frame, given.gi_yieldfrom
+        while isinstance(within, GeneratorType) and is_users(within.gi_code.co_filename):
+            frame, within = within.gi_frame, within.gi_yieldfrom
+        assert frame is not None
+        file = frame.f_code.co_filename
+        return f" ({Path(file).name}, line {frame.f_lineno})" if is_users(file) else ""
+    except PASSED_ON:
+        raise
+    except BaseException:  # it is asked again only to find the line
+        return ""
+
+
+def too_deep(tree: ast.AST) -> bool:
+    """Whether more parts of an expression lie within one another than a stack may hold.
+
+    Python's stack is filled by the code that reads them, and that of Polars by what works them out.
+    """
+    depth, level = 0, [tree]
+    while level and depth <= DEEPEST:
+        depth += 1
+        level = [part for node in level for part in ast.iter_child_nodes(node)]
+    return bool(level)
 
 
 def is_users(file: str) -> bool:

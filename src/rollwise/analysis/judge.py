@@ -15,6 +15,7 @@ from rollwise.derive.by_score import whole_points
 from rollwise.errors import UsageError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
+from rollwise.machine.text_files import read_text
 from rollwise.words import Words
 
 
@@ -87,7 +88,7 @@ def read_plays(game: Game, graph: StateGraph, path: Path) -> list[Play]:
         Names the file, the line and what is wrong.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path)
     except OSError as error:
         raise UsageError(f"{path} can't be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -14,6 +14,7 @@ from rollwise.derive.by_score import Ints
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy
+from rollwise.machine.text_files import read_text
 
 LEAST_SCORES = 2  # for a test
 LEAST_EXPECTED = 5.0  # of a cell of the chi-square test (Cochran 1954)
@@ -28,7 +29,7 @@ def read_scores(path: Path) -> Ints:
         Names the first line that isn't a whole number.
     """
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        lines = read_text(path).splitlines()
     except OSError as error:
         raise UsageError(f"{path} can't be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rollwise.errors import ExpressionError
+from rollwise.faults import too_deep
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,13 +82,12 @@ def parse_filter(
             f"the condition {text!r} can't be read: {reason} (write it like "
             f'"{known[0]} >= 3 and {known[-1]} < 0.5"; equality is ==)'
         ) from None
+    if too_deep(tree):
+        raise ExpressionError(f"the condition {text!r} is too deeply nested")
     types = dict(columns.items()) if hasattr(columns, "items") else {}
     tree = _Undotted().visit(tree)
     reader = _Reader(known, types, vocabulary)
-    try:
-        expression = reader.condition(tree)
-    except RecursionError:
-        raise ExpressionError(f"the condition {text!r} is too deeply nested") from None
+    expression = reader.condition(tree)
     assert isinstance(expression, pl.Expr)
     return expression
 

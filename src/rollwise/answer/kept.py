@@ -231,6 +231,8 @@ class _Memory:
 
 def _key_of_content(path: Path) -> str | None:
     """What a saved solution is known by: all its bytes, and the sources of rollwise."""
+    if not path.is_file():  # a device may have no end
+        return None
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, hashlib.blake2b).hexdigest()

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from operator import index
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from rollwise.builders import limits
 from rollwise.builders.rules import Rules, Situation
 from rollwise.builders.watch import CALLS
 from rollwise.errors import RulesError
-from rollwise.faults import PASSED_ON, fault_place, fault_text, shown
+from rollwise.faults import PASSED_ON, fault_place, fault_text, shown, whole, yielded_place
 from rollwise.game import is_over
 
 MAX_ACTION = 2**31 - 1
@@ -46,20 +45,20 @@ def expand(rules: Rules, at: Situation) -> Iterator[Action]:
     """
     game = rules.game
     seen: set[int] = set()
-    for label in _all_of(rules, "actions", game.actions, at):
+    for k, label in enumerate(_all_of(rules, "actions", game.actions, at)):
         try:
-            number = index(label)
+            number = whole(label)
         except TypeError:
             number = -1
         if not 0 <= number <= MAX_ACTION:
             raise RulesError(
-                f"{game.name}: actions() gives {shown(label)} in the state "
-                f"{rules.where(at)}; an action is a whole number from 0"
+                f"{game.name}: actions() gives {shown(label)} in the state {rules.where(at)}; "
+                f"an action is a whole number from 0{_line_of(game.actions, at, k)}"
             )
         if number in seen:
             raise RulesError(
                 f"{game.name}: actions() gives {rules.action_text(number)} twice in the state "
-                f"{rules.where(at)}"
+                f"{rules.where(at)}{_line_of(game.actions, at, k)}"
             )
         seen.add(number)
         yield _expand_action(rules, at, number)
@@ -242,33 +241,55 @@ def _one_by_one(
     RulesError
     """
     checked: list[tuple[int | float, int, Any]] = []
-    for outcome in outcomes:
+    for k, outcome in enumerate(outcomes):
         try:
-            weight, then, next_state = outcome
-        except (TypeError, ValueError):
-            raise RulesError(
-                f"{rules.game.name}: outcomes() gives {shown(outcome)} in the state "
-                f"{rules.where(at, action)}; it should yield (weight, then, next_state)"
-            ) from None
-        if type(weight) is not int or weight < 0:
-            weight = _checked_weight(rules, weight, at, action)
-        if type(then) is not int or not rules.allows(then):
-            then = _checked_then(rules, then, at, action)
-        if weight == 0:
-            continue
-        if is_over(then):  # the game is over, and the state is not looked at
-            next_state = None
-        elif type(next_state) is not rules.state_type:
-            rules.checked(next_state, f"outcomes() in the state {rules.where(at, action)}")
-        checked.append((weight, then, next_state))
+            found = _checked_outcome(rules, outcome, at, action)
+        except RulesError as error:
+            line = _line_of(rules.game.outcomes, at, k, action)
+            raise RulesError(f"{error}{line}") from error
+        if found[0] != 0:
+            checked.append(found)
     weights, thens, next_states = zip(*checked, strict=True) if checked else ((), (), ())
     return weights, thens, next_states
+
+
+def _checked_outcome(
+    rules: Rules, outcome: Any, at: Situation, action: int
+) -> tuple[int | float, int, Any]:
+    """Its weight, then and next state, None where the game is over."""
+    try:
+        weight, then, next_state = outcome
+    except (TypeError, ValueError):
+        raise RulesError(
+            f"{rules.game.name}: outcomes() gives {shown(outcome)} in the state "
+            f"{rules.where(at, action)}; it should yield (weight, then, next_state)"
+        ) from None
+    if type(weight) is not int or weight < 0:
+        weight = _checked_weight(rules, weight, at, action)
+    if type(then) is not int or not rules.allows(then):
+        then = _checked_then(rules, then, at, action)
+    if is_over(then):  # the game is over, and the state is not looked at
+        next_state = None
+    elif weight != 0 and type(next_state) is not rules.state_type:
+        rules.checked(next_state, f"outcomes() in the state {rules.where(at, action)}")
+    return weight, then, next_state
+
+
+def _line_of(method: Any, at: Situation, number: int, *action: int) -> str:
+    """Where a method of the rules yields one of its items, in brackets; empty if nobody knows."""
+    try:
+        given = method(at.state, *at.throw, *action)
+    except PASSED_ON:
+        raise
+    except BaseException:
+        return ""
+    return yielded_place(given, number)
 
 
 def _checked_weight(rules: Rules, weight: Any, at: Situation, *action: int) -> int | float:
     number: int | float
     try:
-        number = index(weight)
+        number = whole(weight)
     except TypeError:
         if not isinstance(weight, float | np.floating):
             raise RulesError(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rollwise.builders.draws import drawn_by
 from rollwise.dice import Pool
 from rollwise.errors import ForMorePlayers, RulesError, TooManyStates, spelled
-from rollwise.faults import PASSED_ON, fault_text, one_line, shown
+from rollwise.faults import PASSED_ON, fault_text, one_line, shown, whole
 from rollwise.game import (
     AGAIN,
     DRAW,
@@ -167,6 +167,11 @@ class Rules:
         function = getattr(type(self.game), name)
         if function is getattr(Game, name):
             return
+        if not hasattr(function, "__code__"):
+            raise RulesError(
+                f"{self.game.name}: {name} is {shown(function)}, and no method; write "
+                f"def {name}(self, {', '.join(given)})"
+            )
         thrown = self.has_throws and name != "throws"
         fault = self._not_taken(name, function, ("s", "throw", *given[1:]) if thrown else given)
         if fault:
@@ -449,7 +454,7 @@ class Rules:
         fields: list[Any] = []
         for name, field in zip(self.field_names, numbers, strict=True):
             try:
-                number = index(field)
+                number = whole(field)
             except TypeError:
                 raise RulesError(
                     f"{game.name}: {where} gives {name}={shown(field)}; "

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
+from rollwise.errors import UsageError
 from rollwise.machine.descriptors import ERROR, OUTPUT, pointed
 
 LONGEST = 800  # letters of a message
@@ -60,6 +61,10 @@ def _codec(name: str) -> codecs.CodecInfo | None:
 
 def prepare() -> None:
     """Have standard output and error print something for every character."""
+    if sys.stderr is None:  # it is closed: then nobody hears what is wrong
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        raise UsageError("standard output is closed; let it go to a file, or to /dev/null")
     codecs.register_error("rollwise", _stand_in)
     codecs.register(_codec)
     for stream in (sys.stdout, sys.stderr):

@@ -12,6 +12,7 @@ from rollwise.coach.json_lines import records_of_lines
 from rollwise.errors import ParameterError
 from rollwise.game import Game
 from rollwise.games import create
+from rollwise.machine.text_files import read_text
 
 
 def read_records(path: Path) -> list[Record]:
@@ -26,7 +27,7 @@ def read_records(path: Path) -> list[Record]:
         records = read_history(path)
     else:
         try:
-            text = path.read_text(encoding="utf-8-sig")
+            text = read_text(path)
         except OSError as error:
             raise RecordError(f"{path} can't be read: {error.strerror}") from error
         except UnicodeDecodeError as error:

@@ -15,6 +15,7 @@ from rollwise.coach.history import is_history
 from rollwise.coach.replay import replay
 from rollwise.coach.table import Table
 from rollwise.derive.by_score import Ints, require_points
+from rollwise.machine.text_files import read_text
 from rollwise.parameters import typed
 
 
@@ -67,7 +68,7 @@ def _holds_games(path: Path) -> bool:
     if is_history(path):
         return True
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        lines = read_text(path).splitlines()
     except (OSError, UnicodeDecodeError):  # which the reader of numbers tells
         return False
     words = [line.strip() for line in lines if line.strip() and not line.startswith("#")]

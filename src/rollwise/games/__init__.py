@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rollwise.errors import ClusterError, ParameterError, UnknownGame
-from rollwise.faults import PASSED_ON, fault_text, one_line
+from rollwise.faults import PASSED_ON, fault_text, one_line, shown
 from rollwise.game import Game
 from rollwise.machine.neighbours import read_file
 from rollwise.parameters import no_parameter, parameter_specs
@@ -238,7 +238,10 @@ def create(cls: type[Game], values: Mapping[str, str]) -> Game:
     if missing:
         raise ParameterError(f"{cls.name} needs a value for {missing[0]}: {missing[0]}=...")
     try:
-        return cls(**parsed)
+        made = cls(**parsed)
+        if not isinstance(made, cls):
+            raise TypeError(f"{cls.__name__}() gives {shown(made)}, which is no game")
+        return made
     except (ParameterError, *PASSED_ON):
         raise
     except BaseException as error:

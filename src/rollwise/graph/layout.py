@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import index, itemgetter
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from rollwise.faults import whole
 
 LEAST, MOST = -(2**31), 2**31 - 1
 MOST_NUMBERS = 16  # of a throw
@@ -129,7 +131,7 @@ class ThrowLayout:
             It isn't like the first one, or a number doesn't fit.
         """
         parts = (throw,) if self.size is None else tuple(throw)
-        found = tuple(index(part) for part in parts)
+        found = tuple(whole(part) for part in parts)
         most = 1 << (self.bits - 1)
         if len(found) != self.width or not all(-most <= number < most for number in found):
             raise ValueError

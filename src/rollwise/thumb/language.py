@@ -37,11 +37,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.errors import PolicyError
+from rollwise.faults import too_deep
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import first_actions
 from rollwise.graph.policies import Policy
 from rollwise.graph.vocabulary import no_such
+from rollwise.machine.text_files import read_text
 from rollwise.thumb.features import Features
 
 Column = NDArray[np.int32]
@@ -304,10 +306,10 @@ class Rule:
             It can't be read, or doesn't fit the game.
         """
         try:
-            document = json.loads(Path(path).read_text(encoding="utf-8"))
+            document = json.loads(read_text(Path(path), "utf-8"))
         except FileNotFoundError:
             raise PolicyError(f"there is no file {path}") from None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise PolicyError(f"{path} can't be read as a rule of thumb: {reason}") from None
         try:
@@ -401,9 +403,12 @@ class _Reader:
         if not isinstance(text, str) or len(text) > 500:
             raise PolicyError(fault)
         try:
-            return ast.parse(text.replace(".", _DOT), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError):
+            tree = ast.parse(text.replace(".", _DOT), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise PolicyError(fault) from None
+        if too_deep(tree):
+            raise PolicyError(fault)
+        return tree
 
     def condition(self, number: int, text: Any) -> Condition:
         """A condition as text, such as ``8*turn + banked - rival >= 164``."""

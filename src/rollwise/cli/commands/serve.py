@@ -11,8 +11,10 @@ import typer
 from rollwise.cli.app import app
 from rollwise.cli.commands.play import HistoryOption
 from rollwise.cli.streams import system_error
-from rollwise.errors import NotServed
+from rollwise.errors import NotServed, UsageError
 from rollwise.machine.large_pages import memory_of_machine
+
+MOST_MEMORY = 1_000_000  # GB
 
 
 @app.command("serve")
@@ -65,6 +67,8 @@ def serve(
     from rollwise.serve.offered import offer
     from rollwise.serve.workers import Limits
 
+    if not memory <= MOST_MEMORY:
+        raise UsageError(f"--memory is {memory:g} GB; it must be from 0.5 to {MOST_MEMORY:,}")
     offered = offer(games or (), solutions)
     if history is not None:
         History(history)  # which says what is wrong with it
