@@ -204,7 +204,7 @@ OUTCOMES = [
         "        for face in range(1, 3 + action):\n",
         ("        return 3\n        for face in (1,):\n", "no outcome"),
         (
-            "        yield from (\n            (way, WIN, s) for way in (1, '1'))\n"
+            "        yield from [(1, WIN, s)]\n        yield '1', WIN, s\n"
             "        for face in (1,):\n",
             "unfair dice, a float) (own.py, line 45)",
         ),

@@ -67,8 +67,9 @@ def serve(
     from rollwise.serve.offered import offer
     from rollwise.serve.workers import Limits
 
-    if not memory <= MOST_MEMORY:
-        raise UsageError(f"--memory is {memory:g} GB; it must be from 0.5 to {MOST_MEMORY:,}")
+    for name, gigabytes in (("--memory", memory), ("--total-memory", total_memory)):
+        if gigabytes is not None and not gigabytes <= MOST_MEMORY:
+            raise UsageError(f"{name} is {gigabytes:g} GB; it must be at most {MOST_MEMORY:,}")
     offered = offer(games or (), solutions)
     if history is not None:
         History(history)  # which says what is wrong with it
