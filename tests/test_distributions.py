@@ -120,6 +120,80 @@ def test_a_chance_that_is_no_simple_fraction_has_no_exact_distribution():
         exact_distribution(graph, Policy("irrational", chances))
 
 
+class Rounds(NamedTuple):
+    left: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Jackpots(Game):
+    """Some rounds; in each a small prize or a jackpot, by a risky way or a safe one."""
+
+    rounds: int = 5
+    jackpot: int = 10_000_000
+    players: ClassVar = 1
+    objective: ClassVar = "maximize"
+
+    def start(self):
+        return Rounds(self.rounds, 0)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def reward(self, s, action):
+        return s.last * self.jackpot + action
+
+    def outcomes(self, s, action):
+        for last in (0, 1):
+            weight = 1 + last * (1 + action)
+            if s.left > 0:
+                yield weight, AGAIN, Rounds(s.left - 1, last)
+            else:
+                yield weight, END, s
+
+
+@pytest.mark.parametrize("policy", ["optimal", "random"])
+def test_few_totals_of_many_points_take_little_room(policy):
+    policies = Policies.of(Jackpots())
+    graph, plan = policies.graph, policies.find(policy)
+    found = distribution(graph, plan)  # of 50 million points, of which few are totals
+    exact = exact_distribution(graph, plan)
+    assert found.values.tolist() == list(exact)
+    for value, probability in zip(found.values.tolist(), found.probabilities, strict=True):
+        assert abs(Fraction(float(probability)) - exact[value]) <= found.error_bound < 1e-13
+    assert len(distributions(Jackpots(jackpot=3), plan).of(0).trimmed().values) <= 3 * 5 + 7
+
+
+def test_more_totals_than_there_is_room_for_are_refused():
+    with pytest.raises(UsageError, match=r"needs .* probabilities at a time, .* in larger units"):
+        distribution(Circles())
+
+
+@dataclass(frozen=True)
+class Circles(Game):
+    """Goes round once in a while, for many points."""
+
+    players: ClassVar = 1
+    objective: ClassVar = "maximize"
+
+    def start(self):
+        return Rounds(1, 0)
+
+    def actions(self, s):
+        yield 0
+
+    def reward(self, s, action):
+        return 2 * 10**9 * s.last if s.left == 0 else 0
+
+    def outcomes(self, s, action):
+        if s.left == 0:
+            yield 1, END, s
+        else:
+            yield 1, AGAIN, Rounds(s.left, 1 - s.last)
+            yield 1, AGAIN, Rounds(0, s.last)
+
+
 @pytest.mark.needs_jit
 def test_five_dice():
     solution = solve(Threes())
@@ -255,7 +329,6 @@ def test_from_one_state_as_from_all(policy, batch, monkeypatch):
 
 def test_the_start_alone_needs_few_probabilities(monkeypatch):
     monkeypatch.setattr("rollwise.analysis.distributions.MOST_PLACES", 8_000)
-    monkeypatch.setattr("rollwise.analysis.one_distribution.MOST_PLACES", 8_000)
     monkeypatch.setattr("rollwise.analysis.one_distribution.BATCH", 50)
     with pytest.raises(UsageError, match="from one state"):
         rollwise.distributions(Threes(), "take-one")

@@ -31,10 +31,17 @@ from rollwise.graph.endings import regroup
 from rollwise.graph.policies import Policy
 from rollwise.graph.view import Action
 from rollwise.kernels import by_score as kernels
+from rollwise.machine.large_pages import memory_of_machine
 from rollwise.recursion.endless import endless_states, require_ending
 
 MOST_SWEEPS = 100_000
 MOST_PLACES = 400_000_000
+
+
+def most_places() -> int:
+    """How many probabilities there is room for: three such arrays take half of the memory."""
+    memory = memory_of_machine()
+    return min(MOST_PLACES, memory // 2 // 24) if memory else MOST_PLACES
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,10 +224,10 @@ def distributions(
     require_bounded(graph, points, f"times of {count!r}" if count else "points")
     low, high = points_to_come(graph, points)
     place = np.concatenate([np.zeros(1, np.int64), np.cumsum(high - low + 1)])
-    if place[-1] > MOST_PLACES:
+    if place[-1] > most_places():
         raise UsageError(
             f"{graph.title}: the distributions from all states hold {place[-1]:,} probabilities, "
-            f"more than {MOST_PLACES:,}; that from one state may need far fewer"
+            f"and there is room for {most_places():,}; that from one state may need far fewer"
         )
     components = graph.components
     probability = np.zeros(int(place[-1]))

@@ -2,7 +2,8 @@
 
 `rollwise.analysis.distributions` finds it from every state. Here only states are
 looked at that the policy comes to. A row of probabilities is dropped as soon as it
-has been read for the last time.
+has been read for the last time. Where rows would be long, such as of games for millions of
+points, and no play comes back to a state, only the numbers are kept that can come.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.analysis.distributions import (
-    MOST_PLACES,
     MOST_SWEEPS,
     Distribution,
     counted_points,
+    most_places,
     played,
 )
 from rollwise.answer.references import AnyPolicy, Policies, Subject
@@ -30,6 +31,7 @@ from rollwise.kernels import by_score as kernels
 from rollwise.recursion.endless import require_ending
 
 BATCH = 4_000_000  # probabilities that are worked out before rows are dropped
+LONG = 20_000_000  # places of all rows together, from which on only numbers that can come are kept
 
 
 def distribution(
@@ -52,8 +54,8 @@ def distribution(
     Raises
     ------
     UsageError, RulesError
-        The game has no points, or they aren't whole, or have no bound; or more than
-        400 million probabilities are needed at a time.
+        The game has no points, or they aren't whole, or have no bound; or more probabilities
+        are needed at a time than there is room for.
     """
     policies = Policies.of(game)
     graph, plan = policies.graph, policies.find(policy)
@@ -67,6 +69,8 @@ def distribution(
     low, high = np.empty(n, np.int64), np.empty(n, np.int64)
     kernels.points_to_come(*play.frame, play.points, low, high)
     width = high - low + 1
+    if int(width.sum()) > LONG and play.is_acyclic:
+        return _of_few_numbers(graph, play)
     row, rounding, last = _last_row(graph, play, low, width)
     absolute = 0.0
     if last > 0.0:
@@ -135,10 +139,21 @@ class _Play:
         )
 
     @property
+    def is_acyclic(self) -> bool:
+        """Whether play comes back to no state."""
+        source = np.repeat(np.arange(len(self.states)), self._sizes)
+        return len(self.indptr) == len(self.states) + 1 and not (self.outcome_state == source).any()
+
+    @property
+    def _sizes(self) -> Ints:
+        """How many outcomes each state has: (n,) int64."""
+        return np.asarray(np.diff(self.outcome_indptr[self.action_indptr]))
+
+    @property
     def last_use(self) -> Ints:
         """The last place from which each state is read: (n,) int64."""
         n = len(self.states)
-        source = np.repeat(np.arange(n), np.diff(self.outcome_indptr[self.action_indptr]))
+        source = np.repeat(np.arange(n), self._sizes)
         inside = self.outcome_state >= 0
         last = np.zeros(n, np.int64)
         np.maximum.at(last, self.outcome_state[inside], source[inside])
@@ -161,11 +176,7 @@ def _last_row(
         kept, old = kept[last_use[kept] >= begin], probability
         held = np.concatenate([kept, np.arange(begin, end)])
         total = int(width[held].sum())
-        if total > MOST_PLACES:
-            raise UsageError(
-                f"{graph.title}: the distribution needs {total:,} probabilities at a time, more "
-                f"than {MOST_PLACES:,}"
-            )
+        _require_room(graph, total)
         probability = np.zeros(total)
         taken = spans(place[kept], width[kept])
         probability[: len(taken)] = old[taken]
@@ -189,6 +200,50 @@ def _last_row(
         worst, kept = max(worst, change), held
     at = place[play.start]
     return probability[at : at + width[play.start]].copy(), rounding, worst
+
+
+def _require_room(graph: StateGraph, total: int) -> None:
+    """Make sure that so many probabilities fit."""
+    most = most_places()
+    if total > most:
+        raise UsageError(
+            f"{graph.title}: the distribution needs {total:,} probabilities at a time, and there "
+            f"is room for {most:,}; count the points in larger units, or take smaller parameters"
+        )
+
+
+def _of_few_numbers(graph: StateGraph, play: _Play) -> Distribution:
+    """The distribution at the start, of the numbers that can come; no play comes back to a state.
+
+    Each state has its numbers, ascending, and their probabilities. Its rounding is counted as in
+    `rollwise.kernels.by_score.distribute`.
+    """
+    last_use = play.last_use
+    dropped_at = np.argsort(last_use, kind="stable")
+    rows: dict[int, tuple[Ints, NDArray[np.float64]]] = {-1: (np.zeros(1, np.int64), np.ones(1))}
+    rounding = np.zeros(len(play.states) + 1)  # the last one is of the end
+    held = gone = 0
+    for s in range(play.start + 1):
+        values, chances = [], []
+        for a in range(int(play.action_indptr[s]), int(play.action_indptr[s + 1])):
+            part = slice(int(play.outcome_indptr[a]), int(play.outcome_indptr[a + 1]))
+            weights = play.weight[part]
+            shares = play.chance[a] * (weights / weights.sum())
+            for t, share in zip(play.outcome_state[part].tolist(), shares.tolist(), strict=True):
+                values.append(rows[t][0] + play.points[a])
+                chances.append(rows[t][1] * share)
+                rounding[s] = max(rounding[s], rounding[t])
+        rounding[s] += 2.0 * len(values) + 6.0
+        known, place = np.unique(np.concatenate(values), return_inverse=True)
+        rows[s] = known, np.asarray(np.bincount(place, np.concatenate(chances)), np.float64)
+        held += len(known)
+        _require_room(graph, 2 * held)
+        while last_use[dropped_at[gone]] <= s:  # the start is read after all others
+            held -= len(rows.pop(int(dropped_at[gone]), ((),))[0])
+            gone += 1
+    known, row = rows[play.start]
+    relative = float(rounding[play.start]) * kernels.UNIT * 1.01
+    return Distribution(known, row, relative * float(row.max()))
 
 
 def _batches(indptr: Ints, width: Ints) -> list[tuple[int, int]]:
