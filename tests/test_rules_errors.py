@@ -384,6 +384,33 @@ def test_too_many_states(max_states, mode):
     assert time.perf_counter() - begun < 5
 
 
+class Seen(NamedTuple):
+    place: int
+
+
+@dataclass(frozen=True)
+class Crowded(Game):
+    """Hundreds of outcomes in each state."""
+
+    def start(self):
+        return Seen(0)
+
+    def actions(self, s):
+        yield 0
+
+    def outcomes(self, s, action):
+        for step in range(1, 500):
+            yield 1, PASS, Seen(s.place + step)
+
+
+@pytest.mark.needs_jit
+def test_too_many_outcomes():
+    message = error_of(Crowded(), "compiled", TooManyStates, max_states=5_000)
+    assert "more than 200,000 outcomes, which is 40 for each of 5,000 states; " in message
+    assert "the field place goes from 0 to" in message
+    assert "max_states=N" in message
+
+
 def test_what_a_base_class_lacks_is_named():
     @dataclass(frozen=True)
     class Unfinished(Game):

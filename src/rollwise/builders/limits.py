@@ -11,6 +11,7 @@ from rollwise.numbers.sizes import in_bytes
 
 MAX_STATES = 10_000_000
 MAX_STATES_INTERPRETED = 1_000_000
+OUTCOMES_PER_STATE = 40  # a graph may have this many outcomes for each state of the limit
 MOST_NUMBERED = 2**31 - 1  # states that can be numbered
 ANSWER_BYTES = 20  # of a state by layers, in memory or on a disk: its value, bound and action
 MAX_STATES_FOR_MORE = 60_000_000  # of three players or more, whose games have no layers
@@ -64,6 +65,8 @@ def too_many_states(
     ----------
     states : (n_states, n_fields) int32
         Those found, in their order.
+    outcomes : int
+        Those found; there is a limit of them, too, where rules are compiled.
     known : int
         Others that were found and expanded before.
     """
@@ -74,8 +77,14 @@ def too_many_states(
         turns = " (those after a throw are counted too)"
     per_state = 4 * len(rules.field_names) + 40 + 8 * max(outcomes, 1) / max(expanded, 1)
     memory = in_bytes(found * each * per_state)
+    most = f"{max_states * each:,} states{turns}"
+    if found <= max_states and outcomes > max_states * OUTCOMES_PER_STATE:
+        most = (
+            f"{max_states * OUTCOMES_PER_STATE:,} outcomes, which is {OUTCOMES_PER_STATE} for each "
+            f"of {max_states:,} states"
+        )
     return TooManyStates(
-        f"{rules.game.name}: more than {max_states * each:,} states{turns}; {expanded:,} were "
+        f"{rules.game.name}: more than {most}; {expanded:,} were "
         f"expanded, {found:,} found and more to come (about {memory} for the ones "
         f"found){what_grows(rules, states)}. "
         f"Smaller parameters or a smaller state help; {more_states()} raises "

@@ -37,7 +37,6 @@ CHUNK, OUTCOMES_AT_ONCE = 200_000, 4_000_000  # expanded between two reports of 
 ROWS = 1 << 20  # that arrays have room for: those that needn't grow take less time
 LAYER_ROWS = 1 << 12  # where many layers are explored one after the other
 TOO_WIDE = 16  # times as much room as a layer needs
-OUTCOMES_PER_STATE = 40  # a graph may have this many outcomes for each state of the limit
 
 
 class Explorer:
@@ -84,7 +83,7 @@ class Explorer:
             max_states=max_states,
             # the turns of a pool are in the number of states already
             max_thrown=max_states if rules.pool is None else 2**62,
-            max_outcomes=max_states * OUTCOMES_PER_STATE,
+            max_outcomes=max_states * limits.OUTCOMES_PER_STATE,
             looked_at=limits.LOOKED_AT,
         )
         self.outcomes_each = OUTCOMES_AT_ONCE / 1000  # of a state, until some are expanded
