@@ -263,3 +263,56 @@ def test_three_agents_share_one_win(capsys):
     assert np.abs(wins / 300 - exact).max() < 5 * 0.5 / 300**0.5
     with pytest.raises(ForMorePlayers):
         GameEnv("pig", target=5, players=3)
+
+
+def test_the_notebooks_environment_of_pig():
+    """Its actions are 0 hold and 1 roll, observations are tuples, the last has the final total."""
+    options = {
+        "target": 12,
+        "must_bank": True,
+        "opponent": "hold-at-20",
+        "actions": ("hold", "roll"),
+    }
+    env = GameEnv("pig", observations="tuple", shows_end=True, seat="either", **options)
+    assert env.action_names == ("hold", "roll")
+    usual = GameEnv("pig", target=12, must_bank=True, opponent="hold-at-20")
+    rewards, seen = set(), set()
+    for seed in range(60):
+        observation, info = env.reset(seed=seed)
+        over = False
+        while not over:
+            assert observation in env.observation_space
+            banked, rival, turn = before = observation
+            early = info["state"] >= env.graph.n_states  # over before the agent has moved
+            usual_mask = usual.arena.masks[info["state"]].tolist()
+            assert info["action_mask"].tolist() == usual_mask[:: 1 if early else -1]
+            action = 0 if early or turn >= 5 or (turn and banked + turn >= 12) else 1
+            observation, reward, over, _, info = env.step(action)
+            seen.add(observation)
+        rewards.add(reward)
+        banked, rival, turn = observation
+        assert observation in env.observation_space
+        assert early is (before[0] < 0)
+        if reward > 0:
+            assert before[0] + before[2] == banked >= 12 > rival == before[1]
+        else:
+            assert rival >= 12 > banked
+        assert turn == 0
+    assert rewards == {1.0, -1.0}
+    assert len(seen) > 30
+    vector = GameVectorEnv("pig", 3, **options)
+    vector.reset(seed=1)
+    assert vector.step(np.zeros(3, np.int64))[1].tolist() == [-1.0] * 3  # nothing to hold yet
+    assert env_names("pig", target=12, actions=("hold", "roll")) == ("hold", "roll")
+    table, other = env.unwrapped.P, usual.unwrapped.P
+    assert table[0][1] == other[0][0]
+    with pytest.raises(UsageError, match=r"\['hold'\]; it must have each of roll, hold once"):
+        GameEnv("pig", target=12, actions=("hold",))
+    with pytest.raises(UsageError, match="final"):
+        GameEnv("super-six", sticks=7, shows_end=True)
+    with pytest.raises(UsageError, match="'array' or 'tuple'"):
+        GameEnv("pig", target=12, observations="list")
+
+
+def env_names(game, **options):
+    return GameAECEnv(game, **options).action_names

@@ -118,7 +118,14 @@ def evaluation(page: Page, solution: Solution, holds: Policy, itself: Evaluation
             another beginning gives another number. The notebook's environment pays 1 for a win and
             −1 for a loss; counted so, 0 everywhere means an even chance, and one sweep leaves 0.5.
             (`rollwise evaluate pig --policy hold-at-20 --max-sweeps 1 --order synchronous --state
-            banked=50,rival=50,turn=10`)
+            banked=50,rival=50,turn=10`) [Environments](../environments.md) says how to have the
+            notebook's environment, with its order of the actions, its tuples and its last
+            observation.
+
+            The notebook keeps the chances in an array V[i, j, k]. `solution.array()` is this array
+            for optimal play, and `solution.array(rollwise.evaluate(solution,
+            "hold-at-20").win_probability)` for the policy; where no play comes it is NaN. As a table:
+            `rollwise evaluate pig --policy hold-at-20 --table --where "turn == 10"`.
         """)
     figure = solution.plot("convergence", policy=holds, theta=theta)
     off = [float(np.max(np.abs(swept[o].win_probability - itself.win_probability))) for o in orders]

@@ -578,6 +578,14 @@ class Game:
         """
         return ""
 
+    def final(self, s: Any, *what: Any, **_: Any) -> Any:
+        """The position in which an action has ended the game, as its player sees it.
+
+        It is given ``s, action, faces``; `faces` are those of the dice. By default None: who is
+        shown the end of a game sees the position before it.
+        """
+        return None
+
     def face_name(self, face: int) -> str:
         """What a face of a die is called, such as a head of a coin; by default its number."""
         return str(face)

@@ -49,6 +49,8 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
     contest : str, optional
         Play a contest of two at a solitaire game; says how a tie counts.
     render_mode : {"ansi"}, optional
+    actions : sequence of str, optional
+        As in `GameEnv`.
     **parameters
         Of the game.
     """
@@ -64,10 +66,13 @@ class GameAECEnv(pettingzoo.AECEnv):  # type: ignore[misc, name-defined]
         game: str | Game | type[Game],
         contest: str | None = None,
         render_mode: str | None = None,
+        actions: Sequence[str] | None = None,
         **parameters: Any,
     ) -> None:
         super().__init__()
-        self.arena: Arena = arena_of(game, parameters, None, contest, any_players=True)
+        self.arena: Arena = arena_of(
+            game, parameters, None, contest, any_players=True, actions=actions
+        )
         self.graph = self.arena.graph
         self.render_mode = render_mode
         self.possible_agents = [f"player_{i}" for i in range(self.graph.players)]

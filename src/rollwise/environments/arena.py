@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Any
@@ -65,11 +65,14 @@ class Arena:
         None in a game for one, and where both seats are agents.
     game : Game or None
         The rules, whose words tell what happens.
+    order : tuple of str
+        The names of all actions in the order of their ranks; empty for that of the rules' numbers.
     """
 
     graph: StateGraph
     opponent: Policy | None = None
     game: Game | None = None
+    order: tuple[str, ...] = ()
 
     @cached_property
     def narrator(self) -> Narrator:
@@ -78,8 +81,22 @@ class Arena:
 
     @cached_property
     def labels(self) -> NDArray[np.int32]:
-        """The rules' number of each rank: (n_ranks,) int32."""
-        return np.unique(self.graph.action_label[~is_throw(self.graph)])
+        """The rules' number of each rank: (n_ranks,) int32.
+
+        Raises
+        ------
+        UsageError
+            `order` doesn't have the name of each action once.
+        """
+        labels = np.unique(self.graph.action_label[~is_throw(self.graph)])
+        if not self.order:
+            return labels
+        names = list(map(self.graph.vocabulary.text, labels.tolist()))
+        if sorted(self.order) != sorted(names):
+            raise UsageError(
+                f"actions is {list(self.order)}; it must have each of {', '.join(names)} once"
+            )
+        return labels[[names.index(name) for name in self.order]]
 
     @property
     def action_names(self) -> tuple[str, ...]:
@@ -114,7 +131,10 @@ class Arena:
     def _legal(self) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
         shape = (self.n_states, len(self.labels))
         action_of, mask = np.full(shape, -1, np.int32), np.zeros(shape, np.int8)
-        rank = np.searchsorted(self.labels, self.graph.action_label)
+        in_order = np.argsort(self.labels)
+        label = self.graph.action_label
+        rank = in_order[np.searchsorted(self.labels, label, sorter=in_order) % len(in_order)]
+        rank = np.where(is_throw(self.graph), 0, rank)
         n, early = self.graph.n_states, len(self.early_payoffs)
         legal_actions(self.graph.action_indptr, rank, action_of[:n], mask[:n])
         action_of[n:, 0] = self.graph.n_actions + np.arange(early)
@@ -231,6 +251,7 @@ def arena_of(
     contest: str | None,
     *,
     any_players: bool = False,
+    actions: Sequence[str] | None = None,
 ) -> Arena:
     """The arena of a game; graphs are kept for the next environment.
 
@@ -244,13 +265,21 @@ def arena_of(
         Make a contest of two out of a solitaire game; says how a tie counts.
     any_players : bool
         Three or more may play too.
+    actions : sequence of str, optional
+        The names of all actions, in the order of their ranks.
 
     Raises
     ------
     RollwiseError
         There is no such game, parameter or policy.
     """
-    made = _with_parameters(game, parameters)
+    found = _arena_of(_with_parameters(game, parameters), opponent, contest, any_players)
+    return replace(found, order=tuple(actions)) if actions else found
+
+
+def _arena_of(
+    made: Game, opponent: str | Policy | None, contest: str | None, any_players: bool
+) -> Arena:
     if any_players and made.players > 2 and contest is None:
         return _arena(_players(made), None)
     policies = _policies(made, contest)
@@ -313,11 +342,18 @@ class Telling:
         (self._random,) = random.spawn(1)
         self._points, self.lines = {}, []
 
-    def tell(self, who: str, outcome: Outcome, names: Sequence[str] = ()) -> None:
-        """Add what a player did; `names` are those of all players, from this one on."""
+    def tell(self, who: str, outcome: Outcome, names: Sequence[str] = ()) -> tuple[int, ...]:
+        """Add what a player did; `names` are those of all players, from this one on.
+
+        Returns
+        -------
+        tuple of int
+            The faces of the dice that were thrown.
+        """
         narrator, action = self.narrator, outcome.action.index
         faces = narrator.faces_of(action, outcome.number, self._random)
         points = self._points.get(who, 0.0)
         line = narrator.sentence(who, action, outcome.number, faces, points=points, names=names)
         self.lines.append(line)
         self._points[who] = points + narrator.points_of(action)
+        return faces

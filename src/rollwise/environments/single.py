@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,10 +16,11 @@ from rollwise.game import Game
 from rollwise.graph import Outcome
 from rollwise.graph.policies import Policy
 from rollwise.kernels.environment import EITHER, FIRST
+from rollwise.words import as_other_sees
 
 gymnasium = need("gymnasium")
 
-Observation = NDArray[np.int32]
+Observation = NDArray[np.int32] | tuple[int, ...]
 
 
 class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
@@ -33,7 +35,7 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
     1, 0 or -1 at its end; of points, the points, negative where few are wanted. In a game
     for stakes it is the payoff, and what has been gained from the opponent since the agent's
     last move.
-    When the game is over the observation is the last one again.
+    When the game is over the observation is the last one again, unless `shows_end`.
 
     An opponent who moves first may end the game at once. Then the agent finds itself
     in a state of its own, which looks like no other (`Arena.observations`), and whose
@@ -51,6 +53,13 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         Play a contest of two at a solitaire game; says how a tie counts.
     illegal_reward : float
     render_mode : {"ansi"}, optional
+    actions : sequence of str, optional
+        The names of all actions, in the order of their ranks: ``("hold", "roll")`` makes 0 hold.
+    observations : {"array", "tuple"}
+        A tuple of int, which can be the key of a dictionary, instead of an array.
+    shows_end : bool
+        The last observation is the position in which the game ended, as the agent sees it, with
+        the final totals. The rules must have the word `final`.
     **parameters
         Of the game.
     """
@@ -65,24 +74,49 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         contest: str | None = None,
         illegal_reward: float = -1.0,
         render_mode: str | None = None,
+        actions: Sequence[str] | None = None,
+        observations: str = "array",
+        shows_end: bool = False,
         **parameters: Any,
     ) -> None:
         if render_mode not in (None, "ansi"):
             raise UsageError(f"render_mode is {render_mode!r}; it must be 'ansi' or None")
+        if observations not in ("array", "tuple"):
+            raise UsageError(f"observations is {observations!r}; it must be 'array' or 'tuple'")
         wanted = seat_by_name(seat)  # before anything is built
-        self.arena = arena_of(game, parameters, opponent, contest)
+        self.arena = arena_of(game, parameters, opponent, contest, actions=actions)
         self.graph = self.arena.graph
         self.seat = self.arena.seat(wanted)
         self.illegal_reward = illegal_reward
         self.render_mode = render_mode
-        low, high = self.arena.bounds
-        self.observation_space = gymnasium.spaces.Box(low, high, dtype=np.int32)
+        self.shows_end = shows_end
+        self._as_tuple = observations == "tuple"
+        self.observation_space = self._space()
         self.action_space = gymnasium.spaces.Discrete(len(self.arena.labels))
         self.action_names = self.arena.action_names
         self._state = 0
         self._over = True
         self._owed = 0.0  # what an opponent who moved first has brought the agent
         self._telling = Telling(self.arena)
+        self._end: tuple[int, ...] | None = None  # how the game ended, as the agent sees it
+
+    def _space(self) -> Any:
+        low, high = self.arena.bounds
+        if self.shows_end:  # in a position that is no state of the graph
+            ending = int(np.flatnonzero(self.graph.outcome_state < 0)[0])
+            action = int(np.searchsorted(self.graph.outcome_indptr, ending, side="right")) - 1
+            if self.arena.narrator.final(action, ()) is None:
+                raise UsageError(
+                    f"{self.graph.title}: shows_end needs the word final(s, action, faces) in the "
+                    "rules, which says in what position a game ends"
+                )
+            every = np.iinfo(np.int32)
+            low, high = np.full_like(low, every.min), np.full_like(high, every.max)
+        spaces = gymnasium.spaces
+        if not self._as_tuple:
+            return spaces.Box(low, high, dtype=np.int32)
+        bounds = zip(low.tolist(), high.tolist(), strict=True)
+        return spaces.Tuple([spaces.Discrete(b - a + 1, start=a) for a, b in bounds])
 
     @property
     def P(self) -> Transitions:
@@ -110,7 +144,8 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
     ) -> tuple[Observation, dict[str, Any]]:
         """Begin a game; the opponent has moved if it moves first."""
         super().reset(seed=seed)
-        if self.render_mode is not None:
+        self._end = None
+        if self.render_mode is not None or self.shows_end:
             self._telling.begin(self.np_random)
         first = self.seat == FIRST
         if self.seat == EITHER:
@@ -183,11 +218,22 @@ class GameEnv(gymnasium.Env):  # type: ignore[misc, name-defined]
         if self._over:
             mask = np.zeros_like(mask)
         info = {"action_mask": mask.copy(), "state": self._state}
-        return self.arena.observations[self._state].copy(), info
+        seen = self.arena.observations[self._state]
+        if self._over and self._end is not None:
+            seen = np.array(self._end, np.int32)
+        return tuple(seen.tolist()) if self._as_tuple else seen.copy(), info
 
     def _tell(self, who: str, outcome: Outcome) -> None:
-        if self.render_mode is not None:
-            self._telling.tell(who, outcome)
+        if self.render_mode is None and not self.shows_end:
+            return
+        faces = self._telling.tell(who, outcome)
+        if self.shows_end and outcome.is_over:
+            end = self.arena.narrator.final(outcome.action.index, faces)
+            assert end is not None
+            if who == "opponent":
+                places = as_other_sees(self.graph)
+                end = tuple(end[k] if k >= 0 else x for k, x in zip(places, end, strict=True))
+            self._end = end
 
     def render(self) -> str | None:
         """What happened in the last step, and where the game stands."""

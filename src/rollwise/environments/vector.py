@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,6 +33,8 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
     num_envs : int
     copy : bool
         Give new arrays at each step; without it the next step overwrites them.
+    actions : sequence of str, optional
+        As in `GameEnv`.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -49,12 +52,13 @@ class GameVectorEnv(gymnasium.vector.VectorEnv):  # type: ignore[misc, name-defi
         illegal_reward: float = -1.0,
         render_mode: None = None,
         copy: bool = True,
+        actions: Sequence[str] | None = None,
         **parameters: Any,
     ) -> None:
         if num_envs < 1:
             raise UsageError(f"num_envs is {num_envs}; it must be at least 1")
         wanted = seat_by_name(seat)  # before anything is built
-        self.arena = arena_of(game, parameters, opponent, contest)
+        self.arena = arena_of(game, parameters, opponent, contest, actions=actions)
         self.graph = graph = self.arena.graph
         self.seat = self.arena.seat(wanted)
         self.illegal_reward = float(illegal_reward)

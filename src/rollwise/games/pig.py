@@ -104,6 +104,11 @@ class Pig(Game):
     def told(self, s: Turn, action: int, then: int, after: Turn, faces: Sequence[int] = ()) -> str:
         return what_came(s, action, then, after, sum(faces))
 
+    def final(self, s: Turn, action: int, faces: Sequence[int] = ()) -> Turn:
+        if action == HOLD:
+            return Turn(s.banked + s.turn, s.rival, 0)
+        return Turn(s.banked, s.rival, s.turn + sum(faces))
+
     def throw(self, s: Turn, action: int) -> tuple[int, ...]:
         return (self.sides,) if action == ROLL else ()
 
@@ -161,6 +166,11 @@ class PigForMore(Pig):
             for k, points in enumerate(s.rivals, 1)
         ]
         return [mover, *others]
+
+    def final(self, s: Round, action: int, faces: Sequence[int] = ()) -> Round:  # type: ignore[override]
+        if action == HOLD:
+            return Round(s.banked + s.turn, s.rivals, 0)
+        return Round(s.banked, s.rivals, s.turn + sum(faces))
 
     def told(  # type: ignore[override]
         self, s: Round, action: int, then: int, after: Round, faces: Sequence[int] = ()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from rollwise.words.changes import as_other_sees
 from rollwise.words.game_words import Words, word_faults
 from rollwise.words.narration import Narrator
 
-__all__ = ["Narrator", "Words", "word_faults"]
+__all__ = ["Narrator", "Words", "as_other_sees", "word_faults"]

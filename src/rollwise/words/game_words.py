@@ -20,6 +20,7 @@ from rollwise.faults import PASSED_ON, fault_text, shown
 from rollwise.game import Game, is_over
 from rollwise.graph import THROW, StateGraph
 from rollwise.graph.layout import StateLayout
+from rollwise.graph.naming import spread
 
 MOST_STATES = 60  # that `word_faults` looks at, evenly spread
 MOST_THROWS = 1_000  # or outcomes of an action, that it looks at
@@ -95,6 +96,13 @@ class Words:
             except (TypeError, ValueError):  # it may leave the faces out
                 self._takes[n] = False
         return self._takes[n]
+
+    def final(self, at: tuple[Any, ...], action: int, faces: Sequence[int]) -> Any:
+        """The position in which an action has ended the game; None where the game doesn't say."""
+        found = self._ask("final", *at, action, tuple(faces))
+        if found is None or len(spread(found)) == len(spread(at[0])):
+            return found
+        raise self._fault("final", found, "it is a position of the game, or None")
 
     def face_name(self, face: int) -> str:
         """What a face of a die is called."""
@@ -204,6 +212,8 @@ def word_faults(game: Game, graph: StateGraph) -> Iterator[str]:
                 outcomes = list(game.outcomes(*at, action))
                 for _, then, after in outcomes[:MOST_THROWS]:
                     words.told(at, action, then, after)
+                    if is_over(then):
+                        words.final(at, action, ())
                 if unfair := _unfair(words, outcomes, at, action):
                     yield f"{unfair} in the state {graph.state_text(s)}"
                     return

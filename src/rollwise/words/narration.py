@@ -189,6 +189,17 @@ class Narrator:
         after = at[0] if follows is None else self._as_rules_know(follows)
         return self._words.told(at, thrown.label, _then(outcome), after, faces)
 
+    def final(self, action: int, faces: Sequence[int]) -> tuple[int, ...] | None:
+        """The fields of the position in which an action has ended the game, as its player sees it.
+
+        None where the rules don't say, and in games that are made from others.
+        """
+        if self.game is None or self.source is not self.graph or self.graph.throw_names:
+            return None
+        label = int(self.graph.action_label[action])
+        found = self._words.final(self._at(action), label, faces)
+        return None if found is None else tuple(map(int, spread(found)))
+
     def deed(self, action: int) -> str:
         """What a player does who takes an action; empty where the rules have no words for it."""
         taken = self.graph.view.action(action)
