@@ -124,8 +124,8 @@ def evaluation(page: Page, solution: Solution, holds: Policy, itself: Evaluation
 
             The notebook keeps the chances in an array V[i, j, k]. `solution.array()` is this array
             for optimal play, and `solution.array(rollwise.evaluate(solution,
-            "hold-at-20").win_probability)` for the policy; where no play comes it is NaN. As a table:
-            `rollwise evaluate pig --policy hold-at-20 --table --where "turn == 10"`.
+            "hold-at-20").win_probability)` for the policy; where no play comes it is NaN. As a
+            table: `rollwise evaluate pig --policy hold-at-20 --table --where "turn == 10"`.
         """)
     figure = solution.plot("convergence", policy=holds, theta=theta)
     off = [float(np.max(np.abs(swept[o].win_probability - itself.win_probability))) for o in orders]
