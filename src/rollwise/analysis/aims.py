@@ -13,8 +13,8 @@ from rollwise.analysis.one_distribution import distribution
 from rollwise.answer.certified import solve_and_certify
 from rollwise.derive.by_score import Ints, ScoredGraph, by_score, whole_points
 from rollwise.graph import StateGraph, sign_of
-from rollwise.graph.choices import are_best, costs, first_of_each_state
-from rollwise.graph.lookahead import action_gaps
+from rollwise.graph.choices import are_best, first_of_each_state, keep_bounds
+from rollwise.graph.lookahead import look_ahead
 from rollwise.graph.policies import Policy, Ties, ties_in_play
 from rollwise.recursion.order import Arranging
 
@@ -72,9 +72,10 @@ class Aims:
             border_bounds=payoff_bounds,
             arranged=self._arranged,
         )
-        cost = costs(graph, action_gaps(graph, found.values, payoffs))
-        best = are_best(cost, certificate.bound)
-        actions = first_of_each_state(graph, best)  # play of a scored graph always ends
+        ahead = look_ahead(graph, found.values, certificate.bounds, payoffs, payoff_bounds)
+        best = are_best(graph, ahead)
+        # play of a scored graph always ends
+        actions = first_of_each_state(graph, keep_bounds(graph, ahead, best))
         return Aim(found.values, certificate.bounds, actions, best)
 
     def reaching(self, target: int, ties: float = 1.0) -> Reals:

@@ -330,7 +330,7 @@ class _Opposed:
         graph, (found, certificate, _) = self._graph, self._found
         sign = 1.0 if root == 0 else -1.0
         mean = Certified(sign * float(found.values[root]), float(certificate.bounds[root]))
-        best = first_chosen(graph, found.values, certificate.bound)
+        best = first_chosen(graph, found.values, certificate.bounds)
         chain = together(take_seats(graph, [best]).graph, "longest")
         return Spread(mean, _variance(chain, root, self._progress))
 
@@ -343,7 +343,7 @@ def _spread(
     """The mean of a score from the start, and its variance with the best actions."""
     values, bounds = answer.found.values, answer.certificate.bounds
     if np.any(np.diff(graph.action_indptr) > 1):
-        best = first_chosen(graph, values, answer.certificate.bound)
+        best = first_chosen(graph, values, bounds)
         graph = take_seats(graph, [best]).graph
     return Spread(Certified(float(values[0]), float(bounds[0])), _variance(graph, 0, progress))
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.certified import solve_and_certify
 from rollwise.builders.rules import Rules
 from rollwise.builders.some_states import region, some_states
 from rollwise.derive.ended import ROUNDED, with_ends
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from rollwise.answer.layered_solution import LayeredSolution
     from rollwise.answer.solution import Solution
     from rollwise.builders.by_layer import Layers
+    from rollwise.graph import StateGraph
 
 MOST_AGAIN = 3_000_000  # outcomes of a graph, which are solved in a second or two
 
@@ -56,8 +58,6 @@ def solved_again(answer: LayeredSolution, row: Sequence[int]) -> Solution:
     UnknownState
         No play comes there, as far as that can be told.
     """
-    from rollwise.answer.solution import Solution
-
     rules, rows = Rules(answer.game), np.array([row], np.int32)
     answer.require_progress(rows)
     found = region(rules, rows, lambda new: answer.places_of(new) >= 0, answer.n_states)
@@ -66,10 +66,36 @@ def solved_again(answer: LayeredSolution, row: Sequence[int]) -> Solution:
         raise UnknownState(f"{answer.title}: no play comes to the state {state}")
     graph, border = some_states(rules, found, closed=True)
     places = answer.places_of(border)
-    ended = with_ends(graph, border, answer.values[places], answer.stakes)
-    solution = Solution.of_graph(ended, answer.game)
-    off = answer.error_bounds[places].max(initial=0.0) + ROUNDED
-    return replace(solution, error_bounds=np.nextafter(solution.error_bounds + off, np.inf))
+    return ended_solution(answer, graph, border, places)
+
+
+def ended_solution(
+    answer: LayeredSolution, graph: StateGraph, rows: NDArray[np.int32], places: NDArray[np.int64]
+) -> Solution:
+    """The answer of a graph whose border is known, as one in which play ends there.
+
+    Parameters
+    ----------
+    rows : (n_border, n_fields) int32
+        The fields of the border.
+    places : (n_border,) int64
+        Its numbers among the states of the answer.
+    """
+    from rollwise.answer.solution import Solution
+
+    values = answer.values[places]
+    off = np.nextafter(answer.error_bounds[places] + ROUNDED, np.inf)
+    found, certificate, seconds = solve_and_certify(graph, border_values=values, border_bounds=off)
+    return Solution(
+        with_ends(graph, rows, values, answer.stakes),
+        answer.game,
+        found.method,
+        np.concatenate([found.values, values]),
+        np.concatenate([certificate.bounds, off]),
+        sweeps=found.sweeps,
+        converged=found.converged,
+        seconds={"solve": found.seconds, "certify": seconds},
+    )
 
 
 def entries_of(answer: LayeredSolution, entered: NDArray[np.int64]) -> LayeredSolution:

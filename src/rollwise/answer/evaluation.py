@@ -30,12 +30,11 @@ from rollwise.answer.references import AnyPolicy, Policies, Subject
 from rollwise.derive.seats import Seats, take_seats
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph, win_probability
-from rollwise.graph.choices import are_best, costs, first_best
-from rollwise.graph.lookahead import action_gaps
+from rollwise.graph.choices import taken
+from rollwise.graph.lookahead import look_ahead
 from rollwise.graph.policies import Policy
 from rollwise.methods.result import MethodResult, Status
 from rollwise.methods.value_iteration import value_iteration
-from rollwise.proofs.bounds import Certificate
 from rollwise.recursion.endless import settled
 
 METHODS = ("exact", "iterative")
@@ -316,7 +315,8 @@ def best_response(
     name = f"best response to {known.name}"
 
     def find_response() -> Policy:
-        return seats.respond(known, name, _first_best(seats.graph, found.values, certificate))
+        ahead = look_ahead(seats.graph, found.values, certificate.bounds)
+        return seats.respond(known, name, taken(seats.graph, ahead))
 
     return BestResponse(
         name,
@@ -332,10 +332,3 @@ def best_response(
         is_score=policies.graph.is_score,
         find_response=find_response,
     )
-
-
-def _first_best(
-    graph: StateGraph, values: NDArray[np.float64], certificate: Certificate
-) -> NDArray[np.int64]:
-    cost = costs(graph, action_gaps(graph, values, np.empty(0)))
-    return first_best(graph, are_best(cost, certificate.bound))

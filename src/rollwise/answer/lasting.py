@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from rollwise.answer.certified import solve_and_certify
 from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import are_best, costs, first_best, is_throw
+from rollwise.graph.choices import is_throw, taken
 from rollwise.graph.endings import describe, end_components
-from rollwise.graph.lookahead import action_gaps
+from rollwise.graph.lookahead import look_ahead
 from rollwise.graph.policies import Policy
 
 LASTING = {"shortest": "minimize", "longest": "maximize"}
@@ -51,12 +51,11 @@ def together(graph: StateGraph, aim: str) -> StateGraph:
 
 
 def first_chosen(
-    graph: StateGraph, values: NDArray[np.float64], bound: float, name: str = ""
+    graph: StateGraph, values: NDArray[np.float64], bounds: NDArray[np.float64], name: str = ""
 ) -> Policy:
     """The first of the best actions in each state."""
-    cost = costs(graph, action_gaps(graph, values, np.empty(0)))
     probability = np.zeros(graph.n_actions)
-    probability[first_best(graph, are_best(cost, bound))] = 1.0
+    probability[taken(graph, look_ahead(graph, values, bounds))] = 1.0
     return Policy(name, probability)
 
 
@@ -78,7 +77,7 @@ def lasting_policy(graph: StateGraph, aim: str) -> Policy:
     with suppress(EndlessPlay):
         found, certificate, _ = solve_and_certify(of_moves)
         if np.isfinite(certificate.bound):
-            return first_chosen(of_moves, found.values, certificate.bound, aim)
+            return first_chosen(of_moves, found.values, certificate.bounds, aim)
     endless = end_components(of_moves)
     places = describe(of_moves, endless.states, endless.stays)
     raise EndlessPlay(

@@ -22,8 +22,8 @@ from rollwise.answer.turns import turn_values
 from rollwise.builders.arrays import first_rows, first_rows_of, lotteries_of
 from rollwise.builders.by_layer import Layer
 from rollwise.graph import THROW, StateGraph
-from rollwise.graph.choices import are_best, costs, first_best
-from rollwise.graph.lookahead import action_gaps
+from rollwise.graph.choices import taken
+from rollwise.graph.lookahead import look_ahead
 from rollwise.machine.pipeline import Source, Stage, pipeline
 from rollwise.methods.strategy_iteration import Solver, strategy_iteration
 from rollwise.proofs.bounds import Certificate, certify, certify_ending
@@ -176,7 +176,8 @@ class ByLayer:
             else:
                 solved = self._to_prove.popleft()
                 certificate = prove_layer(layer.graph, solved, values, bounds)
-                best = _first_best(layer.graph, solved.values, values, certificate.bound)
+                ahead = look_ahead(layer.graph, solved.values, certificate.bounds, values, bounds)
+                best = layer.graph.action_label[taken(layer.graph, ahead)]
                 answers.error_bounds[at] = certificate.bounds[: end - begin]
                 answers.actions[at] = best[: end - begin]
             answers.prove(begin, end)
@@ -186,14 +187,3 @@ class ByLayer:
         began = time.perf_counter()
         yield
         self.seconds[stage] += time.perf_counter() - began
-
-
-def _first_best(
-    graph: StateGraph,
-    values: NDArray[np.float64],
-    border_values: NDArray[np.float64],
-    bound: float,
-) -> NDArray[np.int32]:
-    """The number of the action to take in each state."""
-    cost = costs(graph, action_gaps(graph, values, border_values))
-    return graph.action_label[first_best(graph, are_best(cost, bound))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -251,17 +251,13 @@ class LayeredSolution(Worth):
         numbers : (n,) int64
             Of the states, each once. They are the first states of the answer, in this order.
         """
-        from rollwise.answer.solution import Solution
+        from rollwise.answer.between import ended_solution
         from rollwise.builders.rules import Rules
         from rollwise.builders.some_states import some_states
-        from rollwise.derive.ended import ROUNDED, with_ends
 
         graph, rows = some_states(Rules(self.game), self.states[numbers])
         next_states = self.numbers_of(rows)
-        ended = with_ends(graph, rows, self.values[next_states], self.stakes)
-        found = Solution.of_graph(ended, self.game)
-        off = self.error_bounds[next_states].max(initial=0.0) + ROUNDED
-        return replace(found, error_bounds=np.nextafter(found.error_bounds + off, np.inf))
+        return ended_solution(self, graph, rows, next_states)
 
     def advise(
         self,

@@ -36,9 +36,9 @@ from rollwise.derive.by_score import by_score, points_of
 from rollwise.derive.seats import take_seats
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import are_best, costs, first_actions, has_choice, has_ties
+from rollwise.graph.choices import are_best, first_actions, has_choice, has_ties
 from rollwise.graph.endings import describe, regroup, staying_actions
-from rollwise.graph.lookahead import action_gaps
+from rollwise.graph.lookahead import look_ahead
 from rollwise.graph.policies import Policy, reached_by
 from rollwise.recursion.endless import endless_states
 from rollwise.recursion.order import Arranging
@@ -123,7 +123,7 @@ class Extreme(NamedTuple):
 
     found: Certified
     values: Reals
-    bound: float
+    bounds: Reals
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,7 +227,7 @@ class OptimalSet:
         )
         # adding 0 takes the sign off a zero
         found = Certified(0.0 + sign * float(solved.values[0]), float(certificate.bounds[0]))
-        return Extreme(quantity.finish(found), solved.values, certificate.bound)
+        return Extreme(quantity.finish(found), solved.values, certificate.bounds)
 
     def range(self, quantity: Quantity) -> Range:
         """The least and the most that a quantity can be."""
@@ -239,14 +239,14 @@ class OptimalSet:
     def then(self, quantity: Quantity, *, least: bool = False) -> tuple[Certified, OptimalSet]:
         """The best for a second aim, and the policies of the set that reach it."""
         here = self.for_quantity(quantity)
-        found, values, bound = here.extreme(quantity, least=least)
+        found, values, bounds = here.extreme(quantity, least=least)
         sign = -1.0 if least else 1.0
         amounts = quantity.amounts(here)
         graph = here._counting(sign, amounts.actions, amounts.endings)
         border = np.zeros(graph.n_border)
         if amounts.scores is not None:
             border = sign * amounts.scores
-        best = are_best(costs(graph, action_gaps(graph, values, border)), bound)
+        best = are_best(graph, look_ahead(graph, values, bounds, border, amounts.score_bounds))
         smaller, kept = _with_only(here.graph, best)
         points = None if here.points is None else here.points[kept]
         return found, replace(here, graph=smaller, points=points)

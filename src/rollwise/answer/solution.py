@@ -23,12 +23,13 @@ from rollwise.graph.choices import (
     first_actions,
     first_best,
     first_of_each_state,
-    has_ties,
     in_order,
-    may_stall,
+    keep_bounds,
+    may_wait,
     part_of,
+    undecided,
 )
-from rollwise.graph.lookahead import action_gaps
+from rollwise.graph.lookahead import Ahead, look_ahead
 from rollwise.machine.html_pages import HtmlPage
 from rollwise.methods.result import MethodResult, Status, best_bounds
 from rollwise.numbers.printed import CHANCE_ROUNDING, Printed, as_text, certified, chance, estimated
@@ -183,7 +184,11 @@ class Solution(Worth):
     @cached_property
     def action_values(self) -> NDArray[np.float64]:
         """What each action is worth if all play on optimally: (n_actions,) float64."""
-        return _action_values(self.graph, self.values, np.empty(0))
+        return _action_values(self.graph, self._ahead)
+
+    @cached_property
+    def _ahead(self) -> Ahead:
+        return look_ahead(self.graph, self.values, self.error_bounds)
 
     @cached_property
     def regret(self) -> NDArray[np.float64]:
@@ -193,37 +198,48 @@ class Solution(Worth):
     @cached_property
     def is_best(self) -> NDArray[np.bool_]:
         """Which actions can't be told from the best within the certified error: (n_actions,)."""
-        return np.asarray(are_best(self.regret, self.error_bound))
+        return are_best(self.graph, self._ahead)
+
+    @cached_property
+    def undecided(self) -> NDArray[np.bool_]:
+        """In which states the error bounds are too wide to tell what is best: (n_states,) bool."""
+        return undecided(self.graph, self._ahead, self.is_best)
 
     @cached_property
     def best_actions(self) -> NDArray[np.int64]:
         """The action to take in each state, as an index: (n_states,) int64.
 
-        The first of the best, see `rollwise.graph.choices.first_best`.
+        See `rollwise.graph.choices`.
         """
-        return first_best(self.graph, self.is_best)
+        return first_best(self.graph, self._good, self.is_best)
+
+    @property
+    def _good(self) -> NDArray[np.bool_]:
+        return keep_bounds(self.graph, self._ahead, self.is_best)
 
     def choices_in(self, states: NDArray[np.int64]) -> Choices:
         """What the actions of some states are worth and cost, without looking at the others."""
-        return self._look_at(*part_of(self.graph, states), states)
+        part, ahead = self._look_at(states)
+        values = _action_values(part, ahead)
+        actions = actions_of(self.graph, states)[0]
+        return Choices(actions, values, costs(part, values), are_best(part, ahead))
 
-    def _look_at(
-        self, part: StateGraph, beyond: NDArray[np.int64], states: NDArray[np.int64]
-    ) -> Choices:
-        values = _action_values(part, self.values[states], self.values[beyond])
-        regret = costs(part, values)
-        is_best = np.asarray(are_best(regret, self.error_bound))
-        return Choices(actions_of(self.graph, states)[0], values, regret, is_best)
+    def _look_at(self, states: NDArray[np.int64]) -> tuple[StateGraph, Ahead]:
+        part, beyond = part_of(self.graph, states)
+        here = self.values[states], self.error_bounds[states]
+        return part, look_ahead(part, *here, self.values[beyond], self.error_bounds[beyond])
 
     def best_actions_in(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
         """The same as ``best_actions[states]``; for a few states it looks only at these."""
         if "best_actions" in vars(self) or len(states) > FEW:
             return self.best_actions[states]
-        part, beyond = part_of(self.graph, states)
-        choices = self._look_at(part, beyond, states)
-        if may_stall(part) and has_ties(part, choices.is_best).any():
+        part, ahead = self._look_at(states)
+        best = are_best(part, ahead)
+        if may_wait(part, best):
             return self.best_actions[states]  # ways out may be long
-        return choices.actions[first_of_each_state(part, choices.is_best)]
+        return actions_of(self.graph, states)[0][
+            first_of_each_state(part, keep_bounds(part, ahead, best))
+        ]
 
     @cached_property
     def policy(self) -> Policy:
@@ -641,10 +657,5 @@ class Solution(Worth):
         return f"<Solution of {self.graph.title}: {worth} ({self.status})>"
 
 
-def _action_values(
-    graph: StateGraph, values: NDArray[np.float64], border_values: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    of_state = values[graph.action_state]
-    with np.errstate(invalid="ignore"):
-        worth = action_gaps(graph, values, border_values) + of_state
-    return np.where(np.isinf(of_state), of_state, worth)  # where play can't be ended
+def _action_values(graph: StateGraph, ahead: Ahead) -> NDArray[np.float64]:
+    return ahead.gap + ahead.values[graph.action_state]

@@ -14,9 +14,9 @@ from rollwise.coach.ledger import Account
 from rollwise.coach.table import Table
 from rollwise.game import Game
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import are_best
 from rollwise.graph.view import worth_name
 from rollwise.many.equilibrium import Equilibrium
+from rollwise.many.mover_view import MoverView
 from rollwise.many.players import Players
 
 Floats = NDArray[np.float64]
@@ -66,16 +66,11 @@ class MoversView:
 
     def choices_in(self, states: NDArray[np.int64]) -> Choices:
         """See `rollwise.Solution.choices_in`."""
-        view = self.graph.view
-        actions, values, regret = [], [], []
-        for s in states.tolist():
-            worth = self.as_values(np.array([one.values[0] for one in self.found.advise(s)]))
-            actions.append(np.array(view[s].action_range))
-            values.append(worth)
-            regret.append(worth.max() - worth)
-        costs = np.concatenate(regret)
-        is_best = np.asarray(are_best(costs, self.error_bound))
-        return Choices(np.concatenate(actions), np.concatenate(values), costs, is_best)
+        return self._to_movers.choices_in(states)
+
+    @cached_property
+    def _to_movers(self) -> MoverView:
+        return MoverView.of(self.found)
 
     def best_actions_in(self, states: NDArray[np.int64]) -> NDArray[np.int64]:
         """What the equilibrium does; where it mixes, the likeliest action."""

@@ -1,10 +1,14 @@
 """Many states of a graph at once: what each of their actions costs, and which one is taken.
 
-The rule of tolerance, stated here only: an action is one of the best if it costs at most twice
-the error bound of the values, the largest where they have several. The true best action is
-always one of them: its worth, and the worth of the best action by these values, are each off by
-at most the bound. Of the best actions the first is taken, in the order of the rules. If the best
-actions could go round for ever, the first that leads out is taken.
+The rule of tolerance, stated here only: an action isn't one of the best if what it can be worth
+at most is less than what another action of the state is worth at least. Both are found from the
+error bounds of what the two actions lead to, and their roundings. So the true best action is
+always one of the best.
+
+Of the best actions the first is taken, in the order of the rules, that keeps to the state's own
+bound: if all that follows is worse by its bound, it must be worth no less than the state at its
+worst. A policy of such actions is worth what is certified, in each state, within its bound. If the
+best actions could go round for ever, or nearly so, the first that leads out is taken.
 
 For one state at a time see `rollwise.graph.view`.
 """
@@ -18,13 +22,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.graph.endings import end_components, ways_out
+from rollwise.graph.lookahead import Ahead
 from rollwise.graph.naming import THROW
 from rollwise.graph.state_graph import StateGraph
 from rollwise.graph.view import sign_of
+from rollwise.kernels.chances import UNIT
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+
+ROUNDINGS = 4  # of a look ahead, by which actions that are equally good may differ
+TIED = 1e-9  # worths that are known to be closer are a tie
+RARE = 2.0**-20  # outcomes are very rare: what is lost in a million moves is more than a rounding
 
 
 def fold_actions(graph: StateGraph, ufunc: np.ufunc, numbers: NDArray[Any]) -> NDArray[Any]:
@@ -193,18 +203,58 @@ def costs(graph: StateGraph, action_values: Floats) -> Floats:
     return cost
 
 
-def are_best(cost: Any, bound: float) -> Any:
-    """Whether a cost is no more than the values' error can be: bool, or (n_actions,) bool.
+def are_best(graph: StateGraph, ahead: Ahead) -> Mask:
+    """Which actions can't be told from the best of their state: (n_actions,) bool."""
+    worth, off = sign_of(graph.objective) * ahead.gap, ahead.blur + 2 * ahead.rounding
+    least = fold_actions(graph, np.maximum, worth - off)
+    return np.asarray(worth + off >= least[graph.action_state])
+
+
+def keep_bounds(graph: StateGraph, ahead: Ahead, best: Mask) -> Mask:
+    """Which of the best actions may be taken again and again: (n_actions,) bool.
+
+    Those that keep to the bound of their state; where none does, those of the largest worth.
+    Each loses no more than its rounding.
 
     Parameters
     ----------
-    cost : float or (n_actions,) float64
-        See `costs`.
-    bound : float
-        How far any of the values can be off; where nothing is known (infinity), as if they
-        were exact.
+    best : (n_actions,) bool
+        See `are_best`.
     """
-    return cost <= (2 * bound if np.isfinite(bound) else 0.0)
+    worth = sign_of(graph.objective) * ahead.gap
+    short = ahead.blur - worth - ahead.bounds[graph.action_state]
+    slack = ROUNDINGS * (ahead.rounding + (UNIT if graph.objective == "win" else 0.0))
+    keeps = best & (short <= slack)
+    none = ~fold_actions(graph, np.logical_or, keeps)[graph.action_state]
+    if none.any():
+        most = fold_actions(graph, np.maximum, worth)[graph.action_state]
+        keeps |= none & (worth >= most - slack)
+    return keeps
+
+
+def undecided(graph: StateGraph, ahead: Ahead, best: Mask) -> Mask:
+    """In which states the bounds don't tell what is best: (n_states,) bool.
+
+    There are several best actions, and one of them may cost more than `TIED`, relative to the
+    value of the state where that is larger than 1.
+
+    Parameters
+    ----------
+    best : (n_actions,) bool
+        See `are_best`.
+    """
+    worth = sign_of(graph.objective) * ahead.gap
+    most = fold_actions(graph, np.maximum, worth + ahead.blur)[graph.action_state]
+    with np.errstate(invalid="ignore"):
+        cost = np.where(best, most - worth + ahead.blur, 0.0)
+    cost = fold_actions(graph, np.maximum, cost)
+    return has_ties(graph, best) & (cost > TIED * np.maximum(1.0, np.abs(ahead.values)))
+
+
+def taken(graph: StateGraph, ahead: Ahead) -> Ints:
+    """The action that is taken in each state: (n_states,) int64 (see `first_best`)."""
+    best = are_best(graph, ahead)
+    return first_best(graph, keep_bounds(graph, ahead, best), best)
 
 
 def first_of_each_state(graph: StateGraph, good: Mask) -> Ints:
@@ -220,27 +270,53 @@ def first_of_each_state(graph: StateGraph, good: Mask) -> Ints:
     return np.where(found < n, found, first)
 
 
-def may_stall(graph: StateGraph) -> bool:
-    """Whether best actions could go round for ever."""
+def may_wait(graph: StateGraph, best: Mask) -> bool:
+    """Whether ties may let play go round for ever, or nearly so."""
+    tied = has_ties(graph, best)
+    return bool(tied.any()) and (
+        _may_stall(graph) or _likely(graph, tied[graph.action_state] & best) is not None
+    )
+
+
+def _may_stall(graph: StateGraph) -> bool:
     return graph.endless != "forbidden" or graph.objective != "win"
 
 
-def first_best(graph: StateGraph, best: Mask) -> Ints:
+def first_best(graph: StateGraph, good: Mask, best: Mask | None = None) -> Ints:
     """The action that is taken in each state: (n_states,) int64.
 
-    The first of the best; where the best actions could go round for ever, one that leads out
-    of there, if there is one: to wait is as good as to act, but not for ever.
+    The first of the good ones; where these could go round for ever, or could for longer than
+    roundings allow, one that leads out of there, if there is one: to wait is as good as to act,
+    but not for ever.
 
     Parameters
     ----------
-    best : (n_actions,) bool
-        See `are_best`.
+    good : (n_actions,) bool
+        See `keep_bounds`.
+    best : (n_actions,) bool, optional
+        Actions that may lead out where no good ones do.
     """
-    first = first_of_each_state(graph, best)
-    if not may_stall(graph):
+    first = first_of_each_state(graph, good)
+    likely = _likely(graph, has_ties(graph, good)[graph.action_state] & good)
+    if likely is None and not _may_stall(graph):
         return first
-    tied = end_components(graph, best)
+    tied = end_components(graph, good, likely)
     if not len(tied):
         return first
-    out = ways_out(graph, best)
-    return np.where((tied.number >= 0) & (out >= 0), out, first)
+    out = np.where(tied.number >= 0, -1, first)
+    for usable, counted in ((good, likely), (good, None), (best, None)):
+        if usable is not None and np.any(out < 0):
+            out = np.where(out < 0, ways_out(graph, usable, counted), out)
+    return np.where(out < 0, first, out)
+
+
+def _likely(graph: StateGraph, actions: Mask) -> Mask | None:
+    """Which outcomes aren't very rare: (n_outcomes,) bool; None where none of some actions are."""
+    lotteries = graph.lotteries
+    weight, begin = lotteries.weight, lotteries.indptr[:-1]
+    total = np.add.reduceat(weight, begin, dtype=np.float64)
+    likely = weight >= RARE * np.repeat(total, np.diff(lotteries.indptr))
+    rare = ~np.logical_and.reduceat(likely, begin)
+    if not rare.any() or not np.any(rare[graph.action_lottery] & actions):
+        return None
+    return np.asarray(likely[graph.outcome_lottery])

@@ -63,7 +63,9 @@ class EndComponents:
         return np.flatnonzero(self.number >= 0)
 
 
-def end_components(graph: StateGraph, allowed: Mask | None = None) -> EndComponents:
+def end_components(
+    graph: StateGraph, allowed: Mask | None = None, likely: Mask | None = None
+) -> EndComponents:
     """Find the maximal end components.
 
     States without an action that stays are taken out, and what remains is split into
@@ -74,6 +76,8 @@ def end_components(graph: StateGraph, allowed: Mask | None = None) -> EndCompone
     graph : StateGraph
     allowed : (n_actions,) bool, optional
         The actions that may be taken; all unless given.
+    likely : (n_outcomes,) bool, optional
+        The outcomes that count; all unless given.
     """
     n = graph.n_states
     begin, source = graph.outcome_indptr[:-1], graph.action_state
@@ -82,10 +86,13 @@ def end_components(graph: StateGraph, allowed: Mask | None = None) -> EndCompone
     edge_action = np.repeat(np.arange(graph.n_actions), np.diff(graph.outcome_indptr))
     while True:
         same = number[graph.outcome_state] == number[source[edge_action]]
+        if likely is not None:
+            same |= ~likely
         stays = possible & np.logical_and.reduceat(same, begin) & (number[source] >= 0)
         inside = np.zeros(n, np.bool_)
         inside[source[stays]] = True
-        staying = np.where(stays[edge_action], graph.outcome_state, -1)
+        inner = stays[edge_action] if likely is None else stays[edge_action] & likely
+        staying = np.where(inner, graph.outcome_state, -1)
         joined = Components.to_be_found(graph.action_indptr, graph.outcome_indptr, staying)
         joined.find(n)
         parts = np.empty(n, np.int64)
@@ -99,7 +106,7 @@ def end_components(graph: StateGraph, allowed: Mask | None = None) -> EndCompone
         number[:n] = found
 
 
-def ways_out(graph: StateGraph, usable: Mask) -> Ints:
+def ways_out(graph: StateGraph, usable: Mask, likely: Mask | None = None) -> Ints:
     """For each state an action that leads towards the end of the play: (n_states,) int64.
 
     Breadth first from the end: with positive probability play ends, or reaches the border.
@@ -108,13 +115,16 @@ def ways_out(graph: StateGraph, usable: Mask) -> Ints:
     Parameters
     ----------
     usable : (n_actions,) bool
+    likely : (n_outcomes,) bool, optional
+        The outcomes that count; all unless given.
     """
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import breadth_first_order
 
     n = graph.n_states
     edge_action = np.repeat(np.arange(graph.n_actions), np.diff(graph.outcome_indptr))
-    edges = np.flatnonzero(usable[edge_action])
+    counts = usable[edge_action]
+    edges = np.flatnonzero(counts if likely is None else counts & likely)
     action = edge_action[edges]
     source = graph.action_state[action]
     target = graph.outcome_state[edges].astype(np.int64)

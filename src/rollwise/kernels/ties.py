@@ -26,7 +26,7 @@ def mark_ties(
     tables,
     values,
     probability,
-    tolerance,
+    off,
     room,
     tied,
     spread,
@@ -35,8 +35,8 @@ def mark_ties(
 
     Parameters
     ----------
-    tolerance : float
-        What an action may be worse than the best.
+    off : (n_actions,) float64
+        How far what the mover gets by an action can be off.
     room : (largest number of actions of a state, n_seats) float64, to write in
     tied : (n_actions,) bool, filled
     spread : (n_states,) float64, filled
@@ -48,19 +48,19 @@ def mark_ties(
         first, last = index(action_indptr[s]), index(action_indptr[s + ONE])
         if last - first < 2:
             continue
-        best, several, taken = -1.0, 0, 0
+        least, several, taken = -np.inf, 0, 0
         for a in range(first, last):
             look_at(a, tables, outcome_indptr, outcome_state, values, room[a - first])
-            best = max(best, room[a - first, 0])
+            least = max(least, room[a - first, 0] - off[a])
             if probability[a] > 0.0:
                 taken += 1
         for a in range(first, last):
-            if room[a - first, 0] >= best - tolerance:
+            if room[a - first, 0] + off[a] >= least:
                 several += 1
         if several < 2 or taken > 1:
             continue
         for a in range(first, last):
-            tied[a] = room[a - first, 0] >= best - tolerance
+            tied[a] = room[a - first, 0] + off[a] >= least
         for k in range(n_seats):
             low, high = np.inf, -np.inf
             for a in range(first, last):

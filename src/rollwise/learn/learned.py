@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph, sign_of, win_probability
 from rollwise.graph.by_fields import grid
-from rollwise.graph.choices import are_best, costs, first_actions, first_of_each_state, fold_actions
+from rollwise.graph.choices import costs, first_actions, first_of_each_state, fold_actions
 from rollwise.graph.policies import Policy
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ class Learned:
         graph = self.graph
         worst = -np.inf * sign_of(graph.objective)
         cost = costs(graph, np.where(self.visits > 0, self.values, worst))
-        best = are_best(cost, 0.0)  # estimates have no bound
-        return np.where(self.seen > 0, first_of_each_state(graph, best), -1)
+        # estimates have no bound
+        return np.where(self.seen > 0, first_of_each_state(graph, cost == 0.0), -1)
 
     @cached_property
     def policy(self) -> Policy:

@@ -19,7 +19,9 @@ from rollwise.answer.solution import Choices, Solution
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import actions_of, has_ties
+from rollwise.graph.lookahead import Ahead
 from rollwise.graph.policies import Policy
+from rollwise.kernels.chances import UNIT
 from rollwise.kernels.many import worth_of_actions
 from rollwise.many.component import MARGIN
 from rollwise.many.equilibrium import Equilibrium
@@ -65,6 +67,14 @@ class MoverView(Solution):
     @cached_property
     def action_values(self) -> Floats:
         return _as_value(self.graph, self.action_worths[:, 0])
+
+    @cached_property
+    def _ahead(self) -> Ahead:
+        graph = self.graph
+        unit = float(Stakes.of(graph).span) if graph.has_stakes else 2.0
+        gap = self.action_values - self.values[graph.action_state]
+        off = unit * errors_of_actions(self.found)
+        return Ahead(gap, off, np.zeros(graph.n_actions), self.values, self.error_bounds)
 
     def choices_in(self, states: NDArray[np.int64]) -> Choices:
         actions, _ = actions_of(self.graph, states)
@@ -121,6 +131,24 @@ def worths_of_actions(found: Equilibrium) -> Floats:
     units = stakes.units(found.values)
     worth_of_actions(np.arange(graph.n_states), *lists, tables_of(graph), units, worth)
     return np.asarray(stakes.paid(worth))
+
+
+def errors_of_actions(found: Equilibrium) -> Floats:
+    """How far what the mover gets by each action can be off: (n_actions,), in units of `Stakes`.
+
+    By the errors of what follows, the margin with which an equilibrium is looked for, and
+    roundings. Where nothing is known of an error, it counts as none.
+    """
+    graph = found.graph
+    known = np.where(np.isfinite(found.error_bounds), found.error_bounds, 0.0)
+    known /= float(Stakes.of(graph).span)
+    *chances, payoffs = tables_of(graph)
+    lists = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
+    off = np.empty((graph.n_actions, graph.players))
+    tables = (*chances, np.zeros_like(payoffs))  # ends are known
+    worth_of_actions(np.arange(graph.n_states), *lists, tables, known, off)
+    terms = 16.0 + float(np.diff(graph.lotteries.indptr).max())
+    return np.asarray((1.0 + 2.0 * terms * UNIT) * off[:, 0] + MARGIN + 2.0 * terms * UNIT)
 
 
 def _as_value(graph: StateGraph, worth: Floats) -> Floats:

@@ -7,8 +7,9 @@ The ends of the range are those of a game in which the seat itself, or somebody 
 worst, breaks every tie. They are certified (`rollwise.kernels.ties`): no way to break ties, be it
 another one each time, leaves the range, and some way reaches each end, within the error bound.
 
-Values are known within their bounds, so actions count as tied that can't be told apart by them.
-All that are equally good are among these. One that is worse by less than some 1e-12 may be, too.
+Values are known within their bounds, so actions count as tied that can't be told apart by the
+bounds of what they lead to. All that are equally good are among these. One that is worse by less
+than some 1e-12 may be, too.
 
 Not every such way is an equilibrium in itself: where ties are broken so that a player is hurt, an
 earlier one may have a better action than that of the equilibrium. So the range bounds what ties
@@ -24,9 +25,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.kernels.chances import UNIT
 from rollwise.kernels.ties import bound_ties, check_ties, mark_ties, sweep_ties
-from rollwise.many.component import MARGIN
+from rollwise.many.mover_view import errors_of_actions
 from rollwise.many.proving import MOST_SWEEPS as MOST_PROVING
 from rollwise.many.seats import Stakes, tables_of
 from rollwise.numbers.printed import how_many, rounded_up
@@ -105,9 +105,7 @@ def find_ties(found: Equilibrium) -> Ties:
     tied, spread = np.zeros(graph.n_actions, np.bool_), np.zeros(graph.n_states)
     most = int(np.diff(graph.action_indptr).max())
     room = np.empty((most, found.players))
-    terms = 16.0 + most + float(np.diff(graph.lotteries.indptr).max())
-    error = found.error_bound / float(stakes.span) + MARGIN + 2.0 * terms * UNIT
-    mark_ties(*lists, tables, values, probability, 2.0 * error, room, tied, spread)
+    mark_ties(*lists, tables, values, probability, errors_of_actions(found), room, tied, spread)
     positions = len(np.unique(graph.action_state[tied]))
     if not positions:
         own = found.worth

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from rollwise.analysis.design.chain import ROUNDING, Chain
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
-from rollwise.graph.choices import costs, first_best
-from rollwise.graph.lookahead import action_gaps
+from rollwise.graph.choices import are_best, first_best
+from rollwise.graph.lookahead import look_ahead
 from rollwise.graph.policies import Policy
 from rollwise.simulate.lengths import Certified
 
@@ -77,9 +77,9 @@ def greedy(policies: Policies) -> Policy:
     """
     graph = policies.graph
     found = evaluate(policies, "random")
-    cost = costs(graph, action_gaps(graph, found.values, np.empty(0)))
     assert found.bounds is not None
-    best = cost <= 2 * float(found.bounds.max())
+    ahead = look_ahead(graph, found.values, found.bounds)
+    best = are_best(graph, ahead)
     return Policy.of_actions(graph, "greedy", first_best(graph, best))
 
 
