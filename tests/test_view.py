@@ -33,6 +33,7 @@ from rollwise.graph.choices import (
     outcome_action,
     outcomes_of,
 )
+from rollwise.graph.lookahead import Ahead
 
 pytestmark = pytest.mark.kernels
 
@@ -135,21 +136,26 @@ def test_costs_and_the_first_best(graph, data):
     """Values are whole numbers and halves, so that many actions tie."""
     worth = st.integers(-4, 4).map(lambda x: x / 2)
     values = np.array([data.draw(worth) for _ in range(graph.n_actions)])
-    bound = data.draw(st.sampled_from([0.0, 0.25, 0.5, float("inf")]))
+    off = np.array([data.draw(st.sampled_from([0.0, 0.25, 1.0])) for _ in range(graph.n_actions)])
+    nothing = np.zeros(graph.n_actions), np.zeros(graph.n_states), np.ones(graph.n_states)
     cost = costs(graph, values)
-    best = are_best(cost, bound)
+    best = are_best(graph, Ahead(values, off, *nothing))
+    first = first_of_each_state(graph, best)
     taken = first_best(graph, best)
-    margin = 2 * bound if np.isfinite(bound) else 0.0
+    larger = graph.objective != "minimize"
     for state in graph.view:
         known = {action: values[action] for action in state.actions}
-        top = (min if graph.objective == "minimize" else max)(known.values())
+        top = (max if larger else min)(known.values())
         assert [cost[a] for a in known] == [abs(top - value) for value in known.values()]
-        near = [a for a, value in known.items() if abs(top - value) <= margin]
+        if larger:
+            least = max(value - off[a] for a, value in known.items())
+            near = [a for a, value in known.items() if value + off[a] >= least]
+        else:
+            most = min(value + off[a] for a, value in known.items())
+            near = [a for a, value in known.items() if value - off[a] <= most]
         assert [a for a in known if best[a]] == near
-        assert first_of_each_state(graph, best)[state] == near[0].index
+        assert first[state] == near[0].index
         assert best[taken[state]]
-    if graph.objective == "win":
-        assert taken.tolist() == first_of_each_state(graph, best).tolist()
 
 
 def test_the_best_of_nothing_good_is_the_first():

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rollwise.graph import Action, State
-from rollwise.numbers.printed import chances, column, in_common, scaled
+from rollwise.graph.choices import TIED
+from rollwise.numbers.printed import chances, column, in_common, rounded_up, scaled
 
 if TYPE_CHECKING:
     from rollwise.answer.solution import Solution
@@ -145,6 +146,13 @@ class Advice(NamedTuple):
             mark, cost = ("→", "") if row.best else ("", next(dearer).number)
             rows.append((mark, row.action, number.number, cost))
         sure = f"certified ± {in_common(worth)[1]}"
+        marked = [row for row in self.actions if row.best]
+        most = max((row.regret + row.regret_bound for row in marked), default=0.0)
+        if len(marked) > 1 and most > TIED * max(1.0, abs(self.value)):
+            sure += (
+                "; this doesn't tell which of the actions marked → is best: one of them may cost "
+                f"up to {rounded_up(scaled(most, unit))}"
+            )
         if costs:
             sure += f"; the cost is against the best action, marked → (± {in_common(costs)[1]})"
         return rows, sure

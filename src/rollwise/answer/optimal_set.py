@@ -36,7 +36,13 @@ from rollwise.derive.by_score import by_score, points_of
 from rollwise.derive.seats import take_seats
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import are_best, first_actions, has_choice, has_ties
+from rollwise.graph.choices import (
+    are_best,
+    first_actions,
+    has_choice,
+    has_ties,
+    most_costs,
+)
 from rollwise.graph.endings import describe, regroup, staying_actions
 from rollwise.graph.lookahead import look_ahead
 from rollwise.graph.policies import Policy, reached_by
@@ -166,7 +172,7 @@ class OptimalSet:
         exact = solution.run is not None and solution.run.fractions is not None
         if exact:
             best = _equal_in_fractions(solution, best)
-        smaller, _ = _with_only(graph, best)
+        smaller, kept = _with_only(graph, best)
         endless = endless_states(smaller)
         if len(endless):
             where = describe(smaller, endless, staying_actions(smaller, endless))
@@ -175,14 +181,17 @@ class OptimalSet:
                 "policy made of them is optimal, so there is no range to tell"
             )
         found = cls(smaller, 0.0)
-        ties = has_choice(smaller)[smaller.action_state].astype(np.float64)
+        ties = has_choice(smaller)[smaller.action_state]
         if exact or not ties.any():
             return found
-        # the best of several by these values costs at most four bounds, and its rounding
-        size = float(np.abs(solution.values[np.isfinite(solution.values)]).max())
-        each = 4 * solution.error_bound + 2.0**-50 * (1 + size)
-        moves = found.extreme(Quantity("moves with a tie", lambda _: Amounts(actions=ties))).found
-        return replace(found, loss=each * (moves.value + moves.error_bound) * (1 + 2.0**-40))
+        if not np.isfinite(solution.error_bound):
+            return replace(found, loss=np.inf)
+        costs = np.where(ties, most_costs(graph, solution.ahead)[kept], 0.0)
+        most = float(costs.max())
+        if not most:
+            return found
+        lost = found.extreme(Quantity("lost", lambda _: Amounts(actions=costs / most))).found
+        return replace(found, loss=most * (lost.value + lost.error_bound) * (1 + 2.0**-40))
 
     @cached_property
     def with_scores(self) -> OptimalSet:

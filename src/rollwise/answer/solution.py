@@ -17,6 +17,7 @@ from rollwise.errors import UsageError
 from rollwise.game import Game, heading_of
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import (
+    TIED,
     actions_of,
     are_best,
     costs,
@@ -184,10 +185,11 @@ class Solution(Worth):
     @cached_property
     def action_values(self) -> NDArray[np.float64]:
         """What each action is worth if all play on optimally: (n_actions,) float64."""
-        return _action_values(self.graph, self._ahead)
+        return _action_values(self.graph, self.ahead)
 
     @cached_property
-    def _ahead(self) -> Ahead:
+    def ahead(self) -> Ahead:
+        """What each action looks like from its state, and how sure that is."""
         return look_ahead(self.graph, self.values, self.error_bounds)
 
     @cached_property
@@ -198,12 +200,14 @@ class Solution(Worth):
     @cached_property
     def is_best(self) -> NDArray[np.bool_]:
         """Which actions can't be told from the best within the certified error: (n_actions,)."""
-        return are_best(self.graph, self._ahead)
+        return are_best(self.graph, self.ahead)
 
     @cached_property
     def undecided(self) -> NDArray[np.bool_]:
         """In which states the error bounds are too wide to tell what is best: (n_states,) bool."""
-        return undecided(self.graph, self._ahead, self.is_best)
+        if not self.error_bound > TIED / 8:  # also saves looking at all actions
+            return np.zeros(self.graph.n_states, np.bool_)
+        return undecided(self.graph, self.ahead, self.is_best)
 
     @cached_property
     def best_actions(self) -> NDArray[np.int64]:
@@ -215,7 +219,7 @@ class Solution(Worth):
 
     @property
     def _good(self) -> NDArray[np.bool_]:
-        return keep_bounds(self.graph, self._ahead, self.is_best)
+        return keep_bounds(self.graph, self.ahead, self.is_best)
 
     def choices_in(self, states: NDArray[np.int64]) -> Choices:
         """What the actions of some states are worth and cost, without looking at the others."""

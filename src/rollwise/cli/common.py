@@ -436,6 +436,16 @@ def tell_ties(told: dict[str, int] | None, indent: str = "  ") -> None:
         typer.echo(f"{indent}{Ties(**told).text}")
 
 
+def tell_undecided(states: int, indent: str = "  ") -> None:
+    """The line about states in which the bounds don't tell what is best, where there are any."""
+    if states:
+        typer.echo(
+            f"{indent}in {how_many(states, 'state')} the error bounds don't tell which of several "
+            "actions is best (advise says what one may cost); the optimal policy takes one that "
+            "keeps to them"
+        )
+
+
 def print_table(table: Table) -> None:
     """A Rich table on stdout, as wide as it needs to be where that isn't a terminal."""
     from rich.console import Console

@@ -56,6 +56,8 @@ def solution_document(solution: Solution, check: Sequence[str] | None = None) ->
     }
     if solution.kept_from is not None:
         document["kept_from"] = solution.kept_from
+    if not gave_up and solution.undecided.any():
+        document["undecided"] = int(solution.undecided.sum())
     document |= _run_document(solution)
     if solution.estimated and not gave_up:
         document["estimate"] = _estimate(solution)

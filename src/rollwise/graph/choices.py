@@ -205,9 +205,21 @@ def costs(graph: StateGraph, action_values: Floats) -> Floats:
 
 def are_best(graph: StateGraph, ahead: Ahead) -> Mask:
     """Which actions can't be told from the best of their state: (n_actions,) bool."""
+    low, high = _limits(graph, ahead)
+    return np.asarray(high >= fold_actions(graph, np.maximum, low)[graph.action_state])
+
+
+def most_costs(graph: StateGraph, ahead: Ahead) -> Floats:
+    """What each action may cost at most against the best of its state: (n_actions,) float64."""
+    low, high = _limits(graph, ahead)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(fold_actions(graph, np.maximum, high)[graph.action_state] - low)
+
+
+def _limits(graph: StateGraph, ahead: Ahead) -> tuple[Floats, Floats]:
+    """What each action is worth at least and at most beyond its state: to make that large."""
     worth, off = sign_of(graph.objective) * ahead.gap, ahead.blur + 2 * ahead.rounding
-    least = fold_actions(graph, np.maximum, worth - off)
-    return np.asarray(worth + off >= least[graph.action_state])
+    return worth - off, worth + off
 
 
 def keep_bounds(graph: StateGraph, ahead: Ahead, best: Mask) -> Mask:
@@ -243,10 +255,7 @@ def undecided(graph: StateGraph, ahead: Ahead, best: Mask) -> Mask:
     best : (n_actions,) bool
         See `are_best`.
     """
-    worth = sign_of(graph.objective) * ahead.gap
-    most = fold_actions(graph, np.maximum, worth + ahead.blur)[graph.action_state]
-    with np.errstate(invalid="ignore"):
-        cost = np.where(best, most - worth + ahead.blur, 0.0)
+    cost = np.where(best, most_costs(graph, ahead), 0.0)
     cost = fold_actions(graph, np.maximum, cost)
     return has_ties(graph, best) & (cost > TIED * np.maximum(1.0, np.abs(ahead.values)))
 

@@ -69,7 +69,7 @@ class MoverView(Solution):
         return _as_value(self.graph, self.action_worths[:, 0])
 
     @cached_property
-    def _ahead(self) -> Ahead:
+    def ahead(self) -> Ahead:
         graph = self.graph
         unit = float(Stakes.of(graph).span) if graph.has_stakes else 2.0
         gap = self.action_values - self.values[graph.action_state]

@@ -23,6 +23,7 @@ from rollwise.cli.common import (
     read_mode,
     refuse,
     sizes_text,
+    tell_undecided,
 )
 from rollwise.cli.forms import ChaseOption, Form, TargetOption, TiesOption, as_played
 from rollwise.cli.memory_option import MemoryOption
@@ -347,6 +348,7 @@ def _print(document: dict[str, Any], graph: StateGraph) -> None:
             exact = document[name]
             shown = exact if len(exact) <= 200 else f"{exact[:90]}... ({len(exact):,} characters)"
             typer.echo(f"  {name.removesuffix('_exact').replace('_', ' ')} exactly: {shown}")
+    tell_undecided(document.get("undecided", 0))
     if document["components"] == 1:
         components = "one component"
     elif document["largest_component"] == 1:

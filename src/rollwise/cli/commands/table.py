@@ -20,6 +20,7 @@ from rollwise.cli.common import (
     read_game,
     refuse,
     solve_or_open,
+    tell_undecided,
 )
 from rollwise.cli.forms import (
     ChaseOption,
@@ -147,6 +148,7 @@ def table(
         cells = solution.cells_of(shown, **how)
         bounds = solution.action_bounds if each_action else {}
         print_rows(as_text(cells, bounds), len(shown), len(states))
+        _tell_undecided(solution, shown)
     _tell_unfinished(solution)
 
 
@@ -199,6 +201,13 @@ def _legend(solution: Solution, found: Grid) -> str:
     if names == [f"{label}: {label}" for label in labels]:
         return ""
     return f"{', '.join(names)}, "
+
+
+def _tell_undecided(solution: Solution | LayeredSolution, states: NDArray[np.int64]) -> None:
+    from rollwise.answer.solution import Solution
+
+    if isinstance(solution, Solution) and not solution.gave_up:
+        tell_undecided(int(solution.undecided[states].sum()), "")
 
 
 def _tell_unfinished(solution: Solution | LayeredSolution) -> None:
