@@ -177,13 +177,13 @@ def _with_a_random_reward(expand):  # type: ignore[no-untyped-def]
     )
 
 
-def test_the_sample_has_the_extremes_and_is_the_same_each_time():
+def test_the_sample_has_the_extremes_and_others_each_time():
     states = np.random.default_rng(2).integers(-50, 50, (100_000, 3)).astype(np.int32)
     states[777], states[888] = (-99, 0, 99), (0, 1_000, -1_000)
     chosen = spot_check.sample(states)
     assert {777, 888, 99_999} <= set(chosen.tolist())
     assert len(set(chosen.tolist())) == len(chosen) >= 100
-    assert np.array_equal(chosen, spot_check.sample(states))
+    assert len(set(chosen.tolist()) - set(spot_check.sample(states).tolist())) > 50
     assert sorted(spot_check.sample(states[:5]).tolist()) == [0, 1, 2, 3, 4]
     parts = np.bincount(chosen // 10_000, minlength=10)
     assert parts.min() > 0

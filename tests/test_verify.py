@@ -240,6 +240,62 @@ def test_the_command(file, tmp_path):
     assert "damaged" in refusal("verify", str(file), code=1)
 
 
+def test_what_the_options_say_is_verified(tmp_path):
+    """A file of a game that is played alone isn't one of a chase, or of a contest."""
+    game, plain, chased = (
+        ("threes", "dice=2"),
+        tmp_path / "plain.parquet",
+        tmp_path / "chased.parquet",
+    )
+    output("solve", *game, "--save", str(plain))
+    assert "was saved for threes" in refusal("verify", str(plain), "--chase", "--target", "3")
+    assert "was saved for threes" in refusal("verify", str(plain), "--contest")
+    assert "goes with --chase" in refusal("verify", str(plain), "--target", "3")
+    chase = ("--chase", "--target", "3")
+    output("solve", *game, *chase, "--save", str(chased))
+    assert "verified" in output("verify", str(chased), *game, *chase)
+    assert "wins with" in output("solve", *game, *chase)
+    assert output("table", *game, *chase, "--load", str(chased)) == output("table", *game, *chase)
+
+
+NAMES = """
+from dataclasses import dataclass
+from typing import NamedTuple
+from rollwise import AGAIN, END, Game
+class Sum(NamedTuple):
+    gap: int
+    checksum: int
+@dataclass(frozen=True)
+class Own(Game):
+    name = "../../own"
+    players = 1
+    objective = "maximize"
+    def start(self):
+        return Sum(0, 0)
+    def actions(self, s):
+        yield 0
+    def outcomes(self, s, action):
+        for k in range(1, 4):
+            yield 1, AGAIN if s.gap + k < 4 else END, Sum(s.gap + k, k)
+    def reward(self, s, action):
+        return s.gap
+"""
+
+
+def test_names_that_others_have(tmp_path):
+    """Fields are called as columns of a file, and as a field of a chase; the game as a folder."""
+    inside = tmp_path / "one" / "two" / "three"
+    inside.mkdir(parents=True)
+    rules, saved = inside / "own.py", str(inside / "own.parquet")
+    rules.write_text(NAMES)
+    output("solve", str(rules), "--save", saved)
+    assert "verified" in output("verify", saved, str(rules))
+    assert "has a field 'gap'" in refusal("solve", str(rules), "--chase", "--target", "4")
+    for command in (("page",), ("report",), ("plot", "value")):
+        output(*command[:1], str(rules), *command[1:], cwd=inside)
+    assert {path.parent for path in tmp_path.rglob("*.html")} == {inside}
+
+
 def test_graphs_too_large_for_exact_arithmetic_are_refused_at_once(file, monkeypatch):
     monkeypatch.setattr(verifying, "MOST_EXACT", 10)
     with pytest.raises(UsageError, match="exact arithmetic is for up to 10"):

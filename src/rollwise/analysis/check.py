@@ -110,7 +110,11 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", CompileWarning)
             graph, _ = build_with_report(
-                game, max_states=max_states, progress=progress, any_players=True
+                game,
+                max_states=max_states,
+                progress=progress,
+                any_players=True,
+                ask_all_again=True,
             )
             if game.players > 2:
                 payoffs_of(graph)  # an ending must say what it brings each seat
@@ -182,7 +186,7 @@ def compare_builders(report: Report, game: Game, graph: StateGraph, max_states: 
         from rollwise.builders.compiled.spot_check import compare
 
         compared = min(compiled.n_positions, MOST_COMPARED)
-        chosen = np.linspace(0, compiled.n_positions - 1, compared).astype(np.int64)
+        chosen = np.random.default_rng().permutation(compiled.n_positions)[:compared]
         compare(
             Rules(game, any_players=True), as_arrays(compiled), compiled.states, chosen, math.inf
         )

@@ -1,7 +1,8 @@
 """Solutions on disk: a Parquet file that any data tool reads, and only its own rules load.
 
 A row is a state, in the order of the graph: the fields, the best action, the
-value, its error bound, and a checksum of these two. The file's metadata holds what is needed to
+value, its error bound, and a checksum of these two (`checksum`, or `checksum_` if a field has that
+name; so with the other columns). The file's metadata holds what is needed to
 tell whether it fits: the game and its parameters, the hash of its graph, a checksum of
 the values, the method, and the versions that wrote it. Whoever wrote it isn't trusted: a
 file names no code to be run, and its error bounds are proved anew (`rollwise.proofs.check`). The
@@ -71,16 +72,16 @@ def save(solution: Solution, path: Path) -> None:
     """Write a solution to a Parquet file, all at once or not at all."""
     import polars as pl
 
-    graph, n = solution.graph, len(solution)
+    graph, n = solution.graph, len(solution.graph.states)
     values, bounds = solution.values[:n], solution.error_bounds[:n]
     columns: dict[str, Any] = {name: graph.states[:, i] for i, name in enumerate(graph.field_names)}
     frame = pl.DataFrame(columns).with_columns(
         pl.lit(None, dtype=pl.String).alias("action")
-        if graph.throw_names
+        if graph.throws is not None
         else solution.action_column(solution.best_actions),
         pl.Series("value", values),
         pl.Series("error_bound", bounds),
-        pl.Series("checksum", row_checksums(values, bounds)),
+        pl.Series(own_column(graph, "checksum"), row_checksums(values, bounds)),
         *_after_throws(solution),
     )
     facts = {
@@ -116,7 +117,18 @@ def _after_throws(solution: Solution) -> list[pl.Series]:
     numbers = (solution.values[n:], solution.error_bounds[n:])
     frame = pl.DataFrame({"position": graph.thrown_from, **dict(zip(LISTS, numbers, strict=True))})
     lists = frame.group_by("position", maintain_order=True).agg(*LISTS)
-    return [lists[name] for name in LISTS]
+    return [lists[name].alias(own_column(graph, name)) for name in LISTS]
+
+
+def own_column(graph: StateGraph, name: str) -> str:
+    """A column of a file that is no field: its name, and ``_`` behind it where fields have that."""
+    while name in graph.field_names:
+        name += "_"
+    return name
+
+
+def _lists(graph: StateGraph) -> list[str]:
+    return [own_column(graph, name) for name in LISTS]
 
 
 def numbers_in(frame: pl.DataFrame, graph: StateGraph) -> tuple[Any, Any]:
@@ -134,7 +146,7 @@ def numbers_in(frame: pl.DataFrame, graph: StateGraph) -> tuple[Any, Any]:
         return columns[0].copy(), columns[1].copy()
     sizes = np.bincount(graph.thrown_from, minlength=len(graph.states))
     found = []
-    for name, column in zip(LISTS, columns, strict=True):
+    for name, column in zip(_lists(graph), columns, strict=True):
         lists = frame[name] if name in frame.columns else None
         right = lists is not None and lists.dtype == pl.List(pl.Float64)
         if lists is None or not right or not np.array_equal(lists.list.len().to_numpy(), sizes):
@@ -388,13 +400,13 @@ def _numbers(
     import polars as pl
 
     try:
-        lists = () if graph.throws is None else LISTS
+        lists = () if graph.throws is None else _lists(graph)
         frame = read_parquet(path, ["value", "error_bound", *lists])
     except (OSError, ValueError) as error:
         raise _damaged(path, "its columns can't be read") from error
     if frame.dtypes[:2] != [pl.Float64] * 2 or frame.null_count().sum_horizontal().item():
         raise _damaged(path, "its values aren't numbers")
-    n = graph.n_positions
+    n = len(graph.states)
     if len(frame) != n:
         raise _damaged(path, f"it has {len(frame):,} rows, and the game {n:,} states")
     try:

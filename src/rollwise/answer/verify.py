@@ -205,8 +205,8 @@ def _columns_fault(frame: pl.DataFrame, graph: StateGraph) -> str:
     for name, kind in {**dict.fromkeys(graph.field_names, pl.Int32), **numbers}.items():
         if frame.schema.get(name) != kind or frame[name].null_count():
             return f"its column {name} isn't one of numbers"
-    if len(frame) != graph.n_positions:
-        return f"it has {len(frame):,} rows, and the game {graph.n_positions:,} states"
+    if len(frame) != len(graph.states):
+        return f"it has {len(frame):,} rows, and the game {len(graph.states):,} states"
     return ""
 
 
@@ -224,10 +224,11 @@ def _damaged_row(
             f"{n}={x}" for n, x in zip(graph.field_names, rows[wrong[0]].tolist(), strict=True)
         )
         return int(wrong[0]), f"the row of {graph.state_text(int(wrong[0]))} is that of {told}"
-    if "checksum" not in frame.columns:
+    name = storage.own_column(graph, "checksum")
+    if name not in frame.columns:
         return None, ""
     sums = storage.row_checksums(values[: len(frame)], bounds[: len(frame)])
-    wrong = np.flatnonzero(frame["checksum"].cast(int, strict=False).to_numpy() != sums)
+    wrong = np.flatnonzero(frame[name].cast(int, strict=False).to_numpy() != sums)
     if not len(wrong):
         return None, ""
     claim = storage.claim(graph, values, bounds, int(wrong[0]))

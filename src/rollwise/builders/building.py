@@ -102,6 +102,7 @@ def build_with_report(
     progress: Progress | None = None,
     beside: Callable[[], None] | None = None,
     any_players: bool = False,
+    ask_all_again: bool = False,
 ) -> tuple[StateGraph, BuildReport]:
     """As `build`, with how it was done and how long it took.
 
@@ -112,6 +113,8 @@ def build_with_report(
     any_players : bool, optional
         Take games of three or more players, which have a meaning of their own for payoffs
         (`rollwise.many.places`).
+    ask_all_again : bool, optional
+        Ask interpreted rules about every state twice, however long that takes.
     """
     if mode not in ("auto", "interpreted", "compiled"):
         raise ValueError(f"mode is {mode!r}; it must be 'auto', 'interpreted' or 'compiled'")
@@ -124,7 +127,7 @@ def build_with_report(
         return derived, BuildReport("derived", 0.0, time.perf_counter() - started)
     if mode == "auto" and jit_disabled():
         mode = "interpreted"
-    building = _Building(Rules(game, any_players), max_states, progress, beside)
+    building = _Building(Rules(game, any_players), max_states, progress, beside, ask_all_again)
     how = "interpreted"
     arrays = building.in_a_trial() if mode == "auto" else None
     if arrays is None and mode != "interpreted":
@@ -162,6 +165,7 @@ class _Building:
     max_states: int | None
     progress: Progress | None
     beside: Callable[[], None] | None
+    ask_all_again: bool = False
     trial: Interpreter | None = None
     compile_seconds: float = 0.0
 
@@ -182,7 +186,7 @@ class _Building:
         self.trial = Interpreter(self.rules, self.few_roots, most)
         if self.trial.run(stop_after=limits.SMALL, patience=limits.PATIENCE, progress=self._report):
             return None
-        self.trial.ask_again()
+        self.trial.ask_again(all_states=self.ask_all_again)
         return self.trial.arrays()
 
     def by_compiled_rules(self, or_by_python: bool) -> Arrays | None:
@@ -223,7 +227,7 @@ class _Building:
             roots = self.rules.roots(most) if self.few_roots is None else self.few_roots
             self.trial = Interpreter(self.rules, roots, most)
         self.trial.run(progress=self._report)
-        self.trial.ask_again()
+        self.trial.ask_again(all_states=self.ask_all_again)
         return self.trial.arrays()
 
     def _report(self, done: int, found: int) -> None:

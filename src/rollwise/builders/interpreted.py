@@ -18,8 +18,9 @@ from rollwise.builders.rules import Rules, Situation
 from rollwise.builders.watch import watched
 from rollwise.errors import RulesError
 
-# States that the rules are asked about twice, and the outcomes after which that is enough.
-ASKED_AGAIN, MOST_ASKED_AGAIN = 20, 2_000
+# Rules are asked about all states twice, unless that takes longer than so many seconds, and than
+# such a part of the time that it took to ask once: then about as many as there is time for.
+LONGEST_ASKED_AGAIN, PART_ASKED_AGAIN = 1.0, 0.2
 
 
 def _lottery(action: Action) -> tuple[Any, ...]:
@@ -49,7 +50,7 @@ class Interpreter:
             self._number.setdefault(rules.layout.state(fields), len(self._number) - 1)
         self._states = list(self._number)[1:]
         self._n_roots = len(self._states)
-        self._place = 0
+        self._place, self._spent = 0, 0.0
         self._merged_from = math.inf  # the action from which equal outcomes are merged
         self._action_indptr, self._outcome_indptr = array("q", [0]), array("q", [0])
         self._labels, self._next = array("i"), array("i")
@@ -74,8 +75,12 @@ class Interpreter:
         stop_after, patience : float, optional
             Pause once so many outcomes were seen, or so many seconds have passed.
         """
+        began = time.perf_counter()
         with watched():
-            return self._run(stop_after, time.perf_counter() + patience, progress)
+            try:
+                return self._run(stop_after, began + patience, progress)
+            finally:
+                self._spent += time.perf_counter() - began
 
     def _run(
         self,
@@ -152,17 +157,24 @@ class Interpreter:
             self._states.append(next_state)
         return known
 
-    def ask_again(self) -> None:
-        """Ask the rules a second time about some states: they must say the same.
+    def ask_again(self, *, all_states: bool = False) -> None:
+        """Ask the rules a second time: they must say the same.
+
+        They are asked in another order, about all states or, where that takes long, about some:
+        other ones each time.
 
         Raises
         ------
         RulesError
             They don't.
         """
-        few = np.linspace(0, self._place - 1, min(ASKED_AGAIN, self._place)).astype(int)
-        outcomes = 0
-        for place in few.tolist():
+        longest = (
+            math.inf if all_states else max(LONGEST_ASKED_AGAIN, PART_ASKED_AGAIN * self._spent)
+        )
+        deadline = time.perf_counter() + longest
+        for place in np.random.default_rng().permutation(self._place).tolist():
+            if time.perf_counter() > deadline:
+                return
             state = self._states[place]
             situations = [Situation(state)]
             first, last = place, place + 1
@@ -174,12 +186,10 @@ class Interpreter:
                 situations = [Situation(state, (throw,)) for throw in throws]
                 first, last = self._situation_indptr[place : place + 2]
             for number, at in zip(range(first, last), situations, strict=True):
-                outcomes += self._ask_again(at, number)
-                if outcomes > MOST_ASKED_AGAIN:
-                    return
+                self._ask_again(at, number)
 
-    def _ask_again(self, at: Situation, number: int) -> int:
-        """Ask about the situation of a number; how many outcomes it has."""
+    def _ask_again(self, at: Situation, number: int) -> None:
+        """Ask about the situation of a number."""
         first, last = self._action_indptr[number], self._action_indptr[number + 1]
         found = list(self._labels[first:last]), list(self._action_lottery[first:last])
         begin, end = self._outcome_indptr[first], self._outcome_indptr[last]
@@ -191,7 +201,6 @@ class Interpreter:
         numbers = list(map(self._number.get, next_states))
         if again != found or numbers != list(self._next[begin:end]):
             raise self._says_otherwise(at)
-        return end - begin
 
     def _says_otherwise(self, at: Situation) -> RulesError:
         return RulesError(

@@ -146,7 +146,7 @@ class Rules:
         drawing = drawn_by(game)
         if drawing is not None:
             raise RulesError(
-                f"{game.name}: {drawing[0]}() draws with {drawing[1]}; rules draw nothing: "
+                f"{game.name}: {drawing[0]}() {drawing[1]}; rules draw nothing and read no clock: "
                 "outcomes() yields all that can happen, with its weight"
             )
         reserved = RESERVED + OF_THROWS if self.has_throws else RESERVED
@@ -345,6 +345,11 @@ class Rules:
             raise
         except BaseException:
             found = {-1: ""}
+        if isinstance(names, set | frozenset):
+            raise RulesError(
+                f"{self.game.name}: action_names is a set, which has another order each time that "
+                "Python starts; a tuple, in round brackets, gives the action 0 its first name"
+            )
         named = all(isinstance(name, str) and name == one_line(name) for name in found.values())
         if not named or isinstance(names, str) or min(found, default=0) < 0:
             raise RulesError(

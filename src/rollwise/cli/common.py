@@ -325,6 +325,11 @@ def read_mode(mode: str) -> Mode:
     return mode  # type: ignore[return-value]
 
 
+def file_stem(game: str) -> str:
+    """What files about a game are called, in this folder, whatever characters its name has."""
+    return re.sub(r"[^\w.]+", "-", game).strip("-.")[:100] or "game"
+
+
 def solve_or_load(
     game: Game,
     load_from: str | None,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from rollwise.cli.common import file_stem
 from rollwise.coach.history import History
 from rollwise.coach.json_lines import json_line
 from rollwise.coach.replay import written
@@ -121,8 +121,7 @@ def require_new(place: Path) -> None:
 
 def _free_name(game: str) -> Path:
     """A name for a game that is kept, which no other file has."""
-    stem = re.sub(r"[^\w.]+", "-", game).strip("-.") or "game"
-    number = 1
+    stem, number = file_stem(game), 1
     while True:
         path = Path(f"{stem}{'' if number == 1 else f'-{number}'}.game")
         if not path.exists():

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.errors import RulesError
 from rollwise.game import Game
 from rollwise.graph import StateGraph
 from rollwise.graph.choices import first_actions
@@ -36,9 +37,20 @@ class DerivedGame(Game):
 
     @property
     def state_type(self) -> Any:
-        """The type of the states: the fields of the inner game's, and those that are added."""
+        """The type of the states: the fields of the inner game's, and those that are added.
+
+        Raises
+        ------
+        RulesError
+            A field of the inner game has the name of one that is added.
+        """
         inner: Any = type(self.inner.start())
         key = type(self), inner
+        for name in set(inner._fields) & set(self.added_fields):
+            raise RulesError(
+                f"{self.inner.name}: the state has a field {name!r}, and {self.name} adds one of "
+                "that name; call it something else"
+            )
         if key not in _STATE_TYPES:
             fields = [(name, int) for name in (*inner._fields, *self.added_fields)]
             _STATE_TYPES[key] = typing.NamedTuple(f"{inner.__name__}{type(self).__name__}", fields)

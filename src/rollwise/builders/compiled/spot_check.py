@@ -36,7 +36,7 @@ GOLDEN = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio, whose multiples spre
 
 
 def sample(states: NDArray[np.int32]) -> NDArray[np.int64]:
-    """States to look at, the most telling first, the same ones each time.
+    """States to look at: the most telling, and then others, which are other ones each time.
 
     Parameters
     ----------
@@ -55,6 +55,7 @@ def sample_with(n: int, extremes: NDArray[np.int64]) -> NDArray[np.int64]:
     most = min(max(n // ONE_OF, FEW), MANY)
     last = n - 1 - np.arange(min(LAST, n))
     spread = np.arange(1, most + 1, dtype=np.uint64) * np.uint64(GOLDEN)
+    spread += np.random.default_rng().integers(2**64, dtype=np.uint64)
     places = (spread >> np.uint64(11)).astype(np.float64) * (n / 2.0**53)
     chosen = np.concatenate([extremes, last, places.astype(np.int64)])
     return np.array(list(dict.fromkeys(chosen.tolist()))[:most], np.int64)

@@ -15,6 +15,7 @@ from rollwise.cli.common import (
     MaxStatesOption,
     NoCacheOption,
     ParametersArgument,
+    file_stem,
     read_game,
     solve_or_load,
 )
@@ -57,7 +58,7 @@ def page(
     chosen = as_played(
         read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
     )
-    place = Path(f"{chosen.name}.html") if out is None else out
+    place = Path(f"{file_stem(chosen.name)}.html") if out is None else out
     if place.suffix not in (".html", ".htm"):
         raise UsageError(f"--out {place}: the name must end in .html")
     check_place(place)

@@ -15,6 +15,7 @@ from rollwise.cli.common import (
     NoCacheOption,
     ParametersArgument,
     equilibrium_seen,
+    file_stem,
     in_all_states,
     read_game,
     read_state,
@@ -142,7 +143,7 @@ def plot(
         )
     check_choices(kind, **choices)
     chosen = as_played(read_game(game, words), Form(chase, target, contest, ties, with_score))
-    place = Path(f"{chosen.name}-{kind}.html") if out is None else out
+    place = Path(f"{file_stem(chosen.name)}-{kind}.html") if out is None else out
     check_target(place)
     if place.suffix == ".html":
         refuse("is for .png and .svg: a page is as wide as its window", width=width)

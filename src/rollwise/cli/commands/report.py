@@ -15,6 +15,7 @@ from rollwise.cli.common import (
     NoCacheOption,
     ParametersArgument,
     equilibrium_seen,
+    file_stem,
     in_all_states,
     read_game,
     solve_or_open,
@@ -62,7 +63,7 @@ def report(
     chosen = as_played(
         read_game(game, parameters), Form(chase, target, contest, ties), need_target=True
     )
-    place = Path(f"{chosen.name}-report.html") if out is None else out
+    place = Path(f"{file_stem(chosen.name)}-report.html") if out is None else out
     if place.suffix not in (".html", ".htm"):
         raise UsageError(f"--out {place}: the name must end in .html")
     check_place(place)

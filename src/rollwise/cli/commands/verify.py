@@ -74,10 +74,14 @@ def verify(
             found = verify_layers(asked.files[0], chosen, max_states=max_states, progress=progress)
         document = folder_verification_document(found)
     else:
+        from rollwise.answer.storage import installed, read_facts
         from rollwise.answer.verify import verify as verify_file
 
+        form = Form(chase, target, contest, ties)
+        if chosen is None and form.said:  # it is to be what the options say
+            chosen = installed(asked.files[0], read_facts(asked.files[0], damaged=True))
         if chosen is not None:
-            chosen = as_played(chosen, Form(chase, target, contest, ties), need_target=True)
+            chosen = as_played(chosen, form, need_target=True)
         with Progress() as progress:
             found = verify_file(
                 asked.files[0],
