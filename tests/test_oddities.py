@@ -104,8 +104,12 @@ def test_nothing_is_said_of_sound_rules(tmp_path):
 
 def test_one_state_that_changes_is_found_among_many(tmp_path):
     """One that is asked about once a run, of some hundreds: every state is asked about twice."""
-    counts = "CALLS.extend([1] * ((s.mine, s.rival) == (9, 11)))\n        for face in range(1, 3 + "
-    game = own(tmp_path, "for face in range(1, 3 + ", counts + "len(CALLS) // 2 % 2 + ")
+    counts = (
+        "odd = (s.mine, s.rival) == (9, 11)\n"
+        "        CALLS.extend([1] * odd)\n"
+        "        for face in range(1, 3 + odd * (len(CALLS) // 2 % 2) + "
+    )
+    game = own(tmp_path, "for face in range(1, 3 + ", counts)
     for command in ("solve", "check"):
         done = run(command, game, "length=20")
         assert done.returncode in (1, 2)
