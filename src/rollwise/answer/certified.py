@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph
-from rollwise.graph.endings import describe, end_components, settle
+from rollwise.graph.endings import no_value, settle
 from rollwise.machine.deadlines import Clock, OutOfTime
 from rollwise.machine.pipeline import Source, Stage, pipeline
 from rollwise.methods import DEFAULT, InOneGo, begin_method
@@ -140,13 +139,7 @@ def _settle_and_certify(
         prove = partial(prove, claimed=found.upper - found.values)
     proof = _in_time(prove, found, options, progress)
     if settled.graph.endless == "lose" and found.converged and not proof.bound <= NO_VALUE:
-        found_endless = end_components(settled.graph)
-        where = describe(settled.graph, found_endless.states, found_endless.stays)
-        raise EndlessPlay(
-            f"{graph.game}: it could not be shown that neither player gains by going round for "
-            f"ever, which both would lose, so the game may have no value: {where}. "
-            'Say endless = "draw", or take the action away there'
-        )
+        raise no_value(settled.graph)
     result = replace(found.spread(settled), seconds=solved - started)
     certificate = Certificate(settled.spread(proof.bounds, 0.0), proof.residual)
     return CertifiedResult(result, certificate, time.perf_counter() - solved)

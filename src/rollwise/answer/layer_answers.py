@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.answer.layer_folder import LayerFacts, LayerFolder, Rows
-from rollwise.builders.progress import Numbers, behind
 
 if TYPE_CHECKING:
     from rollwise.builders.by_layer import Layers
@@ -55,7 +54,6 @@ class LayerAnswers:
         self._indptr, self.folder = layers.indptr, folder
         self._start = layers.start
         self.at_start: tuple[float, float, int] | None = None
-        self._progress = layers.progress
         self._facts: dict[int, LayerFacts] = {}
         self.first_rows: dict[int, list[int]] = {}
         self.known: frozenset[int] = frozenset()
@@ -91,10 +89,6 @@ class LayerAnswers:
     def facts(self) -> LayerFacts:
         """What is counted of all layers so far."""
         return LayerFacts.of(self._facts.values())
-
-    def most_behind(self, layer: int) -> float:
-        """The largest payoff of the layers to which one may lead."""
-        return most_behind(self._progress, layer, self._facts)
 
     def count(self, begin: int, facts: LayerFacts, first: Mapping[int, list[int]]) -> None:
         """Count what is in the layer of a state, or in a part of it."""
@@ -140,12 +134,6 @@ def needed_at_once(layers: Layers) -> int:
         last = int(layers.farthest[: min(i + MOST_AT_ONCE, n - 1) + 1].max())
         most = max(most, int(layers.indptr[last + 1] - layers.indptr[i]))
     return most
-
-
-def most_behind(progress: Numbers, layer: int, known: Mapping[int, LayerFacts]) -> float:
-    """The largest payoff of the layers to which one may lead, by what is counted of them."""
-    is_behind = behind(progress, layer)
-    return max((facts.largest_payoff for i, facts in known.items() if is_behind[i]), default=0.0)
 
 
 def report_done(

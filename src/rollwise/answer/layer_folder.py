@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from rollwise.builders.layer_rows import PlainRows
 
 Rows = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]
-FORMAT = "3"
+FORMAT = "4"
 MANIFEST = "manifest.json"
 ARRAYS: dict[str, Any] = {"values": np.float64, "error_bounds": np.float64, "actions": np.int32}
 NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -69,15 +69,12 @@ class LayerFacts:
     n_actions, n_outcomes : int
     most_bytes : int
         Held at once by its graph.
-    largest_payoff : float
-        That play can end with, whoever gets it.
     has_draws, has_stakes : bool
     """
 
     n_actions: int = 0
     n_outcomes: int = 0
     most_bytes: int = 0
-    largest_payoff: float = 0.0
     has_draws: bool = False
     has_stakes: bool = False
 
@@ -89,7 +86,6 @@ class LayerFacts:
             sum(part.n_actions for part in every),
             sum(part.n_outcomes for part in every),
             max((part.most_bytes for part in every), default=0),
-            max((part.largest_payoff for part in every), default=0.0),
             any(part.has_draws for part in every),
             any(part.has_stakes for part in every),
         )
@@ -542,8 +538,8 @@ def read_manifest(place: Path) -> dict[str, Any]:
         found = json.loads(text)
         if found["format"] != FORMAT:
             raise SolutionFileError(
-                f"{place} was written by rollwise {found['rollwise']}, whose folders are others; "
-                "solve the game again into an empty folder"
+                f"{place} was written by an earlier rollwise ({found['rollwise']}), which could be "
+                "wrong where play need not end; solve the game again into an empty folder"
             )
         said, _, rest = text.rpartition(OF_ITSELF)
         known = found.pop("manifest_checksum", None)  # of folders that were written before: none

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.answer.certified import NO_VALUE
 from rollwise.answer.layer_answers import MOST_AT_ONCE, LayerAnswers, report_up_to
 from rollwise.answer.layer_folder import LayerFacts
 from rollwise.answer.turns import turn_values
@@ -23,10 +24,11 @@ from rollwise.builders.arrays import first_rows, first_rows_of, lotteries_of
 from rollwise.builders.by_layer import Layer
 from rollwise.graph import THROW, StateGraph
 from rollwise.graph.choices import taken
+from rollwise.graph.endings import Settled, no_value
 from rollwise.graph.lookahead import look_ahead
 from rollwise.machine.pipeline import Source, Stage, pipeline
 from rollwise.methods.strategy_iteration import Solver, strategy_iteration
-from rollwise.proofs.bounds import Certificate, certify, certify_ending
+from rollwise.proofs.bounds import Certificate, certify_ending, certify_settled
 from rollwise.recursion.endless import settled
 from rollwise.recursion.order import Recursion
 
@@ -42,12 +44,29 @@ class Solved(NamedTuple):
     values : (n_states,) float64
     arranged : Recursion
         The layer in solving order.
-    every_play_ends : bool
+    settled : Settled or None
+        The layer with the worth of endless play; None if every play ends.
+    claimed : float64 or None
+        Error bounds of that graph that the method claims, if it does.
     """
 
     values: NDArray[np.float64]
     arranged: Recursion
-    every_play_ends: bool
+    settled: Settled | None = None
+    claimed: NDArray[np.float64] | None = None
+
+
+def bytes_of_graph(layers: Layers, n_positions: int) -> int:
+    """About how much memory some positions of a layer take as a graph, as was measured."""
+    outcomes = layers.n_outcomes / layers.n_states  # of a position
+    return int(n_positions * (25 * outcomes + 500 * states_of_position(layers)))
+
+
+def states_of_position(layers: Layers) -> int:
+    """How many states of a graph there are for a position, about: itself and its turn."""
+    rules = layers.rules
+    throws = sum(1 for _ in rules.game.throws(rules.start)) if rules.has_throws else 0
+    return 1 + (rules.turn_states or throws)
 
 
 def solve_layer(graph: StateGraph, border_values: NDArray[np.float64]) -> Solved:
@@ -55,9 +74,10 @@ def solve_layer(graph: StateGraph, border_values: NDArray[np.float64]) -> Solved
     arranged = Recursion.of_values(graph)
     settling = settled(graph, arranged)
     if settling is None:
-        return Solved(Solver(graph, arranged, border_values).run().values, arranged, True)
+        return Solved(Solver(graph, arranged, border_values).run().values, arranged)
     found = strategy_iteration(settling.graph, border_values=border_values)
-    return Solved(settling.spread(found.values), arranged, False)
+    claimed = None if found.upper is None else found.upper - found.values
+    return Solved(settling.spread(found.values), arranged, settling, claimed)
 
 
 def prove_layer(
@@ -66,16 +86,21 @@ def prove_layer(
     border_values: NDArray[np.float64],
     border_bounds: NDArray[np.float64],
 ) -> Certificate:
-    """The error bounds of a layer, from those on its border."""
-    if solved.every_play_ends:
-        return certify_ending(graph, solved.arranged, solved.values, border_values, border_bounds)
-    return certify(
-        graph,
-        solved.values,
-        border_values=border_values,
-        border_bounds=border_bounds,
-        arranged=solved.arranged,
-    )
+    """The error bounds of a layer, from those on its border.
+
+    Raises
+    ------
+    EndlessPlay
+        Both players lose by going round for ever, and may gain by it.
+    """
+    settling, border = solved.settled, (border_values, border_bounds)
+    if settling is None:
+        return certify_ending(graph, solved.arranged, solved.values, *border)
+    values = settling.gather(solved.values)
+    proof = certify_settled(settling.graph, values, *border, claimed=solved.claimed)
+    if graph.endless == "lose" and not proof.bound <= NO_VALUE:
+        raise no_value(settling.graph)
+    return Certificate(settling.spread(proof.bounds, 0.0), proof.residual)
 
 
 class ByLayer:

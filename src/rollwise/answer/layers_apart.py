@@ -53,8 +53,6 @@ class Part(NamedTuple):
         How many positions are solved together, as far as all their turns lead to later layers; 0
         where some don't.
     is_packed : bool
-    largest_payoff : float
-        Of the later layers.
     """
 
     place: Path
@@ -66,7 +64,6 @@ class Part(NamedTuple):
     end: int
     block: int
     is_packed: bool
-    largest_payoff: float
 
 
 class Counted(NamedTuple):
@@ -214,7 +211,6 @@ class Apart:
             end,
             block,
             self._is_packed,
-            self._answers.most_behind(layer),
         )
 
 
@@ -229,16 +225,10 @@ class PartAnswers(LayerAnswers):
         Up to where it is proved.
     """
 
-    def __init__(
-        self, layers: Layers, rows: Rows, layer: int, begin: int, largest_payoff: float
-    ) -> None:
+    def __init__(self, layers: Layers, rows: Rows, layer: int, begin: int) -> None:
         super().__init__(layers, rows=rows)
         self.known = frozenset(range(len(layers))) - {layer}
-        self._largest_payoff, self._layer, self.end = largest_payoff, layer, begin
-
-    def most_behind(self, layer: int) -> float:
-        """The largest payoff of the layers to which the part may lead."""
-        return self._largest_payoff
+        self._layer, self.end = layer, begin
 
     @property
     def found(self) -> LayerFacts:
@@ -258,7 +248,7 @@ def solve_part(part: Part) -> Counted:
     with _busy:
         layers = _layers_of(part)
         rows = map_rows(part.place)
-        answers = PartAnswers(layers, rows, part.layer, part.begin, part.largest_payoff)
+        answers = PartAnswers(layers, rows, part.layer, part.begin)
         if part.is_packed:
             work: Packed | ByLayer = Packed(layers, answers, None)
         else:

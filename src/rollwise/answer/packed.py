@@ -1,9 +1,15 @@
-"""Large games with throws, solved by layers of packed arrays: see `rollwise.kernels.intervals`."""
+"""Large games with throws, solved by layers of packed arrays: see `rollwise.kernels.intervals`.
+
+A layer is solved so if every play leaves it, whatever the players do, and if sweeps find its values
+soon. Any other layer is solved as a graph: there endless play has the worth that the rules give it,
+and chains that are left slowly are solved directly.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,12 +17,14 @@ from numpy.typing import NDArray
 
 from rollwise.answer.layer_answers import report_up_to
 from rollwise.answer.layer_folder import LayerFacts
-from rollwise.answer.packed_values import PackedValues
-from rollwise.builders.arrays import Arrays, lotteries_of
-from rollwise.errors import EndlessPlay
-from rollwise.graph import THROW
-from rollwise.kernels.intervals import ROUNDING, Weights, mark_ending, sweep_intervals
-from rollwise.machine import large_pages
+from rollwise.answer.layer_graphs import ByLayer, bytes_of_graph
+from rollwise.answer.packed_values import MOST_SWEEPS, PackedValues
+from rollwise.builders.arrays import Arrays, lotteries_of, whole
+from rollwise.graph import THROW, title_of
+from rollwise.graph.lotteries import Lotteries
+from rollwise.kernels.chances import UNIT, are_whole, scale
+from rollwise.kernels.intervals import Weights, mark_ending, sweep_intervals
+from rollwise.machine import large_pages, memory_limits
 from rollwise.machine.pipeline import Source, Stage, pipeline
 
 if TYPE_CHECKING:
@@ -25,14 +33,11 @@ if TYPE_CHECKING:
     from rollwise.builders.rules import Rules
 
 WORTHWHILE = 20_000_000  # outcomes: fewer are solved as graphs, which bounds less widely
-GOAL = 4e-12  # how far bounds may be apart, for each point that is played for
-ELIMINATING = 8  # sweeps after which actions are left out that are worse for certain
-MOST_SWEEPS = 100_000
-FAR_APART = 1000  # times the goal: bounds that stay so are no answer
-NEAR = 10  # times the goal: proved estimates that are so close are an answer
+NEAR = 4e-11  # how far bounds may be apart, for each point that is played for
 MOST_CLAIMS = 50  # sweeps in which claimed bounds are widened until they hold
-STALLED = 200  # sweeps in which bounds come no closer
 LARGE = 10_000_000  # positions: while such a layer is solved, the next one isn't built
+SMALL = 2.0**-900  # points that are played for: products of fewer are too small for doubles
+SPARE = 1.01  # times a limit: claimed bounds may exceed the values that they enclose
 NO_BOUNDS = np.empty((0, 2))
 
 Progress = Callable[[str, int, int | None], None]
@@ -68,9 +73,18 @@ class Packed:
 
     def __init__(self, layers: Layers, answers: LayerAnswers, progress: Progress | None) -> None:
         self._layers, self._answers, self._progress = layers, answers, progress
-        self.seconds = {"build": 0.0, "solve": 0.0}
-        self._most = 0.0  # that play can end with, from the layer on
-        self._building = False
+        self._graphs = ByLayer(layers, answers, progress, iter(()))
+        self._seconds = {"build": 0.0, "solve": 0.0}
+        self._bench = Lock()  # packed layers and graphs are built in the same place
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """What was spent so far."""
+        by_graphs = {stage: spent for stage, spent in self._graphs.seconds.items() if spent}
+        return {
+            stage: self._seconds.get(stage, 0.0) + by_graphs.get(stage, 0.0)
+            for stage in {**self._seconds, **by_graphs}
+        }
 
     def run(self) -> None:
         """Find the values of all positions, and bounds of their errors."""
@@ -80,10 +94,10 @@ class Packed:
     def _built(self) -> Iterator[PackedLayer]:
         last_first = self._layers.packed_last_first(self._answers.known)
         while True:
-            began, self._building = time.perf_counter(), True
-            layer = next(last_first, None)
-            self._building = False
-            self.seconds["build"] += time.perf_counter() - began
+            with self._bench:
+                began = time.perf_counter()
+                layer = next(last_first, None)
+                self._seconds["build"] += time.perf_counter() - began
             if layer is None:
                 return
             yield layer
@@ -91,76 +105,52 @@ class Packed:
 
     def _solve(self, layer: PackedLayer) -> None:
         began = time.perf_counter()
-        answers = self._answers
-        facts = _facts(layer)
-        later = answers.most_behind(answers.layer_of(layer.begin))
-        self._most = max(later, facts.largest_payoff)
-        lists, chances = lists_of(layer.arrays), weights_of(layer.arrays)
-        sweeps = BoundSweeps(layer, lists, chances, self._most)
-        self._narrow(sweeps)
+        bounds = self._proved(layer)
         begin, end = layer.begin, layer.end
-        low, high = sweeps.bounds[: end - begin].T
+        if bounds is None:
+            self._seconds["solve"] += time.perf_counter() - began
+            layer.blocks.clear()
+            self._solve_as_graph(begin, end)
+            return
+        low, high = bounds.T
         values = 0.5 * (low + high)
         off = np.nextafter(np.maximum(high - values, values - low), np.inf)
-        at = answers.at(begin, end)
+        at, answers = self._answers.at(begin, end), self._answers
         answers.values[at], answers.error_bounds[at], answers.actions[at] = values, off, THROW
-        answers.count(begin, facts, {})
+        answers.count(begin, _facts(layer), {})
         answers.prove(begin, end)
-        del sweeps, low, high, values, off
+        del bounds, low, high, values, off
         large_pages.release()  # the next layer may need far less
-        self.seconds["solve"] += time.perf_counter() - began
+        self._seconds["solve"] += time.perf_counter() - began
         report_up_to(self._progress, "solving", self._layers, end)
 
-    def _widest(self, layer: PackedLayer) -> NDArray[np.float64]:
-        """What positions are worth at least and at most, as far as is known: (n, 2).
+    def _proved(self, layer: PackedLayer) -> NDArray[np.float64] | None:
+        """Close bounds of the positions of a layer: (n, 2). None if it needs a graph."""
+        lotteries, off = lotteries_of(layer.arrays), self._answers.bounds_of(layer.border)
+        most = max(
+            float(np.abs(lotteries.payoff[lotteries.over]).max(initial=0.0)),
+            float((np.abs(self._answers.values_of(layer.border)) + off).max(initial=0.0)),
+        )
+        sweeps = BoundSweeps(layer, lists_of(layer.arrays), weights_of(layer.arrays), SPARE * most)
+        if not (most == 0.0 or most >= SMALL) or not sweeps.every_play_ends():
+            return None
+        near = NEAR * most + 2.0 * float(off.max(initial=0.0))
+        del off
+        return sweeps.bounds[: sweeps.n] if self._claim(sweeps, most) <= near else None
 
-        Nothing is known of those of the layer. Behind them are those of the border: of each it is
-        known what the answer says, its value and by how much that can be off.
-        """
-        n = layer.end - layer.begin
-        bounds = large_pages.empty((n + len(layer.border), 2))
-        bounds[:n] = -self._most, self._most
-        values, off = self._answers.values_of(layer.border), self._answers.bounds_of(layer.border)
-        low, high = bounds[n:].T
-        np.nextafter(np.subtract(values, off, out=low), -np.inf, out=low)
-        np.nextafter(np.add(values, off, out=high), np.inf, out=high)
-        return bounds
-
-    def _narrow(self, sweeps: BoundSweeps) -> None:
-        """Find close bounds of a layer: from estimates, or by sweeps from the widest ones.
-
-        Estimates can be proved as soon as every play ends with the actions that are left.
-        """
-        goal, best, stalled, tried = GOAL * max(self._most, 1.0), np.inf, 0, False
-        for sweep in range(MOST_SWEEPS):
-            if not tried and sweep % ELIMINATING == 0 and sweeps.every_play_ends():
-                tried = True
-                if self._claim(sweeps) <= NEAR * goal:
-                    return
-            if not len(sweeps.bounds):
-                sweeps.bounds = self._widest(sweeps.layer)
-            widest = sweeps.narrow(goal / 4, sweep % ELIMINATING == ELIMINATING - 1)
-            stalled = 0 if widest < best else stalled + 1
-            best = min(best, widest)
-            if widest <= goal or stalled > STALLED:
-                break
-        if widest > FAR_APART * goal:
-            raise self._endless(sweeps, widest)
-
-    def _claim(self, sweeps: BoundSweeps) -> float:
+    def _claim(self, sweeps: BoundSweeps, most: float) -> float:
         """Find values, claim bounds around them and prove these; how far they are then apart.
 
-        The values are found with no bounds in memory. Where no claim holds, none are left.
+        The values are found with no bounds in memory.
         """
         layer, answers, n = sweeps.layer, self._answers, sweeps.n
-        sweeps.bounds = NO_BOUNDS
         found = PackedValues(
             layer,
             sweeps.lists,
             sweeps.lotteries,
             answers.values_of(layer.border),
-            self._most,
-            lambda: not self._building,
+            most,
+            lambda: not self._bench.locked(),
         )
         if not found.can_be_found or not found.find():
             return np.inf
@@ -168,27 +158,49 @@ class Packed:
         values, off = found.likely_errors(rounding, answers.bounds_of(layer.border))
         del found
         large_pages.release()
-        sweeps.bounds = self._widest(layer)
+        sweeps.bounds = self._bounds(layer)
         np.subtract(values, off, out=sweeps.bounds[:n, 0])
         np.add(values, off, out=sweeps.bounds[:n, 1])
         del values, off
         for _ in range(MOST_CLAIMS):
-            apart, n_broken = sweeps.sweep(-1.0, False, 0.25 * rounding)
+            apart, n_broken = sweeps.sweep(0.25 * rounding)
             if not n_broken:
-                return apart
-        sweeps.bounds = NO_BOUNDS
+                return apart if sweeps.are_within_limits() else np.inf
         return np.inf
 
-    def _endless(self, sweeps: BoundSweeps, widest: float) -> EndlessPlay:
-        """The error for bounds that come no closer."""
-        apart = np.diff(sweeps.bounds[: sweeps.n], axis=1)[:, 0]
-        rules = self._layers.rules
-        worst = self._layers.state(sweeps.layer.begin + int(apart.argmax()))
-        return EndlessPlay(
-            f"{rules.game.name}: the bounds of the values stay {widest:.3g} apart, most in the "
-            f"state {rules.state_text(worst)}; can players go round for ever? "
-            "`rollwise check` says so of a smaller game"
+    def _bounds(self, layer: PackedLayer) -> NDArray[np.float64]:
+        """Room for the bounds of a layer, and behind it those of the border: (n, 2)."""
+        n = layer.end - layer.begin
+        bounds = large_pages.empty((n + len(layer.border), 2))
+        values, off = self._answers.values_of(layer.border), self._answers.bounds_of(layer.border)
+        low, high = bounds[n:].T
+        np.nextafter(np.subtract(values, off, out=low), -np.inf, out=low)
+        np.nextafter(np.add(values, off, out=high), np.inf, out=high)
+        return bounds
+
+    def _solve_as_graph(self, begin: int, end: int) -> None:
+        """Solve and prove a layer as a graph.
+
+        Raises
+        ------
+        EndlessPlay
+            The players can go round for ever, and the rules say no worth of that.
+        TooLittleMemory
+        """
+        layers, game = self._layers, self._layers.rules.game
+        memory_limits.require(
+            bytes_of_graph(layers, end - begin),
+            f"a layer of {title_of(game.name, game.parameters)} with {end - begin:,} positions, "
+            "which play leaves slowly, or need not leave,",
         )
+        pieces = layers.pieces(self._answers.layer_of(begin), begin, end)
+        while True:
+            with self._bench:
+                piece = next(pieces, None)
+            if piece is None:
+                return
+            self._graphs.solve(piece)
+            self._graphs.prove(piece)
 
 
 def _facts(layer: PackedLayer) -> LayerFacts:
@@ -199,21 +211,20 @@ def _facts(layer: PackedLayer) -> LayerFacts:
         sum(len(block.lottery) for block in blocks),
         sum(len(block.next_state) for block in blocks),
         sum(array.nbytes for block in blocks for array in block),
-        float(np.abs(lotteries.payoff[lotteries.over]).max(initial=0.0)),
         lotteries.has_draws(),
         lotteries.has_stakes(),
     )
 
 
 class BoundSweeps:
-    """Sweeps of the bounds of a layer, the last block first.
+    """Sweeps that check the bounds of a layer, the last block first.
 
     Parameters
     ----------
     layer : PackedLayer
     lists, lotteries : Weights
     most : float
-        No value is further from 0.
+        No bound that is finite is further from 0, and no payoff.
     more : float
         What a turn brings, besides what it leads to.
 
@@ -236,23 +247,21 @@ class BoundSweeps:
         self.layer, self.n, self.bounds = layer, layer.end - layer.begin, NO_BOUNDS
         self.lists, self.lotteries = lists, lotteries
         self._most, self._more = most, more
-        actions = max(int(block.count.max()) for _, block in layer.blocks)
-        self._scratch = np.empty(1 + actions)
-
-    def narrow(self, goal: float, eliminate: bool) -> float:
-        """One sweep of bounds that enclose the values; how far they are apart at most."""
-        return self.sweep(goal, eliminate, -1.0)[0]
 
     def every_play_ends(self) -> bool:
-        """Whether every play leaves the layer, with the actions that are left."""
-        return not len(self.staying())
+        """Whether every play leaves the layer, whatever the players do, as far as is soon seen."""
+        return not len(self.staying(MOST_SWEEPS))
 
-    def staying(self) -> NDArray[np.int64]:
-        """The positions of the layer from which players can stay in it for ever."""
+    def staying(self, most_sweeps: float = np.inf) -> NDArray[np.int64]:
+        """The positions of the layer from which players can stay in it for ever.
+
+        After so many sweeps, all from which play wasn't seen to leave.
+        """
         ending = np.zeros(self.n, np.bool_)
         lists, lotteries = self.lists.indptr, self.lotteries.indptr
-        left, marked = self.n, 1
-        while left and marked:
+        left, marked, sweep = self.n, 1, 0
+        while left and marked and sweep < most_sweeps:
+            sweep += 1
             marked = sum(
                 mark_ending(place, block, lists, lotteries, ending)
                 for place, block in reversed(self.layer.blocks)
@@ -260,15 +269,16 @@ class BoundSweeps:
             left -= marked
         return np.flatnonzero(~ending)
 
+    def are_within_limits(self) -> bool:
+        """Whether no bound is further from 0 than was said."""
+        return float(max(self.bounds.max(), -self.bounds.min())) <= self._most
+
     def rounding(self) -> float:
         """By how much a bound is moved outward in a sweep, at most."""
-        longest = sum(
-            int(np.diff(weights.indptr).max()) + 4 for weights in (self.lists, self.lotteries)
-        )
-        return longest * ROUNDING * self._most
+        return self._most * float(self.lists.error.max() + self.lotteries.error.max())
 
-    def sweep(self, goal: float, eliminate: bool, extra: float) -> tuple[float, int]:
-        """One sweep: how far bounds are apart at most, and how many are broken."""
+    def sweep(self, extra: float) -> tuple[float, int]:
+        """One sweep: how far bounds are apart at most, and how many were broken."""
         widest, n_broken = 0.0, 0
         for begin, block in reversed(self.layer.blocks):
             apart, broken = sweep_intervals(
@@ -277,12 +287,9 @@ class BoundSweeps:
                 self.lists,
                 self.lotteries,
                 self._more,
-                goal,
                 self._most,
-                eliminate,
                 extra,
                 self.bounds,
-                self._scratch,
             )
             widest, n_broken = max(widest, apart), n_broken + broken
         return widest, n_broken
@@ -293,20 +300,27 @@ def lists_of(arrays: Arrays) -> Weights:
     throws = arrays.throws
     assert throws is not None
     nothing = np.zeros(len(throws.weight))
-    return _of(throws.indptr, throws.weight, nothing, nothing.astype(np.bool_))
+    no, reward = nothing.astype(np.bool_), np.zeros(len(throws.indptr) - 1)
+    return _of(Lotteries(throws.indptr, reward, whole(throws.weight), no, no, nothing))
 
 
 def weights_of(arrays: Arrays) -> Weights:
     """The lotteries of a layer."""
-    lotteries = lotteries_of(arrays)
-    return _of(lotteries.indptr, lotteries.weight, lotteries.payoff, lotteries.passes)
+    return _of(lotteries_of(arrays))
 
 
-def _of(
-    indptr: NDArray[np.int64],
-    weight: NDArray[np.int64],
-    payoff: NDArray[np.float64],
-    passes: NDArray[np.bool_],
-) -> Weights:
-    plain = weight.astype(np.float64)
-    return Weights(indptr.copy(), plain, np.add.reduceat(plain, indptr[:-1]), payoff, passes)
+def _of(lotteries: Lotteries) -> Weights:
+    """Lotteries with the errors of their means, as `rollwise.kernels.chances` counts them."""
+    indptr, sizes = lotteries.indptr.copy(), np.diff(lotteries.indptr)
+    weight, normal = scale(lotteries)
+    are_exact = are_whole(lotteries)
+    total = np.add.reduceat(lotteries.weight if are_exact else weight, indptr[:-1])
+    steps = np.where(normal, sizes + 5 if are_exact else 2 * sizes + 9, np.inf)
+    return Weights(
+        indptr,
+        weight,
+        total.astype(np.float64),
+        steps * (1.0 + 1e-12) * UNIT,
+        lotteries.payoff,
+        lotteries.passes,
+    )

@@ -52,8 +52,9 @@ from rollwise.answer.packed import BoundSweeps, held_at_once, lists_of, weights_
 from rollwise.answer.packed_steps import stepped
 from rollwise.answer.packed_sweeps import Moved, PackedSweeps
 from rollwise.errors import EndlessPlay, UsageError
+from rollwise.kernels.chances import UNIT
 from rollwise.kernels.chosen import Rows, walk
-from rollwise.kernels.intervals import ROUNDING, Weights
+from rollwise.kernels.intervals import Weights
 from rollwise.machine import large_pages, memory_limits
 from rollwise.machine.deadlines import Clock
 from rollwise.machine.pipeline import Source, Stage, pipeline
@@ -201,7 +202,7 @@ class PackedLengths:
             return (mean, off), (0.0, math.inf)
         share = self.apart / (1.0 - self.apart)  # the length of the chosen actions is off by
         far = self.moment_off * mean * (1.0 + share) + share * (2.0 + share) * mean**2
-        far += 8.0 * ROUNDING * (moment + mean**2)
+        far += 8.0 * UNIT * (moment + mean**2)
         return (mean, off), (max(moment - mean**2, 0.0), far)
 
     def played(self, games: int, seed: int) -> NDArray[np.int64]:
@@ -453,7 +454,7 @@ class _Claims:
         larger = upper == (self._sign > 0)  # a bound from above, of lengths with their sign
         np.multiply(self._found, factor, out=self._bounds[:, int(larger)])
         self._bounds[:, int(not larger)] = -np.inf if larger else np.inf
-        return not sweeps.sweep(-1.0, False, 0.0)[1]
+        return not sweeps.sweep(0.0)[1]
 
 
 def _put(values: list[Floats], found: Floats) -> None:

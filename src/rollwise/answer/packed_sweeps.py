@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rollwise.kernels.chances import UNIT
 from rollwise.kernels.chosen import Chances, Rows, choose, evaluate, largest_change, room_for_rows
-from rollwise.kernels.intervals import ROUNDING, Block, Weights
+from rollwise.kernels.intervals import Block, Weights
 from rollwise.machine import large_pages
 from rollwise.machine.pipeline import on_both_cores
 
@@ -177,7 +178,7 @@ class PackedSweeps:
         """By how much the roundings of a sweep can change a value at most."""
         longest = max(int(np.diff(piece.rows.indptr).max()) for piece in self.pieces)
         largest = float(np.abs(values).max()) + float(np.abs(more).max())
-        return (longest + 8) * ROUNDING * largest
+        return (longest + 8) * UNIT * largest
 
     def _each(self, more: float | NDArray[np.float64]) -> NDArray[np.float64]:
         return np.broadcast_to(np.asarray(more, np.float64), self.n)

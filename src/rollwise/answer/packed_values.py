@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from rollwise.builders.by_layer import PackedLayer
     from rollwise.kernels.intervals import Weights
 
-ROUNDS = 60  # choices that are followed by sweeps of what was chosen, and as many without
-MOST_SWEEPS = 100  # of what was chosen
+MOST_SWEEPS = 1000  # of a layer: one that takes more is solved sooner as a graph
+TRIED = 100  # sweeps, after which it is estimated how many more are needed
 COARSE = 0.01  # changes that are larger may well change what is chosen
 LEFT = {True: 0.3, False: 0.01}  # of a change by a choice, coarse or not, when the next one is made
 SETTLED = 2e-15  # change of a sweep that is rounding, for each point that is played for
@@ -59,19 +60,24 @@ class PackedValues:
         return self._sweeps.can_be_swept
 
     def find(self) -> bool:
-        """Find the values; whether they have settled."""
+        """Find the values; whether they have settled. It ends as soon as they hardly will."""
         settled = SETTLED * self._most
-        for number in range(2 * ROUNDS):
+        swept, first = 0, 0.0
+        while swept < MOST_SWEEPS:
             before, self.change = self.change, self._sweeps.choose().change
+            swept += 1
             if self.change <= settled:
                 return True
             if self.change >= before and before <= 100 * settled:  # rounding, in long sums
                 return True
-            if number >= ROUNDS:
-                continue
+            first = max(first, self.change)
+            share = math.log(first / self.change) / math.log(first / settled)  # of the way
+            if swept > TRIED and share * MOST_SWEEPS < swept:
+                return False
             left = LEFT[self.change > COARSE * self._most]
             aim = max(left * self.change, settled / 2)
-            for _ in range(MOST_SWEEPS):
+            for _ in range(TRIED):
+                swept += 1
                 if self._sweeps.evaluate() <= aim:
                     break
         return False
@@ -100,7 +106,7 @@ class PackedValues:
             values[:n] = later.mean() if len(later) else 0.0
             values[n : sweeps.n_known] = later
             values[sweeps.n_known :] = 0.0
-        for _ in range(100 * MOST_SWEEPS):
+        for _ in range(MOST_SWEEPS):
             if sweeps.evaluate(more=step, coefficient=table) <= 0.45 * need:
                 break
         return middle, off

@@ -34,7 +34,7 @@ from rollwise.answer.layer_folder import (
     with_entries_only,
     write_states,
 )
-from rollwise.answer.layer_graphs import ByLayer
+from rollwise.answer.layer_graphs import ByLayer, bytes_of_graph, states_of_position
 from rollwise.answer.layered_solution import LayeredSolution, of_facts, open_layers
 from rollwise.answer.packed import Packed, are_packed, held_at_once
 from rollwise.builders import limits
@@ -301,11 +301,9 @@ def _bytes_of_graphs(layers: Layers) -> int:
     block = layers.block_of_turns(int(np.argmax(np.diff(layers.indptr))))
     if block:  # of turns that are never a graph
         return int(MOST_AT_ONCE * min(block, sizes[0]) * outcomes * 30)
-    rules = layers.rules
-    throws = sum(1 for _ in rules.game.throws(rules.start)) if rules.has_throws else 0
-    states = 1 + (rules.turn_states or throws)  # of a position
     waiting = int(sizes[1:MOST_AT_ONCE].sum())
-    return int(sizes[0] * (25 * outcomes + 500 * states) + waiting * (6 * outcomes + 60 * states))
+    each = 6 * outcomes + 60 * states_of_position(layers)
+    return bytes_of_graph(layers, int(sizes[0])) + int(waiting * each)
 
 
 def _answer(

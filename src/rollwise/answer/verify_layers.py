@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.answer.layer_answers import most_behind, report_up_to
+from rollwise.answer.layer_answers import report_up_to
 from rollwise.answer.layer_folder import (
     MANIFEST,
-    LayerFacts,
     LayerFolder,
     Rows,
     map_rows,
@@ -174,7 +173,6 @@ class _Run:
         self.fault, self.n_proved, self.difference = "", 0, 0.0
         self.state: dict[str, int] | None = None
         self.seconds = dict.fromkeys(("checksums", "states", "proof"), 0.0)
-        self._facts: dict[int, LayerFacts] = {}
         self._spread: Rows | None = None
 
     def compare(self) -> None:
@@ -211,8 +209,7 @@ class _Run:
     def _prove(self, layers: Layers, layer: int) -> None:
         """Find the answers of a layer from the rules and later layers, and compare them."""
         begin, end = layers.indptr[layer : layer + 2].tolist()
-        later = most_behind(layers.progress, layer, self._facts)
-        answers = PartAnswers(layers, self._rows(layers), layer, begin, later)
+        answers = PartAnswers(layers, self._rows(layers), layer, begin)
         here = slice(begin, end)
         again = answers.values[here], answers.error_bounds[here], answers.actions[here]
         # of what the folder says of this layer nothing is read
@@ -221,7 +218,6 @@ class _Run:
             Packed(layers, answers, None).run()
         else:
             ByLayer(layers, answers, None, layers.pieces(layer, begin, end)).run()
-        self._facts[layer] = answers.found
         if layers.entered is not None:
             first, last = self._folder.indptr[layer : layer + 2].tolist()
             kept, here = layers.entered[first:last], slice(first, last)

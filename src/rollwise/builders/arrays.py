@@ -118,7 +118,7 @@ def lotteries_of(arrays: Arrays, players: int = 2) -> Lotteries:
     return Lotteries(
         arrays.lottery_indptr,
         arrays.lottery_reward,
-        _whole(arrays.lottery_weight),
+        whole(arrays.lottery_weight),
         over,
         seats.astype(np.uint8 if players > 2 else np.bool_),
         np.where(named, PAYOFF[np.where(named & over, then, AGAIN)], then.view(np.float64)),
@@ -176,7 +176,7 @@ def first_rows_of(rules: Rules, graph: StateGraph) -> dict[int, list[int]]:
     return first_rows(rules, as_arrays(graph)) if rules.has_action_text else {}
 
 
-def _whole(weight: np.ndarray) -> np.ndarray:
+def whole(weight: np.ndarray) -> np.ndarray:
     """Weights as int64, if they are whole numbers that were written as floats."""
     if weight.dtype == np.float64 and np.all(weight == np.floor(weight)) and weight.max() < 2.0**53:
         return weight.astype(np.int64)
@@ -197,7 +197,7 @@ def _with_throws(rules: Rules, arrays: Arrays, parts: dict[str, Any]) -> dict[st
     n_thrown = int(begins[-1])
     target = arrays.outcome_state
     later: Lotteries = parts["lotteries"]
-    weight, more = _whole(throws.weight), later.weight
+    weight, more = whole(throws.weight), later.weight
     n_codes = len(throws.code)
     no = np.zeros(n_codes, np.bool_)
     return {

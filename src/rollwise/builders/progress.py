@@ -123,11 +123,3 @@ def progress_of(rules: Rules, rows: NDArray[np.int32], otherwise: Numbers) -> Nu
         with suppress(RollwiseError):
             found[i] = rules.progress(rules.layout.state(row))
     return found
-
-
-def behind(progress: Numbers, layer: int) -> NDArray[np.bool_]:
-    """To which layers one may lead, by the numbers of their progress: (n_layers,) bool."""
-    is_behind = np.arange(len(progress)) > layer
-    if progress.ndim > 1:
-        is_behind &= np.all(progress >= progress[layer], axis=1)
-    return is_behind

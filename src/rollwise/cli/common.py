@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -173,6 +174,9 @@ def print_worth(place: str, value: float, bound: float, *, name: str, draws: boo
         What a value is called; see `rollwise.graph.view.worth_name`.
     """
     worth = certified(value, bound)
+    if not math.isfinite(bound):
+        typer.echo(f"  {name} from the start ({place}): no bound was proved, so it isn't known")
+        return
     if name != "win probability":
         typer.echo(f"  {name} from the start ({place}): {worth.number} (certified ± {worth.bound})")
         return

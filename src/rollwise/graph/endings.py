@@ -312,6 +312,17 @@ def merge(
     return Settled(merged, place, action[order], np.nan)
 
 
+def no_value(settled: StateGraph) -> EndlessPlay:
+    """The error for a graph in which both players lose by going round, and may gain by it."""
+    found = end_components(settled)
+    return EndlessPlay(
+        f"{settled.game}: it could not be shown that neither player gains by going round for "
+        "ever, which both would lose, so the game may have no value: "
+        f"{describe(settled, found.states, found.stays)}. "
+        'Say endless = "draw", or take the action away there'
+    )
+
+
 def regroup(
     graph: StateGraph, place: Ints, action: Ints, owner: NDArray[Any], payoff: float = 0.0
 ) -> StateGraph:

@@ -1,16 +1,11 @@
-"""Interval iteration: sweeps that keep a lower and an upper bound of the value of each position.
+"""One sweep that checks claimed bounds of the values of a packed layer.
 
-Bounds that enclose the values still do after a sweep, since the recursion is monotone: what a
-position is worth at least is found from what its next positions are worth at least. So the bounds
-are a proof as they stand, however many sweeps there were. The slack of each rounding is taken
-outward. (Haddad and Monmege, Interval iteration algorithm for MDPs and IMDPs, Theoretical Computer
-Science 735, 2018; action elimination: MacQueen, A test for suboptimal actions, Operations Research
-15, 1967.)
-
-Bounds may also be claimed: taken from estimates, and not known to enclose anything. They do if a
-sweep finds none of them broken, and if every play leaves the layer (`mark_ending`): then the
-recursion has one solution, and sweeps that begin at the claimed bounds close in on it from
-outside. (Hartmanns and Kaminski, Optimistic value iteration, CAV 2020.)
+The bounds are claimed: taken from estimates, and not known to enclose anything. They do if a sweep
+finds none of them broken, and if every play leaves the layer (`mark_ending`): then the recursion
+has one solution, and sweeps that begin at the claimed bounds close in on it from outside. The slack
+of each rounding is taken outward. (Haddad and Monmege, Interval iteration algorithm for MDPs and
+IMDPs, Theoretical Computer Science 735, 2018; Hartmanns and Kaminski, Optimistic value iteration,
+CAV 2020.)
 
 This is part of what is trusted (see `rollwise.proofs.check`).
 """
@@ -22,8 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rollwise.kernels.jit import ONE, index, kernel
-
-ROUNDING = 2.0**-53
 
 
 class Block(NamedTuple):
@@ -41,49 +34,42 @@ class Block(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """Lists of throws, or lotteries, with weights that are whole numbers, as floats."""
+    """Lists of throws, or lotteries."""
 
     indptr: Any  # int64
     weight: Any  # float64
     total: Any  # float64, of each list
+    error: Any  # float64, of each list: of a mean of numbers up to 1, rounded
     payoff: Any  # float64: of a lottery, where the game ends
     passes: Any  # bool
 
 
 @kernel
-def sweep_intervals(
-    place, block, lists, lotteries, more, goal, most, eliminate, extra, bounds, scratch
-):
-    """Narrow the bounds of the positions of a block, or widen claimed ones, from the last on.
+def sweep_intervals(place, block, lists, lotteries, more, most, extra, bounds):
+    """Check the claimed bounds of the positions of a block, from the last one on.
+
+    Bounds that are broken are widened by as much as is needed, and by `extra`.
 
     Parameters
     ----------
     place : int
         The first position of the block, in the layer.
     block : Block
-        Changed where actions are left out.
     lists, lotteries : Weights
     more : float
         What a turn brings, besides what it leads to.
-    goal : float
-        Bounds that are no further apart are left alone, unless actions may be left out.
     most : float
-        No value is further from 0.
-    eliminate : bool
-        Leave out actions that are worse than another one for certain.
+        No bound that is finite is further from 0, and no payoff.
     extra : float
-        Negative where the bounds are known to enclose the values. Else they are claimed: those
-        that are broken are widened as far as is needed, and by so much more.
     bounds : (at least n, 2) float64, changed
         Of the positions of the layer, and of those of its border.
-    scratch : (more than the actions of a situation,) float64
 
     Returns
     -------
     widest : float
         How far the bounds are apart at most.
     n_broken : int
-        Positions whose claimed bounds are broken.
+        Positions whose bounds were broken.
     """
     first, of_state, count, lottery, next_state = block
     list_indptr, list_weight, list_total = lists.indptr, lists.weight, lists.total
@@ -93,20 +79,13 @@ def sweep_intervals(
     for down in range(of_state.shape[0]):
         i = index(of_state.shape[0] - 1 - down)
         p = index(place) + i
-        low, high = bounds[p, 0], bounds[p, 1]
-        if high - low <= goal and not eliminate:
-            widest = max(widest, high - low)
-            continue
         s, a, o = index(first[0, i]), index(first[1, i]), index(first[2, i])
-        kept_a, kept_o = a, o  # where actions are written that stay
         throws = of_state[i]
-        t, end = index(list_indptr[throws]), index(list_indptr[throws + 1])
-        slack = ((end - t) + 4.0) * ROUNDING  # weights are whole: only products and sums round
+        slack = lists.error[throws] * most
         sum_low, sum_high = 0.0, 0.0
-        while t < end:
+        for t in range(list_indptr[throws], list_indptr[throws + 1]):
             best_low, best_high = -np.inf, -np.inf
-            here_a, here_o = a, o
-            for k in range(count[s]):
+            for _ in range(count[s]):
                 i_lottery = index(lottery[a])
                 a += ONE
                 j, after = index(indptr[i_lottery]), index(indptr[i_lottery + ONE])
@@ -121,7 +100,7 @@ def sweep_intervals(
                         x_low, x_high = bounds[n, 0], bounds[n, 1]
                 else:
                     x_low, x_high = 0.0, 0.0
-                    loose = ((after - j) + 4.0) * ROUNDING * most
+                    loose = lotteries.error[i_lottery] * most
                     while j < after:
                         n = next_state[o]
                         o += ONE
@@ -137,40 +116,17 @@ def sweep_intervals(
                         j += ONE
                     x_low = x_low / total[i_lottery] - loose
                     x_high = x_high / total[i_lottery] + loose
-                scratch[k] = x_high
                 best_low, best_high = max(best_low, x_low), max(best_high, x_high)
             sum_low += list_weight[t] * best_low
             sum_high += list_weight[t] * best_high
-            if eliminate:
-                stay = 0
-                for k in range(count[s]):
-                    number = lottery[here_a]
-                    here_a += ONE
-                    size = index(indptr[number + 1] - indptr[number])
-                    if scratch[k] >= best_low:
-                        lottery[kept_a] = number
-                        kept_a += ONE
-                        for _ in range(size):
-                            next_state[kept_o] = next_state[here_o]
-                            kept_o += ONE
-                            here_o += ONE
-                        stay += 1
-                    else:
-                        here_o += size
-                count[s] = stay
             s += ONE
-            t += ONE
-        slack *= most
-        least, greatest = (
-            sum_low / list_total[throws] + more - slack,
-            sum_high / list_total[throws] + more + slack,
-        )
-        if extra < 0.0:
-            low, high = max(low, least), min(high, greatest)
-        elif not (low <= least and greatest <= high):
+        least = sum_low / list_total[throws] + more - slack
+        greatest = sum_high / list_total[throws] + more + slack
+        low, high = bounds[p, 0], bounds[p, 1]
+        if not (low <= least and greatest <= high):
             n_broken += 1
             low, high = min(low, least - extra), max(high, greatest + extra)
-        bounds[p, 0], bounds[p, 1] = low, high
+            bounds[p, 0], bounds[p, 1] = low, high
         widest = max(widest, high - low)
     return widest, n_broken
 
