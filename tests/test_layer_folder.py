@@ -202,7 +202,7 @@ def test_folders_that_are_refused(tmp_path: Path) -> None:
     assert open_layers(tmp_path, game).value > 0  # whose names for rules may be others
     manifest.write_text(text[:-40])
     refused("manifest.json is damaged")
-    manifest.write_text(json.dumps({**facts, "format": "4"}))
+    manifest.write_text(json.dumps({**facts, "format": "3"}))
     refused("whose folders are others")
     manifest.write_text(text)
     states = (tmp_path / "states.npy").read_bytes()
