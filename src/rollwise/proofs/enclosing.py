@@ -40,6 +40,7 @@ MOST_ROUNDS = 1_000
 WORTH = {"draw": 0.0, "lose": 1.0}  # of endless play, to a responder who could gain by it
 NEARLY = (1e-6, 1e-9, 1e-12)  # what ties may cost, for payoffs of 1: tried one after the other
 ROOMS = (1.0, 4.0, 32.0)  # for roundings, likewise
+SMALL = 2.0**-900  # the least that is played for, as far as roundings go
 
 
 class Enclosure(NamedTuple):
@@ -95,9 +96,12 @@ class Responses:
         # where the responder is to move, and where the policy is
         self.border = np.nextafter(np.concatenate([value + bound, bound - value]), np.inf)
         most = max(
-            np.abs(graph.outcome_payoff).max(), np.abs(self.border).max(initial=0.0), self.worth
+            np.abs(graph.outcome_payoff).max(),
+            np.abs(self.border).max(initial=0.0),
+            self.worth,
+            SMALL,
         )
-        self.scale = float(2.0 ** np.ceil(np.log2(most))) if most > 0 else 1.0
+        self.scale = float(2.0 ** np.ceil(np.log2(most)))
         longest = int(np.diff(graph.lotteries.indptr).max())
         self.step = room * UNIT * self.scale * (2 * longest + 24)
         self._both = _in_one_players_eyes(graph, self.step)
