@@ -538,9 +538,9 @@ def read_manifest(place: Path) -> dict[str, Any]:
         found = json.loads(text)
         if found["format"] != FORMAT:
             raise SolutionFileError(
-                f"{place} was written by rollwise {found['rollwise']}, whose folders are others (earlier "
-                "ones may be wrong where play need not end); solve the game again into an empty "
-                "folder"
+                f"{place} was written by rollwise {found['rollwise']}, whose folders are others "
+                "(earlier ones may be wrong where play need not end); solve the game again into "
+                "an empty folder"
             )
         said, _, rest = text.rpartition(OF_ITSELF)
         known = found.pop("manifest_checksum", None)  # of folders that were written before: none
