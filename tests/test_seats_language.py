@@ -13,7 +13,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rollwise
-from rollwise import AGAIN, DRAW, LOSE, PASS, PASS_BACK, WIN, Game, game, parameter, payoffs, skip
+from rollwise import (
+    AGAIN,
+    DRAW,
+    LOSE,
+    PASS,
+    PASS_BACK,
+    WIN,
+    Game,
+    game,
+    parameter,
+    payoffs,
+    shared,
+    shared_by,
+    skip,
+    won_by,
+)
 from rollwise.coach.many_table import ManyTable
 from rollwise.errors import RulesError
 from rollwise.game import (
@@ -299,6 +314,74 @@ class ForTwo(Bets):
 
     def outcomes(self, s, action):
         yield 1, payoffs(1, 0), s
+
+
+def ends_with(seats, then):
+    """A game of one move, with an end."""
+
+    class Once(Game):
+        players: ClassVar = seats
+        ending: ClassVar = then
+
+        def start(self):
+            return Spot(0)
+
+        def actions(self, s):
+            yield 0
+
+        def outcomes(self, s, action):
+            yield 1, self.ending, s
+
+    return Once()
+
+
+@dataclass(frozen=True)
+class OthersWin(Game):
+    """Both of the next two players win."""
+
+    players: int = 2
+
+    def start(self):
+        return Spot(1)
+
+    def actions(self, s):
+        yield 0
+
+    def outcomes(self, s, action):
+        yield 1, shared_by((0, s.place, 1)), s
+
+
+@pytest.mark.needs_jit
+@pytest.mark.parametrize("players", [1, 2])
+@pytest.mark.parametrize(
+    ("ending", "text"),
+    [
+        (won_by(1), r"won_by\(1\)"),
+        (won_by(0, 1), r"won_by\(0, 1\)"),
+        (won_by(2, 5), r"won_by\(2, 5\)"),
+        (shared(2, 1), r"shared\(2, 1\)"),
+        (shared(0, 3, 1), r"shared\(0, 3, 1\)"),
+        (payoffs(3, -1, 0), r"payoffs\(3, -1, 0\)"),
+    ],
+)
+def test_what_says_of_each_seat_is_refused_for_one_and_two(mode, players, ending, text):
+    with pytest.raises(RulesError, match=f"{text} in a game .* WIN, LOSE, DRAW or payoff"):
+        rollwise.build(ends_with(players, ending), mode=mode)
+
+
+@pytest.mark.needs_jit
+def test_winners_that_rules_work_out_are_refused_for_two(mode):
+    with pytest.raises(RulesError, match=r"won_by\(1, 2\) in a game that is solved for one player"):
+        rollwise.build(OthersWin(), mode=mode)
+    assert rollwise.equilibrium(OthersWin(3)).win_probabilities == (0, 0.5, 0.5)
+
+
+def test_a_payoff_is_no_winner():
+    """A game for two is played for it; a game for three needs one for each seat."""
+    assert rollwise.solve(ends_with(2, won_by(0))).value == 1
+    assert rollwise.solve(ends_with(2, rollwise.payoff(2))).value == 2
+    with pytest.raises(RulesError, match=r"can end with payoff\(2\); a game for 3 ends with"):
+        rollwise.equilibrium(ends_with(3, rollwise.payoff(2)))
 
 
 def test_a_solitaire_game_skips_nobody():

@@ -21,14 +21,17 @@ from rollwise.boards import Board, text_board
 from rollwise.errors import ParameterError
 from rollwise.faults import one_line, shown
 from rollwise.numbers.shares import (
+    SHARES_SCALE,
     SMALL,
-    brought,
-    code_of_parts,
     code_of_payoffs,
+    code_of_shares,
     code_of_winners,
     digit_bits,
+    digits_of_seats,
+    is_of_seats,
     is_payoffs,
     most_payoff,
+    winners_of,
 )
 from rollwise.parameters import ParameterSpec, Value, parameter_specs, word_of
 from rollwise.parameters import parameter as parameter
@@ -153,7 +156,7 @@ def won_by(*seats: int) -> int:
         raise ValueError(
             f"won_by{shown(seats)} names no winners; seats are whole numbers from 0, the mover"
         )
-    return payoff(code_of_winners(seats))
+    return WIN if set(seats) == {0} else bits_of(code_of_winners(seats))
 
 
 def shared(*parts: int) -> int:
@@ -178,7 +181,7 @@ def shared(*parts: int) -> int:
             f"shared{shown(parts)} are no shares; give a whole number from 0 to {most:,} for each "
             "seat, not all of them 0"
         )
-    return payoff(code_of_parts(parts))
+    return bits_of(code_of_shares(parts))
 
 
 def payoffs(*numbers: int) -> int:
@@ -250,7 +253,8 @@ def shared_by(winners: Sequence[int]) -> int:
         return DRAW
     if len(winners) == 2:
         return LOSE
-    return ((1023 + last) << 52) + ((code - (1 << last)) << (52 - last))  # the bits of a double
+    # the bits of a double: 1023 is for 1, of which this is 2^-SHARES_SCALE times the code
+    return ((1023 - SHARES_SCALE + last) << 52) + ((code - (1 << last)) << (52 - last))
 
 
 @rule
@@ -353,9 +357,9 @@ def is_payoff(then: int) -> bool:
     return LEAST_PAYOFF <= abs(amount) <= MOST_PAYOFF and amount not in _PLAIN_PAYOFFS
 
 
-def is_seat_payoffs(then: int) -> bool:
-    """Whether a `then` is what `payoffs` gives."""
-    return 0 <= then < 2**63 and is_payoffs(payoff_of(then))
+def says_of_seats(then: int) -> bool:
+    """Whether a `then` is what `won_by`, `shared` or `payoffs` gives, but for a `WIN`."""
+    return 0 <= then < 2**63 and is_of_seats(payoff_of(then))
 
 
 def payoff_of(then: int) -> float:
@@ -372,11 +376,17 @@ def then_text(then: int) -> str:
         seats = seats_on(then, 1 << 16)
         return "PASS_BACK" if then == PASS_BACK else f"skip({(seats + 32768) % 65536 - 32768})"
     amount = payoff_of(then)
-    if is_payoffs(amount):
-        for players in range(2, MOST_PLAYERS + 1):
-            if numbers := brought(amount, players):
-                return f"payoffs({', '.join(map(str, numbers))})"
+    if is_of_seats(amount):
+        return _seats_text(amount)
     return f"payoff({int(amount) if amount.is_integer() else amount})"
+
+
+def _seats_text(amount: float) -> str:
+    """What `won_by`, `shared` or `payoffs` gave."""
+    if winners := winners_of(amount):
+        return f"won_by({', '.join(map(str, winners))})"
+    name, numbers = "payoffs" if is_payoffs(amount) else "shared", digits_of_seats(amount)
+    return f"{name}({', '.join(map(str, numbers))})"
 
 
 def policy(function: Function) -> Function:

@@ -28,8 +28,8 @@ from rollwise.game import (
     WIN,
     Game,
     is_payoff,
-    is_seat_payoffs,
     is_skip,
+    says_of_seats,
     skip,
     then_text,
 )
@@ -396,7 +396,7 @@ class Rules:
         return (
             then in self.allowed_thens
             or (self.payoffs_allowed and is_payoff(then))
-            or (self.any_players and is_seat_payoffs(then))
+            or (self.any_players and says_of_seats(then))
             or (PASS in self.allowed_thens and is_skip(then))
         )
 
@@ -410,10 +410,11 @@ class Rules:
     def then_error(self, then: Any) -> str:
         """What is wrong with a `then` that isn't allowed."""
         code = int(then) if isinstance(then, int | np.integer) else -1
-        if is_seat_payoffs(code):
+        if says_of_seats(code):
             return (
-                f"{then_text(code)} in a game that is solved for one player or two; "
-                "rollwise.equilibrium takes payoffs for each seat"
+                f"{then_text(code)} in a game that is solved for one player or two, where WIN, "
+                "LOSE, DRAW or payoff(x) ends play; rollwise.equilibrium takes shares and payoffs "
+                "for each seat"
             )
         if 0 <= code < len(THEN_NAMES) or is_payoff(code) or is_skip(code):
             kinds = {1: "solitaire game", 2: "two-player game"}

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.numbers.shares import SMALL, SMALLEST
+from rollwise.numbers.shares import is_payoffs
 
 
 class Lotteries(NamedTuple):
@@ -52,7 +52,7 @@ class Lotteries(NamedTuple):
 
     def has_seat_payoffs(self) -> bool:
         """Whether the game may end with payoffs of several seats, and not only with shares."""
-        return bool(np.any(self.over & (self.payoff >= SMALLEST) & (self.payoff < SMALL)))
+        return bool(np.any(self.over & is_payoffs(self.payoff)))
 
     def chances(self) -> NDArray[np.float64]:
         """How likely each outcome is: (n_lottery_outcomes,) float64, each within 4 roundings."""

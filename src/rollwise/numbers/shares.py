@@ -4,8 +4,9 @@
 payoff, and `brought` reads it. 1 is a win of the mover, -1 a loss (the others share), 0 a draw (all
 share). Winners who share evenly are the bits of a whole number below 2^16. Other shares are the
 digits of one from 2^49 on: it is 2^48 times the number of seats, plus a whole number for each
-seat, of 48 bits together. Payoffs are the same, each plus half of what its digits can be, times
-2^-1040: no payoff of a game for two is so small. Doubles hold all of these exactly.
+seat, of 48 bits together. Both are times 2^-1018. Payoffs are digits too, each plus half of what
+its digits can be, times 2^-1040. No payoff of a game for two is as small as any of these, so that
+none is taken for another. Doubles hold all of them exactly.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from math import ldexp
+from typing import Any
 
 BITS = 48  # of the digits together
 MOST_WINNERS = 16
 SCALE = 1040  # payoffs are 2^-1040 times a whole number
-SMALLEST, SMALL = 1e-300, 1e-290  # what they lie between
+SHARES_SCALE = 1018  # shares are 2^-1018 times one
+SMALLEST, SMALL = 2.0**-1018, 1e-290  # what all of them lie between
 
 
 def digit_bits(players: int) -> int:
@@ -30,13 +33,19 @@ def most_payoff(players: int) -> int:
     return (1 << digit_bits(players) - 1) - 1
 
 
-def code_of_winners(seats: Sequence[int]) -> int:
+def code_of_winners(seats: Sequence[int]) -> float:
     """The number of an even share."""
-    return sum(1 << seat for seat in set(seats))
+    code = sum(1 << seat for seat in set(seats))
+    return 1.0 if code == 1 else ldexp(code, -SHARES_SCALE)
+
+
+def code_of_shares(parts: Sequence[int]) -> float:
+    """The number of shares, from the mover on."""
+    return ldexp(code_of_parts(parts), -SHARES_SCALE)
 
 
 def code_of_parts(parts: Sequence[int]) -> int:
-    """The number of shares that are as these whole numbers, from the mover on."""
+    """Whole numbers from 0, from the mover on, as the digits of one."""
     bits = digit_bits(len(parts))
     return (len(parts) << BITS) + sum(part << k * bits for k, part in enumerate(parts))
 
@@ -47,9 +56,30 @@ def code_of_payoffs(numbers: Sequence[int]) -> float:
     return ldexp(code_of_parts([number + half for number in numbers]), -SCALE)
 
 
-def is_payoffs(payoff: float) -> bool:
-    """Whether it is the number of payoffs, one a seat."""
+def is_payoffs(payoff: Any) -> Any:
+    """Whether it is the number of payoffs, one a seat; of an array, too."""
+    least = 2.0 ** (BITS + 1 - SCALE)
+    return (least <= payoff) & (payoff < MOST_WINNERS * least)
+
+
+def is_of_seats(payoff: float) -> bool:
+    """Whether it says something of each of several seats."""
     return SMALLEST <= payoff < SMALL
+
+
+def winners_of(payoff: float) -> list[int]:
+    """The seats that share a win evenly; none where the number is of another kind."""
+    code = int(ldexp(payoff, SHARES_SCALE)) if is_of_seats(payoff) else 0
+    return [seat for seat in range(MOST_WINNERS) if code >> seat & 1 and code < 1 << MOST_WINNERS]
+
+
+def digits_of_seats(payoff: float) -> list[int]:
+    """The parts of a share, or the payoffs, from the mover on."""
+    if not is_payoffs(payoff):
+        return _digits_of(int(ldexp(payoff, SHARES_SCALE)))
+    code = int(ldexp(payoff, SCALE))
+    half = most_payoff(code >> BITS) + 1
+    return [digit - half for digit in _digits_of(code)]
 
 
 def brought(payoff: float, players: int) -> tuple[Fraction, ...]:
@@ -58,10 +88,8 @@ def brought(payoff: float, players: int) -> tuple[Fraction, ...]:
     Empty where the number says nothing of so many seats.
     """
     if is_payoffs(payoff):
-        code = int(ldexp(payoff, SCALE))
-        half = most_payoff(code >> BITS) + 1
-        numbers = digits_of(code)
-        return tuple(Fraction(n - half) for n in numbers) if len(numbers) == players else ()
+        numbers = digits_of_seats(payoff)
+        return tuple(map(Fraction, numbers)) if len(numbers) == players else ()
     parts = _parts(payoff, players)
     total = sum(parts)
     return tuple(Fraction(part, total) for part in parts) if total else ()
@@ -72,7 +100,7 @@ def shares_of(payoff: float, players: int) -> tuple[float, ...]:
     return tuple(map(float, brought(payoff, players)))
 
 
-def digits_of(code: int) -> list[int]:
+def _digits_of(code: int) -> list[int]:
     """The whole numbers that `code_of_parts` put together."""
     players = code >> BITS
     bits = digit_bits(players)
@@ -80,11 +108,12 @@ def digits_of(code: int) -> list[int]:
 
 
 def _parts(payoff: float, players: int) -> list[int]:
-    if payoff in (-1.0, 0.0):
-        return [int(seat > 0 or payoff == 0.0) for seat in range(players)]
-    if payoff < 0.0 or not float(payoff).is_integer():
+    if payoff in (-1.0, 0.0, 1.0):
+        return [int((seat == 0) == (payoff == 1.0) or payoff == 0.0) for seat in range(players)]
+    if not is_of_seats(payoff):
         return []
-    code = int(payoff)
-    if code < 1 << MOST_WINNERS:
-        return [code >> seat & 1 for seat in range(players)] if code >> players == 0 else []
-    return digits_of(code) if code >> BITS == players else []
+    if winners := winners_of(payoff):
+        fits = winners[-1] < players
+        return [int(seat in winners) for seat in range(players)] if fits else []
+    digits = digits_of_seats(payoff)
+    return digits if len(digits) == players else []

@@ -24,7 +24,7 @@ from rollwise.game import END, Game, bits_of, payoff, round_the_table, skip
 from rollwise.graph import Outcome, State, StateGraph
 from rollwise.graph.layout import StateLayout
 from rollwise.graph.naming import spread
-from rollwise.numbers.shares import is_payoffs
+from rollwise.numbers.shares import is_of_seats
 from rollwise.words.changes import as_other_sees, changes
 from rollwise.words.game_words import Words
 
@@ -433,4 +433,4 @@ def _then(outcome: Outcome) -> int:
         return skip(outcome.seats_on)
     if outcome.ending == "end":
         return END
-    return bits_of(outcome.payoff) if is_payoffs(outcome.payoff) else payoff(outcome.payoff)
+    return bits_of(outcome.payoff) if is_of_seats(outcome.payoff) else payoff(outcome.payoff)
