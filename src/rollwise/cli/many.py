@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_text
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -99,21 +100,28 @@ def solve(
             typer.echo(f"Saved to {save}.")
     if found.unsettled:
         typer.echo(f"rollwise: {_unsettled_text(found)}", err=True)
+    if len(found.unproved):
+        typer.echo(f"rollwise: {_unproved_text(found)}", err=True)
+    if found.unsettled or len(found.unproved):
         raise typer.Exit(1)
 
 
 def _tell(found: Equilibrium, document: dict[str, Any]) -> None:
     start = found.graph.state_text(0)
     kind = "an equilibrium" if not found.unsettled else "a profile, not an equilibrium"
+    if len(found.unproved) and not found.unsettled:
+        kind = "an equilibrium, as far as can be seen"
     typer.echo(found.graph.title)
     what = "gets this payoff on average" if found.payoffs else "wins with this probability"
     typer.echo(f"  {kind}; each seat {what} from the start ({start}):")
-    _print_seats(found.worth, document["error_bound"])
-    gain = document["deviation_gain"]
-    typer.echo(
-        "  nobody, in any position, gains more than "
-        f"{'?' if gain is None else rounded_up(gain)} by another policy (proved)"
-    )
+    everywhere = document["error_bound"]
+    at_start = float(found.error_bounds[0].max())
+    _print_seats(found.worth, at_start if everywhere is None else everywhere)
+    if len(found.unproved):
+        typer.echo(f"  {_gain_text(math.inf, ' by another policy')}")
+    else:
+        gain = rounded_up(found.deviation_gain)
+        typer.echo(f"  nobody, in any position, gains more than {gain} by another policy (proved)")
     typer.echo(
         f"  {sizes_text(document)}; {how_many(document['components'], 'component')}, of which "
         f"{document['mixing_components']:,} mix actions, in "
@@ -126,6 +134,13 @@ def _tell(found: Equilibrium, document: dict[str, Any]) -> None:
     typer.echo(f"  {kept}{spent}")
 
 
+def _gain_text(gain: float, how: str = "") -> str:
+    """How much anybody gains, in words: ``nobody gains more than 2e-15 by another policy``."""
+    if not math.isfinite(gain):
+        return f"what anybody can gain{how} isn't known, since no bound was proved"
+    return f"nobody gains more than {rounded_up(gain)}{how}"
+
+
 def _unsettled_text(found: Equilibrium) -> str:
     """Where no equilibrium was found, and what is proved all the same."""
     components = found.graph.components
@@ -135,7 +150,16 @@ def _unsettled_text(found: Equilibrium) -> str:
     ended = "time ended the search: " if found.timed_out else ""
     return (
         f"{ended}in {how_many(n, 'component')} no equilibrium was found, as at {places}; "
-        f"what is proved holds with them: nobody gains more than {rounded_up(found.deviation_gain)}"
+        f"what is proved holds with them: {_gain_text(found.deviation_gain)}"
+    )
+
+
+def _unproved_text(found: Equilibrium) -> str:
+    """In which positions no bound was proved."""
+    n, first = len(found.unproved), found.graph.state_text(int(found.unproved[-1]))
+    return (
+        f"not certified: in {how_many(n, 'position')} no bound was proved, as at {first}; play "
+        "leaves some of them so slowly that roundings count for more than chances"
     )
 
 
@@ -157,20 +181,23 @@ def _tell_others(others: OtherEquilibria) -> None:
         bounds = [found.error_bound] * found.players
         numbers, told = in_common(column(found.worth, bounds))
         typer.echo(
-            f"    another: {', '.join(numbers)} (certified ± {told}); nobody gains more than "
-            f"{rounded_up(found.deviation_gain)} (proved)"
+            f"    another: {', '.join(numbers)} (certified ± {told}); "
+            f"{_gain_text(found.deviation_gain)} (proved)"
         )
         place = found.graph.state_text(other.first)
         where = how_many(other.differing, "position")
         typer.echo(f"      it has other values in {where}, as at {place}")
 
 
-def _print_seats(chances: Sequence[float], bound: float | None) -> None:
-    sure = float("inf") if bound is None else bound
-    numbers, told = in_common(column(chances, [sure] * len(chances)))
+def _print_seats(chances: Sequence[float], bound: float) -> None:
+    numbers, told = in_common(column(chances, [bound] * len(chances)))
     for seat, number in enumerate(numbers, 1):
         typer.echo(f"    seat {seat}: {number}")
-    typer.echo(f"    (certified ± {told})")
+    typer.echo(f"    ({_sure(bound, told)})")
+
+
+def _sure(bound: float, told: str) -> str:
+    return f"certified ± {told}" if math.isfinite(bound) else "not certified: no bound was proved"
 
 
 def advise(
@@ -199,15 +226,20 @@ def advise(
     for name in ("taken", *seat_names(found.players)):
         shown.add_column(name, justify="right")
     most = max(1.0, float(abs(found.values).max()))
-    bound = float(found.error_bounds.max()) + 2.0**-50 * most  # of the average of the next states
+    bound = found.error_bound
+    if not math.isfinite(bound):
+        outcomes = (o for action in found.graph.view[s].actions for o in action.outcomes)
+        errors = [float(found.error_bounds[o.target].max()) for o in outcomes if not o.is_over]
+        bound = max(errors, default=0.0)
+    bound += 2.0**-50 * most  # of the average of the next states
     for worth in actions:
         cells = [cell.number for cell in column(worth.values, [bound] * found.players)]
         taken = f"{100 * worth.chance:.7g} %" if worth.chance else ""
         shown.add_row(worth.action, taken, *cells)
     print_table(shown)
     typer.echo(
-        f"certified ± {rounded_up(bound * 1.2)}, if all go on by the equilibrium; nobody gains "
-        f"more than {rounded_up(document['deviation_gain'] or 0.0)} from here by another policy"
+        f"{_sure(bound, rounded_up(bound * 1.2))}, if all go on by the equilibrium; "
+        f"{_gain_text(float(found.deviation_gains[s].max()), ' from here by another policy')}"
     )
 
 

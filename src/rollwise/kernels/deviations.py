@@ -24,7 +24,6 @@ from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 
 UNIT = 2.0**-53
 LARGER = 1.0 + 1e-12  # for the roundings of sums of bounds, which are positive, and some more
-ROOM = 2.0**-10  # by which a candidate is larger than what it has to be
 TINY = 1e-300
 
 
@@ -106,6 +105,7 @@ def bound_components(
     values,
     gains,
     errors,
+    room,
     most_sweeps,
 ):
     """Find candidates for the bounds of every state, component by component.
@@ -120,7 +120,14 @@ def bound_components(
         The profile.
     values : (n_states, n_seats) float64
         From 0 to 1.
-    gains, errors : (n_states, n_seats) float64, 0 at first; filled
+    gains, errors : (n_states, n_seats) float64, 0 at first; they grow as far as is needed
+    room : float
+        By which share they are larger than what they have to be.
+
+    Returns
+    -------
+    int
+        The first component in which they would grow further, or `stop`.
     """
     n_seats = values.shape[1]
     arrays = (values, gains, errors)
@@ -140,8 +147,11 @@ def bound_components(
                 )  # fmt: skip
                 for k in range(n_seats):
                     grows = grows or need[0, k] > gains[s, k] or need[1, k] > errors[s, k]
-                    gains[s, k] = max(gains[s, k], need[0, k] * (1.0 + ROOM))
-                    errors[s, k] = max(errors[s, k], need[1, k] * (1.0 + ROOM))
+                    gains[s, k] = max(gains[s, k], need[0, k] * (1.0 + room))
+                    errors[s, k] = max(errors[s, k], need[1, k] * (1.0 + room))
+        if grows:
+            return c
+    return stop
 
 
 @kernel

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rollwise.kernels.deviations import LARGER, ROOM, TINY, UNIT, look
+from rollwise.kernels.deviations import LARGER, TINY, UNIT, look
 from rollwise.kernels.jit import ONE, index, inner_kernel, kernel
 from rollwise.kernels.many import look_at
 
@@ -71,6 +71,8 @@ def mark_ties(
 
 @kernel
 def sweep_ties(
+    component,
+    stop,
     order,
     component_indptr,
     action_indptr,
@@ -88,6 +90,8 @@ def sweep_ties(
 
     Parameters
     ----------
+    component, stop : int
+        Where to begin, and before which to end.
     order, component_indptr : as in `rollwise.graph.components.Components`
     probability : (n_actions,) float64
         Of the profile. Where no action of a state is tied, it is kept to.
@@ -95,10 +99,15 @@ def sweep_ties(
         The actions that may be taken in states with ties.
     low, high : (n_states, n_seats) float64
         The values of the profile, changed: for each seat by itself, as if it chose.
+
+    Returns
+    -------
+    int
+        The first component in which they aren't found, or `stop`.
     """
     n_seats = low.shape[1]
     found, least, most = np.empty(n_seats), np.empty(n_seats), np.empty(n_seats)
-    for c in range(component_indptr.shape[0] - 1):
+    for c in range(component, stop):
         largest, sweep = 1.0, 0
         while largest > tolerance and sweep < most_sweeps:
             sweep += 1
@@ -128,6 +137,9 @@ def sweep_ties(
                 for k in range(n_seats):
                     largest = max(largest, abs(least[k] - low[s, k]), abs(most[k] - high[s, k]))
                     low[s, k], high[s, k] = least[k], most[k]
+        if largest > tolerance:
+            return c
+    return stop
 
 
 @inner_kernel
@@ -195,6 +207,8 @@ def rooms_of_ties(n_seats):
 
 @kernel
 def bound_ties(
+    component,
+    stop,
     order,
     component_indptr,
     action_indptr,
@@ -206,23 +220,33 @@ def bound_ties(
     sign,
     values,
     errors,
+    room,
     most_sweeps,
 ):
     """Find candidates for the errors of one end of the range, component by component.
 
     Parameters
     ----------
+    component, stop : int
+        Where to begin, and before which to end.
     order, component_indptr : as in `rollwise.graph.components.Components`
     probability, tied : as `sweep_ties` takes them
     sign : 1.0 for the most that each seat can have, -1.0 for the least
     values : (n_states, n_seats) float64
         What `sweep_ties` found.
-    errors : (n_states, n_seats) float64, 0 at first; filled
+    errors : (n_states, n_seats) float64, 0 at first; they grow as far as is needed
+    room : float
+        By which share they are larger than what they have to be.
+
+    Returns
+    -------
+    int
+        The first component in which they would grow further, or `stop`.
     """
     n_seats = values.shape[1]
     profile, arrays, rooms = (probability, tied), (values, errors), rooms_of_ties(n_seats)
     need = rooms[0]
-    for c in range(component_indptr.shape[0] - 1):
+    for c in range(component, stop):
         grows, sweep = True, 0
         while grows and sweep < most_sweeps:
             sweep += 1
@@ -235,7 +259,10 @@ def bound_ties(
                 )  # fmt: skip
                 for k in range(n_seats):
                     grows = grows or need[k] > errors[s, k]
-                    errors[s, k] = max(errors[s, k], need[k] * (1.0 + ROOM))
+                    errors[s, k] = max(errors[s, k], need[k] * (1.0 + room))
+        if grows:
+            return c
+    return stop
 
 
 @kernel

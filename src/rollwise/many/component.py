@@ -16,10 +16,11 @@ from scipy.sparse import csc_array
 from scipy.sparse.linalg import splu
 
 from rollwise.graph import StateGraph
+from rollwise.kernels.chances import UNIT
 from rollwise.kernels.many import worth_of_actions
 
 Floats = NDArray[np.float64]
-MARGIN = 1e-13  # by which an action must be better to be taken instead
+MARGIN = 1e-13  # by which an action must be better to be taken instead, at least
 
 
 @dataclass(eq=False)
@@ -44,6 +45,9 @@ class Component:
         Of the whole graph; those of the component are changed.
     until : float, optional
         When to stop looking, as `time.monotonic` tells it.
+    margin : float
+        By which an action must be better to be taken instead. It is larger where play stays for
+        many moves: then values are less certain.
     """
 
     graph: StateGraph
@@ -52,6 +56,13 @@ class Component:
     tables: Any
     values: Floats
     until: float | None = None
+    margin: float = MARGIN
+
+    @classmethod
+    def of(cls, number: int, graph: StateGraph, tables: Any, values: Floats) -> Component:
+        """A component by its number."""
+        first, stop = graph.components.indptr[number : number + 2].tolist()
+        return cls(graph, first, stop, tables, values)
 
     @property
     def is_late(self) -> bool:
@@ -124,6 +135,8 @@ class Component:
         """Find the values of a profile, and the worth of each action; the factorized system."""
         solver, right = self.system(probability)
         self.values[self.states] = solver.solve(right.ravel()).reshape(right.shape)
+        moves = float(solver.solve(np.ones(right.size)).max())
+        self.margin = max(MARGIN, UNIT * moves)
         self.look()
         return solver
 
@@ -141,7 +154,7 @@ class Component:
             best = actions[np.argmax(mine[actions])]
             now = actions[np.argmax(probability[actions])]
             got = np.min(mine[actions[probability[actions] > 0]])
-            if mine[best] > got + MARGIN:
+            if mine[best] > got + self.margin:
                 other = best if best != now else actions[np.argmax(-mine[actions])]
                 found.append((i, int(now), int(other)))
         return found

@@ -132,6 +132,11 @@ class Equilibrium:
         """What nobody can gain more than by another policy, in any position."""
         return float(self.deviation_gains.max())
 
+    @property
+    def unproved(self) -> NDArray[np.int64]:
+        """The states of which no bound was proved: play leaves some too slowly, or leads there."""
+        return np.flatnonzero(~np.isfinite(self.deviation_gains).all(axis=1))
+
     @cached_property
     def mixing(self) -> NDArray[np.int64]:
         """The states in which the policy mixes actions."""

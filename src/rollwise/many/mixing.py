@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.many.component import MARGIN, Component, slopes_of_gaps
+from rollwise.many.component import Component, slopes_of_gaps
 from rollwise.many.quantal import limit_of_quantal_responses
 
 Floats = NDArray[np.float64]
@@ -137,7 +137,11 @@ def _newton(
         np.subtract.at(probability, b, p)  # of a state there may be several pairs
         solver = component.evaluate(probability)
         gap = component.worth[a, 0] - component.worth[b, 0]
-        settled = (np.abs(gap) <= MARGIN / 4) | ((p == 1.0) & (gap > 0)) | ((p == 0.0) & (gap < 0))
+        settled = (
+            (np.abs(gap) <= component.margin / 4)
+            | ((p == 1.0) & (gap > 0))
+            | ((p == 0.0) & (gap < 0))
+        )
         if settled.all():
             return bool(probability[b].min() >= 0.0)
         slopes = slopes_of_gaps(component, solver, a, b)

@@ -17,12 +17,13 @@ from rollwise.errors import EndlessPlay
 from rollwise.graph import StateGraph
 from rollwise.kernels.chances import UNIT, keeps_small_numbers
 from rollwise.kernels.deviations import bound_components, check_bounds
+from rollwise.many.component import Component
+from rollwise.many.direct import ROOM, Steps, bound_directly, bound_profile, in_turn
 from rollwise.many.finding import pieces
 from rollwise.many.seats import tables_of
 from rollwise.proofs.check import ranks_of
 
 Floats = NDArray[np.float64]
-MOST_SWEEPS = 100_000
 
 
 def prove_profile(
@@ -47,7 +48,8 @@ def prove_profile(
     Returns
     -------
     bounds, gains : (n_states, players) float64
-        Infinite where nothing could be proved.
+        Infinite where nothing could be proved: in components that play leaves too slowly, and in
+        positions that lead there.
 
     Raises
     ------
@@ -59,10 +61,25 @@ def prove_profile(
     indptr, begins, after = graph.action_indptr, graph.outcome_indptr, graph.outcome_state
     order, ends, tables = graph.components.order, graph.components.indptr, tables_of(graph)
     known = probability, values, gains, bounds
+
+    def sweep(first: int, stop: int, most: int, room: float = ROOM) -> int:
+        lists = order, ends, indptr, begins, after, tables
+        return int(bound_components(first, stop, *lists, *known, room, most))
+
+    def directly(number: int) -> None:
+        component = Component.of(number, graph, tables, values)
+
+        def put(steps: Steps, wider: float) -> None:
+            bound_profile(steps, gains, bounds, wider)
+
+        def holds(room: float, most: int) -> bool:
+            return sweep(number, number + 1, most, room) > number
+
+        if not bound_directly(component, probability, values, put, holds):
+            gains[component.states] = bounds[component.states] = np.inf
+
     for first, stop in pieces(graph, progress):
-        bound_components(
-            first, stop, order, ends, indptr, begins, after, tables, *known, MOST_SWEEPS
-        )
+        in_turn(first, stop, sweep, directly)
     unproved = check_bounds(ranks, indptr, begins, after, tables, *known)
     if unproved or not keeps_small_numbers(1.0):
         return np.full_like(values, np.inf), np.full_like(values, np.inf)

@@ -19,6 +19,7 @@ indifferent too; but their chances are what the equilibrium needs, so these aren
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,15 +27,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.kernels.ties import bound_ties, check_ties, mark_ties, sweep_ties
+from rollwise.many.component import Component
+from rollwise.many.direct import (
+    MOST_UNKNOWNS,
+    ROOM,
+    Steps,
+    bound_directly,
+    bound_end,
+    in_turn,
+    put_ties,
+)
 from rollwise.many.mover_view import errors_of_actions
-from rollwise.many.proving import MOST_SWEEPS as MOST_PROVING
 from rollwise.many.seats import Stakes, tables_of
 from rollwise.numbers.printed import how_many, rounded_up
 
 if TYPE_CHECKING:
     from rollwise.many.equilibrium import Equilibrium
 
-MOST_SWEEPS, TOLERANCE = 2_000, 1e-15
+TOLERANCE = 1e-15
 ROUNDING = 1e-12  # a range that is no wider is none
 
 
@@ -83,6 +93,8 @@ class Ties:
             told += f"; in {self.mattering:,} another seat cares, by up to {self.largest:.6f}"
         else:
             told += ", and to all others"
+        if not math.isfinite(self.error_bound):
+            return f"{told}; what they change from the start isn't known: no bound was proved"
         if not self.matters:
             return f"{told}; from the start they change at most {rounded_up(self.width)} (proved)"
         ranges = ", ".join(
@@ -112,7 +124,19 @@ def find_ties(found: Equilibrium) -> Ties:
         return Ties(0, 0, 0.0, own, own, found.error_bound)
     low, high = np.clip(values, 0.0, 1.0), np.clip(values, 0.0, 1.0)
     order, ends = graph.components.order, graph.components.indptr
-    sweep_ties(order, ends, *lists, tables, probability, tied, low, high, TOLERANCE, MOST_SWEEPS)
+
+    def sweep(first: int, stop: int, most: int) -> int:
+        args = order, ends, *lists, tables, probability, tied, low, high, TOLERANCE
+        return int(sweep_ties(first, stop, *args, most))
+
+    def directly(number: int) -> None:
+        component = Component.of(number, graph, tables, values)
+        if len(component.states) * found.players <= MOST_UNKNOWNS:
+            steps = Steps(component, probability, values)
+            for sign, side in ((-1.0, low), (1.0, high)):
+                put_ties(steps, tied, sign, side)
+
+    in_turn(0, len(graph.components), sweep, directly)
     bounds = [
         _proved(found, lists, tables, tied, sign, side) for sign, side in ((-1.0, low), (1.0, high))
     ]
@@ -137,10 +161,24 @@ def _proved(
 ) -> float:
     """The error of one end of the range at the start; infinite where nothing could be proved."""
     graph, probability = found.graph, found.policy.probability
-    if not np.isfinite(found.error_bound):
-        return float("inf")
     order, ends = graph.components.order, graph.components.indptr
     errors = np.zeros_like(values)
     known = tables, probability, tied, sign, values, errors
-    bound_ties(order, ends, *lists, *known, MOST_PROVING)
+
+    def sweep(first: int, stop: int, most: int, room: float = ROOM) -> int:
+        return int(bound_ties(first, stop, order, ends, *lists, *known, room, most))
+
+    def directly(number: int) -> None:
+        component = Component.of(number, graph, tables, values)
+
+        def put(steps: Steps, wider: float) -> None:
+            bound_end(steps, tied, sign, errors, wider)
+
+        def holds(room: float, most: int) -> bool:
+            return sweep(number, number + 1, most, room) > number
+
+        if not bound_directly(component, probability, values, put, holds):
+            errors[component.states] = np.inf
+
+    in_turn(0, len(graph.components), sweep, directly)
     return float("inf") if check_ties(*lists, *known) else float(errors[0].max())

@@ -10,7 +10,7 @@ from rollwise.errors import RollwiseError, UsageError
 from rollwise.many.equilibrium import Equilibrium
 from rollwise.many.mover_view import MoverView
 from rollwise.many.table import evaluate_seats, respond_to
-from rollwise.numbers.printed import certified, rounded_up
+from rollwise.numbers.printed import certified, how_many, rounded_up
 from rollwise.plot import plot
 from rollwise.plot.pages import embed
 from rollwise.report.facts import Facts
@@ -62,10 +62,25 @@ def edge(facts: Facts) -> str:
 
 
 def _sure(found: Equilibrium) -> str:
+    if len(found.unproved):
+        return "Of these chances no bound was proved; they aren't certified."
     return (
         f"These chances are proved to be off by no more than {rounded_up(found.error_bound)}. It "
         "is proved as well that nobody, in any position, gains more than "
         f"<b>{rounded_up(found.deviation_gain)}</b> by any other policy."
+    )
+
+
+def _proved(found: Equilibrium) -> str:
+    if n := len(found.unproved):
+        return (
+            f"In {how_many(n, 'position')} nothing was proved, since play leaves some of them too "
+            "slowly. The figures of these aren't certified."
+        )
+    return (
+        "Proved, of the very policy that is shown: the chances of each seat, within "
+        f"{rounded_up(found.error_bound)}; and that with the others at their policy no seat, from "
+        f"no position, gains more than {rounded_up(found.deviation_gain)} by any policy whatever."
     )
 
 
@@ -203,10 +218,7 @@ def claims(facts: Facts) -> str:
 choices were looked for over and over, until nothing changed; where they went round for ever,
 mixtures were found that leave each mover indifferent ({found.mixing_components:,} groups);
 {spent}.</p>
-<p>Proved, of the very policy that is shown: the chances of each seat, within
-{rounded_up(found.error_bound)}; and that with the others at their policy no seat, from no position,
-gains more than {rounded_up(found.deviation_gain)} by any policy whatever. Every rounding of the
-computer is counted.</p>
+<p>{_proved(found)} Every rounding of the computer is counted.</p>
 <p>Not claimed: that this is the only equilibrium; anything about players who talk or make
 alliances; which of several moves is taken that are equally good to the mover.</p>
 {unsettled}"""
