@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,10 @@ from little_games import RandomTable, Spot
 
 import rollwise
 from rollwise import AGAIN, LOSE, PASS, WIN, Game
+from rollwise.analysis.second_aims import ranges
 from rollwise.answer.evaluation import best_response
+from rollwise.games.dice_blackjack import DiceBlackjack
+from rollwise.graph.policies import Policy
 
 
 class Place(NamedTuple):
@@ -198,3 +202,55 @@ def test_a_response_obtains_what_is_printed(seed):
         (response.values_second, response.bounds_second, found.values_second, found.bounds_second),
     ):
         assert np.all(np.abs(mine - got) <= sure + off)
+
+
+def losses_to_each_optimal_policy(solution: rollwise.Solution, rule: str) -> np.ndarray:
+    """In percentage points: mean over the seats, moving first, moving second, one row a policy."""
+    graph, found = solution.graph, []
+    best = [[a.index for a in state.actions if solution.is_best[a]] for state in graph.view]
+    for chosen in itertools.product(*best):
+        probability = np.zeros(graph.n_actions)
+        probability[list(chosen)] = 1.0
+        answer = rollwise.evaluate(solution, rule, Policy("some optimal", probability), starts=[0])
+        first = 50 * (solution.value - answer.values[0])
+        second = 50 * (-solution.value - answer.values_second[0])
+        found.append([(first + second) / 2, first, second])
+    return np.array(found)
+
+
+def test_a_loss_is_the_range_over_all_optimal_policies():
+    """Dice Blackjack has four ties, which only mistakes of the other player lead to."""
+    solution = rollwise.solve(DiceBlackjack())
+    each = losses_to_each_optimal_policy(solution, "all-dice")
+    assert len(each) == 2**4
+    told = json.loads(
+        output("thumb", "dice-blackjack", "--numbers", "1", "--evaluations", "20", "--json")
+    )
+    rule = told["rules"][0]
+    assert rule["text"] == "Always choose 2 dice."
+    names = ("loss", "loss_first", "loss_second")
+    for name, column in zip(names, each.T, strict=True):
+        assert 100 * np.array(rule["spread"][name]) == pytest.approx([column.min(), column.max()])
+        assert column.min() - 1e-9 <= 100 * rule[name] <= column.max() + 1e-9
+    none = losses_to_each_optimal_policy(solution, "one-die")
+    assert np.ptp(none, axis=0).max() < 1e-9
+
+
+def test_ranges_are_printed(tmp_path):
+    asked = ("thumb", "dice-blackjack", "--numbers", "1", "--evaluations", "20")
+    text = output(*asked)
+    assert "10.3415 to 10.5555" in text
+    assert "over all optimal policies" in text
+    sheet = tmp_path / "sheet.html"
+    output("thumb", "dice-blackjack", "--numbers", "1", "--evaluations", "1", "--out", str(sheet))
+    assert "10.3415 to 10.5555" in sheet.read_text()
+    text = output("thumb", "piglet", "--numbers", "1", "--evaluations", "20")
+    assert "over all optimal policies" not in text
+
+
+def test_a_report_says_how_long_games_last_over_all_optimal_policies(tmp_path):
+    solution = rollwise.solve(DiceBlackjack())
+    moves = ranges(solution, ["moves"])[0]
+    page = tmp_path / "report.html"
+    solution.report(page)
+    assert f"{moves.least:.4f} to {moves.most:.4f} turns on average" in page.read_text()

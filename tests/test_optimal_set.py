@@ -341,8 +341,9 @@ def test_near_ties_are_kept_apart_in_fractions():
     pytest.importorskip("flint")
     graph = assemble(
         [
-            [(1.0, [(1, END, None)]), (0.0, [(1, AGAIN, 1)])],
-            [(1.0, [(1, END, None), (10**17, END, None)]), (1.0 + 2.0**-52, [(1, END, None)])],
+            [(1.0, [(1, END, None)]), (0.0, [(10**17, AGAIN, 1), (1, AGAIN, 2)])],
+            [(1.0, [(1, END, None)])],
+            [(2.0, [(1, END, None)])],
         ],
         objective="maximize",
         players=1,

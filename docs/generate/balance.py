@@ -86,7 +86,11 @@ def row(title: str, found: Balance) -> str:
     cells += [f"{chosen.in_a_game.value:.2f}", f"{chosen.matter_in_a_game.value:.2f}"]
     cells.append("" if found.skill is None else f"{100 * found.skill.share.value:.2f} %")
     scale, unit = (1, "points") if graph.is_score else (100, "percentage points")
-    loss = "" if found.rules is None else f"{scale * found.rules.rules[-1].loss:z.3f} {unit}"
+    loss = ""
+    if found.rules is not None:
+        rule = found.rules.rules[-1]
+        assert rule.spread is None, "the range belongs into the table"
+        loss = f"{scale * rule.loss:z.3f} {unit}"
     return "| " + " | ".join([*cells, loss]) + " |\n"
 
 

@@ -17,15 +17,17 @@ from typing import Any
 import numpy as np
 
 import rollwise
+from rollwise.analysis.losses import loss_of
+from rollwise.analysis.second_aims import length_ranges
 from rollwise.answer import kept
-from rollwise.answer.evaluation import best_response, evaluate
+from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
 from rollwise.builders.rules import Rules
 from rollwise.game import Game, parameter_specs
 from rollwise.games import available
 from rollwise.graph import KEEP
 from rollwise.graph.choices import is_throw
-from rollwise.graph.policies import Policy
+from rollwise.graph.policies import Policy, ties_in_play
 from rollwise.parameters import typed
 from rollwise.simulate.lengths import expected_lengths
 
@@ -204,10 +206,7 @@ def _facts(solution: rollwise.Solution) -> str:
     else:
         edge = "has the edge" if solution.value > 0 else "is behind"
         worth = f"Who moves first {edge}, and wins with probability **{shown}**."
-    turns, moves = expected_lengths(graph, solution.policy)[0]
-    lasts = f"{digits(moves.value, moves.bound, 4)} moves"
-    if graph.players == 2:
-        lasts = f"{digits(turns.value, turns.bound, 4)} turns ({lasts})"
+    lasts = _lasts(solution)
     if len(components) == 1:
         cycles = "from every position play can come to every other"
     elif components.largest > 1:
@@ -234,6 +233,29 @@ def _facts(solution: rollwise.Solution) -> str:
     )
 
 
+def _lasts(solution: rollwise.Solution) -> str:
+    """How long a game lasts on average; a range where optimal policies differ in it."""
+    graph = solution.graph
+    turns, moves = expected_lengths(graph, solution.policy)[0]
+    ranges = length_ranges(solution, ["turns", "moves"])
+    texts = []
+    for k, one in enumerate((turns, moves)):
+        if ranges is None:
+            texts.append(digits(one.value, one.bound, 4))
+        else:
+            texts.append(span(ranges[k].least, ranges[k].most, ranges[k].error_bound, 4))
+    if ranges is None and ties_in_play(graph, solution.policy) is not None:
+        texts = [f"{text} (by one of several best policies)" for text in texts]
+    lasts = f"{texts[1]} moves"
+    return lasts if graph.players != 2 else f"{texts[0]} turns ({lasts})"
+
+
+def span(least: float, most: float, bound: float, places: int) -> str:
+    """A range to so many places, or a number where it is one in these."""
+    low, high = (digits(end, bound, places) for end in (least, most))
+    return low if low == high else f"{low} to {high}"
+
+
 def _fields(game: Game, names: Sequence[str]) -> str:
     """The fields of a state, each with the comment that the rule sheet has on it."""
     source = inspect.getsource(type(game.start()))
@@ -248,16 +270,19 @@ def _fields(game: Game, names: Sequence[str]) -> str:
 
 
 def _policies(game: Game, solution: rollwise.Solution) -> str:
-    rows = []
+    rows, has_ranges = [], False
     for name, function in type(game).policies().items():
         about = (inspect.getdoc(function) or "").partition("\n")[0].removesuffix(".")
         policy = Policies(solution.graph, game).find(name)
         of_two = solution.graph.players == 2
         figures = _rule_of_two(solution, policy) if of_two else _rule_of_one(solution, policy)
+        has_ranges |= any(" to " in figure for figure in figures)
         rows.append(f"| `{name}`: {about[0].lower()}{about[1:]} | {' | '.join(figures)} |")
     head, words = ONE if solution.graph.players == 1 else TWO
     if solution.graph.has_stakes:
         head, words = STAKES
+    if has_ranges:
+        words += " Ranges are over all optimal policies."
     columns = head.count("|") - 1
     return "\n".join([head, "|" + "---|" * columns, *rows, "", words])
 
@@ -289,20 +314,27 @@ def _rule_of_one(solution: rollwise.Solution, policy: Policy) -> list[str]:
 
 
 def _rule_of_two(solution: rollwise.Solution, policy: Policy) -> list[str]:
-    graph = solution.graph
-    found = evaluate(graph, policy, solution.policy, starts=[0])
-    assert found.bounds is not None
-    assert found.bounds_second is not None
-    bound = float(max(found.bounds[0], found.bounds_second[0]))
-    first, second = float(found.values[0]), float(found.values_second[0])
-    response = best_response(graph, policy, starts=[0])
-    known, known_bound = response.exploitability(), response.exploitability_bound()
-    loses = -(first + second) / 2
-    if graph.has_stakes:
-        shown = [digits(number, bound, 6) for number in (first, second, loses)]
-        return [*shown, digits(known, known_bound, 6)]
-    chances = [f"{digits(50 * (1 + value), 50 * bound, 4)} %" for value in (first, second)]
-    return [*chances, digits(50 * loses, 50 * bound, 4), digits(50 * known, 50 * known_bound, 4)]
+    graph, best = solution.graph, solution.value
+    found = loss_of(Policies(graph, solution.game, solution), policy)
+    spread, bound = found.spread, found.error_bound
+    assert found.second is not None
+    assert found.exploitability is not None
+    assert found.exploitability_bound is not None
+    ends = (found.first,) * 2, (found.second,) * 2, (found.loss,) * 2
+    if spread is not None:
+        assert spread.is_known, f"{graph.title}: nobody knows what {policy.name} loses"
+        ends, bound = (spread.first, spread.second, spread.mean), spread.error_bound
+    scale, places, unit = (1, 6, "") if graph.has_stakes else (100, 4, " %")
+    even, worth = (0.0, best) if graph.has_stakes else (0.5, best / 2)
+    shown = [
+        span(scale * (even + own - most), scale * (even + own - least), scale * bound, places)
+        + unit
+        for own, (least, most) in zip((worth, -worth), ends[:2], strict=True)
+    ]
+    shown.append(span(scale * ends[2][0], scale * ends[2][1], scale * bound, places))
+    known, known_bound = found.exploitability, found.exploitability_bound
+    half = scale if graph.has_stakes else scale / 2
+    return [*shown, digits(half * known, half * known_bound, places)]
 
 
 def _known(name: str, cls: type[Game]) -> str:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
+from rollwise.analysis.losses import loss_text, spread_words
 from rollwise.analysis.thumb.frontier import Frontier, RuleOfThumb, certified_rule, find_rules
 from rollwise.answer.references import Policies
 from rollwise.derive.chase import Chase
@@ -140,8 +141,11 @@ def tables(found: Mapping[str, Found]) -> str:
             for name, rule in zip(each.known_names, each.known, strict=True)
         ]
         for rule, text in named:
-            lines.append(f"| {rule.numbers} | {each.scale * rule.loss:z.4f} | {text} |\n")
+            loss = loss_text(rule.loss, rule.spread, each.scale)
+            lines.append(f"| {rule.numbers} | {loss} | {text} |\n")
         lines.append("\n")
+        said = spread_words(rule.spread for rule, _ in named)
+        lines += [f"{text[0].upper()}{text[1:]}.\n\n" for text in said]
     return "".join(lines)
 
 

@@ -2,12 +2,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from rollwise.answer.evaluation import best_response, evaluate
+from rollwise.answer.optimal_set import ranges_against
 from rollwise.answer.references import Policies
-from rollwise.graph.policies import Policy
+from rollwise.errors import UsageError
+from rollwise.graph.policies import Policy, ties_in_play
 from rollwise.graph.view import sign_of
+
+NO_SPREAD = 1e-12  # ends of a range that are no farther apart are one number
+
+
+class Spread(NamedTuple):
+    """What a policy loses to the optimal policies that lose least and most of it.
+
+    Attributes
+    ----------
+    mean, first, second : tuple of float
+        The least and the most: the mean over the seats, moving first, and moving second.
+    error_bound : float
+        How far each of these can be off, proved; infinite where their range isn't known.
+    """
+
+    mean: tuple[float, float]
+    first: tuple[float, float]
+    second: tuple[float, float]
+    error_bound: float
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the range is known, and not only that there is one."""
+        return self.error_bound < float("inf")
+
+
+SPREAD_WORDS = (
+    "ranges are over all optimal policies of the other player, who has equally good actions there"
+)
+UNKNOWN_WORDS = (
+    "against other optimal policies the loss may be another: equally good actions let play go "
+    "round for ever, so the range isn't known (marked *)"
+)
+
+
+def spread_words(spreads: Iterable[Spread | None]) -> list[str]:
+    """What the ranges and marks of `loss_text` mean, a line each."""
+    known = {spread.is_known for spread in spreads if spread is not None}
+    words = ((True, SPREAD_WORDS), (False, UNKNOWN_WORDS))
+    return [text for is_known, text in words if is_known in known]
+
+
+def loss_text(loss: float, spread: Spread | None, scale: float, seat: str = "mean") -> str:
+    """A loss with four decimals, or its range where it is one and shows.
+
+    Parameters
+    ----------
+    scale : float
+        The loss times this is printed.
+    seat : {"mean", "first", "second"}
+    """
+    text = f"{scale * loss:z.4f}"
+    if spread is None:
+        return text
+    if not spread.is_known:
+        return f"{text} *"
+    least, most = (f"{scale * end:z.4f}" for end in getattr(spread, seat))
+    return least if least == most else f"{least} to {most}"
 
 
 class Loss(NamedTuple):
@@ -24,6 +85,9 @@ class Loss(NamedTuple):
     error_bound : float
         How far the losses can be off.
     exploitability_bound : float or None
+    spread : Spread or None
+        The range of the losses over all optimal policies of the other player, where it is one:
+        `loss`, `first` and `second` are those against the first of them.
     """
 
     loss: float
@@ -32,6 +96,7 @@ class Loss(NamedTuple):
     exploitability: float | None
     error_bound: float
     exploitability_bound: float | None
+    spread: Spread | None = None
 
 
 def loss_of(policies: Policies, policy: Policy) -> Loss:
@@ -54,4 +119,28 @@ def loss_of(policies: Policies, policy: Policy) -> Loss:
         None if response is None else response.exploitability(),
         bound,
         None if response is None else response.exploitability_bound(),
+        _spread(policies, policy, scale) if two else None,
     )
+
+
+def _spread(policies: Policies, policy: Policy, scale: float) -> Spread | None:
+    """The range of what a policy loses, if it depends on the choice among optimal policies.
+
+    One way to choose is best, or worst, in both seats.
+    """
+    graph, solution = policies.graph, policies.solution
+    if ties_in_play(graph, solution.policy, policy) is None:
+        return None
+    best, sure = solution.value, float(solution.error_bounds[0])
+    try:
+        against_second, against_first = ranges_against(solution, policy)
+    except UsageError:  # equally good actions let play go round for ever
+        unknown = (float("nan"), float("nan"))
+        return Spread(unknown, unknown, unknown, float("inf"))
+    first = scale * (best + against_first.least), scale * (best + against_first.most)
+    second = scale * (against_second.least - best), scale * (against_second.most - best)
+    bound = scale * (sure + max(against_first.error_bound, against_second.error_bound))
+    if max(first[1] - first[0], second[1] - second[0]) <= max(2 * bound, NO_SPREAD):
+        return None
+    mean = (first[0] + second[0]) / 2, (first[1] + second[1]) / 2
+    return Spread(mean, first, second, bound)

@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 from rollwise.analysis.distributions import Distribution
 from rollwise.analysis.one_distribution import distribution
 from rollwise.analysis.quantities import chance_of_scores, read_aim, read_quantity
-from rollwise.answer.optimal_set import Certified, OptimalSet, Range
+from rollwise.answer.optimal_set import Amounts, Certified, OptimalSet, Quantity, Range
 from rollwise.answer.references import Policies, Subject
 from rollwise.answer.solution import Solution
 from rollwise.derive.by_score import by_score, require_points
 from rollwise.derive.larger import places_of
 from rollwise.derive.with_score import WithScore
+from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
-from rollwise.graph.choices import has_choice
-from rollwise.graph.policies import Policy
+from rollwise.graph.choices import chances, fold_outcomes, has_choice
+from rollwise.graph.policies import Policy, ties_in_play
 
 if TYPE_CHECKING:
     import polars as pl
@@ -147,6 +148,40 @@ def ranges_in(
 ) -> list[Range]:
     """The same over the optimal policies of a set, such as those that second aims left."""
     return [found.range(read_quantity(solution, text, ties)) for text in quantities]
+
+
+def length_ranges(solution: Solution, counted: Sequence[str]) -> list[Range] | None:
+    """How long a play from the start is on average, at least and at most, if it is optimal.
+
+    Parameters
+    ----------
+    counted : sequence of {"turns", "moves", "rolls"}
+
+    Returns
+    -------
+    list of Range, or None
+        None where play comes to no equally good actions, or where these let it go round for ever.
+    """
+    if ties_in_play(solution.graph, solution.policy) is None:
+        return None
+    try:
+        found = OptimalSet.of(solution)
+    except UsageError:
+        return None
+    passing = Quantity("passes", lambda s: Amounts(actions=_passing(s.graph)))
+    ranges = []
+    for name in counted:
+        one = found.range(passing if name == "turns" else read_quantity(solution, name))
+        if name == "turns":  # the first one passes nowhere; chances are rounded
+            off = one.error_bound + 2.0**-50 * (1 + one.most)
+            one = Range(name, one.least + 1, one.most + 1, off)
+        ranges.append(one)
+    return ranges
+
+
+def _passing(graph: StateGraph) -> NDArray[np.float64]:
+    """How likely each action passes the turn: (n_actions,)."""
+    return fold_outcomes(graph, np.add, np.where(graph.outcome_passes, chances(graph), 0.0))
 
 
 @dataclass(frozen=True, eq=False)

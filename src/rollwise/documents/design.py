@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rollwise.documents.parts import Document, game_head, number_or_none, state_fields
+from rollwise.documents.parts import (
+    Document,
+    game_head,
+    number_or_none,
+    spread_document,
+    state_fields,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,6 +59,7 @@ def difference_document(found: Difference, limit: int | None = None) -> Document
         "loss": found.loss.loss,
         "loss_first": found.loss.first,
         "loss_second": found.loss.second,
+        "spread": spread_document(found.loss.spread),
         "exploitability": found.loss.exploitability,
         "error_bound": number_or_none(found.loss.error_bound),
         "unit": graph.view.worth_name,
@@ -140,6 +147,7 @@ def balance_document(found: Balance, played: Played | None = None) -> Document:
             {
                 "numbers": rule.numbers,
                 "loss": rule.loss,
+                "spread": spread_document(rule.spread),
                 "error_bound": number_or_none(rule.error_bound),
                 "text": rule.text,
             }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rollwise.documents.parts import Document, game_head, number_or_none
+from rollwise.documents.parts import Document, game_head, number_or_none, spread_document
 
 if TYPE_CHECKING:
     from rollwise.analysis.thumb.frontier import Frontier
@@ -22,6 +22,7 @@ def thumb_document(graph: StateGraph, found: Frontier) -> Document:
                 "loss": rule.loss,
                 "loss_first": rule.loss_first,
                 "loss_second": rule.loss_second,
+                "spread": spread_document(rule.spread),
                 "exploitability": rule.exploitability,
                 "error_bound": number_or_none(rule.error_bound),
                 "exploitability_bound": number_or_none(rule.exploitability_bound),

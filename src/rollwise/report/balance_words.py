@@ -9,6 +9,7 @@ from rollwise.analysis.design.balance import QUANTILES, Balance, Decided
 from rollwise.analysis.design.options import most_taken
 from rollwise.analysis.design.played import Played
 from rollwise.analysis.lengths import FEW, Lengths, turns_text
+from rollwise.analysis.losses import loss_text, spread_words
 from rollwise.numbers.printed import estimated, rounded_up
 
 MOST_NAMED = 12  # actions that are named in a line
@@ -209,14 +210,15 @@ def rule_lines(found: Balance) -> list[Line]:
         return []
     graph = found.solution.graph
     scale, unit = (1, "points") if graph.is_score else (100, "percentage points")
-    return [
+    lines = [
         Line(
             "rule of thumb" if k == 0 else "",
-            f"{rule.numbers} integer{'' if rule.numbers == 1 else 's'}, {scale * rule.loss:z.4f} "
-            f"{unit} lost: {rule.text}",
+            f"{rule.numbers} integer{'' if rule.numbers == 1 else 's'}, "
+            f"{loss_text(rule.loss, rule.spread, scale)} {unit} lost: {rule.text}",
         )
         for k, rule in enumerate(found.rules.rules)
     ]
+    return lines + [Line("", text) for text in spread_words(r.spread for r in found.rules.rules)]
 
 
 def options_table(found: Balance) -> Listed | None:

@@ -6,6 +6,7 @@ import html
 import re
 from pathlib import Path
 
+from rollwise.analysis.losses import loss_text, spread_words
 from rollwise.analysis.thumb.frontier import Frontier, RuleOfThumb
 from rollwise.answer.references import Policies
 from rollwise.errors import UsageError
@@ -165,19 +166,21 @@ def _unit(policies: Policies) -> tuple[float, str]:
 
 def _cost(policies: Policies, rule: RuleOfThumb) -> str:
     scale, unit = _unit(policies)
-    text = f"Against perfect play it loses {scale * rule.loss:z.4f} {unit}"
+    spread = rule.spread
+    text = f"Against perfect play it loses {loss_text(rule.loss, spread, scale)} {unit}"
     if rule.loss_second is not None:
         text += (
-            f" on average: {scale * rule.loss_first:z.4f} moving first and "
-            f"{scale * rule.loss_second:z.4f} moving second"
+            f" on average: {loss_text(rule.loss_first, spread, scale, 'first')} moving first and "
+            f"{loss_text(rule.loss_second, spread, scale, 'second')} moving second"
         )
-    return f"{text} (certified ± {rounded_up(scale * rule.error_bound)})."
+    text = f"{text} (certified ± {rounded_up(scale * rule.error_bound)})."
+    return " ".join([text, *(f"{said[0].upper()}{said[1:]}." for said in spread_words([spread]))])
 
 
 def _table(policies: Policies, found: Frontier) -> str:
     scale, unit = _unit(policies)
     rows = [
-        f"<tr><td>{rule.numbers}</td><td>{scale * rule.loss:z.4f}</td>"
+        f"<tr><td>{rule.numbers}</td><td>{loss_text(rule.loss, rule.spread, scale)}</td>"
         f"<td class='text'>{html.escape(rule.text)}</td></tr>"
         for rule in found.rules
     ]

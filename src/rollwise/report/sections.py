@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rollwise.analysis.second_aims import length_ranges
 from rollwise.analysis.thumb.frontier import find_rules
 from rollwise.errors import UsageError
 from rollwise.graph import THROW
@@ -144,10 +145,19 @@ def _ties(facts: Facts) -> str:
     found = ties_in_play(solution.graph, solution.policy) if facts.sample is None else None
     if found is None:
         return ""
-    return (
+    told = (
         f" In {found.states:,} of the {found.reached:,} positions that it comes to, several moves "
-        "are equally good; who takes another of them may play longer or shorter games."
+        "are equally good"
     )
+    unit = facts.lengths.unit
+    ranges = length_ranges(solution, [unit])
+    if ranges is None:
+        return f"{told}; who takes another of them may play longer or shorter games."
+    (one,) = ranges
+    least, most = (f"{end:.4f}" for end in (one.least, one.most))
+    if least == most:
+        return f"{told}; whichever they take, games last as long on average."
+    return f"{told}; by which of them they take, a game has {least} to {most} {unit} on average."
 
 
 def duration(facts: Facts) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from rollwise.analysis.losses import loss_of
+from rollwise.analysis.losses import Spread, loss_of
 from rollwise.analysis.thumb.score import Scorer, Setting
 from rollwise.analysis.thumb.search import DIGITS, Search
 from rollwise.analysis.thumb.searches import MOST_SEARCHES, Limits, Met, search_all
@@ -44,6 +44,9 @@ class RuleOfThumb:
     error_bound : float
         How far the losses can be off.
     exploitability_bound : float or None
+    spread : Spread or None
+        The range of the losses, where they depend on which of several equally good actions the
+        optimal player takes.
     """
 
     rule: Rule
@@ -54,6 +57,7 @@ class RuleOfThumb:
     exploitability: float | None
     error_bound: float
     exploitability_bound: float | None
+    spread: Spread | None = None
 
     @property
     def numbers(self) -> int:
@@ -239,4 +243,5 @@ def certified_rule(policies: Policies, rule: Rule, features: Features | None = N
         found.exploitability,
         found.error_bound,
         found.exploitability_bound,
+        found.spread,
     )

@@ -122,7 +122,8 @@ def read_pair(reference: str, words: list[str]) -> tuple[Game, Game]:
 def _print(found: Difference, limit: int) -> None:
     from rich.table import Table
 
-    from rollwise.numbers.printed import certified
+    from rollwise.analysis.losses import spread_words
+    from rollwise.numbers.printed import column, in_common
 
     graph = found.new.graph
     scale, unit = (1.0, "points") if graph.is_score else (100.0, "percentage points")
@@ -133,12 +134,20 @@ def _print(found: Difference, limit: int) -> None:
         f"in {found.in_both:,} states both have a choice; what was best no longer is in "
         f"{len(found.changed):,}{share}, of which play comes to {found.in_play:,}"
     )
-    lost = certified(scale * found.loss.loss, scale * found.loss.error_bound)
+    spread = found.loss.spread
+    ends: tuple[float, ...] = (found.loss.loss,)
+    bound = found.loss.error_bound
+    if spread is not None and spread.is_known:
+        ends, bound = spread.mean, spread.error_bound
+    lost, sure = in_common(column([scale * end for end in ends], [scale * bound] * len(ends)))
+    number = " to ".join(lost)
     seats = " on average over the seats" if graph.players == 2 else ""
     typer.echo(
-        f"who goes on as before loses {lost.number} {unit}{seats} (certified ± {lost.bound}); "
+        f"who goes on as before loses {number} {unit}{seats} (certified ± {sure}); "
         "where there was no such state or action, they play as is best now"
     )
+    for words in spread_words([spread]):
+        typer.echo(words)
     if not limit or not found.in_play:
         return
     table = Table(box=None, padding=(0, 2, 0, 0))

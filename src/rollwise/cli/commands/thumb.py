@@ -223,6 +223,7 @@ def _write(policies: Policies | None, found: Frontier, out: Path | None) -> list
 def _print(document: dict[str, Any], graph: StateGraph, found: Frontier) -> None:
     from rich.table import Table
 
+    from rollwise.analysis.losses import loss_text, spread_words
     from rollwise.numbers.printed import rounded_up
 
     scale, unit = (1.0, "points") if graph.is_score else (100.0, "percentage points")
@@ -234,12 +235,15 @@ def _print(document: dict[str, Any], graph: StateGraph, found: Frontier) -> None
         table.add_column("second", justify="right")
         table.add_column("exploitability", justify="right")
     table.add_column("rule", overflow="fold")
-    for rule in document["rules"]:
-        names = ["loss", "loss_first", "loss_second"] if graph.players == 2 else ["loss"]
-        cells = [f"{scale * rule[name]:z.4f}" for name in names]
-        if graph.players == 2:
-            cells.append(f"{rule['exploitability']:z.4f}")
-        table.add_row(str(rule["numbers"]), *cells, rule["text"])
+    for rule in found.rules:
+        cells = [loss_text(rule.loss, rule.spread, scale)]
+        if rule.loss_second is not None:
+            cells += [
+                loss_text(rule.loss_first, rule.spread, scale, "first"),
+                loss_text(rule.loss_second, rule.spread, scale, "second"),
+                f"{rule.exploitability:z.4f}",
+            ]
+        table.add_row(str(rule.numbers), *cells, rule.text)
     print_table(table)
     if not document["rules"]:
         typer.echo("no rule was found")
@@ -251,6 +255,8 @@ def _print(document: dict[str, Any], graph: StateGraph, found: Frontier) -> None
         f"the best of {found.scored:,} rules that were scored ({seeds_text(found)}), and perhaps "
         "not the best there are"
     )
+    for words in spread_words(rule.spread for rule in found.rules):
+        typer.echo(words)
     tell_time(found)
 
 
