@@ -10,7 +10,9 @@ from rollwise.documents.parts import (
     number_or_none,
     spread_document,
     state_fields,
+    ties_document,
 )
+from rollwise.graph.policies import ties_in_play
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,6 +106,7 @@ def balance_document(found: Balance, played: Played | None = None) -> Document:
         "win_probability": graph.view.win_probability(found.value.value),
         "luck": certified_document(found.luck),
         "edge": found.edge,
+        "equally_good": ties_document(ties_in_play(solution.graph, solution.policy)),
         "turns": certified_document(found.turns),
         "moves": certified_document(found.moves),
         "length": {

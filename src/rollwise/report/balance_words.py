@@ -10,6 +10,8 @@ from rollwise.analysis.design.options import most_taken
 from rollwise.analysis.design.played import Played
 from rollwise.analysis.lengths import FEW, Lengths, turns_text
 from rollwise.analysis.losses import loss_text, spread_words
+from rollwise.analysis.second_aims import length_ranges
+from rollwise.graph.policies import ties_in_play
 from rollwise.numbers.printed import estimated, rounded_up
 
 MOST_NAMED = 12  # actions that are named in a line
@@ -96,12 +98,17 @@ def edge_lines(found: Balance) -> list[Line]:
 
 def length_lines(found: Balance) -> list[Line]:
     """How long a game lasts."""
-    lasts = found.lengths
+    lasts, solution = found.lengths, found.solution
+    figures = {"turns": found.turns.value, "moves": found.moves.value}
+    ranges = length_ranges(solution, list(figures))
     lines = []
-    if found.solution.graph.players == 2:
-        lines.append(Line("turns", f"{found.turns.value:z.4f}"))
-    lines.append(Line("moves", f"{found.moves.value:z.4f}"))
-    return [*lines, Line("length", _spread(lasts))]
+    for k, (name, value) in enumerate(figures.items()):
+        ends = (value, value) if ranges is None else (ranges[k].least, ranges[k].most)
+        if name != "turns" or solution.graph.players == 2:
+            lines.append(Line(name, " to ".join(dict.fromkeys(f"{end:z.4f}" for end in ends))))
+    lines.append(Line("length", _spread(lasts)))
+    ties = ties_in_play(solution.graph, solution.policy)
+    return lines if ties is None else [*lines, Line("ties", ties.text.removeprefix("ties: "))]
 
 
 def _spread(lasts: Lengths) -> str:
