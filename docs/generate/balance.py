@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rollwise.analysis.design.balance import Balance, balance
+from rollwise.analysis.second_aims import length_ranges
 from rollwise.derive.contest import Duel
 from rollwise.game import Game
 from rollwise.games import create, find
@@ -76,7 +77,7 @@ def row(title: str, found: Balance) -> str:
         title,
         f"{found.value.value:.3f} points" if chance is None else f"{100 * chance:.3f} %",
         f"{found.luck.value:.3f}",
-        f"{found.turns.value:.2f}" if graph.players == 2 else "",
+        _turns(found) if graph.players == 2 else "",
     ]
     if drama is None:
         cells += ["", "", ""]
@@ -92,6 +93,13 @@ def row(title: str, found: Balance) -> str:
         assert rule.spread is None, "the range belongs into the table"
         loss = f"{scale * rule.loss:z.3f} {unit}"
     return "| " + " | ".join([*cells, loss]) + " |\n"
+
+
+def _turns(found: Balance) -> str:
+    """The mean number of turns, or its range over all optimal policies."""
+    ranges = length_ranges(found.solution, ["turns"])
+    ends = [found.turns.value] if ranges is None else [ranges[0].least, ranges[0].most]
+    return " to ".join(dict.fromkeys(f"{end:.2f}" for end in ends))
 
 
 if __name__ == "__main__":
