@@ -74,6 +74,7 @@ def test_every_block_of_commands_is_marked_as_one():
     ("shown", "printed", "same"),
     [
         ("a 0.10 s\n", "a 12.34 s\n", True),
+        ("a 0.10 s\n", "a 9.9 s; some of it compiling, once on this machine\n", True),
         ("a 0.10\n", "a 0.11\n", False),
         ("a 0.50000000000000 ± 1.0e-14\n", "a 0.499999999999999 ± 4.1e-15\n", True),
         ("a 0.50000000000000\n", "a 0.50000000100000\n", False),

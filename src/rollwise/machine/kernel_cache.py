@@ -52,6 +52,11 @@ def before_reading(context: Any) -> None:
 _compiling = False  # whether this process has compiled anything
 
 
+def has_compiled() -> bool:
+    """Whether this process has compiled anything, and not only read what was."""
+    return _compiling
+
+
 def before_compiling() -> None:
     """See that there is memory to compile, and spare Numba a look at SciPy's linear algebra.
 

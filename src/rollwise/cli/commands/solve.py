@@ -361,4 +361,11 @@ def _print(document: dict[str, Any], graph: StateGraph) -> None:
     typer.echo(f"  {sizes_text(document)}; {components}")
     spent = ", ".join(f"{name} {spent:.2f} s" for name, spent in document["seconds"].items())
     kept = f"kept from {document['kept_from']}, " if "kept_from" in document else ""
-    typer.echo(f"  {document['method']}: {kept}{spent}")
+    typer.echo(f"  {document['method']}: {kept}{spent}{_compiled()}")
+
+
+def _compiled() -> str:
+    """That some of the time went into compiling, which comes but once."""
+    from rollwise.machine.kernel_cache import has_compiled
+
+    return "; some of it compiling, once on this machine" if has_compiled() else ""
