@@ -108,9 +108,9 @@ def _tables(n, thens, rewards, overs):
 
 
 @st.composite
-def games_to_win(draw, players, endless):
+def games_to_win(draw, players, endless, max_states=None):
     """Games in which play may go on for ever, which the rules say the worth of."""
-    n = draw(st.integers(1, 3 if players == 2 else 5))
+    n = draw(st.integers(1, max_states or (3 if players == 2 else 5)))
     thens = [AGAIN, PASS] if players == 2 else [AGAIN]
     table = draw(_tables(n, thens, [0.0], [WIN, LOSE]))
     return assemble(table, players=players, endless=endless)

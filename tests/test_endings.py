@@ -30,16 +30,19 @@ from stalling_games import (
 )
 
 import rollwise
-from rollwise import AGAIN, END, certify, solve
+from rollwise import AGAIN, END, LOSE, PASS, WIN, certify, solve
 from rollwise.analysis.check import check
 from rollwise.answer.certified import solve_and_certify
 from rollwise.answer.evaluation import best_response, evaluate
 from rollwise.answer.references import Policies
+from rollwise.answer.solution import Solution
 from rollwise.derive.chase import Chase
 from rollwise.errors import EndlessPlay, ParameterError, RulesError, UsageError
+from rollwise.games.super_six import SuperSix
 from rollwise.graph import ARRAYS, StateGraph
 from rollwise.graph.endings import end_components, hopeless_states, settle, staying_actions
 from rollwise.graph.policies import Policy
+from rollwise.proofs.check_endless import check_game
 
 pytestmark = pytest.mark.kernels
 
@@ -83,6 +86,54 @@ def test_two_players_who_both_lose_by_stalling(graph):
         return
     for worth in (if_mine, if_theirs):
         assert np.all(np.abs(found.values - worth) <= proof.bounds + SLACK)
+
+
+@given(games_to_win(2, "draw", max_states=12))
+def test_values_are_tight_and_the_optimal_policy_is_worth_them(graph):
+    """Ties and cycles or not: against the policy nobody gets more than the bounds allow."""
+    solution = Solution.of_graph(graph)
+    assert solution.error_bound < 1e-11
+    assert check_game(graph, solution.values, solution.error_bounds).holds
+    got = best_response(graph, solution.policy).values
+    assert np.all(got <= solution.values + solution.error_bound + SLACK)
+
+
+def test_the_optimal_policy_forces_an_end():
+    """To pass ties with throwing for both, and the other player would pass for ever."""
+    throw = [(3, WIN, None), (1, LOSE, None)]
+    lost = [(1, WIN, None), (3, LOSE, None)]
+    graph = assemble(
+        [
+            [(0.0, [(1, PASS, 1)]), (0.0, [(1, AGAIN, 2)])],
+            [(0.0, [(1, PASS, 0)]), (0.0, lost)],
+            [(0.0, throw)],
+        ],
+        endless="draw",
+    )
+    solution = Solution.of_graph(graph)
+    assert solution.values.tolist() == pytest.approx([0.5, -0.5, 0.5])
+    assert best_response(graph, solution.policy).values[1] == pytest.approx(-0.5)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "chance"),
+    [
+        ({"sticks": 14, "take_all": True}, 0.511537933840),
+        ({"sticks": 15, "take_all": True}, 0.520138711496),
+        pytest.param({"sticks": 38}, 0.513896371366, marks=pytest.mark.slow),
+        pytest.param({"sticks": 39}, 0.521785025835, marks=pytest.mark.slow),
+        pytest.param({"sticks": 40, "take_all": True}, 0.500000041316, marks=pytest.mark.slow),
+        pytest.param({"sticks": 40, "one_each": True}, 0.505309127435, marks=pytest.mark.slow),
+    ],
+)
+def test_sticks_that_both_may_refuse_for_ever(parameters, chance):
+    """The values were proved on the rule sheet in fractions, too."""
+    solution = solve(SuperSix(may_stop=2, **parameters))
+    assert solution.status == "certified"
+    assert solution.error_bound < 1e-11
+    assert solution.win_probability == pytest.approx(chance, abs=1e-12)
+    got = best_response(solution.graph, solution.policy).values
+    assert np.all(got <= solution.values + 1e-11)
 
 
 @given(games_to_win(2, "draw"), st.data())

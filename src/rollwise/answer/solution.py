@@ -215,7 +215,7 @@ class Solution(Worth):
 
         See `rollwise.graph.choices`.
         """
-        return first_best(self.graph, self._good, self.is_best)
+        return first_best(self.graph, self._good, self.is_best, self.values)
 
     @property
     def _good(self) -> NDArray[np.bool_]:

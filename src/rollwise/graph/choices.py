@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.graph.endings import end_components, ways_out
+from rollwise.graph.endings import WORTH, end_components, forced_ways_out, ways_out
 from rollwise.graph.lookahead import Ahead
 from rollwise.graph.naming import THROW
 from rollwise.graph.state_graph import StateGraph
@@ -263,7 +263,7 @@ def undecided(graph: StateGraph, ahead: Ahead, best: Mask) -> Mask:
 def taken(graph: StateGraph, ahead: Ahead) -> Ints:
     """The action that is taken in each state: (n_states,) int64 (see `first_best`)."""
     best = are_best(graph, ahead)
-    return first_best(graph, keep_bounds(graph, ahead, best), best)
+    return first_best(graph, keep_bounds(graph, ahead, best), best, ahead.values)
 
 
 def first_of_each_state(graph: StateGraph, good: Mask) -> Ints:
@@ -291,12 +291,14 @@ def _may_stall(graph: StateGraph) -> bool:
     return graph.endless != "forbidden" or graph.objective != "win"
 
 
-def first_best(graph: StateGraph, good: Mask, best: Mask | None = None) -> Ints:
+def first_best(
+    graph: StateGraph, good: Mask, best: Mask | None = None, values: Floats | None = None
+) -> Ints:
     """The action that is taken in each state: (n_states,) int64.
 
     The first of the good ones; where these could go round for ever, or could for longer than
     roundings allow, one that leads out of there, if there is one: to wait is as good as to act,
-    but not for ever.
+    but not for ever. Where the other player may keep play from leading out, one that forces it.
 
     Parameters
     ----------
@@ -304,6 +306,8 @@ def first_best(graph: StateGraph, good: Mask, best: Mask | None = None) -> Ints:
         See `keep_bounds`.
     best : (n_actions,) bool, optional
         Actions that may lead out where no good ones do.
+    values : (n_states,) float64, optional
+        Where endless play is worth as much, nothing has to be forced.
     """
     first = first_of_each_state(graph, good)
     likely = _likely(graph, has_ties(graph, good)[graph.action_state] & good)
@@ -316,7 +320,12 @@ def first_best(graph: StateGraph, good: Mask, best: Mask | None = None) -> Ints:
     for usable, counted in ((good, likely), (good, None), (best, None)):
         if usable is not None and np.any(out < 0):
             out = np.where(out < 0, ways_out(graph, usable, counted), out)
-    return np.where(out < 0, first, out)
+    out = np.where(out < 0, first, out)
+    if graph.endless == "forbidden" or graph.players == 1 or values is None:
+        return out
+    settled = np.append(values, -values) <= WORTH[graph.endless]
+    forced = forced_ways_out(graph, good, tied.number, settled)
+    return np.where((tied.number >= 0) & (forced >= 0), forced, out)
 
 
 def _likely(graph: StateGraph, actions: Mask) -> Mask | None:

@@ -137,6 +137,49 @@ def ways_out(graph: StateGraph, usable: Mask, likely: Mask | None = None) -> Int
     return np.where(found < graph.n_actions, found, -1)
 
 
+def forced_ways_out(graph: StateGraph, usable: Mask, within: Ints, settled: Mask) -> Ints:
+    """For each state an action by which its mover forces a way out: (n_states,) int64.
+
+    The mover takes such actions from then on, the other player any. From each state that has one
+    there is a chance to leave, or to come to a settled state (the attractor of de Alfaro 1997).
+    -1 where there is none.
+
+    Parameters
+    ----------
+    usable : (n_actions,) bool
+        The actions that the mover may take.
+    within : (n_states,) int64
+        A number of each state; to come to another number is to leave.
+    settled : (2 n_states,) bool
+        Where endless play is no loss to the player who forces: who is to move in the states of
+        the first half, and in the second half the other one.
+    """
+    n, begin = graph.n_states, graph.outcome_indptr[:-1]
+    inside = np.append(within, np.full(graph.n_border + 1, -1))  # last, the end of the game
+    source = np.repeat(graph.action_state, np.diff(graph.outcome_indptr))
+    leaves = inside[graph.outcome_state] != within[source]
+    target = np.where(leaves, 0, graph.outcome_state)
+    passes = graph.outcome_passes
+    found, marked = np.full(n, -1), np.zeros(2 * n, np.bool_)
+    number = np.arange(graph.n_actions)
+    for more in (False, True):  # to leave comes first
+        marked |= settled & more
+        while True:
+            mine = leaves | marked[np.where(passes, target + n, target)]
+            theirs = leaves | marked[np.where(passes, target, target + n)]
+            leads = usable & np.logical_or.reduceat(mine, begin)
+            first = np.where(leads, number, graph.n_actions)
+            first = np.minimum.reduceat(first, graph.action_indptr[:-1])
+            every = np.logical_or.reduceat(theirs, begin)
+            every = np.logical_and.reduceat(every, graph.action_indptr[:-1])
+            new = ~marked & np.append(first < graph.n_actions, every)
+            if not new.any():
+                break
+            found[new[:n]] = first[new[:n]]
+            marked |= new
+    return found
+
+
 def hopeless_states(graph: StateGraph) -> Mask:
     """The states from which nobody can be sure to end the play: (n_states,) bool."""
     hopeless = np.zeros(graph.n_states + graph.n_border + 1, np.bool_)

@@ -14,7 +14,7 @@ accepts, ties included.
 
 The policy is improved against its best responses (Hoffman and Karp 1966), until U and W meet. Where
 it pays to go round for ever, no single action shows it: the policy then stays among states that
-are worth less than endless play (`_stand`).
+are worth less to it than endless play (`Responses.stand`).
 """
 
 from __future__ import annotations
