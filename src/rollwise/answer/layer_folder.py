@@ -5,7 +5,8 @@ The arrays are NumPy's own files: ``states.npy``, ``values.npy``, ``error_bounds
 to read a few pages of them. ``manifest.json`` says what the folder is of, and has a checksum of
 the rows of each layer that is proved. It is replaced, all at once, after these rows have reached
 the disk. So whatever ends a run, the manifest names whole layers only, and the same run begun
-anew goes on from there.
+anew goes on from there. ``block_sums.npy`` has a checksum of every few rows of a layer, so that
+whoever reads some rows can tell whether these are as they were written.
 
 Of a game whose entries alone are kept, the folder has all rows until every layer is proved. Then
 the rows of the entries are written into files of their own (``entered_states.npy`` and so on),
@@ -24,6 +25,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -39,6 +41,7 @@ from rollwise.answer.found_states import (
     forget,
     found_before,
 )
+from rollwise.builders.rules import as_progress
 from rollwise.errors import OutputError, RollwiseError, SolutionFileError, UsageError, spelled
 from rollwise.game import Game
 from rollwise.machine.atomic_files import write_atomically, write_error, write_text
@@ -53,6 +56,8 @@ MANIFEST = "manifest.json"
 ARRAYS: dict[str, Any] = {"values": np.float64, "error_bounds": np.float64, "actions": np.int32}
 NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
 SECONDS_BETWEEN = 1.0  # manifests of a run with many small layers
+BLOCK_ROWS = 512  # of a layer, or less at its end, have a checksum of their own
+SUMS = "block_sums"
 AT_ONCE = 1 << 22  # rows that a checksum reads
 ENTERED = "entered.npy"  # the numbers of the entries, until all layers are proved
 OF_ITSELF = ',\n "manifest_checksum": "'  # behind all that it is of
@@ -113,6 +118,8 @@ class LayerFolder:
         The arrays, as they lie in files.
     is_written : bool
         Whether the manifest names all that is proved.
+    sums : (n_blocks,) uint64 or None
+        The checksums of blocks, those of the first layer first; of older folders there are none.
     """
 
     place: Path
@@ -128,6 +135,8 @@ class LayerFolder:
     maps: Sequence[np.memmap[Any, Any]]
     _written: float = field(default=0.0)
     is_written: bool = True
+    sums: NDArray[np.uint64] | None = None
+    _looked_at: set[int] = field(default_factory=set)
 
     @property
     def is_whole(self) -> bool:
@@ -208,9 +217,55 @@ class LayerFolder:
         self.maps = _maps(self.place, "r+")
         self.values, self.error_bounds, self.actions = _plain(self.maps)
 
+    @cached_property
+    def _first_blocks(self) -> NDArray[np.int64]:
+        """The first block of each layer, and how many there are: (n_layers + 1,) int64."""
+        return np.concatenate([[0], np.cumsum(-(-np.diff(self.indptr) // BLOCK_ROWS))])
+
+    def require_rows(self, rows: NDArray[np.int64] | slice) -> None:
+        """Make sure that some rows are what was written.
+
+        Raises
+        ------
+        SolutionFileError
+            Their block doesn't have its checksum.
+        """
+        if self.sums is None:
+            return
+        if isinstance(rows, slice):
+            rows = np.arange(len(self.states))[rows]
+        layer = np.searchsorted(self.indptr, rows, side="right") - 1
+        block = self._first_blocks[layer] + (rows - self.indptr[layer]) // BLOCK_ROWS
+        for number in sorted(set(np.unique(block).tolist()) - self._looked_at):
+            if self._sum_of(number) != self.sums[number]:
+                which = np.searchsorted(self._first_blocks, number, side="right") - 1
+                raise SolutionFileError(
+                    f"{self.place} is damaged: rows of progress "
+                    f"{as_progress(self.progress[which])} don't match their checksum; "
+                    "`rollwise solve --by-layer --save FOLDER --resume` solves damaged layers again"
+                )
+            self._looked_at.add(number)
+
+    def _sum_of(self, block: int) -> int:
+        """The checksum of the rows of a block."""
+        layer = int(np.searchsorted(self._first_blocks, block, side="right")) - 1
+        begin = int(self.indptr[layer] + (block - self._first_blocks[layer]) * BLOCK_ROWS)
+        end = min(begin + BLOCK_ROWS, int(self.indptr[layer + 1]))
+        digest = hashlib.blake2b(digest_size=8)
+        for array in (self.states, self.values, self.error_bounds, self.actions):
+            digest.update(np.ascontiguousarray(array[begin:end]).view(np.uint8).reshape(-1).data)
+        return int.from_bytes(digest.digest(), "little")
+
+    def sums_of(self, layer: int) -> NDArray[np.uint64]:
+        """The checksums of the blocks of a layer."""
+        blocks = range(*self._first_blocks[layer : layer + 2].tolist())
+        return np.array([self._sum_of(block) for block in blocks], np.uint64)
+
     def keep(self, layer: int, facts: LayerFacts, first: Mapping[int, list[int]]) -> None:
         """Note that the rows of a layer hold its proved values."""
         self.proved[layer] = self._checksum(layer), facts
+        if self.sums is not None:
+            self.sums[slice(*self._first_blocks[layer : layer + 2])] = self.sums_of(layer)
         self.first_rows |= first
         self.is_written = False
         if self.is_whole or time.monotonic() - self._written > SECONDS_BETWEEN:
@@ -249,7 +304,17 @@ class LayerFolder:
 
     def damaged(self) -> list[int]:
         """The layers whose rows aren't what was proved."""
-        return [i for i, (known, _) in self.proved.items() if self._checksum(i) != known]
+        return [
+            i
+            for i, (known, _) in self.proved.items()
+            if self._checksum(i) != known or not self._has_its_sums(i)
+        ]
+
+    def _has_its_sums(self, layer: int) -> bool:
+        if self.sums is None:
+            return True
+        known = self.sums[slice(*self._first_blocks[layer : layer + 2])]
+        return np.array_equal(known, self.sums_of(layer))
 
     def _checksum(self, layer: int) -> str:
         begin, end = self.indptr[layer : layer + 2].tolist()
@@ -358,6 +423,8 @@ def begin_folder(
             np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
             with path.open("r+b") as file:
                 _reserve(file, path.stat().st_size)
+        n_blocks = int((-(-np.diff(indptr) // BLOCK_ROWS)).sum())
+        _write_array(place / _file_name(SUMS, ALL), np.zeros(n_blocks, np.uint64))
         if entered is not None:
             _write_array(place / ENTERED, entered)
     except OSError as error:
@@ -366,7 +433,7 @@ def begin_folder(
     except OutputError:
         _remove(place)
         raise
-    facts = {**identity_of(game), **about, "keep": ALL}
+    facts = {**identity_of(game), **about, "keep": ALL, "block_rows": BLOCK_ROWS}
     if entered is not None:
         facts |= {"keep": ENTRIES, "rows": ALL, "entered_checksum": checksum_of([entered])}
     made = _mapped(place, facts, indptr, progress, {}, {}, "r+")
@@ -388,7 +455,7 @@ def _reserve(file: IO[bytes], size: int) -> None:
 def _remove(place: Path) -> None:
     """Remove the arrays with all rows, of a folder whose manifest names none of them."""
     forget(place)
-    for name in (ENTERED, *(f"{name}.npy" for name in ("states", *ARRAYS))):
+    for name in (ENTERED, *(f"{name}.npy" for name in ("states", SUMS, *ARRAYS))):
         with contextlib.suppress(OSError):
             (place / name).unlink()
 
@@ -410,7 +477,8 @@ def with_entries_only(folder: LayerFolder) -> LayerFolder:
     arrays = {name: getattr(folder, name)[entered] for name in ("states", *ARRAYS)}
     for name, array in arrays.items():
         _write_array(place / _file_name(name, ENTRIES), array)
-    facts = {name: fact for name, fact in folder.about.items() if name != "entered_checksum"}
+    left_out = ("entered_checksum", "block_rows")
+    facts = {name: fact for name, fact in folder.about.items() if name not in left_out}
     facts |= {
         "rows": ENTRIES,
         "n_found": len(folder.states),
@@ -421,6 +489,9 @@ def with_entries_only(folder: LayerFolder) -> LayerFolder:
     made = _mapped(place, facts, indptr, folder.progress, {}, folder.first_rows, "r")
     for layer, (_, counted) in folder.proved.items():
         made.proved[layer] = made._checksum(layer), counted
+    made.about["block_rows"] = BLOCK_ROWS
+    made.sums = np.concatenate([made.sums_of(layer) for layer in range(len(made.progress))])
+    _write_array(place / _file_name(SUMS, ENTRIES), made.sums)
     made.write()
     _remove(place)
     return made
@@ -467,7 +538,7 @@ def write_rows(place: Path, name: str, begin: int, rows: NDArray[Any]) -> None:
     """
     path = place / f"{name}.npy"
     try:
-        lies_at = np.load(path, mmap_mode="r", allow_pickle=False).offset
+        lies_at = int(_map(path, "r", rows.dtype, None).offset)
         with path.open("r+b") as file:
             file.seek(lies_at + begin * rows.itemsize)
             file.write(np.ascontiguousarray(rows).data)
@@ -606,10 +677,16 @@ def _mapped(
     rows = _rows_of(about)
     n = int(indptr[-1])
     maps = _maps(place, mode, rows, n)
-    states = _map(place / _file_name("states", rows), "r", np.dtype(np.int32), n).view(np.ndarray)
-    return LayerFolder(
-        place, about, states, indptr, progress, *_plain(maps), proved, first_rows, maps
-    )
+    states = _map(place / _file_name("states", rows), "r", np.dtype(np.int32), n, fields=True)
+    plain = states.view(np.ndarray), indptr, progress, *_plain(maps)
+    made = LayerFolder(place, about, *plain, proved, first_rows, maps)
+    if "block_rows" in about:
+        if about["block_rows"] != BLOCK_ROWS:
+            raise ValueError(f"{MANIFEST} says that a block has {about['block_rows']} rows")
+        n_blocks = int(made._first_blocks[-1])
+        sums = _map(place / _file_name(SUMS, rows), mode, np.dtype(np.uint64), n_blocks)
+        made.maps, made.sums = (*maps, sums), sums.view(np.ndarray)
+    return made
 
 
 def _maps(
@@ -621,10 +698,13 @@ def _maps(
     ]
 
 
-def _map(path: Path, mode: Any, dtype: np.dtype[Any], n: int | None) -> np.memmap[Any, Any]:
-    """Map an array of so many rows.
+def _map(
+    path: Path, mode: Any, dtype: np.dtype[Any], n: int | None, *, fields: bool = False
+) -> np.memmap[Any, Any]:
+    """Map an array of so many rows, each a number or, with `fields`, some numbers.
 
-    A file that is too short is made as long as it should be, where it is mapped to be written.
+    What it says at its head is compared with what it must say, and never interpreted. A file that
+    is too short is made as long as it should be, where it is mapped to be written.
 
     Raises
     ------
@@ -632,19 +712,17 @@ def _map(path: Path, mode: Any, dtype: np.dtype[Any], n: int | None) -> np.memma
     ValueError
         It isn't a file of such an array.
     """
-    try:
-        found: np.memmap[Any, Any] = np.load(path, mmap_mode=mode, allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise ValueError(f"{path.name}: {error}") from error
-    lies_at = getattr(found, "offset", -1)
-    if (
-        (n is not None and len(found) != n)
-        or found.dtype != dtype
-        or lies_at != len(_head(found.dtype, found.shape))
-        or path.stat().st_size != lies_at + found.nbytes
-    ):
-        raise ValueError(f"{path.name} isn't as it was written")
-    return found
+    left = path.stat().st_size - len(_head(dtype, (0,)))  # as long for any number of rows
+    rows = left // dtype.itemsize if n is None else n
+    shape = (rows, left // (rows * dtype.itemsize)) if fields and rows > 0 else (rows,)
+    head = _head(dtype, shape) if left >= 0 else b"?"
+    with path.open("rb") as file:
+        said = file.read(len(head))
+    if said == head:
+        found: np.memmap[Any, Any] = np.memmap(path, dtype, mode, len(head), shape)
+        if path.stat().st_size == len(head) + found.nbytes:
+            return found
+    raise ValueError(f"{path.name} isn't as it was written")
 
 
 def _head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:

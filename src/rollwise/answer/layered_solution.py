@@ -70,6 +70,8 @@ class LayeredSolution(Worth):
         How many states were found, if these aren't all.
     first_rows : mapping
         Where actions come up that `action_text` may name (`rollwise.builders.arrays.first_rows`).
+    require_rows : callable
+        Makes sure that some rows are what was written, where they lie in a folder.
     seconds : dict of float
         Time spent to find the ``states``, and to ``build``, ``solve`` and
         ``certify`` the layers; a layer is certified while the next is solved.
@@ -95,6 +97,7 @@ class LayeredSolution(Worth):
     keep: str = ALL
     n_found: int | None = None
     first_rows: Mapping[int, list[int]] = field(default_factory=dict)
+    require_rows: Callable[[NDArray[np.int64] | slice], None] = lambda _: None
 
     @property
     def n_states(self) -> int:
@@ -188,13 +191,19 @@ class LayeredSolution(Worth):
         reached = progress_of(Rules(self.game), rows, self.progress[-1])
         layer = LayersByProgress(self.progress).find(reached)  # the last one, if there is none
         low, high = self.layers[layer], self.layers[layer + 1]
+        probed = []
         while np.any(low < high):
             middle = (low + high) // 2
+            probed.append(np.minimum(middle, len(self.states) - 1))
             after = _is_before(self.states[np.minimum(middle, len(self.states) - 1)], rows)
             after &= low < high
             low, high = np.where(after, middle + 1, low), np.where(after, high, middle)
         low = np.minimum(low, len(self.states) - 1)
-        return np.where(np.all(self.states[low] == rows, axis=1), low, -1)
+        is_found = np.all(self.states[low] == rows, axis=1)
+        self.require_rows(low)
+        for middle in probed:  # a state isn't there if they say so that were compared with it
+            self.require_rows(middle[~is_found])
+        return np.where(is_found, low, -1)
 
     def part(self, state: Sequence[int] | Mapping[str, int]) -> Solution:
         """The answer in one state and its turn; play ends where it leads to.
@@ -255,6 +264,7 @@ class LayeredSolution(Worth):
         from rollwise.builders.rules import Rules
         from rollwise.builders.some_states import some_states
 
+        self.require_rows(numbers)
         graph, rows = some_states(Rules(self.game), self.states[numbers])
         next_states = self.numbers_of(rows)
         return ended_solution(self, graph, rows, next_states)
@@ -322,6 +332,7 @@ class LayeredSolution(Worth):
 
     def _columns(self, states: NDArray[np.int64] | slice) -> tuple[Columns, int]:
         """The columns of some rows, and how many rows they have."""
+        self.require_rows(states)
         values = self.values[states]
         columns = {
             **{name: self.states[states, i] for i, name in enumerate(self.field_names)},
@@ -406,6 +417,7 @@ def open_layers(folder: str | Path, game: Game) -> LayeredSolution:
     found = open_folder(Path(folder), game)
     found.require_whole()
     rules = Rules(game)
+    found.require_rows(np.array([found.about["start"]]))
     before = found.about.get("action_names", {})  # of folders that were written before
     return LayeredSolution(
         game=game,
@@ -422,6 +434,7 @@ def open_layers(folder: str | Path, game: Game) -> LayeredSolution:
         keep=ENTRIES if found.has_entries_only else ALL,
         n_found=found.about.get("n_found"),
         first_rows=found.first_rows,
+        require_rows=found.require_rows,
         seconds={"read": time.perf_counter() - began},
         **of_facts(found.facts),
     )
