@@ -380,14 +380,14 @@ def test_a_folder_that_may_only_be_read_is_not_called_damaged(
 ) -> None:
     game = Pig(target=6)
     solve_by_layers(game, save=tmp_path)
-    load = np.load
+    memmap = np.memmap
 
-    def refuse(path: Path, mmap_mode: str | None = None, **how: object) -> object:
-        if mmap_mode == "r+":
+    def refuse(path: Path, dtype: object, mode: str, *where: object) -> object:
+        if mode == "r+":
             raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
-        return load(path, mmap_mode=mmap_mode, **how)
+        return memmap(path, dtype, mode, *where)  # type: ignore[call-overload]
 
-    monkeypatch.setattr(np, "load", refuse)
+    monkeypatch.setattr(np, "memmap", refuse)
     with pytest.raises(OutputError, match="can't be written: Read-only file system"):
         solve_by_layers(game, save=tmp_path, resume=True)
     assert open_layers(tmp_path, game).win_probability > 0.5

@@ -20,6 +20,7 @@ import errno
 import hashlib
 import io
 import json
+import math
 import os
 import shutil
 import time
@@ -119,7 +120,7 @@ class LayerFolder:
     is_written : bool
         Whether the manifest names all that is proved.
     sums : (n_blocks,) uint64 or None
-        The checksums of blocks, those of the first layer first; of older folders there are none.
+        The checksums of blocks, those of the first layer first; None until they are found.
     """
 
     place: Path
@@ -568,7 +569,7 @@ def open_folder(place: Path, game: Game | None = None, *, to_write: bool = False
     """
     found = read_manifest(place)
     try:
-        layers, rows = found.pop("layers"), found.pop("first_rows", {})
+        layers, rows = found.pop("layers"), found.pop("first_rows")
         indptr = np.array([0, *(layer["end"] for layer in layers)], np.int64)
         progress = np.array([layer["progress"] for layer in layers], np.int64)
         proved = {
@@ -712,17 +713,18 @@ def _map(
     ValueError
         It isn't a file of such an array.
     """
-    left = path.stat().st_size - len(_head(dtype, (0,)))  # as long for any number of rows
+    size = path.stat().st_size
+    left = size - len(_head(dtype, (0,)))  # which is as long for any number of rows
     rows = left // dtype.itemsize if n is None else n
     shape = (rows, left // (rows * dtype.itemsize)) if fields and rows > 0 else (rows,)
     head = _head(dtype, shape) if left >= 0 else b"?"
     with path.open("rb") as file:
         said = file.read(len(head))
-    if said == head:
-        found: np.memmap[Any, Any] = np.memmap(path, dtype, mode, len(head), shape)
-        if path.stat().st_size == len(head) + found.nbytes:
-            return found
-    raise ValueError(f"{path.name} isn't as it was written")
+    whole = len(head) + math.prod(shape) * dtype.itemsize
+    if said != head or not (size == whole or (size < whole and mode == "r+")):
+        raise ValueError(f"{path.name} isn't as it was written")
+    found: np.memmap[Any, Any] = np.memmap(path, dtype, mode, len(head), shape)
+    return found
 
 
 def _head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:

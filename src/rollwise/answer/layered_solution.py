@@ -418,12 +418,10 @@ def open_layers(folder: str | Path, game: Game) -> LayeredSolution:
     found.require_whole()
     rules = Rules(game)
     found.require_rows(np.array([found.about["start"]]))
-    before = found.about.get("action_names", {})  # of folders that were written before
     return LayeredSolution(
         game=game,
         field_names=rules.field_names,
-        action_names={int(label): str(name) for label, name in before.items()}
-        | action_names(rules, found.first_rows),
+        action_names=action_names(rules, found.first_rows),
         states=found.states,
         layers=found.indptr,
         progress=found.progress,
