@@ -377,3 +377,22 @@ def test_json_is_all_there_is_on_stdout(tmp_path):
         warned, noticed = done.stderr.splitlines()
         assert "_replace" in warned
         assert "check has something to say" in noticed
+
+
+def test_the_cost_is_named_after_its_unit():
+    state = ("--state", "banked=0,rival=0,turn=1")
+    (hold,) = (
+        action
+        for action in json.loads(output("advise", "piglet", *state, "--json"))["actions"]
+        if not action["best"]
+    )
+    assert hold["cost"] == pytest.approx(2 * hold["win_probability_cost"], rel=1e-9)
+    head, *rows = output("advise", "piglet", *state).splitlines()
+    assert re.split(r"\s{2,}", head.strip()) == [
+        "action", "win probability", "win probability cost"
+    ]  # fmt: skip
+    (cost,) = (float(row.split()[-1]) for row in rows if row.split()[0] == "hold")
+    assert cost == pytest.approx(hold["win_probability_cost"], rel=1e-9)
+    state = "to_roll=0,take_two=0,threes=0,ones=0,twos=0,fours=0,fives=2,sixes=0"
+    head = output("advise", "threes", "dice=2", "--state", state).splitlines()[0]
+    assert head.split() == ["action", "expected", "score", "cost"]

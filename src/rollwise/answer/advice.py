@@ -90,6 +90,11 @@ class Advice(NamedTuple):
     worth_name: str
     throws: list[ThrowAdvice] = []  # noqa: RUF012 (a field of a tuple, which nobody changes)
 
+    @property
+    def cost_name(self) -> str:
+        """What the costs are called that are printed, as in the document."""
+        return "cost" if self.win_probability is None else "win probability cost"
+
     def _repr_html_(self) -> str:
         """How a notebook shows it: a row for each action, the best ones marked; or each throw."""
         from html import escape
@@ -110,7 +115,7 @@ class Advice(NamedTuple):
         )
         return (
             f"<p>{escape(state)} ({escape(sure)})</p><table><tr><th></th><th>action</th>"
-            f"<th>{self.worth_name}</th><th>cost</th></tr>{rows}</table>"
+            f"<th>{self.worth_name}</th><th>{self.cost_name}</th></tr>{rows}</table>"
         )
 
     def throws_as_printed(self) -> tuple[list[tuple[str, str, str, str]], str]:

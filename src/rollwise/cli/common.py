@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from rollwise.answer.layered_solution import LayeredSolution
     from rollwise.answer.solution import Solution
     from rollwise.builders import Mode
+    from rollwise.graph import StateGraph
 
 GameArgument = Annotated[
     str,
@@ -435,6 +436,17 @@ def in_one_graph(command: str) -> Iterator[None]:
 def print_json(document: Any) -> None:
     """One JSON document on stdout."""
     write_json(as_json(document) + "\n")
+
+
+def tell_written(of: StateGraph | Game, place: Path, *, json: bool, size: bool = False) -> None:
+    """That a picture, a report or a page was written, and how large it is."""
+    from rollwise.documents.games import written_document
+
+    if json:
+        print_json(written_document(of, place))
+    else:
+        kilobytes = f" ({place.stat().st_size / 1000:,.0f} kB)" if size else ""
+        typer.echo(f"wrote {place}{kilobytes}")
 
 
 def tell_ties(told: dict[str, int] | None, indent: str = "  ") -> None:

@@ -131,6 +131,11 @@ def export_document(graph: StateGraph, form: str, file: Path) -> Document:
     }
 
 
+def written_document(of: StateGraph | Game, file: Path) -> Document:
+    """What was written for people: a picture, a report or a page."""
+    return {**game_head(of), "file": str(file), "bytes": file.stat().st_size}
+
+
 def kept_document(folder: Path | None, most_bytes: int, cleared: bool) -> Document:
     """The graphs and answers that are kept between runs.
 

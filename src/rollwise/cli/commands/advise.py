@@ -103,7 +103,8 @@ def advise(
             advice.throws_as_printed(),
         )
     else:
-        columns, (printed, sure) = ("", "action", solution.worth_name, "cost"), advice.as_printed()
+        columns = ("", "action", solution.worth_name, advice.cost_name)
+        printed, sure = advice.as_printed()
     for name in columns:
         shown.add_column(name, justify="left" if name in ("", "action", "throw") else "right")
     for cells in printed:

@@ -11,6 +11,7 @@ from rollwise.cli.app import app
 from rollwise.cli.common import (
     POLICIES,
     GameArgument,
+    JsonOption,
     LoadOption,
     MaxStatesOption,
     NoCacheOption,
@@ -18,6 +19,7 @@ from rollwise.cli.common import (
     file_stem,
     read_game,
     solve_or_load,
+    tell_written,
 )
 from rollwise.cli.forms import (
     ChaseOption,
@@ -51,6 +53,7 @@ def page(
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
+    json: JsonOption = False,
 ) -> None:
     """Write a page that plays the game, coaches and shows the strategy, with no network."""
     from rollwise.machine.atomic_files import check_place
@@ -74,4 +77,4 @@ def page(
         raise too_large(title, served, "is too large for one graph") from error
     with Progress() as progress:
         write_page(solution, place, progress, policy or ())
-    typer.echo(f"wrote {place} ({place.stat().st_size / 1000:,.0f} kB)")
+    tell_written(solution.graph, place, json=json, size=True)

@@ -10,6 +10,7 @@ import typer
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     GameArgument,
+    JsonOption,
     LoadOption,
     MaxStatesOption,
     NoCacheOption,
@@ -21,6 +22,7 @@ from rollwise.cli.common import (
     read_state,
     refuse,
     solve_or_open,
+    tell_written,
 )
 from rollwise.cli.forms import (
     ChaseOption,
@@ -113,6 +115,7 @@ def plot(
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
+    json: JsonOption = False,
 ) -> None:
     """Draw the answer: the policy, values, boundaries, lengths and more."""
     from rollwise.plot import check_choices, find_kind, require_plotly
@@ -138,9 +141,8 @@ def plot(
         able = ", ".join(name for name, one in KINDS.items() if "made" in one.takes)
         refuse(
             f"takes scores that people made, or games that `play` kept; the picture {kind} "
-            f"shows none of these ({able} does)",
-            with_=with_,
-        )
+            f"shows none of these ({able} does)", with_=with_,
+        )  # fmt: skip
     check_choices(kind, **choices)
     chosen = as_played(read_game(game, words), Form(chase, target, contest, ties, with_score))
     place = Path(f"{file_stem(chosen.name)}-{kind}.html") if out is None else out
@@ -153,9 +155,9 @@ def plot(
         from rollwise.coach.made_scores import made_scores
 
         choices["made"] = tuple(made_scores(with_, solution.policies).tolist())
-    figure = draw(solution, kind, **choices)
-    write_figure(figure, place, f"{solution.graph.title}: {kind}", 1100 if width is None else width)
-    typer.echo(f"wrote {place}")
+    figure, title = draw(solution, kind, **choices), f"{solution.graph.title}: {kind}"
+    write_figure(figure, place, title, width or 1100)
+    tell_written(solution.graph, place, json=json)
 
 
 def _solved(

@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from rollwise.answer.solution import Solution
 from rollwise.cli.app import app
 from rollwise.cli.common import (
     GameArgument,
+    JsonOption,
     LoadOption,
     MaxStatesOption,
     NoCacheOption,
@@ -19,6 +21,7 @@ from rollwise.cli.common import (
     in_all_states,
     read_game,
     solve_or_open,
+    tell_written,
 )
 from rollwise.cli.forms import (
     ChaseOption,
@@ -55,6 +58,7 @@ def report(
     load: LoadOption = None,
     max_states: MaxStatesOption = None,
     no_cache: NoCacheOption = False,
+    json: JsonOption = False,
 ) -> None:
     """Write a report for people: who has the edge, what to do, and how sure that is."""
     from rollwise.machine.atomic_files import check_place
@@ -76,4 +80,5 @@ def report(
         solution = equilibrium_seen(error.game, load, max_states)
     with Progress() as progress:
         write_report(solution, place, progress, rules=rules)
-    typer.echo(f"wrote {place}")
+    of = solution.graph if isinstance(solution, Solution) else solution.game
+    tell_written(of, place, json=json)

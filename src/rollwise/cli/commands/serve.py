@@ -67,9 +67,7 @@ def serve(
     from rollwise.serve.offered import offer
     from rollwise.serve.workers import Limits
 
-    for name, gigabytes in (("--memory", memory), ("--total-memory", total_memory)):
-        if gigabytes is not None and not gigabytes <= MOST_MEMORY:
-            raise UsageError(f"{name} is {gigabytes:g} GB; it must be at most {MOST_MEMORY:,}")
+    _check_memory({"--memory": memory, "--total-memory": total_memory})
     offered = offer(games or (), solutions)
     if history is not None:
         History(history)  # which says what is wrong with it
@@ -89,8 +87,7 @@ def serve(
         why = system_error(error) if isinstance(error, OSError) else "no such address"
         raise NotServed(f"--host {host} --port {port} can't be had: {why}") from None
     name = f"[{host}]" if family == socket.AF_INET6 else host
-    anywhere = host in ("0.0.0.0", "::")
-    hosts = None if anywhere else LOCAL | {name.lower()}
+    hosts = None if host in ("0.0.0.0", "::") else LOCAL | {name.lower()}
     made = make_app(offered, limits, hosts, None if history is None else history.resolve())
     typer.echo(f"{len(offered.kinds)} games: {', '.join(offered.kinds)}")
     typer.echo(f"http://{name}:{listening.getsockname()[1]}/ (Ctrl-C ends it)")
@@ -101,3 +98,9 @@ def serve(
         timeout_graceful_shutdown=2,
     )  # fmt: skip
     uvicorn.Server(config).run(sockets=[listening])
+
+
+def _check_memory(given: dict[str, float | None]) -> None:
+    for name, gigabytes in given.items():
+        if gigabytes is not None and not gigabytes <= MOST_MEMORY:
+            raise UsageError(f"{name} is {gigabytes:g} GB; it must be at most {MOST_MEMORY:,}")
