@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +17,7 @@ Result = TypeVar("Result")
 
 LOOK = 0.2  # seconds
 TO_END = 1.0  # seconds
+AGAIN_AFTER = 0.02  # seconds after which a Ctrl-C that was dropped is asked for again
 TO_START = 20_000_000  # bytes of a thread: its stack, and some more
 
 
@@ -122,6 +125,25 @@ def any_is_left() -> bool:
     """
     _left[:] = [working for working in _left if working.locked()]
     return bool(_left)
+
+
+def hear_in_callbacks() -> None:
+    """Hear Ctrl-C that comes while LLVM, as it compiles, calls Python.
+
+    An exception can't pass through LLVM, so Python drops it after a word on stderr. Instead Ctrl-C
+    is asked for again a moment later.
+    """
+    before = sys.unraisablehook
+
+    def hook(unraisable: sys.UnraisableHookArgs) -> None:
+        if unraisable.exc_type is KeyboardInterrupt:
+            again = threading.Timer(AGAIN_AFTER, _thread.interrupt_main)
+            again.daemon = True
+            again.start()
+        else:
+            before(unraisable)
+
+    sys.unraisablehook = hook
 
 
 def start(thread: threading.Thread) -> None:

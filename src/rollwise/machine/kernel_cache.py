@@ -30,9 +30,11 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataC
 from numba.core.runtime import rtsys
 
 from rollwise.machine import memory_limits, switches
+from rollwise.machine.interrupts import hear_in_callbacks
 from rollwise.machine.user_cache import is_private, tell_once
 
 PACKAGE = Path(__file__).parents[1]
+hear_in_callbacks()
 FunctionIdentity._unique_ids = itertools.count(secrets.randbits(48) << 14)
 # Modules whose sources go into what is compiled.
 IMPORT = re.compile(rb"^\s*from rollwise\.((?:kernels|machine)\.\w+) import", re.MULTILINE)

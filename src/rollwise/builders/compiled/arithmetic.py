@@ -2,10 +2,13 @@
 
 A whole number has any size in Python and 64 bits in compiled code, where it wraps. ``2 ** -1``
 is 0.5 in Python and 0 compiled. NumPy's small whole numbers stay small in Python and are widened
-compiled. So a pass of the compiler, after types are known, replaces the operations that could
+compiled. A whole number that meets a float is rounded to one compiled, also to be compared. So a
+pass of the compiler, after types are known, replaces the operations that could
 differ by checked ones. They raise
 OverflowError; the builders then ask the interpreted rules (see
-`rollwise.builders.compiled.explorer`).
+`rollwise.builders.compiled.explorer`). What differs always is refused: ``~`` of a truth value. So
+are, by a pass before types are known, variables that may have no value, which Python names
+and compiled code reads, and inner functions that Numba would compile without these passes.
 """
 
 from __future__ import annotations
@@ -17,11 +20,15 @@ from typing import Any
 import numpy as np
 from numba import types
 from numba.core import ir, ir_utils
+from numba.core.analysis import compute_cfg_from_blocks
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.errors import TypingError
 from numba.core.typed_passes import NopythonTypeInference
+from numba.core.untyped_passes import RewriteDynamicRaises
 from numba.extending import intrinsic
+
+from rollwise.builders.compiled.reasons import NotCompilable, in_line
 
 LEAST, MOST = -(2**63), 2**63 - 1
 EXACT = 2**53  # whole numbers up to this are floats without rounding
@@ -131,7 +138,7 @@ def _right(number, places):  # type: ignore[no-untyped-def]
 
 
 def _quotient(number, divisor):  # type: ignore[no-untyped-def]
-    if max(abs(number), abs(divisor)) > EXACT:
+    if max(abs(number), abs(divisor)) >= EXACT:
         raise OverflowError("a quotient of whole numbers that no float holds")
     return number / divisor
 
@@ -145,6 +152,45 @@ def _real_power(base, exponent):  # type: ignore[no-untyped-def]
     if np.isinf(found) and not np.isinf(base) and not np.isinf(exponent):
         raise OverflowError("a float beyond the largest one")
     return found
+
+
+def _comparison(function: Any, whole: int) -> Any:
+    """A comparison of a whole number and a float; `whole` is the place of the first one."""
+
+    def compare(a, b):  # type: ignore[no-untyped-def]
+        if abs(b if whole else a) >= EXACT:
+            raise OverflowError("a whole number that no float may hold")
+        return function(a, b)
+
+    def typed(typingctx: Any, a: Any, b: Any) -> Any:
+        inner = types.boolean(types.float64, types.float64)
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            pair = [
+                context.cast(builder, value, kind, types.float64)
+                for value, kind in zip(args, signature.args, strict=True)
+            ]
+            return context.compile_internal(builder, compare, inner, pair)
+
+        return types.boolean(a, b), codegen
+
+    return intrinsic(typed)
+
+
+@intrinsic
+def _exact_in_floats(typingctx: Any, number: Any) -> Any:
+    """A whole number that is to be a float, unchanged."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        number = context.cast(builder, args[0], signature.args[0], types.int64)
+        low, high = (context.get_constant(types.int64, end) for end in (-EXACT, EXACT))
+        fault = builder.or_(
+            builder.icmp_signed("<", number, low), builder.icmp_signed(">", number, high)
+        )
+        _refuse(builder, context, fault, "a whole number that no float may hold")
+        return args[0]
+
+    return number(number), codegen
 
 
 @intrinsic
@@ -173,6 +219,10 @@ WHOLE = {
     operator.truediv: _checked_by_function(_quotient, types.float64),
 }
 REAL = {operator.pow: _checked_by_function(_real_power, types.float64, types.float64)}
+MIXED = {
+    function: tuple(_comparison(function, whole) for whole in (0, 1))
+    for function in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
+}
 
 # Functions that make a whole number of a float.
 ROUNDING = (
@@ -229,8 +279,30 @@ class _Checking:
         elif name in ROUNDING and len(expr.args) == 1:
             kind = state.typemap[expr.args[0].name]
             if isinstance(kind, types.Float):
-                call = self._call(_whole_float, expr.args, (kind,))
-                expr.args = [self._variable(call, kind)]
+                expr.args = [self._checked_value(_whole_float, expr.args[0])]
+        elif name in (("min", "builtins"), ("max", "builtins")):
+            kinds = [state.typemap[variable.name] for variable in expr.args]
+            if any(isinstance(kind, types.Float) for kind in kinds):
+                expr.args = [
+                    self._checked_value(_exact_in_floats, variable)
+                    if isinstance(kind, types.Integer)
+                    else variable
+                    for variable, kind in zip(expr.args, kinds, strict=True)
+                ]
+        elif expr.op == "unary" and expr.fn is operator.invert:
+            self._refuse_truth_value(expr)
+
+    def _refuse_truth_value(self, expr: Any) -> None:
+        if isinstance(types.unliteral(self._state.typemap[expr.value.name]), types.Boolean):
+            raise NotCompilable(
+                f"~ of a truth value{in_line(expr.loc)} is -1 or -2 in Python: write not, or add "
+                "0 to make it a number"
+            )
+
+    def _checked_value(self, function: Any, variable: Any) -> Any:
+        """A new variable with the value of another one, checked by an intrinsic."""
+        kind = types.unliteral(self._state.typemap[variable.name])
+        return self._variable(self._call(function, [variable], (kind,)), kind)
 
     def _kind(self, variable: Any, taken: Any) -> Any:
         """The type of an operand that an operation takes as another, perhaps wider one."""
@@ -269,16 +341,84 @@ def _checked(function: Any, *kinds: Any) -> Any:
             raise TypingError("a whole number beyond 64 bits")
         return None if unsigned else WHOLE.get(function)
     if all(isinstance(kind, types.Integer | types.Float | types.Boolean) for kind in kinds):
+        whole = [isinstance(kind, types.Integer) for kind in kinds]
+        if function in MIXED and any(whole):
+            return MIXED[function][whole.index(True)] if kinds.count(types.boolean) == 0 else None
         return REAL.get(function)
     return None
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class _RefuseUnset(FunctionPass):  # type: ignore[misc]
+    """Refuses variables that may have no value, and inner functions that weren't inlined."""
+
+    _name = "rollwise_refuse_unset"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        blocks = state.func_ir.blocks
+        for block in blocks.values():
+            for statement in block.find_insts(ir.Assign):
+                if isinstance(statement.value, ir.Expr) and statement.value.op == "make_function":
+                    raise NotCompilable(
+                        f"an inner function{in_line(statement.loc)} is handed on: write it outside "
+                        "of the rule, marked with @rollwise.rule"
+                    )
+        _require_values(blocks)
+        return False
+
+
+def _require_values(blocks: dict[int, Any]) -> None:
+    """Make sure that each variable has a value, on all ways through a function, where it is read.
+
+    Raises
+    ------
+    NotCompilable
+    """
+    graph = compute_cfg_from_blocks(blocks)
+    order = [label for label in graph.topo_order() if label in blocks]
+    given = {label: {s.target.name for s in blocks[label].find_insts(ir.Assign)} for label in order}
+    everything = frozenset().union(*given.values())
+    before = dict.fromkeys(order, everything)
+    before[order[0]] = frozenset()
+    changed = True
+    while changed:  # until no set of variables becomes smaller
+        changed = False
+        for label in order[1:]:
+            ways = [before[way] | given[way] for way, _ in graph.predecessors(label)]
+            found = frozenset.intersection(*ways) & before[label]
+            changed |= found != before[label]
+            before[label] = found
+    for label in order:
+        known = set(before[label])
+        for statement in blocks[label].body:
+            for variable in _variables_read(statement):
+                if variable.name in everything and variable.name not in known:
+                    raise NotCompilable(
+                        f"the variable {variable.unversioned_name!r} may have no "
+                        f"value{in_line(statement.loc)}: give it one before the branch or the "
+                        "loop that sets it"
+                    )
+            if isinstance(statement, ir.Assign):
+                known.add(statement.target.name)
+
+
+def _variables_read(statement: Any) -> list[Any]:
+    if not isinstance(statement, ir.Assign):
+        return list(statement.list_vars())
+    value = statement.value
+    return [value] if isinstance(value, ir.Var) else list(getattr(value, "list_vars", list)())
 
 
 class RulesCompiler(CompilerBase):  # type: ignore[misc]
     """Numba's compiler with checked arithmetic."""
 
     def define_pipelines(self) -> list[Any]:
-        """One pipeline, Numba's own and a pass more."""
+        """One pipeline, Numba's own and two passes more."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.add_pass_after(_RefuseUnset, RewriteDynamicRaises)
         passes.add_pass_after(_CheckArithmetic, NopythonTypeInference)
         passes.finalize()
         return [passes]

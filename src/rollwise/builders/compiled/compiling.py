@@ -16,6 +16,7 @@ import numpy as np
 from rollwise.builders.compiled.adapter_source import question_source, roots_source
 from rollwise.builders.compiled.cache_key import Key
 from rollwise.builders.compiled.notes import Note
+from rollwise.builders.compiled.reached import Reached
 from rollwise.builders.compiled.reads import Reads, what_is_read
 from rollwise.builders.compiled.reasons import NotCompilable, reasons_told
 from rollwise.builders.compiled.record import new_call
@@ -84,7 +85,7 @@ class CompiledRules:
             self._listing = kept_adapter("list_roots", self.key)
         if self._listing is None:
             scope = scope_of(rules, rules.reads)
-            with reasons_told():
+            with reasons_told(_refused_or_reached(rules.reads)):
                 self._listing = compile_adapter(scope, roots_source(rules, scope), "list_roots")
         return self._listing
 
@@ -173,15 +174,29 @@ def _tried_once(reads: Reads) -> Iterator[None]:
     """
     from rollwise.builders.compiled.disk import compiled_by
 
+    functions = _refused_or_reached(reads)
     note = Note(reads.key_with(reads.lines, compiled_by()), "failed")
     if reason := note.read():
         raise NotCompilable(reason)
     try:
-        with reasons_told([*reads.functions.values(), *reads.methods.values()]):
+        with reasons_told(functions):
             yield
     except NotCompilable as error:
         note.write(str(error))
         raise
+
+
+def _refused_or_reached(reads: Reads) -> list[Callable[..., Any]]:
+    """All functions that are to be compiled.
+
+    Raises
+    ------
+    NotCompilable
+        One of them does what only Python can.
+    """
+    reached = Reached(reads.functions, reads.methods)
+    reached.refuse_what_only_python_runs()
+    return list(reached.calls)
 
 
 def is_in_process(rules: Rules) -> bool:

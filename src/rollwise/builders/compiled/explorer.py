@@ -416,7 +416,7 @@ def what_is_odd(rules: Rules, fields: list[int]) -> RollwiseError:
         return error
     return CompiledFails(
         f"{rules.game.name}: the compiled rules fail in the state {rules.state_text(state)}, where "
-        "Python's don't: compiled whole numbers have 64 bits, and powers of them stay whole (see "
-        "'Compiled rules' in the README); --mode interpreted (mode='interpreted') runs the rules "
-        "in Python"
+        "Python's don't: compiled whole numbers have 64 bits, 53 where they meet floats, and "
+        "powers of them stay whole (see 'Compiled rules' in the README); --mode interpreted "
+        "(mode='interpreted') runs the rules in Python"
     )

@@ -12,7 +12,7 @@ import types as python_types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -100,7 +100,7 @@ def what_is_read(rules: Rules, functions: dict[str, Function], unread: Iterable[
             value = getattr(rules.game, name, None)
             if is_constant(value) or isinstance(value, NUMBERS):
                 values[name] = value
-            elif isinstance(value, python_types.MethodType) and name not in methods:
+            elif _is_method(value, rules.game) and name not in methods:
                 methods[name] = value.__func__
                 pending.append(value.__func__)
             elif value is not None and not isinstance(value, python_types.MethodType):
@@ -110,6 +110,11 @@ def what_is_read(rules: Rules, functions: dict[str, Function], unread: Iterable[
     if rules.pool is not None:
         throws += (str(rules.pool),)
     return Reads(functions, values, methods, others, rules.field_names, rules.has_reward, throws)
+
+
+def _is_method(value: Any, game: Any) -> TypeGuard[python_types.MethodType]:
+    """Whether a value is a method of a game, and not of its class."""
+    return isinstance(value, python_types.MethodType) and value.__self__ is game
 
 
 def what_rules_read(rules: Rules) -> Reads:

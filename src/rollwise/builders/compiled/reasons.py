@@ -1,15 +1,24 @@
-"""Why Numba can't compile some rules, in a line that says what to write instead."""
+"""Why Numba can't compile some rules, in a line that says what to write instead.
+
+Numba's own messages are written for those who know it. They are read here for the place and for
+what it stumbled over; the line names what stands there in the rules (see
+`rollwise.builders.compiled.sources`).
+"""
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from types import CodeType
-from typing import Any
+from types import BuiltinFunctionType, FunctionType
+from typing import Any, NamedTuple
 
-from rollwise.faults import PASSED_ON, fault_text, is_users, one_line
+from rollwise.builders.compiled.sources import MISSING, Place, Source
+from rollwise.faults import PASSED_ON, is_users, one_line
+from rollwise.game import Game
 
 
 class NotCompilable(Exception):
@@ -23,88 +32,376 @@ def reasons_told(functions: Iterable[Callable[..., Any]] = ()) -> Iterator[None]
     Parameters
     ----------
     functions : iterable of callables
-        What is compiled: a place that Numba doesn't know is looked for in them.
+        All that is compiled: what Numba stumbled over is looked for in them.
     """
     try:
         yield
-    except (*PASSED_ON, OSError):
+    except (*PASSED_ON, OSError, NotCompilable):
         raise
-    except Exception as error:
-        from numba.core.errors import NumbaError
-
-        if isinstance(error, NumbaError):
-            raise NotCompilable(_reason(error, functions)) from error
-        line = fault_text(error)  # Numba leaks plain exceptions for some sources
-        raise NotCompilable(_with_remedy([line], line)) from error
+    except Exception as error:  # Numba leaks plain exceptions for some sources
+        raise NotCompilable(_reason(error, Source(functions))) from error
 
 
-COLOURS = re.compile(r"\x1b\[[\d;]*m")  # Numba writes in colours where Colorama is installed
+def in_line(loc: Any) -> str:
+    """A place as Numba names it, if it is in users' code: `` (own.py, line 12)``."""
+    return _where(loc.filename, loc.line) if is_users(loc.filename) else ""
 
-# What Numba stumbles over most, and what to write instead: the first that fits.
-REMEDIES = {
-    "type of <class 'function'>": "mark a helper function with @rollwise.rule",
-    "type of <class 'functools._lru_cache_wrapper'>": "leave the helper function uncached",
-    "type of <class '(type|abc.ABCMeta)'>": (
-        "objects of classes other than the state's can't be compiled: count in a NumPy array or "
-        "in single variables"
+
+def _where(file: str, line: int) -> str:
+    return f" ({Path(file).name}, line {line})"
+
+
+WRITE_LOOP = "write a loop instead"
+NUMBERS = "write a tuple or a NumPy array instead, looked up by a whole number"
+OTHERWISE = (
+    "write it with numbers, tuples of whole numbers, NumPy arrays, loops, and functions marked "
+    "with @rollwise.rule"
+)
+ONE_YIELD = (
+    "all yields of a rule need the same parts, each of one type: (weight, then, next_state), also "
+    "where play ends; adding 0 makes a truth value a number"
+)
+EVERY_FIELD = "give every field of a state, also those with defaults"
+ONE_TYPE = "a value needs one type throughout; adding 0 makes a truth value a number"
+READS = (
+    "of self, rules may read numbers, texts, members of enumerations, NumPy arrays and methods; "
+    "other constants are read as globals, and other functions marked with @rollwise.rule"
+)
+
+
+class Remedy(NamedTuple):
+    """What to write instead of a construct.
+
+    Attributes
+    ----------
+    sign : str
+        A regular expression that Numba's message has.
+    kinds : types of nodes
+        What is looked for in the source.
+    fits : callable
+        Whether a node of these kinds is meant.
+    remedy : str
+    """
+
+    sign: str
+    kinds: tuple[type[ast.AST], ...]
+    fits: Callable[[Any], bool]
+    remedy: str
+
+
+def _any(node: Any) -> bool:
+    return True
+
+
+def _calls(*names: str) -> Callable[[Any], bool]:
+    """Whether a call is of a function or a method of one of the names."""
+    return lambda node: getattr(node.func, "id", getattr(node.func, "attr", None)) in names
+
+
+def _has_star(node: Any) -> bool:
+    return any(isinstance(part, ast.Starred) for part in ast.walk(node))
+
+
+def _has_variable_bounds(node: Any) -> bool:
+    bounds = getattr(node.slice, "lower", None), getattr(node.slice, "upper", None)
+    return isinstance(node.slice, ast.Slice) and not all(
+        bound is None or not any(isinstance(part, ast.Name) for part in ast.walk(bound))
+        for bound in bounds
+    )
+
+
+def _has_odd_parameters(node: Any) -> bool:
+    return bool(node.args.kwonlyargs or node.args.kwarg or node.args.posonlyargs)
+
+
+def _is_odd_yield(node: Any) -> bool:
+    return not isinstance(node.value, ast.Tuple) or len(node.value.elts) not in (2, 3)
+
+
+# What stands in the rules where Numba stumbles, and what to write instead: the first that fits.
+CONSTRUCTS = [
+    Remedy(
+        "",
+        (ast.Yield,),
+        lambda node: node.value is not None and _has_star(node.value),
+        "write the parts of a yield one by one: (weight, then, next_state)",
     ),
-    "type of <class '(dict|list|set|.*[dD]ict|.*Counter)'>": (
-        "write a tuple or a NumPy array instead, looked up by a whole number"
+    Remedy(
+        "",
+        (ast.Assign, ast.For),
+        lambda node: any(map(_has_star, getattr(node, "targets", [getattr(node, "target", node)]))),
+        "take the numbers one by one: first = numbers[0], rest = numbers[1:]",
     ),
-    "Untyped global name|Cannot determine Numba type": (
-        "rules may read numbers, tuples, NumPy arrays, and functions marked with @rollwise.rule"
+    Remedy("(?i)yield.?from", (ast.YieldFrom,), _any, "yield in a loop: for one in ...: yield one"),
+    Remedy("closure", (ast.GeneratorExp,), _any, "write a loop instead of a generator expression"),
+    Remedy(
+        "closure|cell variable|make_function",
+        (ast.FunctionDef,),
+        lambda node: not hasattr(node, "outermost"),
+        "write an inner function outside of the rule, marked with @rollwise.rule",
     ),
-    "Function\\(<class 'tuple'>\\)": (
-        "change a tuple number by number in a loop: board = rollwise.replaced(board, place, number)"
+    Remedy("", (ast.Import, ast.ImportFrom), _any, "import at the head of the file"),
+    Remedy("", (ast.With, ast.AsyncWith), _any, "rules open nothing: leave the with statement out"),
+    Remedy("", (ast.Delete,), _any, "leave it out: variables need no del"),
+    Remedy("GLOBAL", (ast.Global,), _any, "rules change no globals: return the number"),
+    Remedy("MATCH", (ast.Match,), _any, "write if and elif"),
+    Remedy(
+        "exception_match|Exception matching",
+        (ast.ExceptHandler,),
+        _any,
+        "test beforehand: compiled rules know no exception by its name",
     ),
-    "heterogeneous enum": "give the members of an enumeration values of one type",
-    "Unknown attribute '.*' of type Module": "Numba doesn't know it: write a loop instead",
-    "Unknown attribute '.*' of type GameRecord": (
-        "of self, rules may read numbers, texts, members of enumerations, NumPy arrays and "
-        "methods; other constants are read as globals"
+    Remedy(
+        "",
+        (ast.FunctionDef,),
+        _has_odd_parameters,
+        "give the function plain parameters, without * and **",
     ),
-    "'_replace'": "write the state out, giving every field, instead of _replace()",
-    "not enough arguments": "give every field of a state, also those with defaults",
-    "missing a required argument": "give every field of a state, also those with defaults",
-    "Can(not|'t) unify yield": (
-        "all yields of a rule need the same parts, each of one type: (weight, then, next_state), "
-        "also where play ends; adding 0 makes a truth value a number"
+    Remedy(
+        "",
+        (ast.Call,),
+        lambda node: any(k.arg is None for k in node.keywords),
+        "name each argument",
     ),
-    "Can(not|'t) unify": "a value needs one type throughout; adding 0 makes a truth value a number",
-    "yield in a closure": "write a loop instead of a generator expression",
-    "YIELD_FROM": "yield in a loop instead of yield from something that isn't of one type",
-    "<class 'float'>": "write 1.0 * x instead of float(x) where x is a truth value",
-    "super": "call the parent's method by its class instead of super()",
+    Remedy(
+        "getitem",
+        (ast.Subscript,),
+        _has_variable_bounds,
+        "the bounds of a tuple's slice are constants in compiled rules: write a loop, or "
+        "rollwise.replaced(numbers, place, number)",
+    ),
+    Remedy(
+        "getitem",
+        (ast.Subscript,),
+        _any,
+        "the parts of a tuple need one type each to be looked up by a variable: write a NumPy "
+        "array, or several tuples",
+    ),
+    Remedy(
+        "Function\\(<class 'tuple'>\\)",
+        (ast.Call,),
+        _calls("tuple"),
+        "change a tuple number by number in a loop: board = rollwise.replaced(board, place, "
+        "number)",
+    ),
+    Remedy(
+        "<class 'float'>",
+        (ast.Call,),
+        _calls("float"),
+        "write 1.0 * x instead of float(x) where x is a truth value",
+    ),
+    Remedy("<class 'int'>", (ast.Call,), _calls("int"), "int() takes a number"),
+    Remedy(
+        "_replace",
+        (ast.Call,),
+        _calls("_replace"),
+        "write the state out, giving every field, instead of _replace()",
+    ),
+    Remedy(
+        "dtype|built-in function (zeros|ones|empty|full|array)",
+        (ast.Call,),
+        _calls("zeros", "ones", "empty", "full", "array", "arange"),
+        "name the type of an array as NumPy's: np.int64 or np.float64",
+    ),
+    Remedy(
+        "Enum class",
+        (ast.Call,),
+        _any,
+        "write a member of an enumeration by its name",
+    ),
+    Remedy(
+        "heterogeneous enum",
+        (ast.expr,),
+        _any,
+        "give the members of an enumeration values of one type",
+    ),
+    Remedy(
+        "cannot be determined",
+        (ast.NamedExpr,),
+        _any,
+        "write the assignment in a line of its own",
+    ),
+    Remedy("pow", (ast.Call,), lambda node: len(node.args) == 3, "write pow(a, b) % c"),
+    Remedy(
+        "built-in function mul",
+        (ast.BinOp,),
+        lambda node: isinstance(node.op, ast.Mult),
+        "write the tuple out, or count in a NumPy array",
+    ),
+    Remedy(
+        "undefined|imprecise",
+        (ast.List,),
+        lambda node: not node.elts,
+        "an empty list has no type: count in a NumPy array or in single variables",
+    ),
+    Remedy("", (ast.Lambda,), _any, "write a loop instead of handing a function on"),
+    Remedy(
+        "not enough arguments|missing a required argument",
+        (ast.Call,),
+        lambda node: any(keyword.arg == "default" for keyword in node.keywords),
+        "write the case without a number as an if",
+    ),
+    Remedy(
+        "not enough arguments|missing a required argument",
+        (ast.Call,),
+        lambda node: getattr(node.func, "id", "")[:1].isupper(),
+        EVERY_FIELD,
+    ),
+    Remedy("an(not|'t) unify yield", (ast.Yield,), _is_odd_yield, ONE_YIELD),
+]
+
+# What compiled rules don't know of a tuple, a number or an array, and what to write instead.
+METHODS = {
+    "count": "count in a loop, or by rollwise.dice.how_often(numbers, number)",
+    "bit_count": "rollwise.bits.size(n) counts the bits",
+    "_replace": "write the state out, giving every field, instead of _replace()",
+    "_asdict": "name the fields one by one",
+    "tolist": "read the array itself",
+    "item": "write array[place]",
+}
+NAMED = {
+    "super": "give the parent's rule a name of its own, and call it through self",
+    "isinstance": "leave it out: a value has one type throughout",
+    "input": "rules ask nobody: leave it out",
 }
 
-
-def _with_remedy(lines: list[str], otherwise: str, where: str = "") -> str:
-    """The line that has a remedy, with it; or another one."""
-    for sign, remedy in REMEDIES.items():
-        for line in lines:
-            if re.search(sign, line):
-                return f"{one_line(line).rstrip('.:')}{where}: {remedy}"
-    return one_line(otherwise).rstrip(".:") + where
+Found = tuple[str, str, Place | None]  # what can't be compiled, the remedy, and where it stands
 
 
-def _reason(error: Exception, functions: Iterable[Callable[..., Any]]) -> str:
+def _reason(error: Exception, source: Source) -> str:
     """What Numba stumbled over, and the remedy."""
-    text = COLOURS.sub("", str(error))
-    lines = [line.strip(" -") for line in text.splitlines() if line.strip(" -^")]
-    noise = ("Failed in", "During", "File", "Resolution", "None", "There are", "<source")
-    telling = [line for line in lines if not line.startswith(noise)] or lines or [repr(error)]
-    places = re.findall(r'^File "([^<].*)", line (\d+)', "\n".join(lines), re.MULTILINE)
-    if "yield in a closure" in text:  # Numba says where the function around it begins
-        places = [place for f in functions for place in _generator_expressions(f.__code__)]
-    places = [place for place in places if is_users(place[0])]
-    where = f" ({Path(places[0][0]).name}, line {places[0][1]})" if places else ""
-    return _with_remedy(lines, telling[0], where)
+    text = re.sub(r"\x1b\[[\d;]*m", "", str(error)) or type(error).__name__
+    place = _place_in(text)
+    for explain in (_of_name, _of_attribute, _of_construct, _of_call, _of_types):
+        found = explain(text, source, place)
+        if found is not None:
+            break
+    else:
+        found = (source.text(place) if place else "") or "a part of the rules", OTHERWISE, None
+    what, remedy, closer = found
+    place = closer or place
+    where = "" if place is None else _where(place.file, place.line)
+    return f"{one_line(what)}{where}: {remedy}"
 
 
-def _generator_expressions(code: CodeType) -> Iterator[tuple[str, str]]:
-    """The places of the generator expressions in a function: file and line."""
-    for part in code.co_consts:
-        if isinstance(part, CodeType):
-            if part.co_name == "<genexpr>":
-                yield part.co_filename, str(part.co_firstlineno)
-            yield from _generator_expressions(part)
+def _place_in(text: str) -> Place | None:
+    """The first place in users' code that Numba names."""
+    lines = "\n".join(line.strip(" -") for line in text.splitlines())
+    named = re.findall(r'^File "([^<].*)", line (\d+)', lines, re.MULTILINE)
+    named += re.findall(r"Raised from (\S.*?) \((\d+)\)", text)
+    places = [Place(os.path.abspath(file), int(line)) for file, line in named]
+    return next((place for place in places if place.line > 0 and is_users(place.file)), None)
+
+
+def _of_name(text: str, source: Source, place: Place | None) -> Found | None:
+    """A name that stands for something that compiled rules can't read."""
+    named = re.search(r"Untyped \w+ name '(\w+)'|assigned to variable '(\w+)' in globals", text)
+    if named is None:
+        return None
+    name = named[1] or named[2]
+    value = source.value(name, place)
+    return repr(name), NAMED.get(name) or _how_to_read(name, value), None
+
+
+def _how_to_read(name: str, value: Any) -> str:
+    if isinstance(value, dict | list | set | frozenset) or value is frozenset:
+        return NUMBERS
+    if hasattr(value, "cache_info"):
+        return "leave the helper function uncached, and mark it with @rollwise.rule"
+    if isinstance(value, FunctionType):
+        if _is_rollwises(value):
+            return (
+                f"compiled rules can't call it: keep what it gives in a constant of the module, "
+                f"as in FOUND = {name}(...)"
+            )
+        if not is_users(value.__code__.co_filename):
+            return f"compiled rules don't know it: {WRITE_LOOP}"
+        if value.__name__ == "<lambda>":
+            return "write a helper function with def, and mark it with @rollwise.rule"
+        return "mark a helper function with @rollwise.rule"
+    if isinstance(value, type):
+        if issubclass(value, Game):
+            return "read constants and methods of a game through self"
+        if value.__module__ == "builtins":
+            return f"compiled rules don't know it: {WRITE_LOOP}"
+        return (
+            "objects of classes other than the state's can't be compiled: count in a NumPy array "
+            "or in single variables"
+        )
+    if isinstance(value, BuiltinFunctionType):
+        return f"compiled rules don't know it: {WRITE_LOOP}"
+    return (
+        "" if value is MISSING else f"it is a {type(value).__name__}; "
+    ) + "rules may read numbers, tuples, NumPy arrays, and functions marked with @rollwise.rule"
+
+
+def _is_rollwises(function: FunctionType) -> bool:
+    """Whether a function belongs to rollwise, other than to a rule sheet."""
+    package, _, room = function.__module__.partition(".")
+    return package == "rollwise" and not room.startswith("games")
+
+
+def _of_attribute(text: str, source: Source, place: Place | None) -> Found | None:
+    """An attribute that compiled rules don't know."""
+    named = re.search(r"Unknown attribute '(\w+)' of type (.*)|BoundFunction\(\w+\.(\w+) ", text)
+    if named is None:
+        return None
+    name, kind = named[1] or named[3], named[2] or ""
+    codes = [
+        ast.unparse(node)
+        for node, _ in source.nodes(place)
+        if isinstance(node, ast.Attribute) and node.attr == name
+    ]
+    if kind.startswith("GameRecord"):
+        remedy = READS
+    elif "GameRecord" in kind:
+        remedy = "read constants and methods of a game through self"
+    else:
+        remedy = METHODS.get(name, f"compiled rules don't know it: {WRITE_LOOP}")
+    return repr(codes[0] if codes else name), remedy, None
+
+
+def _of_construct(text: str, source: Source, place: Place | None) -> Found | None:
+    """What stands in the line that Numba names, if that is something that it doesn't compile."""
+    whole = re.search("unify yield|in a closure|GLOBAL", text) is not None
+    nodes = list(source.nodes(place, whole=whole))[::-1]  # what lies deepest first
+    for one in CONSTRUCTS:
+        if not re.search(one.sign, text):
+            continue
+        for node, closer in nodes:
+            if isinstance(node, one.kinds) and one.fits(node):
+                return _written(node), one.remedy, closer
+    return None
+
+
+def _of_call(text: str, source: Source, place: Place | None) -> Found | None:
+    """A call of a function that compiled rules know, but not for such arguments."""
+    named = re.search(r"Function\(<(?:built-in )?(?:function|class) '?(?:\w+\.)*(\w+)", text)
+    if named is None:
+        return None
+    for node, closer in source.nodes(place):
+        if isinstance(node, ast.Call) and _calls(named[1])(node):
+            unknown = f"compiled rules don't know it for such arguments: {WRITE_LOOP}"
+            return _written(node), NAMED.get(named[1], unknown), closer
+    return None
+
+
+def _written(node: ast.AST) -> str:
+    """What stands there: of a statement with others in it its first line."""
+    if isinstance(node, ast.FunctionDef):
+        return f"{node.name}()"
+    text = ast.unparse(node).splitlines()[0]
+    return text[1:-1] if isinstance(node, ast.Yield | ast.YieldFrom) else text.rstrip(":")
+
+
+def _of_types(text: str, source: Source, place: Place | None) -> Found | None:
+    """Values of types that don't go together."""
+    if re.search("an(not|'t) unify yield", text):
+        return "the yields", ONE_YIELD, None
+    if not re.search("an(not|'t) unify", text):
+        return None
+    variable = re.search(r"an(?:not|'t) unify [^\n]* for '(\w+)[.']", text)
+    what = f"the variable {variable[1]!r}" if variable else "a value that two ways lead to"
+    if "unify return type" in text:
+        what = "the answer of a function"
+    return what, ONE_TYPE, None
