@@ -123,6 +123,10 @@ WIDE[s.x % 2] - 4
 float(s.x) * 3
 hash(s.x)
 bool(s.x) + 0
+(s.x < 3.5) + (2.0 != s.x)
+(s.y >= s.x * 1.0) + (True == 1.0)
+max(2.5, s.x, 7)
+s.x if s.x > 3 else 0.5
 """
 
 # Python has another answer than 64 bits do.
@@ -159,6 +163,12 @@ WIDE[s.x % 2] * 4
 ~(s.x > 3)
 round(2.675 * s.x, 2) * 1000
 TRUTHS[0] + TRUTHS[s.x % 2]
+(2 ** 53 + s.x % 2 == 2.0 ** 53) + 0
+(2.0 ** 53 < 2 ** 53 + s.x % 2) + 0
+(2 ** 53 + 1 + s.x) / 3 * 4
+min(2 ** 53 + s.x, 1e300)
+2 ** 53 + s.x if s.x > 3 else 0.5
+sum(map(lambda k: k * 2 ** 62, (s.x, 1)))
 """
 
 

@@ -1,50 +1,32 @@
-"""Ctrl-C ends a command in a line, with exit code 130, also in solvers that look for no signal."""
+"""Ctrl-C is heard also where an exception can't be raised."""
 
 from __future__ import annotations
 
+import ctypes
 import signal
-import subprocess
-import sys
+import threading
 import time
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.needs_jit]
-
-SECONDS = 5  # after which all of these are in a solver, on a machine that isn't busy
+from rollwise.machine.switches import jit_disabled
 
 
-@pytest.fixture(scope="module", autouse=True)
-def compiled():
-    """So that Ctrl-C doesn't fall into Numba's compiler."""
-    for words in ("solve pig", "solve pig target=60", "compare pig target=5"):
-        subprocess.run([sys.executable, "-m", "rollwise", *words.split()], stdout=subprocess.PIPE)
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "solve pig --method linear-programming",
-        "solve pig target=60 --method mixed-integer --solver highs",
-        "solve pig target=60 --method mixed-integer --solver scip",
-        "compare pig target=60 --methods linear-programming,mixed-integer",
-        "compare pig target=60 --methods mixed-integer --json",
-    ],
+@pytest.mark.skipif(jit_disabled(), reason="nothing is compiled")
+@pytest.mark.skipif(
+    threading.current_thread() is not threading.main_thread(), reason="signals need this thread"
 )
-def test_a_solver_is_interrupted(command):
-    """Each takes a minute or more if it isn't."""
-    started = subprocess.Popen(
-        [sys.executable, "-m", "rollwise", *command.split()],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )  # fmt: skip
-    time.sleep(SECONDS)
-    started.send_signal(signal.SIGINT)
-    try:
-        printed, said = started.communicate(timeout=20)
-    finally:
-        started.kill()
-    assert printed == ""
-    assert said.startswith("rollwise: stopped")
-    assert len(said.splitlines()) == 1
-    assert started.returncode == 130
+def test_ctrl_c_in_a_callback_of_compiled_code_is_heard():
+    import rollwise.machine.kernel_cache  # noqa: F401 (as whoever compiles)
+
+    @ctypes.CFUNCTYPE(None)
+    def callback() -> None:
+        signal.raise_signal(signal.SIGINT)
+        time.sleep(0)
+
+    def call() -> None:
+        callback()
+        time.sleep(10)
+
+    with pytest.raises(KeyboardInterrupt):
+        call()

@@ -414,7 +414,7 @@ def test_a_tuple_of_unknown_length_is_told_with_the_remedy():
 
 @pytest.mark.needs_jit
 def test_what_cannot_be_compiled_either_way_is_told_with_the_remedy():
-    with pytest.warns(CompileWarning, match=r"YIELD_FROM.*yield in a loop instead"):
+    with pytest.warns(CompileWarning, match=r"yield from .*: yield in a loop: for one in"):
         build_with_report(OfNoType(), mode="compiled")
 
 

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+import warnings
 from pathlib import Path
 
 import pytest
+from cli_runner import refusal
 
 from rollwise import build
 from rollwise.builders import CompileWarning
@@ -21,14 +30,24 @@ RULES = """
 import functools, itertools
 from collections import Counter
 from dataclasses import dataclass
+from enum import Enum
 from typing import ClassVar, NamedTuple
 
-from rollwise import LOSE, PASS, WIN, Game
+import numpy as np
+
+from rollwise import LOSE, PASS, WIN, Game, rule, won_by
 
 POINTS = {1: 3, 2: 4}
+LISTED = [1, 2]
+PAIR = (1, 2, 3)
+MIXED = (1, (2, 3))
+double = lambda n: 2 * n
 
 class State(NamedTuple):
     place: int
+
+class Colour(Enum):
+    RED = 1
 
 class Step:
     size = 1
@@ -40,6 +59,38 @@ def step(n):
 def kept(n):
     return n
 
+@rule
+def pair(n):
+    return WIN, n
+
+@rule
+def cut(numbers, n):
+    return len(numbers[:n])  # in a helper
+
+@rule
+def named(*, n):
+    return n
+
+@rule
+def calls_step(n):
+    return step(n)
+
+@rule
+def factorial(n):
+    return 1 if n == 0 else n * factorial(n - 1)
+
+@rule
+def is_even(n):
+    return n == 0 or is_odd(n - 1)
+
+@rule
+def is_odd(n):
+    return n > 0 and is_even(n - 1)
+
+@rule
+def endless(n):
+    return endless(n + 1)
+
 @dataclass(frozen=True)
 class Own(Game):
     sizes: ClassVar = {1: 1}
@@ -50,8 +101,16 @@ class Own(Game):
     def actions(self, s):
         yield 0
 
+    def steps(self, n):
+        return 0 if n == 0 else 1 + self.steps(n - 1)
+
+    @staticmethod
+    def still(n):
+        return n
+
     def outcomes(self, s, action):
         yield 1, WIN, s
+        # more
         if s.place < 5:
             yield 1, PASS, State(s.place + @)
 """
@@ -62,12 +121,66 @@ CASES = [
     ("step(1)", "'step'", "mark a helper function with @rollwise.rule"),
     ("kept(1)", "'kept'", "leave the helper function uncached"),
     ("POINTS.get(s.place, 1)", "'POINTS'", "a tuple or a NumPy array"),
+    ("LISTED[0]", "'LISTED'", "a tuple or a NumPy array"),
     ("len(Counter((1,)))", "'Counter'", "count in a NumPy array"),
     ("Step().size", "'Step'", "objects of classes"),
-    ("sum(k for k in (1,))", "yield in a closure", "write a loop"),
-    ("len(list(itertools.product(range(1))))", "'product'", "write a loop"),
-    ("self.sizes[1]", "'sizes'", "NumPy arrays and methods"),
+    ("Own.sizes[1]", "'Own'", "through self"),
+    ("double(1)", "'double'", "with def, and mark it with @rollwise.rule"),
+    ("won_by(1) * 0", "'won_by'", "in a constant of the module"),
+    ("sum(k for k in (1,))", "(k for k in (1,))", "write a loop"),
+    ("any([k for k in (1,)])", "'any'", "write a loop"),
+    ("sum(map(lambda k: k, (1,)))", "an inner function", "marked with @rollwise.rule"),
+    ("len(list(itertools.product(range(1))))", "'itertools.product'", "write a loop"),
+    ("functools.reduce(max, PAIR)", "functools.reduce(max, PAIR)", "write a loop"),
+    ("isinstance(s, State) + 0", "isinstance(s, State)", "leave it out"),
+    ("min(PAIR, default=1)", "min(PAIR, default=1)", "as an if"),
+    ("self.sizes[1]", "'self.sizes'", "NumPy arrays and methods"),
+    ("self.still(1)", "'self.still'", "marked with @rollwise.rule"),
+    ("len(PAIR[: s.place])", "PAIR[:s.place]", "rollwise.replaced"),
+    ("len(PAIR * s.place)", "PAIR * s.place", "NumPy array"),
+    ("MIXED[s.place % 1]", "MIXED[s.place % 1]", "several tuples"),
+    ("tuple([1])[0]", "tuple([1])", "rollwise.replaced"),
+    ("PAIR.count(1)", "'PAIR.count'", "rollwise.dice.how_often"),
+    ("s.place.bit_count()", "'s.place.bit_count'", "rollwise.bits.size"),
+    ("s._replace(place=1).place", "'s._replace'", "write the state out"),
+    ("Colour(1).value", "Colour(1)", "by its name"),
+    ("pow(2, 3, 5)", "pow(2, 3, 5)", "% c"),
+    ("len(np.zeros(1, int))", "np.zeros(1, int)", "np.int64"),
+    ("len('%d' % s.place)", "yield 1, PASS, State(", "tuples of whole numbers"),
+    ("~(s.place > 1) + 3", "~ of a truth value", "write not"),
 ]
+
+# The same of statements.
+STATEMENTS = [
+    ("first, *rest = PAIR", "first, *rest = PAIR", "numbers[0]"),
+    ("yield 1, *pair(0)", "yield (1, *pair(0))", "one by one"),
+    ("yield from [(1, WIN, s)] if action else range(0)", "yield from", "yield in a loop"),
+    ("from math import gcd", "from math import gcd", "at the head of the file"),
+    ("global POINTS; POINTS = POINTS", "global POINTS", "change no globals"),
+    ("x = 1; del x", "del x", "leave it out"),
+    ("x = (y := 1) + 1", "(y := 1)", "a line of its own"),
+    ("x = len([])", "[]", "single variables"),
+    ("def inner(n): return inner(n - 1) if n else 0\n        inner(1)", "inner()", "outside"),
+    (
+        "try: x = PAIR[s.place % 3]\n        except IndexError: x = 1",
+        "except",
+        "test beforehand",
+    ),
+    (
+        "if s.place == 9: x = 1\n        if s.place == 9: yield x, WIN, s",
+        "'x'",
+        "may have no value",
+    ),
+    ("for x in PAIR: pass\n        yield x, WIN, s", "'x'", "give it one before"),
+]
+
+# Parts of helpers: the expression, the line that is named, what is wrong, and the remedy.
+IN_HELPERS = [
+    ("cut(PAIR, s.place)", "numbers[:n])  # in a helper", "numbers[:n]", "rollwise.replaced"),
+    ("calls_step(1)", "return step(n)", "'step'", "mark a helper function"),
+    ("named(n=1)", "def named(*, n)", "named()", "plain parameters"),
+]
+NUMBAS = r"Function\(|Literal\[|UniTuple|<class|opcode|[a-z]Error:|reflected"
 
 
 @pytest.fixture
@@ -82,19 +195,159 @@ def own(folder: Path, expression: str) -> Path:
 
 
 def warning_of(place: Path) -> str:
-    with pytest.warns(CompileWarning) as caught:
+    with pytest.warns(CompileWarning) as caught, contextlib.suppress(RulesError):
         build(find(f"{place}:Own")(), mode="compiled")
     return str(caught[0].message)
+
+
+def line_of(place: Path, text: str) -> int:
+    content = place.read_text()
+    return content[: content.index(text)].count("\n") + 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("expression", "wrong", "remedy"), CASES, ids=[case[0] for case in CASES])
 def test_the_remedy_fits(empty_folder, tmp_path, expression, wrong, remedy):
     message = warning_of(own(tmp_path, expression))
-    assert wrong in message
-    assert remedy in message
-    assert f"(own.py, line {LINE})" in message
-    assert "\n" not in message
+    told = message.partition("which is slower: ")[2]
+    assert told.startswith(wrong)
+    assert remedy in told
+    assert f"(own.py, line {LINE})" in told
+    assert "\n" not in told
+    assert not re.search(NUMBAS, told)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("statement", "wrong", "remedy"), STATEMENTS, ids=[case[0] for case in STATEMENTS]
+)
+def test_the_remedy_of_a_statement_fits(empty_folder, tmp_path, statement, wrong, remedy):
+    place = own(tmp_path, "1")
+    place.write_text(place.read_text().replace("# more", statement))
+    told = warning_of(place).partition("which is slower: ")[2]
+    assert wrong in told
+    assert remedy in told
+    assert re.search(r"\(own\.py, line \d+\)", told)
+    assert not re.search(NUMBAS, told)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("yield 'x', WIN, s", "a weight is a text: write a number"),
+        ("yield 1, PASS, State(s.place / 2 + 9)", "a state or an action is a float: write a whole"),
+    ],
+)
+def test_values_of_other_types_are_named(empty_folder, tmp_path, statement, told):
+    place = own(tmp_path, "1")
+    place.write_text(place.read_text().replace("# more", statement))
+    assert told in warning_of(place)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("expression", "line", "wrong", "remedy"), IN_HELPERS, ids=[case[0] for case in IN_HELPERS]
+)
+def test_the_remedy_fits_in_helpers(empty_folder, tmp_path, expression, line, wrong, remedy):
+    place = own(tmp_path, expression)
+    told = warning_of(place).partition("which is slower: ")[2]
+    assert told.startswith(f"{wrong} (own.py, line {line_of(place, line)}): ")
+    assert remedy in told
+
+
+@pytest.mark.parametrize(
+    ("expression", "name"),
+    [("factorial(3)", "factorial"), ("is_even(3)", "is_even"), ("self.steps(3)", "steps")],
+)
+def test_rules_that_call_themselves_are_interpreted(tmp_path, expression, name):
+    place = own(tmp_path, f"0 * {expression} + 1")
+    told = warning_of(place).partition("which is slower: ")[2]
+    line = place.read_text().splitlines()[int(re.findall(r"line (\d+)", told)[0]) - 1]
+    assert name in told
+    assert line in ("@rule", "    def steps(self, n):")
+    assert told.endswith("calls itself, directly or through others: write a loop instead")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompileWarning)
+        for _ in range(2):
+            assert build(find(f"{place}:Own")(), mode="compiled").n_states == 6
+
+
+def test_a_variable_without_a_value_is_found_wherever_it_is(tmp_path):
+    place = own(tmp_path, "1")
+    unset = "if s.place != 17_321: x = 1\n        yield x, WIN, s"
+    content = place.read_text().replace("s.place < 5", "s.place < 20_000")
+    place.write_text(content.replace("# more", unset))
+    message = refusal("solve", f"{place}:Own", "--mode", "compiled")
+    assert "outcomes() fails in the state place=17321 with the action 0: UnboundLocalE" in message
+
+
+@pytest.mark.slow
+def test_an_overflow_is_no_exception_of_the_rules(tmp_path):
+    place = own(tmp_path, "1")
+    handled = "try: x = s.place * 2 ** 62\n        except OverflowError: x = 1\n"
+    handled += "        except Exception: x = 1\n        yield x % 7 + 1, WIN, s"
+    place.write_text(place.read_text().replace("# more", handled))
+    game = find(f"{place}:Own")()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompileWarning)
+        graphs = [build(game, mode=mode) for mode in ("compiled", "interpreted")]
+    assert graphs[0].content_hash == graphs[1].content_hash
+
+
+def test_helpers_and_fields_of_one_name_are_no_recursion(tmp_path):
+    place = own(tmp_path, "self.place(s)")
+    place.write_text(
+        place.read_text().replace(
+            "    def steps", "    def place(self, s): return s.place + 1\n\n    def steps"
+        )
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CompileWarning)
+        assert build(find(f"{place}:Own")(), mode="compiled").n_states > 1
+
+
+def test_an_endless_recursion_is_an_error(tmp_path):
+    place = own(tmp_path, "endless(1)")
+    message = refusal("solve", f"{place}:Own", "--mode", "compiled")
+    assert "outcomes() fails in the state place=0 with the action 0: RecursionError" in message
+
+
+PRINTS = "(print('here', s.place) or 1)"
+
+
+def test_rules_that_print_are_interpreted(tmp_path, capfd):
+    told = warning_of(own(tmp_path, PRINTS)).partition("which is slower: ")[2]
+    assert told.startswith(f"print() (own.py, line {LINE}) ")
+    assert "leave it out" in told
+    assert "here 4" in capfd.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["solve", "check"])
+def test_what_rules_print_is_no_part_of_a_document(tmp_path, command):
+    place = own(tmp_path, PRINTS)
+    words = [sys.executable, "-m", "rollwise", command, f"{place}:Own", "--json"]
+    for _ in range(2):
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
+        assert json.loads(done.stdout)
+        assert "here 4" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C goes to a group of processes there")
+def test_ctrl_c_is_heard_while_rules_print(tmp_path):
+    place = own(tmp_path, "(print('here') or max(range(1_000_000)) * 0 + 1)")
+    place.write_text(place.read_text().replace("s.place < 5", "s.place < 5000"))
+    words = [sys.executable, "-m", "rollwise", "solve", f"{place}:Own", "--mode", "compiled"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        asked = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert time.monotonic() - asked < 20
 
 
 @pytest.mark.slow

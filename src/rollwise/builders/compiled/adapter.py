@@ -9,7 +9,6 @@ function pointer.
 
 from __future__ import annotations
 
-import contextlib
 import enum
 import inspect
 from collections import namedtuple
@@ -21,7 +20,6 @@ import numpy as np
 from numba import carray, types
 from numba.core import cgutils
 from numba.core.ccallback import CFunc
-from numba.core.errors import TypingError
 from numba.cpython.unsafe.tuple import tuple_setitem
 from numba.extending import (
     intrinsic,
@@ -42,6 +40,7 @@ from rollwise.builders.compiled.freezing import frozen, renamed
 from rollwise.builders.compiled.helpers import put
 from rollwise.builders.compiled.listers import Writing, rewritten, running
 from rollwise.builders.compiled.reads import Reads
+from rollwise.builders.compiled.reasons import NotCompilable
 from rollwise.builders.compiled.record import array_dtype, is_constant, record_source
 from rollwise.builders.rules import Rules
 from rollwise.graph.layout import LEAST, MOST, ThrowLayout
@@ -66,6 +65,23 @@ def _pointer(typingctx: Any, address: Any) -> Any:
     return types.voidptr(address), codegen
 
 
+KINDS: list[tuple[Any, str]] = [
+    (types.Boolean, "a truth value"),
+    (types.Integer, "a whole number"),
+    (types.Float, "a float"),
+    ((types.UnicodeType, types.StringLiteral), "a text"),
+    ((types.NoneType, types.Optional), "None in some cases"),
+    (types.BaseTuple, "a tuple"),
+    (types.Array, "an array"),
+]
+
+
+def _not_as_needed(what: str, kind: Any, needed: str) -> NotCompilable:
+    """The error of a value of another type than is needed, in words other than Numba's."""
+    found = next((text for one, text in KINDS if isinstance(kind, one)), "of another type")
+    return NotCompilable(f"{what} is {found}: write {needed}")
+
+
 def _store(builder: Any, address: Any, place: Any, value: Any) -> None:
     """Write a value of 64 bits at a place of the array that begins at an address."""
     array = builder.inttoptr(address, value.type.as_pointer())
@@ -76,7 +92,7 @@ def _store(builder: Any, address: Any, place: Any, value: Any) -> None:
 def _put_whole(typingctx: Any, address: Any, place: Any, number: Any) -> Any:
     """Write a whole number into an array of int64."""
     if not isinstance(number, types.Integer | types.Boolean):
-        raise TypingError(f"a field of a state or an action is a {number}, not a whole number")
+        raise _not_as_needed("a field of a state or an action", number, "a whole number")
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         _store(builder, args[0], args[1], context.cast(builder, args[2], number, types.int64))
@@ -99,11 +115,13 @@ def _weight_putter(flag: int) -> Any:
     def put_weight(typingctx: Any, address: Any, place: Any, weight: Any, call: Any) -> Any:
         """Write a weight into an array; of floats, the call is told."""
         if not isinstance(weight, types.Integer | types.Boolean | types.Float):
-            raise TypingError(f"a weight is a {weight}, not a number")
+            raise _not_as_needed("a weight", weight, "a number")
         real = isinstance(weight, types.Float)
         kinds.add(real)
         if len(kinds) > 1:
-            raise TypingError("some weights are whole numbers, and others are floats")
+            raise NotCompilable(
+                "some weights are whole numbers, and others are floats: write floats throughout"
+            )
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             kind = types.float64 if real else types.int64
@@ -126,7 +144,7 @@ def _whole(number: Any) -> int:
 def _whole_typed(number):  # type: ignore[no-untyped-def]
     if isinstance(number, types.Integer | types.Boolean):
         return lambda number: np.int64(number)
-    raise TypingError(f"a field of a state or an action is a {number}, not a whole number")
+    raise _not_as_needed("a field of a state or an action", number, "a whole number")
 
 
 def _part(numbers: Any, part: int) -> int:
@@ -136,7 +154,7 @@ def _part(numbers: Any, part: int) -> int:
 @overload(_part)
 def _part_typed(numbers, part):  # type: ignore[no-untyped-def]
     if not isinstance(numbers, types.BaseTuple):
-        raise TypingError(f"what should be a tuple of whole numbers is a {numbers}")
+        raise _not_as_needed("an answer", numbers, "a tuple of whole numbers")
     places = range(len(numbers))
     asked = "".join(f" if part == {k}: return as_whole(numbers[{k}])\n" for k in places)
     scope: dict[str, Any] = {"as_whole": _whole}
@@ -163,7 +181,7 @@ def _short_typed(number):  # type: ignore[no-untyped-def]
             return np.int32(number)
 
         return as_short
-    raise TypingError(f"a field of a state is a {number}, not a whole number")
+    raise _not_as_needed("a field of a state", number, "a whole number")
 
 
 def _game_maker(values: dict[str, Any], methods: dict[str, Any]) -> Any:
@@ -252,10 +270,23 @@ def compile_expand(rules: Rules, scope: dict[str, Any]) -> Any:
     runners = {name: running(scope[name], way) for name, way in ways.items()}
     ways = _writings(rules, scope)
     own = {name: rewritten(scope[name].py_func, way) for name, way in ways.items()}
-    if any(own.values()):
-        with contextlib.suppress(Exception):  # of whatever kind: the generators will tell
-            return _compile_expand(rules, scope, {n: own[n] or runners[n] for n in runners})
-    return _compile_expand(rules, scope, runners)
+    if not any(own.values()):
+        return _compile_expand(rules, scope, runners)
+    reason = None
+    try:
+        return _compile_expand(rules, scope, {name: own[name] or runners[name] for name in runners})
+    except NotCompilable as error:
+        reason = error
+    except Exception:  # of whatever kind: the generators will tell
+        pass
+    try:
+        return _compile_expand(rules, scope, runners)
+    except NotCompilable:  # which names the line
+        raise
+    except Exception:
+        if reason is None:
+            raise
+        raise reason from None
 
 
 def _writings(rules: Rules, scope: dict[str, Any]) -> dict[str, Writing]:
@@ -286,15 +317,15 @@ def _throw_coder(layout: ThrowLayout) -> Any:
     def typed(throw):  # type: ignore[no-untyped-def]
         if size is None:
             if not isinstance(throw, types.Integer | types.Boolean):
-                raise TypingError(f"a throw is a {throw}, where the first one is a whole number")
+                raise _not_as_needed("a throw", throw, "a whole number, as the first one is")
             return lambda throw: np.int64(part(throw, steps[0]))
         if isinstance(throw, types.Array) and throw.ndim == 1:
             if not isinstance(throw.dtype, types.Integer):
-                raise TypingError(f"a throw is a {throw}, not of whole numbers")
+                raise _not_as_needed("a throw", throw, "an array of whole numbers")
         elif not isinstance(throw, types.UniTuple) or not isinstance(
             throw.dtype, types.Integer | types.Boolean
         ):
-            raise TypingError(f"a throw is a {throw}, not a tuple of {size} whole numbers")
+            raise _not_as_needed("a throw", throw, f"a tuple of {size} whole numbers")
 
         def coded(throw):  # type: ignore[no-untyped-def]
             if len(throw) != size:

@@ -23,7 +23,6 @@ from numba.core import ir, ir_utils
 from numba.core.analysis import compute_cfg_from_blocks
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, register_pass
-from numba.core.errors import TypingError
 from numba.core.typed_passes import NopythonTypeInference
 from numba.core.untyped_passes import RewriteDynamicRaises
 from numba.extending import intrinsic
@@ -247,8 +246,11 @@ class _CheckArithmetic(FunctionPass):  # type: ignore[misc]
         for block in state.func_ir.blocks.values():
             body: list[Any] = []
             for statement in block.body:
-                if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Expr):
-                    _Checking(state, block, statement.loc, body).check(statement)
+                if isinstance(statement, ir.Assign):
+                    checking = _Checking(state, block, statement.loc, body)
+                    if isinstance(statement.value, ir.Expr):
+                        checking.check(statement)
+                    checking.check_floats(statement)
                 body.append(statement)
             block.body = body
         return True
@@ -272,6 +274,10 @@ class _Checking:
         if pair:
             taken = map(types.unliteral, state.calltypes[expr].args)
             kinds = [self._kind(variable, kind) for variable, kind in zip(pair, taken, strict=True)]
+            if kinds.count(types.uint64) == 1 and all(isinstance(k, types.Integer) for k in kinds):
+                raise NotCompilable(  # Numba makes floats of them
+                    f"a whole number beyond 64 bits{in_line(expr.loc)}: keep numbers below 2 ** 63"
+                )
             checked = _checked(function, *kinds)
             if checked is not None:
                 statement.value = self._call(checked, pair, kinds)
@@ -291,6 +297,37 @@ class _Checking:
                 ]
         elif expr.op == "unary" and expr.fn is operator.invert:
             self._refuse_truth_value(expr)
+
+    def check_floats(self, statement: Any) -> None:
+        """Check a whole number that goes into a variable of floats, alone or on one of two ways."""
+        state, value = self._state, statement.value
+        kind = state.typemap[statement.target.name]
+        if not isinstance(kind, types.Float):
+            return
+        if isinstance(value, ir.Var) and self._is_whole(value):
+            statement.value = self._checked_value(_exact_in_floats, value)
+        elif isinstance(value, ir.Expr) and value.op == "cast" and self._is_whole(value.value):
+            value.value = self._checked_value(_exact_in_floats, value.value)
+        elif isinstance(value, ir.Expr) and value.op == "phi":
+            for k, (one, label) in enumerate(
+                zip(value.incoming_values, value.incoming_blocks, strict=True)
+            ):
+                if isinstance(one, ir.Var) and self._is_whole(one):
+                    value.incoming_values[k] = self._checked_at_end(
+                        state.func_ir.blocks[label], one
+                    )
+
+    def _is_whole(self, variable: Any) -> bool:
+        return isinstance(types.unliteral(self._state.typemap[variable.name]), types.Integer)
+
+    def _checked_at_end(self, block: Any, variable: Any) -> Any:
+        """The checked value of a variable where a block ends."""
+        before: list[Any] = []
+        found = _Checking(self._state, block, self._loc, before)._checked_value(
+            _exact_in_floats, variable
+        )
+        block.body[-1:-1] = before
+        return found
 
     def _refuse_truth_value(self, expr: Any) -> None:
         if isinstance(types.unliteral(self._state.typemap[expr.value.name]), types.Boolean):
@@ -336,10 +373,7 @@ class _Checking:
 def _checked(function: Any, *kinds: Any) -> Any:
     """The checked operation in the place of a function of two types, or None."""
     if all(isinstance(kind, types.Integer) for kind in kinds):
-        unsigned = kinds.count(types.uint64)
-        if unsigned == 1:  # which Numba makes floats of
-            raise TypingError("a whole number beyond 64 bits")
-        return None if unsigned else WHOLE.get(function)
+        return None if types.uint64 in kinds else WHOLE.get(function)
     if all(isinstance(kind, types.Integer | types.Float | types.Boolean) for kind in kinds):
         whole = [isinstance(kind, types.Integer) for kind in kinds]
         if function in MIXED and any(whole):

@@ -1,12 +1,14 @@
-"""The functions that rules reach, and what in them only Python can run: print and recursion.
+"""The functions that rules reach, and what in them only Python can run.
 
 Compiled code that prints waits for the interpreter's lock, perhaps for ever. Numba can't read
-recursive functions from disk, and an endless recursion ends the process without a word. So such
-rules are refused before anything is compiled.
+recursive functions from disk, and an endless recursion ends the process without a word. A handler
+of exceptions would take that of checked arithmetic, which asks for the interpreted rules, for the
+rules' own. So such rules are refused before anything is compiled.
 """
 
 from __future__ import annotations
 
+import ast
 import builtins
 import dis
 import sys
@@ -23,6 +25,7 @@ from rollwise.builders.compiled.cache_key import (
     names_in,
 )
 from rollwise.builders.compiled.reasons import NotCompilable
+from rollwise.builders.compiled.sources import Source
 from rollwise.game import marked_rules
 
 Function = Callable[..., Any]
@@ -48,7 +51,7 @@ class Reached:
                 waiting.extend(self.calls[function])
 
     def refuse_what_only_python_runs(self) -> None:
-        """Refuse functions that print or call themselves.
+        """Refuse functions that print, call themselves, or handle exceptions.
 
         Raises
         ------
@@ -64,6 +67,12 @@ class Reached:
                 raise NotCompilable(
                     f"{function.__name__}(){_place(function)} calls itself, directly or through "
                     "others: write a loop instead"
+                )
+
+        for node, (file, line) in Source(self.calls).nodes(None):
+            if isinstance(node, ast.ExceptHandler):
+                raise NotCompilable(
+                    f"except ({Path(file).name}, line {line}) needs Python: test beforehand instead"
                 )
 
     def _called_by(self, function: Any) -> list[Any]:

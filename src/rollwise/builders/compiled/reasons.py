@@ -146,12 +146,6 @@ CONSTRUCTS = [
     Remedy("GLOBAL", (ast.Global,), _any, "rules change no globals: return the number"),
     Remedy("MATCH", (ast.Match,), _any, "write if and elif"),
     Remedy(
-        "exception_match|Exception matching",
-        (ast.ExceptHandler,),
-        _any,
-        "test beforehand: compiled rules know no exception by its name",
-    ),
-    Remedy(
         "",
         (ast.FunctionDef,),
         _has_odd_parameters,
