@@ -161,3 +161,65 @@ def test_the_size_of_json_is_told_before_it_is_written(tmp_path, monkeypatch):
     assert float(told[1].replace(",", "")) == pytest.approx(size / 1e3, rel=0.05)
     monkeypatch.setattr("rollwise.cli.commands.export.MUCH", 1e9)
     assert output(*asked[:-2]) == (tmp_path / "pig.json").read_text()
+
+
+def solvers_answer(path, solver):
+    """The columns by name at the optimum that a solver finds in a file."""
+    if solver == "highs":
+        highspy = pytest.importorskip("highspy")
+        model = highspy.Highs()
+        model.setOptionValue("output_flag", False)
+        model.setOptionValue("primal_feasibility_tolerance", 1e-9)
+        assert model.readModel(str(path)) == highspy.HighsStatus.kOk
+        model.run()
+        assert model.getModelStatus() == highspy.HighsModelStatus.kOptimal
+        columns = model.getSolution().col_value
+        return {model.getColName(j)[1]: x for j, x in enumerate(columns)}
+    pyscipopt = pytest.importorskip("pyscipopt")
+    model = pyscipopt.Model()
+    model.hideOutput()
+    model.readProblem(str(path))
+    model.optimize()
+    assert model.getStatus() == "optimal"
+    return {variable.name: model.getVal(variable) for variable in model.getVars()}
+
+
+@pytest.mark.parametrize("solver", ["highs", "scip"])
+@pytest.mark.parametrize("form", ["lp", "mps"])
+@pytest.mark.parametrize(
+    ("game", "program"),
+    [
+        (SuperSix(sticks=8), "linear-programming"),
+        (SuperSix(sticks=8), "mixed-integer"),
+        (Pig(target=4), "mixed-integer"),
+        (Threes(dice=2), "linear-programming"),
+        (Threes(dice=2), "mixed-integer"),
+    ],
+    ids=str,
+)
+def test_solvers_find_the_values_in_the_program(tmp_path, game, program, form, solver):
+    solution = solve(game)
+    path = tmp_path / f"program.{form}"
+    export(solution, path, form, program=program)
+    found = solvers_answer(path, solver)
+    right = -solution.values if solution.is_score else solution.win_probabilities
+    for row, worth in zip(solution.graph.states.tolist(), right.tolist(), strict=True):
+        assert found[f"x_{'_'.join(map(str, row))}"] == pytest.approx(worth, abs=2e-5)
+    chosen = {name for name, x in found.items() if name.startswith("r_") and x > 0.5}
+    assert bool(chosen) is (program == "mixed-integer")
+    for name in chosen & {"r_4_1_2_0_throw", "r_4_1_2_0_stop"}:
+        assert name == "r_4_1_2_0_stop"
+
+
+def test_the_command_writes_programs(tmp_path):
+    text = output("export", "super-six", "sticks=7", "--to", "lp")
+    assert text.startswith("\\ super-six sticks=7: linear programming program")
+    assert "two players" in text.splitlines()[2]  # for whom it may miss the values
+    place = tmp_path / "m.mps"
+    made = ("--to", "mps", "--program", "mixed-integer", "--out", str(place), "--json")
+    assert json.loads(output("export", "super-six", "sticks=7", *made))["format"] == "mps"
+    assert "INTORG" in place.read_text()
+    assert "--to mps" in refusal("export", "pig", "target=5", "--to", "drn", "--program", "integer")
+    said = refusal("export", "pig", "target=5", "--to", "lp", "--program", "integer")
+    assert "linear-programming, mixed-integer" in said
+    assert "prism, drn" in refusal("export", "pig", "--to", "lp", "--against", "random", "target=5")

@@ -112,6 +112,9 @@ def one_roll(page: Page, solution: Solution) -> None:
     page.text("""
         P_end is one minus the opponent's P_roll with c and o swapped, P_choice is the larger of
         P_roll and P_end, and P_roll is the mean over the table. Only the maximum isn't linear.
+
+        `rollwise table super-six sticks=40 --each-action --where "forced == 0"` has P_roll and P_end
+        of every position, in the columns P_throw and P_stop.
     """)
 
 
@@ -405,6 +408,9 @@ def integers(page: Page) -> None:
         The last run is the one that was given up. It was tried once, on a machine that did other
         work and held it for 201 s; a faster one, or more hours, may well get there. Other ways
         up to 130 pegs are in [benchmarks/milp.md](../../benchmarks/milp.md).
+
+        Both models are to be had as files, to be read by other solvers: `rollwise export super-six
+        sticks=40 --to lp --program mixed-integer`, or `linear-programming`, or `--to mps`.
     """)
 
 

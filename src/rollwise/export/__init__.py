@@ -13,6 +13,7 @@ from rollwise.errors import UsageError
 from rollwise.export.chooser import one_chooser
 from rollwise.export.data import write_json, write_npz, write_parquet
 from rollwise.export.models import write_drn, write_prism
+from rollwise.export.programs import PROGRAMS, write_program
 from rollwise.graph import StateGraph
 
 MODELS: dict[str, Callable[[StateGraph, Path], None]] = {"prism": write_prism, "drn": write_drn}
@@ -21,18 +22,28 @@ DATA: dict[str, Callable[[Solution, Path], None]] = {
     "json": write_json,
     "npz": write_npz,
 }
+PROGRAM_FILES = ("lp", "mps")
 
 
-def export(solution: Solution, path: Path, form: str, against: AnyPolicy | None = None) -> None:
+def export(
+    solution: Solution,
+    path: Path,
+    form: str,
+    against: AnyPolicy | None = None,
+    program: str = PROGRAMS[0],
+) -> None:
     """Write a solved game.
 
     Parameters
     ----------
-    form : {"prism", "drn", "parquet", "json", "npz"}
-        Models hold the rules; data hold the rules and the answer.
+    form : {"prism", "drn", "parquet", "json", "npz", "lp", "mps"}
+        Models hold the rules; data hold the rules and the answer; lp and mps hold a program whose
+        solution is the answer.
     against : str, callable or Policy, optional
         What the second player does, as `rollwise.evaluate` takes it. A model then has one
         chooser (an MDP).
+    program : {"linear-programming", "mixed-integer"}
+        Which program lp and mps hold.
 
     Raises
     ------
@@ -44,10 +55,14 @@ def export(solution: Solution, path: Path, form: str, against: AnyPolicy | None 
         plan = None if against is None else solution.policies.find(against)
         MODELS[form](one_chooser(plain, plan), path)
         return
-    if form not in DATA:
-        raise UsageError(f"there is no format {form!r} ({', '.join([*MODELS, *DATA])})")
+    if form not in (*DATA, *PROGRAM_FILES):
+        formats = [*MODELS, *DATA, *PROGRAM_FILES]
+        raise UsageError(f"there is no format {form!r} ({', '.join(formats)})")
     if against is not None:
         raise UsageError(f"a policy to play against is for models ({', '.join(MODELS)})")
+    if form in PROGRAM_FILES:
+        write_program(plain, path, form, program)
+        return
     DATA[form](solution if plain is solution.graph else replace(solution, graph=plain), path)
 
 
@@ -59,4 +74,5 @@ __all__ = [
     "write_npz",
     "write_parquet",
     "write_prism",
+    "write_program",
 ]

@@ -152,6 +152,28 @@ class _Least(NamedTuple):
     iterations: int
 
 
+def linear_program(graph: StateGraph) -> tuple[Model, Program]:
+    """The one program of all states, and the model that it is made from.
+
+    Raises
+    ------
+    EndlessPlay
+        Play for stakes may go on for ever: values have no bound.
+    """
+    model = _model(graph, None)
+    return model, _program(model, _farthest(graph, None, Clock(None)))
+
+
+def _farthest(
+    graph: StateGraph, border_values: NDArray[np.float64] | None, clock: Clock
+) -> NDArray[np.float64] | None:
+    """How far from 0 each value can be, in a game for stakes; None in others."""
+    if not graph.has_stakes:  # only there may the least sum have no bound of its own
+        return None
+    require_settled(graph, NAME)
+    return farthest(graph, border_values, clock)
+
+
 def _least(
     graph: StateGraph,
     pieces: Iterable[NDArray[np.int64]],
@@ -160,10 +182,7 @@ def _least(
 ) -> _Least:
     """The values at the smallest sum, and how the solver ended."""
     known = with_border(graph, 0.0, border_values)
-    most = None
-    if graph.has_stakes:  # the least sum may have no bound of its own
-        require_settled(graph, NAME)
-        most = farthest(graph, border_values, clock)
+    most = _farthest(graph, border_values, clock)
     message, iterations = "no solver was needed", 0
     for states in pieces:
         model = Model.of_states(graph, states, known)

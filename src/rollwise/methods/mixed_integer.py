@@ -125,6 +125,31 @@ def mixed_integer(
     return run.result(status, proved, details)
 
 
+def integer_program(graph: StateGraph) -> tuple[Model, Program, NDArray[np.int64]]:
+    """The one program of all states, with M from the least and largest values there can be.
+
+    Returns
+    -------
+    model : Model
+    program : Program
+        The smallest sum is its objective. Any point that obeys the rows has the values.
+    rows : (n_binaries,) int64
+        For each binary the row of the model of the action that it stands for.
+
+    Raises
+    ------
+    EndlessPlay
+    """
+    bounds = Bounds(graph, "components")
+    model = Model.of_states(graph, np.arange(graph.n_states), bounds.lower)
+    low, high = sorted(
+        (model.to_x(bounds.lower[: graph.n_states]), model.to_x(bounds.upper[: graph.n_states])),
+        key=np.sum,
+    )
+    program, rows = _program(model, low, high, OBJECTIVES["smallest"])
+    return model, program, rows
+
+
 def _require(name: str, asked: str, choices: Collection[str]) -> None:
     if asked not in choices:
         raise UsageError(f"there is no {name} {asked!r} (there are {', '.join(choices)})")

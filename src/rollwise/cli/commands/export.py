@@ -19,6 +19,7 @@ from rollwise.cli.common import (
     ParametersArgument,
     print_json,
     read_game,
+    refuse,
     solve_or_load,
 )
 from rollwise.cli.forms import (
@@ -34,7 +35,7 @@ from rollwise.errors import UsageError
 from rollwise.machine.atomic_files import check_place, write_atomically
 from rollwise.numbers.sizes import in_bytes
 
-TEXT = ("prism", "drn", "json")
+TEXT = ("prism", "drn", "json", "lp", "mps")
 MUCH = 200e6  # bytes of JSON that are written without being asked for twice
 
 
@@ -43,7 +44,8 @@ def export(
     game: GameArgument,
     parameters: ParametersArgument = None,
     to: Annotated[
-        str, typer.Option("--to", metavar="FORMAT", help="prism, drn, parquet, json or npz.")
+        str,
+        typer.Option("--to", metavar="FORMAT", help="prism, drn, parquet, json, npz, lp or mps."),
     ] = ...,  # type: ignore[assignment]
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where to; text is printed otherwise.")
@@ -51,6 +53,10 @@ def export(
     against: Annotated[
         str | None,
         typer.Option(metavar="POLICY", help="In a model: what the second player does."),
+    ] = None,
+    program: Annotated[
+        str | None,
+        typer.Option(help="In lp and mps: linear-programming (the default) or mixed-integer."),
     ] = None,
     chase: ChaseOption = False,
     target: TargetOption = None,
@@ -64,19 +70,22 @@ def export(
         bool, typer.Option("--yes", help=f"Write JSON of over {in_bytes(MUCH)} too.")
     ] = False,
 ) -> None:
-    """Write a game for model checkers (prism, drn) or as data (parquet, json, npz)."""
-    from rollwise.export import DATA, MODELS
+    """Write a game for model checkers (prism, drn), solvers (lp, mps), or as data."""
+    from rollwise.export import DATA, MODELS, PROGRAM_FILES
     from rollwise.export import export as write
     from rollwise.export.data import json_bytes
 
-    if to not in (*MODELS, *DATA):
-        raise UsageError(f"there is no format {to!r} ({', '.join([*MODELS, *DATA])})")
+    formats = (*MODELS, *DATA, *PROGRAM_FILES)
+    if to not in formats:
+        raise UsageError(f"there is no format {to!r} ({', '.join(formats)})")
+    if to not in PROGRAM_FILES:
+        refuse("goes with --to lp and --to mps", program=program)
     if out is None and (json or to not in TEXT):
         raise UsageError(f"--to {to} needs --out FILE" + (" with --json" if json else ""))
     check_place(out)
     chosen = as_played(read_game(game, parameters), Form(chase, target, contest, ties))
     solution = solve_or_load(chosen, load, max_states)
-    graph = solution.graph
+    graph, kind = solution.graph, {"program": program} if program else {}
     if to == "json" and not yes and (size := json_bytes(solution)) > MUCH:
         raise UsageError(
             f"{graph.title} makes about {in_bytes(size)} of JSON; --yes writes it, and "
@@ -85,9 +94,9 @@ def export(
     if out is None:
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder) / "model"
-            write(solution, place, to, against)
+            write(solution, place, to, against, **kind)
             streams.write(place.read_text(encoding="utf-8"))
         return
-    write_atomically(out, lambda place: write(solution, place, to, against))
+    write_atomically(out, lambda place: write(solution, place, to, against, **kind))
     if json:
         print_json(export_document(graph, to, out))

@@ -1,0 +1,189 @@
+"""The programs of linear and mixed-integer programming as files for other solvers: LP and MPS.
+
+A variable ``x_`` with the fields of a state is the mover's chance to win there, or the expected
+total of points (its negative where few are wanted). A binary ``r_`` with the fields and the name
+of an action is 1 where the action is chosen. A row ``c_`` says that x is at least the worth of the
+action, and equal without a choice. A row ``u_`` says that x is at most that, where the action is
+chosen. A row ``o_`` says that one action is chosen. See `rollwise.methods.programs` and
+`rollwise.methods.mixed_integer`.
+
+LP is CPLEX's format, and MPS the free one with bounds. GLPK, CBC, SCIP, HiGHS, Gurobi and CPLEX
+read both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple, TextIO
+
+import numpy as np
+
+from rollwise.errors import UsageError
+from rollwise.graph import StateGraph
+from rollwise.methods.linear_programming import linear_program
+from rollwise.methods.mixed_integer import integer_program
+from rollwise.methods.programs import Model, Program
+
+PROGRAMS = ("linear-programming", "mixed-integer")
+TERMS_A_LINE = 6
+
+
+class Named(NamedTuple):
+    """A program with names.
+
+    Attributes
+    ----------
+    columns, rows : sequence of str
+    head : sequence of str
+        What the file says of itself, line by line.
+    """
+
+    program: Program
+    columns: Sequence[str]
+    rows: Sequence[str]
+    head: Sequence[str]
+
+
+def write_program(graph: StateGraph, path: Path, form: str, kind: str) -> None:
+    """Write the program of a game.
+
+    Parameters
+    ----------
+    form : {"lp", "mps"}
+    kind : {"linear-programming", "mixed-integer"}
+
+    Raises
+    ------
+    UsageError
+        There is no such program.
+    EndlessPlay
+        The program needs bounds on the values, and play may go on for ever.
+    """
+    if kind not in PROGRAMS:
+        raise UsageError(f"there is no program {kind!r} ({', '.join(PROGRAMS)})")
+    named = _named(graph, kind)
+    with path.open("w", encoding="utf-8", newline="\n") as out:
+        (_lp if form == "lp" else _mps)(named, out)
+
+
+def _named(graph: StateGraph, kind: str) -> Named:
+    states = ["_".join(map(_number, row)) for row in graph.states.tolist()]
+    labels = graph.action_label.tolist()
+    words = {label: _word(graph.vocabulary.text(label)) for label in set(labels)}
+    if len(set(words.values())) < len(words):
+        words = {label: f"{word}_{_number(label)}" for label, word in words.items()}
+    texts = [words[label] for label in labels]
+    places = graph.action_state.tolist()
+    actions = [f"{states[s]}_{text}" for s, text in zip(places, texts, strict=True)]
+    columns = [f"x_{state}" for state in states]
+    rows = [f"c_{action}" for action in actions]
+    if kind == "linear-programming":
+        model, program = linear_program(graph)
+    else:
+        model, program, chosen = integer_program(graph)
+        binaries = [actions[a] for a in model.actions[chosen].tolist()]
+        columns += [f"r_{name}" for name in binaries]
+        rows += [f"u_{name}" for name in binaries]
+        rows += [f"o_{states[s]}" for s in np.flatnonzero(model.has_choice).tolist()]
+    return Named(program, columns, rows, _head(graph, model, kind))
+
+
+def _head(graph: StateGraph, model: Model, kind: str) -> list[str]:
+    what = "the mover's chance to win" if not graph.is_score else graph.view.worth_name
+    if model.sign < 0:
+        what = f"minus the {what}"
+    lines = [
+        f"{graph.title}: {kind.replace('-', ' ')} program, by rollwise",
+        f"x_ and the fields {', '.join(graph.field_names)}: {what}",
+    ]
+    if kind == "linear-programming" and graph.players == 2:
+        lines.append("With two players the least sum may miss the values: see the case study")
+    return lines
+
+
+def _number(field: int) -> str:
+    return str(field) if field >= 0 else f"n{-field}"
+
+
+def _word(name: str) -> str:
+    return re.sub(r"\W+", "_", name, flags=re.ASCII)
+
+
+def _sided(named: Named) -> Iterator[tuple[str, str, float, slice]]:
+    """Each row with one side: its name, its sense (G, L or E), its right side and its terms."""
+    program = named.program
+    lower, upper = program.row_lower.tolist(), program.row_upper.tolist()
+    ends = pairwise(program.matrix.indptr.tolist())
+    for name, low, high, (begin, end) in zip(named.rows, lower, upper, ends, strict=True):
+        terms = slice(begin, end)
+        if low == high:
+            yield name, "E", low, terms
+            continue
+        if low > -np.inf:
+            yield name, "G", low, terms
+        if high < np.inf:
+            yield (name if low == -np.inf else f"{name}_high"), "L", high, terms
+
+
+def _lp(named: Named, out: TextIO) -> None:
+    program, names = named.program, named.columns
+    out.writelines(f"\\ {line}\n" for line in named.head)
+
+    def terms(numbers: Sequence[float], columns: Sequence[int]) -> str:
+        parts = [f"{x:+.17g} {names[j]}" for x, j in zip(numbers, columns, strict=True)]
+        lines = [" ".join(parts[i : i + TERMS_A_LINE]) for i in range(0, len(parts), TERMS_A_LINE)]
+        return "\n  ".join(lines)
+
+    costly = np.flatnonzero(program.cost)
+    goal = terms(program.cost[costly].tolist(), costly.tolist()) or f"0 {names[0]}"
+    out.write(f"Minimize\n sum: {goal}\nSubject To\n")
+    data, indices = program.matrix.data, program.matrix.indices
+    senses = {"G": ">=", "L": "<=", "E": "="}
+    for name, sense, right, place in _sided(named):
+        left = terms(data[place].tolist(), indices[place].tolist())
+        out.write(f" {name}: {left} {senses[sense]} {right:.17g}\n")
+    out.write("Bounds\n")
+    bounds = zip(names, program.lower.tolist(), program.upper.tolist(), strict=True)
+    out.writelines(f" {low:.17g} <= {name} <= {high:.17g}\n" for name, low, high in bounds)
+    if program.whole.any():
+        out.write("Generals\n")
+        out.writelines(f" {names[j]}\n" for j in np.flatnonzero(program.whole).tolist())
+    out.write("End\n")
+
+
+def _mps(named: Named, out: TextIO) -> None:
+    program, names = named.program, named.columns
+    out.writelines(f"* {line}\n" for line in named.head)
+    rows = list(_sided(named))
+    out.write("NAME rollwise\nROWS\n N sum\n")
+    out.writelines(f" {sense} {name}\n" for name, sense, _, _ in rows)
+    entries: list[list[tuple[str, float]]] = [[] for _ in names]
+    for j in np.flatnonzero(program.cost).tolist():
+        entries[j].append(("sum", float(program.cost[j])))
+    data, indices = program.matrix.data, program.matrix.indices
+    for name, _, _, place in rows:
+        for j, x in zip(indices[place].tolist(), data[place].tolist(), strict=True):
+            entries[j].append((name, x))
+    out.write("COLUMNS\n")
+    before = False
+    for j, whole in enumerate([*program.whole.tolist(), False]):
+        if whole is not before:
+            out.write(f" MARKER 'MARKER' '{'INTORG' if whole else 'INTEND'}'\n")
+            before = whole
+        if j < len(names):
+            out.writelines(f" {names[j]} {row} {x:.17g}\n" for row, x in entries[j])
+    out.write("RHS\n")
+    out.writelines(f" RHS {name} {right:.17g}\n" for name, _, right, _ in rows if right)
+    out.write("BOUNDS\n")
+    bounds = zip(names, program.lower.tolist(), program.upper.tolist(), strict=True)
+    for name, low, high in bounds:
+        out.write(f" {'MI' if low == -np.inf else 'LO'} BND {name}{_bound(low)}\n")
+        out.write(f" {'PL' if high == np.inf else 'UP'} BND {name}{_bound(high)}\n")
+    out.write("ENDATA\n")
+
+
+def _bound(bound: float) -> str:
+    return f" {bound:.17g}" if np.isfinite(bound) else ""
