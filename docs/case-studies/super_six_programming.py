@@ -113,8 +113,8 @@ def one_roll(page: Page, solution: Solution) -> None:
         P_end is one minus the opponent's P_roll with c and o swapped, P_choice is the larger of
         P_roll and P_end, and P_roll is the mean over the table. Only the maximum isn't linear.
 
-        `rollwise table super-six sticks=40 --each-action --where "forced == 0"` has P_roll and P_end
-        of every position, in the columns P_throw and P_stop.
+        `rollwise table super-six sticks=40 --each-action --where "forced == 0"` has P_roll and
+        P_end of every position, in the columns P_throw and P_stop.
     """)
 
 

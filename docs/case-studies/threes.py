@@ -491,9 +491,10 @@ def against_the_first(page: Page, solution: Solution) -> None:
         To play for the least expected score is not quite the best that the first player can do:
         playing to win gains {points(best - plain.most, 2)} to {points(best - plain.least, 2)}
         percentage points. How much depends on which of several equally good actions he takes. The
-        edge of the second lies in knowing the score. `rollwise play threes --contest --games 20` is
-        the source's experiment: one rolls first against the best second player, and the tally tells
-        wins and scores from what one's own choices lost.
+        edge of the second lies in knowing the score. `rollwise play threes --contest --ties
+        win-or-tie --games 20` is the source's experiment: one rolls first against the best second
+        player, for whom a tie is a win, and the tally tells wins and scores from what one's own
+        choices lost.
     """)
     second_aims_of_the_first(page, solution)
     mean_against_chance(page, solution)
