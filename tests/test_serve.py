@@ -592,20 +592,23 @@ def test_all_games_together_have_a_limit():
 
 
 def test_a_slow_question_leaves_others_be(tmp_path):
-    """A picture that takes a minute, and advice meanwhile; then the server ends at once."""
+    """A picture that takes a minute, and advice meanwhile; it ends with its game."""
     sheet = tmp_path / "drawn.py"
     sheet.write_text(SLOW_TO_DRAW)
     words = "game=drawn&parameter=target=5"
     with client_of([f"{sheet}:Drawn"]) as client, ThreadPoolExecutor() as threads:
-        assert solved(client, "drawn", target=5)["state"] == "solved"
+        body = {"game": "drawn", "parameters": {"target": 5}}
+        key = client.post("/api/solve", json=body).json()["key"]
+        while client.get(f"/api/solve?{words}").status_code == 202:
+            time.sleep(0.02)
         picture = threads.submit(client.get, f"/plot?{words}&kind=policy")
         for turn in range(4):
             state = f"&state=banked=0,rival=0,turn={turn}" if turn != 1 else START
             assert client.get(f"/api/advise?{words}{state}").status_code == 200
             time.sleep(0.5)
         assert not picture.done()
-        key = client.post("/api/solve", json={"game": "drawn", "parameters": {"target": 5}}).json()
-        client.delete(f"/api/solve?{words}&key={key['key']}")
+        assert client.delete(f"/api/solve?{words}&key={key}").status_code == 204
+        assert picture.result().status_code == 503
 
 
 @pytest.fixture
