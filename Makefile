@@ -6,12 +6,13 @@ BIN := $(VENV)/bin
 # pytest makes of each file of tests is kept, which saves every worker some seconds.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal
 
-.PHONY: help demo test test-large check fast format docs site smoke bench bench-check clean
+.PHONY: help demo test test-large lowest check fast format docs site smoke bench bench-check clean
 
 help:
 	@echo "make demo    set up, then solve Pig and Super Six"
 	@echo "make test    set up, then run all tests, and those of kernels again compiled and with the JIT off"
 	@echo "make test-large  find known answers of large games again: hours in all"
+	@echo "make lowest  run the fast tests with the lowest versions that are declared, in a fresh environment"
 	@echo "make check   format, lint, types, fast tests: two minutes on two cores"
 	@echo "make format  put the code in form"
 	@echo "make docs    make the generated pages and figures of the documentation anew"
@@ -42,6 +43,10 @@ test: $(VENV)/ready
 test-large: $(VENV)/ready
 	$(PYTEST) --large -m large
 	$(BIN)/python -m benchmarks.large $(LARGE)
+
+# LOWEST="--newest" takes the newest versions instead; other words go to pytest.
+lowest:
+	$(PYTHON) scripts/lowest.py $(LOWEST)
 
 check: $(VENV)/ready
 	$(BIN)/ruff format --check .

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import tomllib
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import links
+from packaging.requirements import Requirement
 
 import rollwise
 
@@ -32,6 +35,26 @@ def test_the_extra_all_is_every_extra_for_users():
     smoke = (ROOT / "scripts" / "smoke.py").read_text()
     tried = re.findall(r'Extra\(\s*"(\w+)"', smoke)
     assert set(tried) == names
+
+
+def test_what_is_declared_fits_what_is_installed():
+    """Each requirement has a lowest version, which `make lowest` tests, and allows the one here."""
+    every = [*PROJECT["dependencies"]]
+    for extra, named in PROJECT["optional-dependencies"].items():
+        every += named if extra not in ("all", "dev", "peers", "readers", "site") else []
+    for requirement in map(Requirement, every):
+        assert any(one.operator == ">=" for one in requirement.specifier), requirement
+        with contextlib.suppress(PackageNotFoundError):
+            assert requirement.specifier.contains(version(requirement.name)), requirement
+
+
+def test_private_interfaces_have_an_upper_bound():
+    """Numba's compiler and Typer's commands, which change from one version to the next."""
+    bounded = {one.name for one in map(Requirement, PROJECT["dependencies"]) if "<" in str(one)}
+    sources = [path.read_text() for path in (ROOT / "src").rglob("*.py")]
+    for name, private in (("numba", "numba.core"), ("typer", "typer.core")):
+        assert any(private in source for source in sources)
+        assert name in bounded
 
 
 def test_every_page_is_in_the_site():
