@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 import naive
 import numpy as np
 import pytest
-from cli_runner import output, refusal
+from cli_runner import output, refusal, run
 from graphs import FOR_TWO, assemble, ending_graphs
 from hypothesis import given
 from hypothesis import strategies as st
@@ -494,6 +494,46 @@ class Waiting(Game):
 def test_endless_optimal_play_has_no_range():
     with pytest.raises(UsageError, match="round for ever"):
         ranges(Waiting(), ["moves"])
+
+
+SLOW = """
+from dataclasses import dataclass
+from typing import NamedTuple
+from rollwise import LOSE, PASS, WIN, Game
+class Steps(NamedTuple):
+    mine: int
+    other: int
+@dataclass(frozen=True)
+class Slow(Game):
+    def start(self):
+        return Steps(0, 0)
+    def actions(self, s):
+        yield 0
+        yield 1
+    def outcomes(self, s, action):
+        if s.mine >= 3:
+            yield 1, WIN, s
+            return
+        yield 10**11, PASS, Steps(s.other, s.mine)
+        yield 1 + action, PASS, Steps(s.other, s.mine + 1)
+        if action:
+            yield 1, LOSE, s
+"""
+
+
+@pytest.mark.parametrize(
+    "asked", [("--range", "moves"), ("--then", "moves"), ("--against", "optimal")]
+)
+def test_where_no_bound_was_proved_nothing_is_claimed(asked, tmp_path):
+    path = tmp_path / "slow.py"
+    path.write_text(SLOW)
+    done = run("optimal", str(path), *asked)
+    assert done.returncode == 1
+    assert "no bound was proved" in done.stdout
+    assert "certified ±" not in done.stdout
+    assert done.stderr == "rollwise: not certified: not every bound was proved\n"
+    told = run("optimal", str(path), *asked, "--json")
+    assert json.loads(told.stdout)["error_bound"] is None
 
 
 def test_rounds_that_cost():

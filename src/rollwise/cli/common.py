@@ -166,7 +166,7 @@ def about_draws(has_draws: bool) -> str:
     return "; a draw is half a win" if has_draws else ""
 
 
-def print_worth(place: str, value: float, bound: float, *, name: str, draws: bool) -> None:
+def print_worth(place: str, value: float, bound: float | None, *, name: str, draws: bool) -> None:
     """Two lines: what the start is worth, certified.
 
     Parameters
@@ -175,7 +175,7 @@ def print_worth(place: str, value: float, bound: float, *, name: str, draws: boo
         What a value is called; see `rollwise.graph.view.worth_name`.
     """
     worth = certified(value, bound)
-    if not math.isfinite(bound):
+    if bound is None or not math.isfinite(bound):
         typer.echo(f"  {name} from the start ({place}): no bound was proved, so it isn't known")
         return
     if name != "win probability":

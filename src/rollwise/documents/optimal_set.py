@@ -71,11 +71,11 @@ def score_ranges_document(found: ScoreRanges) -> Document:
     every = [*found.rows.values(), *found.at_most.values()]
     return {
         "loss_bound": number_or_none(found.loss),
-        "error_bound": max(one.error_bound for one in every),
+        "error_bound": number_or_none(max(one.error_bound for one in every)),
         "variance": {
             "least": found.variance.least,
             "most": found.variance.most,
-            "error_bound": found.variance.error_bound,
+            "error_bound": number_or_none(found.variance.error_bound),
         },
         "rows": [
             {

@@ -4,7 +4,7 @@ Polars trusts what it reads: of a file that breaks its promises it may panic, or
 memory that the process ends. So a file that rollwise writes holds a hash of all its bytes, among
 its metadata, and it is read only if that is so. Whatever else is wrong with a file is one error.
 A second hash is that of the footer: where it holds, and only numbers were damaged, a file can
-still be read to find out which.
+still be read to find out which. That is done by a process of its own, which may abort.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import contextlib
 import hashlib
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ HASH, FOOTER = "rollwise.hash", "rollwise.footer"  # of all bytes, and of the fo
 UNKNOWN = "0" * 32
 END = 8  # bytes: the length of the footer, and a word that says that this is Parquet
 PIECE = 1 << 22
+READ_APART = "import polars, sys; polars.read_parquet(sys.argv[1]).write_parquet(sys.argv[2])"
+LONGEST = 120.0  # seconds
 
 
 def write_parquet(
@@ -82,7 +85,15 @@ def is_whole(path: Path) -> bool:
     OSError
     """
     place, told = _hash_in(path, HASH)
-    return place < 0 or _hash_of(path, 0, place) == told
+    return not _names_hashes(path) if place < 0 else _hash_of(path, 0, place) == told
+
+
+def _names_hashes(path: Path) -> bool:
+    """Whether a file ends as if it had hashes, wherever its footer begins."""
+    with path.open("rb") as file:
+        file.seek(max(file.seek(0, os.SEEK_END) - PIECE, 0))
+        end = file.read()
+    return HASH.encode() in end or FOOTER.encode() in end
 
 
 def _check(path: Path, damaged: bool) -> None:
@@ -116,7 +127,34 @@ def read_parquet(
 
     _check(path, damaged)
     with _in_a_line():
+        if damaged and not is_whole(path):
+            return _read_apart(path)
         return pl.read_parquet(path, columns=None if columns is None else list(columns))
+
+
+def _read_apart(path: Path) -> pl.DataFrame:
+    """What a process of its own can read of a file that is damaged.
+
+    Raises
+    ------
+    ValueError
+        It can't, or has died.
+    """
+    import subprocess
+    import tempfile
+
+    import polars as pl
+
+    with tempfile.TemporaryDirectory() as folder:
+        place = str(Path(folder) / "read.parquet")
+        command = [sys.executable, "-P", "-c", READ_APART, str(path), place]
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=LONGEST, check=False)
+        except subprocess.TimeoutExpired:
+            raise ValueError("it takes too long") from None
+        if done.returncode:
+            raise ValueError("Polars can't")
+        return pl.read_parquet(place, memory_map=False)
 
 
 def read_metadata(path: Path, *, damaged: bool = False) -> dict[str, str]:

@@ -37,7 +37,7 @@ def how_many(n: int, one: str) -> str:
     return f"{n:,} {one}{'' if n == 1 else 's'}"
 
 
-def certified(value: Number, bound: Number, *, sign: bool = False) -> Printed:
+def certified(value: Number, bound: Number | None, *, sign: bool = False) -> Printed:
     """A number that was proved to be off by at most `bound`.
 
     Parameters
@@ -51,12 +51,15 @@ def certified(value: Number, bound: Number, *, sign: bool = False) -> Printed:
 
 
 def column(
-    values: Sequence[Number], bounds: Sequence[Number], *, sign: bool = False
+    values: Sequence[Number], bounds: Sequence[Number | None], *, sign: bool = False
 ) -> list[Printed]:
-    """Certified numbers that stand below each other, so that all end at the same place."""
+    """Certified numbers that stand below each other, so that all end at the same place.
+
+    A bound that is None, as in documents, was not proved.
+    """
     with localcontext(EXACT):
         exact = [Decimal(value) for value in values]
-        off = [Decimal(bound) for bound in bounds]
+        off = [Decimal("Infinity") if bound is None else Decimal(bound) for bound in bounds]
         finite = [bound for bound in off if bound.is_finite()]
         place = _place(max(finite, default=Decimal("Infinity")))
         return [_printed(x, b, place, sign) for x, b in zip(exact, off, strict=True)]
@@ -67,14 +70,15 @@ def in_common(rows: Sequence[Printed]) -> tuple[list[str], str]:
     return [row.number for row in rows], max((row.bound for row in rows), key=float)
 
 
-def chances(values: Sequence[Number], bounds: Sequence[Number]) -> list[Printed]:
+def chances(values: Sequence[Number], bounds: Sequence[Number | None]) -> list[Printed]:
     """The chances to win of values between -1 and 1: ``(1 + value) / 2``, with no rounding."""
     with localcontext(EXACT):
         exact = [(1 + Decimal(value)) / 2 for value in values]
-    return column(exact, [scaled(bound, 0.5) for bound in bounds])
+    off = [None if bound is None else scaled(bound, 0.5) for bound in bounds]
+    return column(exact, off)
 
 
-def chance(value: Number, bound: Number) -> Printed:
+def chance(value: Number, bound: Number | None) -> Printed:
     """The chance to win of one value, and its bound."""
     return chances([value], [bound])[0]
 

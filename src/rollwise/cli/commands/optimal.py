@@ -29,6 +29,7 @@ from rollwise.numbers.printed import certified, chances, column, in_common, roun
 if TYPE_CHECKING:
     import polars as pl
 
+UNPROVED = "no bound was proved, so it isn't known"
 AIMS = "score<=N, variance, win, draw, moves, rolls, or an action."
 ThenOption = Annotated[
     list[str] | None,
@@ -128,6 +129,11 @@ def optimal(
         if save is not None:
             needs = " (a policy with --with-score)" if aims.policies.scores is not None else ""
             typer.echo(f"Saved to {save}{needs}.")
+    against_seats = [seat for seat in document.get("against", {}).values() if seat != against]
+    told = [document, *document["then"], *document["ranges"], *against_seats]
+    if any(one["error_bound"] is None for one in told):
+        typer.echo("rollwise: not certified: not every bound was proved", err=True)
+        raise typer.Exit(1)
 
 
 def _save(rows: pl.DataFrame, path: Path) -> None:
@@ -165,8 +171,9 @@ def _print(document: dict[str, Any], graph: Any) -> None:
         typer.echo(tell_loss(document["loss_bound"]))
     for aim in document["then"]:
         worth = certified(aim["value"], aim["error_bound"])
-        typer.echo(f"  then {aim['aim']}: {worth.number} (certified ± {worth.bound})")
-    print_ranges(document["ranges"], bool(document["then"]))
+        told = f"{worth.number} (certified ± {worth.bound})"
+        typer.echo(f"  then {aim['aim']}: {told if aim['error_bound'] is not None else UNPROVED}")
+    print_ranges(document["ranges"], bool(document["then"]), document["loss_bound"])
     if "against" in document:
         _print_against(document["against"], graph)
 
@@ -179,10 +186,12 @@ def _print_against(told: dict[str, Any], graph: Any) -> None:
         one = told[seat]
         ends = written([one["least"], one["most"]], [one["error_bound"]] * 2)
         least, most = in_common(ends)[0]
-        typer.echo(
-            f"  against {told['policy']}: moving {seat}, {wins} from {least} to "
-            f"{most} (certified ± {in_common(ends)[1]}{about_draws(graph.has_draws)})"
+        worth = (
+            f"{wins} from {least} to {most} "
+            f"(certified ± {in_common(ends)[1]}{about_draws(graph.has_draws)})"
         )
+        worth = UNPROVED if one["error_bound"] is None else worth
+        typer.echo(f"  against {told['policy']}: moving {seat}, {worth}")
 
 
 def tell_loss(loss: float | None) -> str:
@@ -196,11 +205,13 @@ def tell_loss(loss: float | None) -> str:
     )
 
 
-def print_ranges(ranges: list[dict[str, Any]], after_aims: bool) -> None:
+def print_ranges(ranges: list[dict[str, Any]], after_aims: bool, loss: float | None = 0.0) -> None:
     """The least and the most of each quantity, a line each."""
     if ranges:
-        which = "the policies that are left" if after_aims else "all optimal policies"
+        which = "all optimal policies" if loss is not None else "policies of such actions"
+        which = "the policies that are left" if after_aims else which
         typer.echo(f"  over {which}:")
     for one in ranges:
         ends, bound = in_common(column([one["least"], one["most"]], [one["error_bound"]] * 2))
-        typer.echo(f"    {one['name']}: from {ends[0]} to {ends[1]} (certified ± {bound})")
+        told = f"from {ends[0]} to {ends[1]} (certified ± {bound})"
+        typer.echo(f"    {one['name']}: {told if one['error_bound'] is not None else UNPROVED}")
