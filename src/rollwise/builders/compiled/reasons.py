@@ -62,6 +62,7 @@ ONE_YIELD = (
     "where play ends; adding 0 makes a truth value a number"
 )
 EVERY_FIELD = "give every field of a state, also those with defaults"
+THROUGH_SELF = "read constants and methods of a game through self"
 ONE_TYPE = "a value needs one type throughout; adding 0 makes a truth value a number"
 READS = (
     "of self, rules may read numbers, texts, members of enumerations, NumPy arrays and methods; "
@@ -315,7 +316,7 @@ def _how_to_read(name: str, value: Any) -> str:
         return "mark a helper function with @rollwise.rule"
     if isinstance(value, type):
         if issubclass(value, Game):
-            return "read constants and methods of a game through self"
+            return f"{THROUGH_SELF}; {NAMED['super']}"
         if value.__module__ == "builtins":
             return f"compiled rules don't know it: {WRITE_LOOP}"
         return (
@@ -349,7 +350,7 @@ def _of_attribute(text: str, source: Source, place: Place | None) -> Found | Non
     if kind.startswith("GameRecord"):
         remedy = READS
     elif "GameRecord" in kind:
-        remedy = "read constants and methods of a game through self"
+        remedy = THROUGH_SELF
     else:
         remedy = METHODS.get(name, f"compiled rules don't know it: {WRITE_LOOP}")
     return repr(codes[0] if codes else name), remedy, None
