@@ -350,7 +350,7 @@ def test_floats_that_are_whole_become_whole_weights(mode):
 @pytest.mark.needs_jit
 def test_rules_that_cannot_be_compiled_fall_back_and_say_why():
     with pytest.warns(
-        CompileWarning, match=r"^uncompilable: .*interpreted.*closure.*line \d+.*loop"
+        CompileWarning, match=r"^uncompilable: .*interpreted.*line \d+.*loop instead of a generator"
     ) as caught:
         graph, report = build_with_report(Uncompilable(), mode="compiled")
     assert len(caught) == 1
