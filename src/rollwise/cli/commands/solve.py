@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -366,6 +367,8 @@ def _print(document: dict[str, Any], graph: StateGraph) -> None:
 
 def _compiled() -> str:
     """That some of the time went into compiling, which comes but once."""
+    if "rollwise.machine.kernel_cache" not in sys.modules:  # and Numba stays where it is
+        return ""
     from rollwise.machine.kernel_cache import has_compiled
 
     return "; some of it compiling, once on this machine" if has_compiled() else ""
