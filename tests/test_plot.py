@@ -672,3 +672,28 @@ def test_a_single_action_is_named_too():
     assert [trace.name for trace in figure.data if trace.name] == ["throw"]
     for width in ("wide", "narrow"):
         assert figure.layout.meta[width]["showlegend"] is True
+
+
+def test_a_box_for_each_position():
+    solution = solved(SuperSix(sticks=7))
+    figure = plot(solution, "boxes", where="forced == 0")
+    boxes, chances = figure.data[0], {}
+    lids = dict(zip(figure.layout.yaxis.tickvals, figure.layout.yaxis.ticktext, strict=True))
+    for line, column in np.argwhere(np.isfinite(np.asarray(boxes.z, float))).tolist():
+        lid = min(lids, key=lambda middle: abs(middle - line))
+        place, chance = boxes.text[line][column].split("<br>")
+        mine, theirs = map(int, place.split("/"))
+        state = solution.find((int(lids[lid]), mine, theirs, 0))
+        assert chance == f"{100 * solution.win_probabilities[state]:.0f}"
+        action = figure.data[1 + int(boxes.z[line][column])].name
+        advice = solution.advise((int(lids[lid]), mine, theirs, 0))
+        best = [row.action for row in advice.actions if row.best]
+        assert action == (best[0] if len(best) == 1 else "either")
+        chances[int(lids[lid]), mine, theirs] = chance
+    assert len(chances) == np.sum(solution.graph.states[:, 3] == 0)
+    assert [chances[5, 1, 1], chances[4, 1, 2]] == ["55", "68"]
+    assert f"{len(chances)} boxes, lid upwards" in figure.layout.meta["alt"]
+    with pytest.raises(UsageError, match=r"more boxes .*--where"):
+        plot(solved(SuperSix(sticks=40)), "boxes")
+    with pytest.raises(UsageError, match="no field 'height'"):
+        plot(solution, "boxes", y="height")

@@ -123,6 +123,17 @@ def seven_sticks(page: Page, seven: Solution) -> None:
         "stop unless both players have one stick"
     )
     page.figure("seven", figure, alt)
+    page.text("""
+        The source's own figure is a single one, with i, the sticks in the lid, upwards, and a box
+        for each position, in which j/k and the chance to win are written (`rollwise plot super-six
+        boxes sticks=7 --where "forced == 0"`):
+    """)
+    figure = seven.plot("boxes", where="forced == 0")
+    alt = (
+        "Super Six with 7 sticks, a box for each position: all are throws but 5/1/1, 4/1/2 and "
+        "4/2/1"
+    )
+    page.figure("boxes", figure, alt)
 
 
 def thresholds(page: Page, seven: Solution, large: Solution) -> None:

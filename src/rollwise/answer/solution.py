@@ -518,8 +518,8 @@ class Solution(Worth):
         Parameters
         ----------
         kind : str
-            One of `rollwise.plot.KINDS`: policy, value, regret, surface, limit, graph, length,
-            convergence, residual, error, scores, learning.
+            One of `rollwise.plot.KINDS`: policy, value, regret, surface, boxes, limit, graph,
+            length, convergence, residual, error, scores, learning.
         **choices
             See `rollwise.plot.Choices`.
 

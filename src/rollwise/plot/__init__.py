@@ -44,6 +44,9 @@ KINDS = {
         "what the second-best action costs, or a policy gives away", ("x", "y", "where", "policy")
     ),
     "surface": Kind("the boundary between two actions, in space", ("x", "y", "where", "policy")),
+    "boxes": Kind(
+        "which action is best in each of a few positions, a box for each", ("y", "where")
+    ),
     "limit": Kind("from where on another action is best, as a map", ("x", "y", "where")),
     "rivals": Kind(
         "of three players or more: how that limit differs with two rivals in each other's places",

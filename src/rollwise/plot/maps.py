@@ -112,7 +112,7 @@ def draw_maps(
         if texts is not None:
             trace.update(text=texts, texttemplate="%{text}", textfont={"size": 11})
         figure.add_trace(trace)
-    _add_scale(figure, scale)
+    add_scale(figure, scale)
     shown_notes = [*notes, *view.notes, *scale.notes]
     about_labels = [label_note] if labels_fit and label_note else []
     if labels_fit_narrow:
@@ -212,7 +212,7 @@ def _matrices(
     return z, hovers, texts
 
 
-def _add_scale(figure: go.Figure, scale: Classes | Amounts) -> None:
+def add_scale(figure: go.Figure, scale: Classes | Amounts) -> None:
     if isinstance(scale, Classes):
         figure.update_layout(
             coloraxis={
