@@ -121,7 +121,7 @@ ACTION = "with the action blunder"
         (5, ["actions() fails", AT, "ValueError: no such place"]),
         (6, ["weight -1", AT, ACTION]),
         (7, [f"add up to {2**62 + 2}", AT, ACTION]),
-        (8, ["unknown `then` 6", AT, ACTION, "AGAIN, PASS, WIN, LOSE, DRAW, END"]),
+        (8, ["unknown `then` 6", AT, ACTION, "AGAIN, PASS, WIN, LOSE, DRAW, payoff(x)"]),
         (9, ["unknown `then` -1", AT, ACTION]),
         (10, ["END in a two-player game", AT, ACTION]),
         (11, ["row=2147483648", "doesn't fit 32 bits", AT, ACTION]),
@@ -253,7 +253,7 @@ def test_end_in_a_game_that_is_won(mode):
 @pytest.mark.parametrize("then", [PASS, WIN, LOSE, DRAW])
 def test_a_score_is_not_won(then, mode):
     message = error_of(Score(then), mode)
-    assert "objective 'minimize' (allowed: AGAIN, END)" in message
+    assert "objective 'minimize' (allowed: AGAIN, END; a game that is won or lost" in message
 
 
 def test_reward_in_a_game_of_wins(mode):

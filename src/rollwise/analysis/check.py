@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rollwise.analysis.oddities import oddities
+from rollwise.analysis.oddities import nothing_at_stake, oddities
 from rollwise.answer.references import Policies
 from rollwise.answer.solution import Solution
 from rollwise.builders import CompileWarning, Progress, build_with_report
@@ -141,6 +141,8 @@ def check(game: Game, *, max_states: int | None = None, progress: Progress | Non
     else:
         compare_builders(report, game, graph, max_states)
     _look_for_oddities(report, graph)
+    if told := nothing_at_stake(graph):
+        report.add("warning", "stakes", told)
     _look_for_unreachable(report, graph)
     if not _look_for_endless_play(report, graph):
         return report

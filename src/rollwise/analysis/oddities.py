@@ -57,6 +57,23 @@ def oddities(graph: StateGraph, border: NDArray[np.int32] | None = None) -> list
     return found
 
 
+def nothing_at_stake(graph: StateGraph) -> str:
+    """Why every play is worth the same, in a line with the remedy; empty where plays differ."""
+    lotteries = graph.lotteries
+    if graph.n_border or graph.players > 2 or lotteries.reward.any():
+        return ""
+    if graph.objective != "win":
+        return (
+            "no action brings a point, and every play is worth 0: give the points with "
+            "reward(s, action), which the rules lack or in which they say 0"
+        )
+    ends = np.unique(lotteries.payoff[lotteries.over])
+    if len(ends) != 1 or (graph.players == 2 and ends[0]):
+        return ""
+    ending = {1.0: "won", 0.0: "drawn", -1.0: "lost"}.get(float(ends[0]), f"worth {ends[0]:g}")
+    return f"every play that ends is {ending}, whatever is done: no outcome ends it otherwise"
+
+
 def _seat(before: NDArray[np.int32], after: NDArray[np.int32]) -> bool:
     """Whether a field says whose turn it is, so that the others needn't be exchanged."""
     two = np.array([len(np.unique(column)) == 2 for column in before.T])

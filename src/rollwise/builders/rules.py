@@ -368,6 +368,13 @@ class Rules:
         return (AGAIN, PASS, WIN, LOSE, DRAW)
 
     @property
+    def allowed_text(self) -> str:
+        """What may follow an outcome, as a list in words."""
+        named = [THEN_NAMES[code] for code in self.allowed_thens]
+        named += ["payoff(x)"] if self.payoffs_allowed else []
+        return ", ".join(named)
+
+    @property
     def payoffs_allowed(self) -> bool:
         """Whether the game may end with any payoff."""
         return self.game.objective == "win"
@@ -419,18 +426,21 @@ class Rules:
         if 0 <= code < len(THEN_NAMES) or is_payoff(code) or is_skip(code):
             kinds = {1: "solitaire game", 2: "two-player game"}
             kind = kinds.get(self.game.players, f"game for {self.game.players}")
-            allowed = ", ".join(THEN_NAMES[code] for code in self.allowed_thens)
-            hint = "; reward(s, action) gives points" if is_payoff(code) else ""
-            if code == END and self.game.objective == "win":
+            hint = ""
+            if is_payoff(code):
+                hint = "; reward(s, action) gives points"
+            elif code == END and self.game.objective == "win":
                 hint = '; a game for points has objective = "maximize" or "minimize"'
+            elif code in (WIN, LOSE, DRAW):
+                hint = '; a game that is won or lost has objective = "win"'
             return (
                 f"{then_text(code)} in a {kind} with the objective "
-                f"{self.game.objective!r} (allowed: {allowed}{hint})"
+                f"{self.game.objective!r} (allowed: {self.allowed_text}{hint})"
             )
         other = ""
         if isinstance(then, float) and self.payoffs_allowed:
             other = f"; payoff({then:g}) ends the game with that payoff"
-        return f"unknown `then` {shown(then)} (it is one of {', '.join(THEN_NAMES)}{other})"
+        return f"unknown `then` {shown(then)} (allowed: {self.allowed_text}{other})"
 
     def is_plain(self, state: Any) -> bool:
         """Whether a state of the right type needs no further look: all fields small ints."""

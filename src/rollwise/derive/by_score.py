@@ -33,13 +33,20 @@ def require_points(graph: StateGraph) -> None:
     Raises
     ------
     UsageError
-        It is one of wins and losses.
+        It is one of wins and losses, or for stakes.
     """
-    if graph.objective == "win":
-        raise UsageError(
-            f"{graph.title} is won or lost and has no score; this is for solitaire games that "
-            "are played for points (objective 'maximize' or 'minimize')"
-        )
+    if graph.objective != "win":
+        return
+    kind = "is won or lost and has no score"
+    if graph.has_stakes:
+        kind = "is played for payoffs, which aren't counted as a score"
+    remedy = ""
+    if graph.players == 1:
+        remedy = ", which reward(s, action) gives and END ends"
+    raise UsageError(
+        f"{graph.title} {kind}; this is for solitaire games that are played for points (objective "
+        f"'maximize' or 'minimize'){remedy}"
+    )
 
 
 def whole_points(graph: StateGraph) -> Ints:

@@ -326,9 +326,10 @@ def _oddities(graph: StateGraph) -> list[str]:
     """What `check` would say, where it takes next to no time to see."""
     if graph.n_outcomes > QUICKLY_SEEN:
         return []
-    from rollwise.analysis.oddities import oddities
+    from rollwise.analysis.oddities import nothing_at_stake, oddities
 
-    return oddities(graph)
+    told = nothing_at_stake(graph)
+    return [*oddities(graph), *([told] if told else [])]
 
 
 def _print(document: dict[str, Any], graph: StateGraph) -> None:

@@ -1,0 +1,126 @@
+"""Games of one player that are won, lost or played for payoffs; games with nothing at stake."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+from cli_runner import output, refusal, run
+
+import rollwise
+
+SHEET = """
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+from rollwise.game import AGAIN, DRAW, END, LOSE, PASS, WIN, Game, payoff
+
+class Total(NamedTuple):
+    total: int
+
+@dataclass(frozen=True)
+class Ten(Game):
+    players: ClassVar = 1
+    objective: ClassVar = "win"
+    action_names: ClassVar = ("once", "twice")
+
+    def start(self):
+        return Total(0)
+
+    def actions(self, s):
+        yield 0
+        yield 1
+
+    def outcomes(self, s, action):
+        for face in range(1, 7):
+            total = s.total + face * (action + 1)
+            if total == 10:
+                yield 1, WIN, s
+            elif total > 10:
+                yield 1, LOSE, s
+            else:
+                yield 1, AGAIN, Total(total)
+"""
+
+
+def sheet(folder: Path, *changes: tuple[str, str]) -> str:
+    text = SHEET
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    (folder / "ten.py").write_text(text)
+    return f"{folder / 'ten.py'}:Ten"
+
+
+def worth(won: float, lost: float) -> float:
+    """By the recursion, as it stands."""
+
+    @cache
+    def value(total: int) -> float:
+        if total >= 10:
+            return won if total == 10 else lost
+        return max(sum(value(total + face * k) for face in range(1, 7)) / 6 for k in (1, 2))
+
+    return value(0)
+
+
+def test_a_game_that_one_player_wins_or_loses(tmp_path):
+    game = sheet(tmp_path)
+    assert f"wins with probability {worth(1, 0):.12f}"[:-1] in output("solve", game)
+    assert "warning" not in output("check", game)
+    said = refusal("distribution", game)
+    assert "ten is won or lost and has no score" in said
+    assert "which reward(s, action) gives" in said
+    assert "won or lost" in refusal("solve", game, "--chase", "--target", "5")
+
+
+def test_a_game_that_one_player_plays_for_payoffs(tmp_path):
+    game = sheet(tmp_path, ("yield 1, WIN", "yield 1, payoff(5)"), ("1, LOSE", "1, payoff(-2)"))
+    assert f"expected payoff from the start (total=0): {worth(5, -2):.12f}"[:-1] in output(
+        "solve", game
+    )
+    for command in (("distribution", game), ("solve", game, "--chase", "--target", "5")):
+        said = refusal(*command)
+        assert "ten is played for payoffs, which aren't counted as a score" in said
+        assert "won or lost" not in said
+
+
+@pytest.mark.parametrize(
+    ("objective", "then", "said"),
+    [
+        ("win", "PASS", "(allowed: AGAIN, WIN, LOSE, DRAW, payoff(x))"),
+        ("win", "END", 'payoff(x); a game for points has objective = "maximize" or "minimize")'),
+        ("win", "77", "unknown `then` 77 (allowed: AGAIN, WIN, LOSE, DRAW, payoff(x))"),
+        ("maximize", "PASS", "(allowed: AGAIN, END)"),
+        (
+            "maximize",
+            "WIN",
+            '(allowed: AGAIN, END; a game that is won or lost has objective = "win")',
+        ),
+        ("minimize", "payoff(2)", "(allowed: AGAIN, END; reward(s, action) gives points)"),
+    ],
+)
+def test_what_may_follow_an_outcome_is_listed(tmp_path, objective, then, said):
+    changes = [('"win"', f'"{objective}"'), ("yield 1, WIN", f"yield 1, {then}")]
+    if objective != "win":
+        changes.append(("yield 1, LOSE", "yield 1, END"))
+    game = sheet(tmp_path, *changes)
+    message = refusal("solve", game)
+    assert said in message
+    assert "ten.py, line " in message
+
+
+def test_rules_with_nothing_at_stake(tmp_path):
+    ends = ("yield 1, WIN", "yield 1, END"), ("yield 1, LOSE", "yield 1, END")
+    game = sheet(tmp_path, ('"win"', '"maximize"'), *ends)
+    said = "no action brings a point, and every play is worth 0: give the points with reward("
+    assert f"warning  stakes: {said}" in output("check", game)
+    assert said in run("solve", game).stderr
+    game = sheet(tmp_path, ("yield 1, WIN", "yield 1, LOSE"))
+    assert "stakes: every play that ends is lost" in output("check", game)
+    game = sheet(tmp_path, ("yield 1, WIN", "yield 1, DRAW"), ("1, LOSE", "1, DRAW"))
+    assert "stakes: every play that ends is drawn" in output("check", game)
+    for name in ("craps", "super-six sticks=4", "threes dice=1", "shut-the-box tiles=3"):
+        made = name.split()
+        if made[0] in rollwise.games.available():
+            assert "stakes" not in run("check", *made).stdout
