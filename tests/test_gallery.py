@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from fractions import Fraction
 from functools import cache
@@ -9,6 +10,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from cli_runner import output
 
 from rollwise import build, solve
 from rollwise.errors import ParameterError
@@ -346,3 +348,12 @@ def test_shut_the_box_by_hand(one_die, once):
 def test_shut_the_box_as_published():
     assert abs(box_by_hand(9, "never", "low") - 11.157508444203) < 1e-12
     assert abs(box_by_hand(9, "must", "low") - 11.021120546223) < 1e-12
+
+
+@pytest.mark.slow
+def test_the_best_limit_of_two_dice_pig():
+    """Published: hold-at-23 wins 0.4747 of its games against optimal play."""
+    against = ("evaluate", "two-dice-pig", "--policy", "hold-at-23", "--against", "optimal")
+    seats = json.loads(output(*against, "--json"))
+    mean = (seats["win_probability"] + seats["win_probability_second"]) / 2
+    assert mean == pytest.approx(0.4747, abs=5e-5)

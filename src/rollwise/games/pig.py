@@ -296,3 +296,8 @@ class TwoDicePig(Game):
     def hold_at_20(self, s: Turn) -> int:
         """Hold as soon as the turn is worth 20."""
         return HOLD if s.turn >= 20 else ROLL
+
+    @policy
+    def hold_at_23(self, s: Turn) -> int:
+        """Hold as soon as the turn is worth 23: the best of all such limits."""
+        return HOLD if s.turn >= 23 else ROLL
