@@ -157,7 +157,8 @@ def forced_ways_out(graph: StateGraph, usable: Mask, within: Ints, settled: Mask
     n, begin = graph.n_states, graph.outcome_indptr[:-1]
     inside = np.append(within, np.full(graph.n_border + 1, -1))  # last, the end of the game
     source = np.repeat(graph.action_state, np.diff(graph.outcome_indptr))
-    leaves = inside[graph.outcome_state] != within[source]
+    after = inside[graph.outcome_state]
+    leaves = (after != within[source]) | (after < 0)  # also from a state without a number
     target = np.where(leaves, 0, graph.outcome_state)
     passes = graph.outcome_passes
     found, marked = np.full(n, -1), np.zeros(2 * n, np.bool_)
