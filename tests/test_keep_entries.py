@@ -86,6 +86,7 @@ def test_what_would_take_too_long_is_refused(
 def require_whole(folder: Path, game: Game, known: LayeredSolution) -> None:
     assert {path.name for path in folder.iterdir()} == {
         "manifest.json",
+        "entered_block_sums.npy",
         *(f"entered_{name}.npy" for name in ("states", "values", "error_bounds", "actions")),
     }
     read = open_layers(folder, game)
@@ -189,8 +190,11 @@ def test_damaged_entries(tmp_path: Path) -> None:
     facts = json.loads((tmp_path / "manifest.json").read_text())
     del facts["manifest_checksum"]
     forged = layer_folder.open_folder(tmp_path)
+    sums = np.load(tmp_path / "entered_block_sums.npy", mmap_mode="r+")
     for number, layer in enumerate(facts["layers"]):
         layer["checksum"] = forged._checksum(number)
+        sums[slice(*forged._first_blocks[number : number + 2])] = forged.sums_of(number)
+    sums.flush()
     text = (tmp_path / "manifest.json").read_text()
     (tmp_path / "manifest.json").write_text(json.dumps(facts))
     found = verify_layers(tmp_path, game)

@@ -309,8 +309,8 @@ def test_a_damaged_file_is_found(saved, change, said):
 
 def test_a_kept_graph_keeps_its_throws():
     game = Runners(6)
-    arrays, facts = kept.parts_of_graph(rollwise.build(game))
-    again = kept.graph_of({**arrays, **json.loads(json.dumps(facts))})
+    arrays, facts = kept.parts_of_graph(rollwise.build(game), game)
+    again = kept.graph_of({**arrays, **json.loads(json.dumps(facts))}, game)
     assert again.rows.tobytes() == rollwise.build(game).rows.tobytes()
     assert again.throw_names == ("throw",)
     assert again.find(((0, 0), (0, 0)), 2) == rollwise.build(game).find(((0, 0), (0, 0)), 2)
