@@ -35,6 +35,10 @@ MOST_TURNS = 16  # that are remembered
 ROWS_AT_ONCE = 1 << 22  # of the table, where some of them are looked for
 
 
+def _in_memory(rows: NDArray[np.int64] | slice) -> None:
+    """Rows in memory are as they were written."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class LayeredSolution(Worth):
     """The certified values of a game that was solved by layers.
@@ -97,7 +101,7 @@ class LayeredSolution(Worth):
     keep: str = ALL
     n_found: int | None = None
     first_rows: Mapping[int, list[int]] = field(default_factory=dict)
-    require_rows: Callable[[NDArray[np.int64] | slice], None] = lambda _: None
+    require_rows: Callable[[NDArray[np.int64] | slice], None] = _in_memory
 
     @property
     def n_states(self) -> int:
