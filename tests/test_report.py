@@ -8,7 +8,6 @@ import json
 import re
 import signal
 import subprocess
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +15,7 @@ import pytest
 from cli_runner import refusal, run
 
 import rollwise
+from rollwise.analysis.thumb.frontier import find_rules
 from rollwise.answer.evaluation import evaluate
 from rollwise.answer.references import Policies
 from rollwise.derive.chase import Chase
@@ -28,7 +28,7 @@ from rollwise.games.threes import Threes
 from rollwise.numbers.printed import chance
 from rollwise.plot.browser import FLAGS, find_browser
 from rollwise.plot.pages import STYLE
-from rollwise.report import report
+from rollwise.report import report, sections
 from rollwise.report.again import command
 from rollwise.report.facts import Facts
 from rollwise.report.strategy_table import encode
@@ -52,13 +52,25 @@ def test_the_numbers_are_the_solutions():
     assert "Throw to put a stick in the hole of that number" in text
 
 
-def test_ctrl_c_ends_it_while_rules_are_looked_for():
-    solution = rollwise.solve(Pig(target=20))
-    interrupt = threading.Timer(1.5, signal.raise_signal, [signal.SIGINT])
-    interrupt.start()
-    with pytest.raises(KeyboardInterrupt):
-        report(solution, rules=1_000_000)  # more than are scored before it comes
-    interrupt.join()
+def test_ctrl_c_ends_it_while_rules_are_looked_for(monkeypatch):
+    stages = []
+
+    def ask(stage, done, total):
+        if stage not in (*stages, "solving"):
+            stages.append(stage)
+            signal.raise_signal(signal.SIGINT)
+
+    def watched(*of, **how):
+        return find_rules(*of, **how, progress=ask)
+
+    monkeypatch.setattr(sections, "find_rules", watched)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            report(rollwise.solve(Pig(target=12)), rules=1_000)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert stages
 
 
 @pytest.mark.parametrize("game", [Craps(), Threes(dice=2), Piglet(target=3), Pig(target=30)])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.machine.deadlines import Clock, OutOfTime
-from rollwise.machine.interrupts import heard
+from rollwise.machine.interrupts import heard, held_back
 from rollwise.methods.programs import TOLERANCE, Answer, OnProgress, Program, imported
 from rollwise.methods.result import Status
 
@@ -73,7 +73,7 @@ def solve_with_scip(
         best = solver.getBestSol()
         columns = np.array([solver.getSolVal(best, variable) for variable in variables])
     version = f"{solver.getMajorVersion()}.{solver.getMinorVersion()}.{solver.getTechVersion()}"
-    return Answer(
+    answer = Answer(
         columns,
         ended,
         f"SCIP {version}: {said}",
@@ -81,6 +81,9 @@ def solve_with_scip(
         int(solver.getNTotalNodes()),
         history,
     )
+    with held_back():  # the watcher is called here, and Ctrl-C in it would be SCIP's error
+        solver.freeTransform()
+    return answer
 
 
 def _gap(solver: Any) -> float:
