@@ -181,3 +181,13 @@ def test_stakes_are_simulated_turn_by_turn() -> None:
     assert side.scores is not None
     assert 3.0 in side.scores
     assert abs(side.score.mean - exact) < 4 * side.score.standard_error
+
+
+def test_a_process_with_little_memory_solves_by_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A game that can go by layers has fewer states in a graph where there is little memory."""
+    known = json.loads(output("solve", "pig", "target=60", "--json"))
+    monkeypatch.setattr(limits.memory_limits, "left", lambda: 50e6)
+    found = json.loads(output("solve", "pig", "target=60", "--json"))
+    assert "layers" in found
+    assert "layers" not in known
+    assert abs(found["value"] - known["value"]) <= found["error_bound"] + known["error_bound"]

@@ -28,7 +28,7 @@ from rollwise.answer import solve as solving
 from rollwise.answer.solution import Solution
 from rollwise.builders import Mode, Progress, build_with_report, is_compiled
 from rollwise.builders.arrays import action_names, first_rows_of
-from rollwise.builders.limits import MAX_STATES, SMALL
+from rollwise.builders.limits import SMALL, most_states
 from rollwise.builders.rules import Rules
 from rollwise.errors import OutputError, RollwiseError, TooManyStates
 from rollwise.game import Game
@@ -160,8 +160,9 @@ def large(game: Game) -> LayeredSolution | None:
     found = Entry.of(game).layers(None)
     if found is None:
         return None
-    states = len(found.states) * (1 + Rules(game).turn_states)
-    return found if states > MAX_STATES else None
+    rules = Rules(game)
+    states = len(found.states) * (1 + rules.turn_states)
+    return found if states > most_states(rules) else None
 
 
 def policies(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from rollwise.builders.rules import Rules, more_states
 from rollwise.errors import TooManyStates
+from rollwise.machine import memory_limits
 from rollwise.machine.large_pages import memory_of_machine
 from rollwise.numbers.sizes import in_bytes
 
@@ -16,6 +19,7 @@ MOST_NUMBERED = 2**31 - 1  # states that can be numbered
 ANSWER_BYTES = 20  # of a state by layers, in memory or on a disk: its value, bound and action
 MAX_STATES_FOR_MORE = 60_000_000  # of three players or more, whose games have no layers
 BYTES_FOR_MORE = 300  # that a state of these takes, with room
+BYTES_IN_A_GRAPH = 950  # of address space that a state of others takes: Pig was measured, with room
 # Interpreting takes about 3 microseconds an outcome and compiling some seconds; by this many
 # outcomes, or seconds, a small game is done and a large or a slow one has lost little.
 SMALL = 20_000
@@ -30,10 +34,14 @@ MOST_YIELDED = 1_000_000
 def most_states(rules: Rules) -> int:
     """How many states a game may have in one graph, if nobody says.
 
-    A game of three players or more may have as many as the memory of the machine holds.
+    A game of three players or more may have as many as the memory of the machine holds. A game
+    that can be solved by layers has fewer than others where the process has little memory.
     """
     if rules.game.players <= 2:
-        return MAX_STATES
+        if not rules.has_progress:
+            return MAX_STATES
+        room = min(memory_of_machine() or math.inf, memory_limits.left())
+        return int(min(MAX_STATES, max(room // BYTES_IN_A_GRAPH, SMALL)))
     return max(MAX_STATES, min(MAX_STATES_FOR_MORE, memory_of_machine() // BYTES_FOR_MORE))
 
 

@@ -208,8 +208,9 @@ def solve(
     except TooManyStates:
         if any((save, *elsewhere.values())) or not _goes_by_layers(chosen, max_states):
             raise
-        return _print_layers(chosen, None, None, json=json)
-    _tell(solution, game, save, history, json=json)
+    else:
+        return _tell(solution, game, save, history, json=json)
+    return _print_layers(chosen, None, None, json=json)  # the states found so far are freed
 
 
 def _goes_by_layers(game: Game, max_states: int | None) -> bool:
