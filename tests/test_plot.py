@@ -26,6 +26,7 @@ from rollwise.game import AGAIN, WIN, Game
 from rollwise.games import create, find
 from rollwise.games.craps import Craps
 from rollwise.games.hare_and_tortoise import HareAndTortoise
+from rollwise.games.hog import Hog
 from rollwise.games.pig import Pig, Piglet
 from rollwise.games.super_six import SuperSix
 from rollwise.games.threes import Threes
@@ -697,3 +698,14 @@ def test_a_box_for_each_position():
         plot(solved(SuperSix(sticks=40)), "boxes")
     with pytest.raises(UsageError, match="no field 'height'"):
         plot(solution, "boxes", y="height")
+
+
+def test_the_text_under_the_pointer_has_the_best_of_many_actions():
+    solution = rollwise.solve(Hog(target=6, dice=20))
+    figure = solution.plot("policy", x="mine", y="theirs")
+    texts = [text for row in figure.data[0].hovertext for text in row if text]
+    assert texts
+    for text in texts:
+        assert "the 12 best of 20 actions" in text
+        assert "<b>" in text
+        assert text.count("costs") <= 11

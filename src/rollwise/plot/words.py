@@ -61,8 +61,14 @@ def cost_text(solution: Solution, cost: float) -> str:
     return f"{cost:.4f} points" if solution.is_score else f"{50 * cost:.3f} percentage points"
 
 
+MOST_ACTIONS = 12  # under the pointer
+
+
 class Hover:
-    """The text under the pointer for each state: all fields, all actions, what each costs."""
+    """The text under the pointer for each state: its fields, and its actions with their costs.
+
+    Of more than `MOST_ACTIONS` actions the cheapest are shown, and their number is given.
+    """
 
     def __init__(self, solution: Solution) -> None:
         graph = solution.graph
@@ -88,13 +94,19 @@ class Hover:
             if v or not many
         ]
         lines = [", ".join(parts) or "all fields 0"]
-        for action in here.actions:
+        actions = list(here.actions)
+        if len(actions) > MOST_ACTIONS:
+            cheapest = sorted(actions, key=lambda action: float(self.costs[action]))[:MOST_ACTIONS]
+            actions = [action for action in actions if action in cheapest]
+        for action in actions:
             text = f"{self.labels[action.label]}: {self.values[action]:.2f}{self.unit}"
             if self.solution.is_best[action]:
                 text = f"<b>{text}</b>"
             else:
                 text += f", costs {self.costs[action]:.2g} {self.cost_unit}"
             lines.append(text)
+        if len(here.actions) > len(actions):
+            lines.append(f"the {len(actions)} best of {len(here.actions)} actions")
         lines += map(html.escape, self.solution.said_of(state))
         if extra:
             lines.append(extra)
