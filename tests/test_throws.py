@@ -484,3 +484,14 @@ def test_fields_may_have_the_names_of_throws_in_games_without_them(tmp_path):
     path.write_text(FIELDS_OF_OLD.replace("throw", "face_up").replace("rolls_left", "more"))
     values.append(json.loads(output("solve", str(path), "--json"))["value"])
     assert values[0] == values[1]
+
+
+def test_a_wrong_throw_is_named_with_its_line():
+    class Wrong(Runners):
+        def throws(self, s):
+            yield 1, 1
+            yield 1, "two"
+
+    first = Wrong.throws.__code__.co_firstlineno
+    with pytest.raises(RulesError, match=rf"'two'.*\(test_throws\.py, line {first + 2}\)$"):
+        rollwise.build(Wrong(6), mode="interpreted")

@@ -76,9 +76,7 @@ def throws_in(rules: Rules, state: Any) -> dict[Any, int | float]:
     ------
     RulesError
     """
-    name, layout = rules.game.name, rules.throws
-    assert layout is not None
-    at = Situation(state)
+    name, at = rules.game.name, Situation(state)
     found: dict[Any, int | float] = {}
     items = _all_of(rules, "throws", rules.game.throws, at)
     if rules.pool is not None:
@@ -89,32 +87,42 @@ def throws_in(rules: Rules, state: Any) -> dict[Any, int | float]:
                 "every state"
             )
         return {throw: ways for ways, throw in rules.pool.throws}
-    for item in items:
+    for k, item in enumerate(items):
         try:
-            weight, throw = item
-        except (TypeError, ValueError):
-            raise RulesError(
-                f"{name}: throws() gives {shown(item)} in the state {rules.where(at)}; it should "
-                "yield (weight, throw)"
-            ) from None
-        if type(weight) is not int or weight < 0:
-            weight = _checked_weight(rules, weight, at)
-        try:
-            throw = layout.throw(layout.numbers(throw))
-        except (TypeError, ValueError):
-            bits = f"of at most {layout.bits} bits"
-            like, hint = f"a whole number {bits}", ""
-            if layout.size is not None:
-                like = f"a tuple of {layout.size} whole numbers {bits}"
-                hint = _of_other_length(throw, layout.size)
-            raise RulesError(
-                f"{name}: throws() gives the throw {shown(throw)} in the state {rules.where(at)}; "
-                f"like the first one it is {like}{hint}"
-            ) from None
+            weight, throw = _checked_throw(rules, item, at)
+        except RulesError as error:
+            raise RulesError(f"{error}{_line_of(rules.game.throws, at, k)}") from error
         if weight:
             found[throw] = found.get(throw, 0) + weight
     _require_total(rules, sum(found.values()), bool(found), "throw", at)
     return found
+
+
+def _checked_throw(rules: Rules, item: Any, at: Situation) -> tuple[int | float, Any]:
+    """The weight of an item of `throws`, and its throw as rules are given it."""
+    name, layout = rules.game.name, rules.throws
+    assert layout is not None
+    try:
+        weight, throw = item
+    except (TypeError, ValueError):
+        raise RulesError(
+            f"{name}: throws() gives {shown(item)} in the state {rules.where(at)}; it should "
+            "yield (weight, throw)"
+        ) from None
+    if type(weight) is not int or weight < 0:
+        weight = _checked_weight(rules, weight, at)
+    try:
+        return weight, layout.throw(layout.numbers(throw))
+    except (TypeError, ValueError):
+        bits = f"of at most {layout.bits} bits"
+        like, hint = f"a whole number {bits}", ""
+        if layout.size is not None:
+            like = f"a tuple of {layout.size} whole numbers {bits}"
+            hint = _of_other_length(throw, layout.size)
+        raise RulesError(
+            f"{name}: throws() gives the throw {shown(throw)} in the state {rules.where(at)}; "
+            f"like the first one it is {like}{hint}"
+        ) from None
 
 
 def _of_other_length(throw: Any, size: int) -> str:
