@@ -61,7 +61,11 @@ def _run() -> int:
     # Typer has Click within itself, and offers of its exceptions only the narrower ones.
     CLICK_EXCEPTION: Any = typer.BadParameter.__mro__[2]
     try:
-        with streams.kept_for_data(sys.argv), memory_limits.kept():
+        with (
+            streams.kept_for_data(sys.argv),
+            memory_limits.kept(),
+            memory_limits.watched_polars(),
+        ):
             code = app(standalone_mode=False) or 0
         sys.stdout.flush()  # here, where it may fail
         return int(code)

@@ -7,8 +7,11 @@ what is left is looked at before it is needed.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
+from typing import Any
 
 from rollwise.errors import TooLittleMemory
 
@@ -16,6 +19,8 @@ from rollwise.errors import TooLittleMemory
 # compiling of rules and kernels.
 TO_LOAD_NUMBA = 250_000_000
 TO_COMPILE = 420_000_000
+# Memory of its own that Polars takes, and address space that its threads reserve.
+POLARS_OWN, POLARS_SPACE = 150_000_000, 1_100_000_000
 
 
 def limit(most_bytes: int) -> None:
@@ -54,33 +59,75 @@ def left() -> float:
 
     What it has taken is known where there is a ``/proc``; elsewhere nothing is said.
     """
+    return min(_rooms())
+
+
+def _rooms() -> tuple[float, float]:
+    """Bytes left of the address space, and of the memory of its own."""
     try:
         import resource
     except ImportError:  # on Windows, where there are no such limits
-        return math.inf
-    limits = [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
-    if all(limit == resource.RLIM_INFINITY for limit in limits):
-        return math.inf
+        return math.inf, math.inf
+    space, own = (
+        resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA)
+    )
+    if space == own == resource.RLIM_INFINITY:
+        return math.inf, math.inf
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             pages = file.read().split()
     except OSError:
-        return math.inf
+        return math.inf, math.inf
     taken = [int(pages[place]) * resource.getpagesize() for place in (0, 5)]
-    pairs = zip(limits, taken, strict=True)
-    return min(limit - used for limit, used in pairs if limit != resource.RLIM_INFINITY)
+    return (
+        math.inf if space == resource.RLIM_INFINITY else space - taken[0],
+        math.inf if own == resource.RLIM_INFINITY else own - taken[1],
+    )
 
 
-def require(needed: int, purpose: str) -> None:
+def require(needed: int, purpose: str, space: int = 0) -> None:
     """Raise an error unless there is memory enough for a purpose.
+
+    Parameters
+    ----------
+    needed : int
+        Bytes.
+    space : int, optional
+        Bytes of address space, where more of it are reserved.
 
     Raises
     ------
     TooLittleMemory
     """
-    room = left()
-    if room < needed:
-        raise TooLittleMemory(
-            f"{purpose} takes {needed / 1e6:.0f} MB of memory, and this process may take only "
-            f"{max(room, 0) / 1e6:.0f} MB more; raise its limit (ulimit -v, ulimit -d, --memory)"
-        )
+    for room, wanted in zip(_rooms(), (max(needed, space), needed), strict=True):
+        if room < wanted:
+            raise TooLittleMemory(
+                f"{purpose} takes {wanted / 1e6:.0f} MB of memory, and this process may take only "
+                f"{max(room, 0) / 1e6:.0f} MB more; raise its limit (ulimit -v, ulimit -d, "
+                "--memory)"
+            )
+
+
+class _PolarsWatch(MetaPathFinder):
+    """Looks for room before Polars is loaded, whose threads end the process where they get none."""
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> None:
+        if name == "polars":
+            require(POLARS_OWN, "loading Polars", POLARS_SPACE)
+
+
+@contextmanager
+def watched_polars() -> Iterator[None]:
+    """Refuse to load Polars with too little memory, in a ``with`` block.
+
+    Raises
+    ------
+    TooLittleMemory
+        By ``import polars``.
+    """
+    watch = _PolarsWatch()
+    sys.meta_path.insert(0, watch)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(watch)
