@@ -230,8 +230,8 @@ def simulating() -> list[Loop]:
     from rollwise.answer.references import Policies
     from rollwise.builders import build
     from rollwise.games.pig import Pig
+    from rollwise.play.games import PlayTable
     from rollwise.simulate import simulate
-    from rollwise.simulate.table import PlayTable
 
     game = Pig()
     graph = build(game)

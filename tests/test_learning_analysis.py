@@ -13,7 +13,7 @@ from rollwise.errors import UsageError
 from rollwise.games.dice_blackjack import DiceBlackjack
 from rollwise.games.pig import Piglet
 from rollwise.learn import Learned, Learner
-from rollwise.simulate.table import PlayTable
+from rollwise.play.games import PlayTable
 
 pytestmark = pytest.mark.kernels
 

@@ -17,9 +17,9 @@ from rollwise.games.pig import Pig, Piglet
 from rollwise.graph import StateGraph
 from rollwise.graph.policies import Policy
 from rollwise.numbers.randomness import stream
+from rollwise.play.games import PlayTable
 from rollwise.simulate import Disagreement, simulate, tell, tournament
 from rollwise.simulate.lengths import expected_lengths
-from rollwise.simulate.table import PlayTable
 
 pytestmark = pytest.mark.kernels
 

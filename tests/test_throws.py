@@ -23,9 +23,9 @@ from rollwise.graph.policies import Policy
 from rollwise.machine.parquet_files import read_metadata, write_parquet
 from rollwise.methods import METHODS
 from rollwise.numbers.randomness import stream
+from rollwise.play.games import PlayTable
 from rollwise.simulate import simulate
 from rollwise.simulate.lengths import expected_lengths
-from rollwise.simulate.table import PlayTable
 
 pytestmark = pytest.mark.kernels
 HERE = Path(__file__).parent

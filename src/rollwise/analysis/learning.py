@@ -38,9 +38,9 @@ from rollwise.graph import StateGraph, sign_of
 from rollwise.graph.choices import fold_actions, has_choice
 from rollwise.graph.policies import Policy
 from rollwise.kernels.occupancy import expected_visits
-from rollwise.kernels.play import reach
 from rollwise.learn.learned import Learned
 from rollwise.learn.learner import Learner
+from rollwise.play.games import reachable_states
 
 REASONS = (
     "hopeless",
@@ -106,18 +106,7 @@ class Reference:
             played.outcome_weight,
             visits,
         )
-        reachable = np.zeros(graph.n_states, np.bool_)
-        reach(
-            np.zeros(1, np.int64),
-            graph.n_states,
-            1,
-            graph.action_indptr,
-            graph.outcome_indptr,
-            graph.outcome_state,
-            graph.outcome_passes,
-            np.ones((1, graph.n_actions)),
-            reachable,
-        )
+        (reachable,) = reachable_states(graph, np.ones((1, graph.n_actions)))
         return cls(solution, near_tie, visits, reachable)
 
     @classmethod

@@ -6,12 +6,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollwise.graph.state_graph import StateGraph
-from rollwise.kernels.sampling import outcome_codes
+from rollwise.kernels.sampling import alias_tables, outcome_codes
+
+
+def seat_bits(graph: StateGraph) -> int:
+    """Bits of a code that hold the seats by which the die moves on."""
+    return max(graph.players - 1, 1).bit_length()
 
 
 def codes_of(graph: StateGraph) -> NDArray[np.int32]:
     """The code of each outcome, see `rollwise.kernels.sampling`: (n_outcomes,) int32."""
     codes = np.empty(graph.n_outcomes, np.int32)
-    arrays = graph.outcome_state, graph.outcome_passes, graph.outcome_payoff
-    outcome_codes(*arrays, graph.ending_payoffs, codes)
+    outcome_codes(
+        graph.outcome_state,
+        graph.outcome_passes,
+        graph.outcome_payoff,
+        graph.ending_payoffs,
+        graph.players,
+        seat_bits(graph),
+        codes,
+    )
     return codes
+
+
+def alias_cells(graph: StateGraph) -> NDArray[np.int32]:
+    """The alias tables of the actions, see `rollwise.kernels.sampling`: (n_outcomes, 4) int32."""
+    cells = np.empty((graph.n_outcomes, 4), np.int32)
+    alias_tables(graph.outcome_indptr, graph.outcome_weight, codes_of(graph), cells)
+    return cells

@@ -1,14 +1,17 @@
-"""Playing many games between fixed policies.
+"""Many games between fixed policies, one a seat.
 
-The policies are written into nodes. A node is a state of a seat with the action that is
-taken there; or, if a policy mixes, a node that draws the action first. A game moves from node
-to node. Moves wait for memory, so:
+The policies are written into nodes. A node is a state of a seat with the action that is taken
+there, or, if a policy mixes, a node that draws the action first. A game moves from node to node
+until it ends. A seat without a policy is *open*: a game also stops where that seat is to choose.
+So an environment plays on from there with a chosen action.
 
-- A node is one number: the place of its cells, how many they are, and two flags. A cell is
-  one number. Only if the outcomes aren't equally likely, the threshold and the other code of
-  the alias table are kept beside it.
-- The nodes of a component lie together, since a game stays there for a while.
-- Several games are played in turns, so that memory is read for one while another moves.
+Moves wait for memory. Therefore
+
+- a node is one number: the place of its cells, their number, and two flags. A cell is one
+  number. Only if the outcomes aren't equally likely, the threshold and the other code of
+  the alias table (`rollwise.kernels.sampling`) stand beside it;
+- the nodes of a component lie together, since a game stays there for a while;
+- several games are played in turns, so that memory is read for one while another moves.
 """
 
 from __future__ import annotations
@@ -48,7 +51,7 @@ def reach(start_keys, n_states, n_policies, action_indptr, outcome_indptr, outco
                 t = outcome_state[k]
                 if t < 0:
                     continue
-                q = (p + 1) % n_policies if outcome_passes[k] else p
+                q = (p + int(outcome_passes[k])) % n_policies
                 if not reached[q * n_states + t]:
                     reached[q * n_states + t] = True
                     stack[depth] = q * n_states + t
@@ -56,7 +59,8 @@ def reach(start_keys, n_states, n_policies, action_indptr, outcome_indptr, outco
 
 
 @kernel
-def number_nodes(order, n_policies, action_indptr, outcome_indptr, probability, reached, node_of):
+def number_nodes(order, n_policies, open_seat, action_indptr, outcome_indptr, probability, reached,
+                 node_of):  # fmt: skip
     """Number the nodes, component by component; a mixing node comes before its actions.
 
     `node_of` receives the node of each key.
@@ -82,20 +86,27 @@ def number_nodes(order, n_policies, action_indptr, outcome_indptr, probability, 
                     support += 1
                     n_cells += outcome_indptr[a + 1] - outcome_indptr[a]
             n_nodes += support
-            if support > 1:
+            if support > 1 and p != open_seat:
                 n_nodes += 1
                 n_cells += support
     return n_nodes, n_cells
 
 
 @kernel
-def fill_nodes(order, n_policies, action_indptr, action_reward, is_move, outcome_indptr,
-               outcome_weight, outcome_state, codes, probability, node_of, nodes, action, reward,
-               cell_code, cell_threshold, cell_other):  # fmt: skip
+def fill_nodes(order, n_policies, open_seat, first_stop, bits, action_indptr, action_reward,
+               is_move, outcome_indptr, outcome_weight, outcome_state, codes, probability, node_of,
+               nodes, action, reward, cell_code, cell_threshold, cell_other):  # fmt: skip
     """Write the nodes and their alias tables.
 
     Parameters
     ----------
+    open_seat : int
+        The seat without a policy, whose actions all have a node; -1 if there is none.
+    first_stop : int
+        Number of the endings: -1 - first_stop - s is the code where the open seat is to choose
+        in state s.
+    bits : int
+        Bits of a code that hold the seats by which the die moves on.
     is_move : (n_actions,) bool
         Whether a player has done something.
     codes : (n_outcomes,) int32
@@ -106,8 +117,7 @@ def fill_nodes(order, n_policies, action_indptr, action_reward, is_move, outcome
         To fill: the action of the node, -1 where it is a mixing node.
     reward : (n_nodes,) float64
     cell_code, cell_threshold, cell_other : (n_cells,) int32
-        To fill: the columns of the alias tables, the codes being 2 * node + 1 if the
-        turn passes.
+        To fill: the columns of the alias tables, whose codes have nodes instead of states.
     """
     n_states = order.shape[0]
     most = 0
@@ -131,14 +141,16 @@ def fill_nodes(order, n_policies, action_indptr, action_reward, is_move, outcome
             support = 0
             for a in range(action_indptr[s], action_indptr[s + 1]):
                 support += probability[p, a] > 0
-            first = action_indptr[s] - (1 if support > 1 else 0)  # the mixing node comes first
+            first = action_indptr[s]
+            if support > 1 and p != open_seat:
+                first -= 1  # the mixing node comes first
             for a in range(first, action_indptr[s + 1]):
                 mixes = a < action_indptr[s]
                 if mixes:
                     n = 0
                     for b in range(action_indptr[s], action_indptr[s + 1]):
                         if probability[p, b] > 0:
-                            code[n] = 2 * (node + 1 + n)
+                            code[n] = (node + 1 + n) << bits
                             weight[n] = probability[p, b]
                             n += 1
                 elif probability[p, a] > 0:
@@ -148,9 +160,13 @@ def fill_nodes(order, n_policies, action_indptr, action_reward, is_move, outcome
                         code[j] = codes[begin + j]
                         weight[j] = outcome_weight[begin + j]
                         if code[j] >= 0:
-                            q = (p + (code[j] & 1)) % n_policies
-                            follows = node_of[q * n_states + outcome_state[begin + j]]
-                            code[j] = 2 * follows + (code[j] & 1)
+                            t = outcome_state[begin + j]
+                            seats_on = code[j] & ((1 << bits) - 1)
+                            q = (p + seats_on) % n_policies
+                            if q == open_seat and is_move[action_indptr[t]]:
+                                code[j] = -1 - first_stop - t
+                            else:
+                                code[j] = (node_of[q * n_states + t] << bits) | seats_on
                 else:
                     continue
                 even = 1
@@ -171,30 +187,28 @@ def fill_nodes(order, n_policies, action_indptr, action_reward, is_move, outcome
 
 
 @kernel
-def play_games(games, most_moves, start, nodes, reward, cell_code, cell_threshold, cell_other,
-               endings, words, payoff, turns, moves, points):  # fmt: skip
-    """Play games from the node `start`.
-
-    Every game that is begun is played to its end, so that long games count like
-    short ones.
+def play_games(begin, most_moves, bits, nodes, reward, cell_code, cell_threshold, cell_other, words,
+               ended, passes, moves, points):  # fmt: skip
+    """Play games, each from a node of its own, to their ends.
 
     Parameters
     ----------
-    games, most_moves : int
-        How many games, and the moves after which one is given up.
-    nodes, ..., cell_other
-        From `fill_nodes`.
-    endings : (n,) float64
-        The payoffs of the codes that end a game.
+    begin : (games,) int64
+    most_moves : int
+        The moves after which a game is given up.
+    bits, nodes, ..., cell_other
+        As `fill_nodes` has them.
     words : (4,) uint64
         State of the random numbers, in place.
-    payoff : (games,) int8
-        To fill, in the order in which games end: 1 where who moved first has won, -1
-        where they lost, 0 for a draw or the end of a solitaire game.
-    turns, moves : (games,) int32
+    ended : (games,) int32
+        To fill: the place of the ending among all, or of the state where it stopped behind them.
+    passes : (games,) int32
+        To fill: by how many seats the die has moved on. The last move of a game moves it nowhere.
+    moves : (games,) int32
         To fill.
     points : (games,) or (0,) float64
-        To fill with the sum of the rewards and the payoff for who moved first, unless empty.
+        To fill with the sum of the rewards for who moved first, unless empty. The other player's
+        have the other sign.
 
     Returns
     -------
@@ -202,61 +216,63 @@ def play_games(games, most_moves, start, nodes, reward, cell_code, cell_threshol
         -1, or the node in which a game was given up.
     """
     s0, s1, s2, s3 = words[0], words[1], words[2], words[3]
+    games = begin.shape[0]
+    game = np.empty(LANES, np.int64)
     place = np.empty(LANES, np.int64)
     node = np.empty(LANES, np.int64)
     n_moves = np.zeros(LANES, np.int64)
     n_passes = np.zeros(LANES, np.int64)
     sums = np.zeros(LANES)
     count_points = points.shape[0] > 0
+    seats_on = (1 << bits) - 1
     active = min(LANES, games)
     begun = active
-    ended = 0
-    for lane in range(LANES):
-        place[lane] = start
-        node[lane] = nodes[start]
+    for lane in range(active):
+        game[lane] = lane
+        place[lane] = begin[lane]
+        node[lane] = nodes[begin[lane]]
     while active > 0:
         lane = 0
         while lane < active:
             here = node[lane]
-            bits, s0, s1, s2, s3 = draw(s0, s1, s2, s3)
+            drawn, s0, s1, s2, s3 = draw(s0, s1, s2, s3)
             count = (here >> COUNT) & MOST_CELLS
             # unsigned, so that the index needs no check for counting from the end
-            cell = np.uint64((here >> PLACE) + ((np.int64(bits >> _32) * count) >> 32))
+            cell = np.uint64((here >> PLACE) + ((np.int64(drawn >> _32) * count) >> 32))
             code = np.int64(cell_code[cell])
             if here & 2 == 0:  # without a branch on what chance decides
-                is_other = np.int64(np.int64(bits & _LOW) >= cell_threshold[cell])
+                is_other = np.int64(np.int64(drawn & _LOW) >= cell_threshold[cell])
                 code ^= (code ^ np.int64(cell_other[cell])) & -is_other
             n_moves[lane] += here & 1
             if count_points:
                 gain = reward[place[lane]]
                 sums[lane] += gain if n_passes[lane] & 1 == 0 else -gain
             if code >= 0:
-                place[lane] = code >> 1
-                node[lane] = nodes[np.uint64(code >> 1)]
-                n_passes[lane] += code & 1
+                place[lane] = code >> bits
+                node[lane] = nodes[np.uint64(code >> bits)]
+                n_passes[lane] += code & seats_on
                 if n_moves[lane] == most_moves:
                     return place[lane]
                 lane += 1
                 continue
-            result = endings[-1 - code]
-            if n_passes[lane] & 1 != 0:
-                result = -result
-            payoff[ended] = 1 if result > 0 else (-1 if result < 0 else 0)
-            turns[ended] = n_passes[lane] + 1
-            moves[ended] = n_moves[lane]
+            g = game[lane]
+            ended[g] = -1 - code
+            passes[g] = n_passes[lane]
+            moves[g] = n_moves[lane]
             if count_points:
-                points[ended] = sums[lane] + result
-            ended += 1
+                points[g] = sums[lane]
             source = active - 1
             if begun < games:
-                begun += 1
-                place[lane] = start
-                node[lane] = nodes[start]
+                game[lane] = begun
+                place[lane] = begin[begun]
+                node[lane] = nodes[begin[begun]]
                 n_moves[lane] = 0
                 n_passes[lane] = 0
                 sums[lane] = 0.0
+                begun += 1
                 lane += 1
             else:  # the last game under way moves here
+                game[lane] = game[source]
                 place[lane] = place[source]
                 node[lane] = node[source]
                 n_moves[lane] = n_moves[source]

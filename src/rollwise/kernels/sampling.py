@@ -9,7 +9,8 @@ low half). So each probability is exact to about 2**-31.
 
 A code says what comes of a move, in one number:
 
-- ``2 * next + 1`` if the turn passes, ``2 * next`` if the mover goes on,
+- ``next << bits | seats`` where the game goes on, the die moving on by so many seats: with two
+  players ``2 * next + 1`` if the turn passes, ``2 * next`` if the mover goes on,
 - where the game is over, -1 less the place of the mover's payoff among all that there are,
   ascending: -1 if the mover has lost, -2 for a draw or the end of a solitaire game and -3 for a
   win, where nothing else is played for.
@@ -26,18 +27,20 @@ HALF = 2.0**31
 
 
 @kernel
-def outcome_codes(outcome_state, outcome_passes, outcome_payoff, endings, codes):
+def outcome_codes(outcome_state, outcome_passes, outcome_payoff, endings, players, bits, codes):
     """Write the code of each outcome: (n_outcomes,) int32.
 
     Parameters
     ----------
     endings : (n,) float64
         The payoffs with which play ends, ascending: `StateGraph.ending_payoffs`.
+    bits : int
+        Of a code that hold the seats by which the die moves on.
     """
     for k in range(codes.shape[0]):
         t = outcome_state[k]
         if t >= 0:
-            codes[k] = 2 * t + (1 if outcome_passes[k] else 0)
+            codes[k] = (t << bits) | (int(outcome_passes[k]) % players)
         else:
             codes[k] = -1 - np.searchsorted(endings, outcome_payoff[k])
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph
+from rollwise.graph.codes import alias_cells
 from rollwise.kernels.learning import BY_EPSILON, BY_RATES
 from rollwise.learn.episodes import Move, read_game_record
 from rollwise.learn.learned import Learned
@@ -32,7 +33,6 @@ from rollwise.learn.tallies import (
     Tally,
     WinTally,
     add_up,
-    alias_cells,
 )
 from rollwise.machine.interrupts import held_back
 from rollwise.numbers.randomness import check_seed, fresh_seed, stream

@@ -16,23 +16,13 @@ from numpy.typing import NDArray
 
 from rollwise.errors import EndlessPlay, UsageError
 from rollwise.graph import StateGraph, sign_of
-from rollwise.graph.codes import codes_of
 from rollwise.kernels import learning, learning_points, q_learning
-from rollwise.kernels.sampling import alias_tables
 from rollwise.learn.episodes import GameRecord
 
 MOST_MOVES = 1 << 20  # a game longer than this is taken for one that never ends
 POWER = 2 / 3  # Q-learning: the n-th visit moves a value by n ** -POWER of the way
 
 Arrays = dict[str, NDArray[Any]]
-
-
-def alias_cells(graph: StateGraph) -> NDArray[np.int32]:
-    """The alias tables of a graph's actions: (n_outcomes, 4) int32."""
-    codes = codes_of(graph)
-    cells = np.empty((graph.n_outcomes, 4), np.int32)
-    alias_tables(graph.outcome_indptr, graph.outcome_weight, codes, cells)
-    return cells
 
 
 class Tally(ABC):

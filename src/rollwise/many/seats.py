@@ -52,11 +52,31 @@ def payoffs_of(graph: StateGraph) -> Floats:
     (n_lottery_outcomes, players) float64
         Shares of one win, or payoffs; 0 where the game goes on.
     """
-    n, lotteries = graph.players, graph.lotteries
-    found = np.zeros((len(lotteries.payoff), n))
+    return _of_lotteries(graph, ending_payoffs(graph))
+
+
+def ending_payoffs(graph: StateGraph, stakes: Stakes | None = None) -> Floats:
+    """What each ending brings each seat, seen from the mover: (n_endings, players) float64.
+
+    The rows are those of ``graph.ending_payoffs``; 0 where play never ends so.
+
+    Parameters
+    ----------
+    stakes : Stakes, optional
+        Payoffs are given as numbers from 0 to 1, see `Stakes`.
+    """
+    found = np.zeros((len(graph.ending_payoffs), graph.players))
     for payoff, numbers in _endings(graph):
-        found[lotteries.over & (lotteries.payoff == payoff)] = [float(x) for x in numbers]
+        exact = numbers if stakes is None else [(x - stakes.low) / stakes.span for x in numbers]
+        found[graph.ending_payoffs == payoff] = [float(x) for x in exact]
     return found
+
+
+def _of_lotteries(graph: StateGraph, payoffs: Floats) -> Floats:
+    """Payoffs of endings, for each outcome of the lotteries; 0 where the game goes on."""
+    lotteries = graph.lotteries
+    place = np.searchsorted(graph.ending_payoffs, np.where(lotteries.over, lotteries.payoff, 0.0))
+    return np.where(lotteries.over[:, None], payoffs[place], 0.0)
 
 
 def _endings(graph: StateGraph) -> list[tuple[float, tuple[Fraction, ...]]]:
@@ -119,15 +139,7 @@ def has_payoffs(graph: StateGraph) -> bool:
 
 def unit_payoffs(graph: StateGraph) -> Floats:
     """As `payoffs_of`, from 0 to 1: see `Stakes`."""
-    stakes = Stakes.of(graph)
-    if stakes.is_plain:
-        return payoffs_of(graph)
-    lotteries = graph.lotteries
-    found = np.zeros((len(lotteries.payoff), graph.players))
-    for payoff, numbers in _endings(graph):
-        there = lotteries.over & (lotteries.payoff == payoff)
-        found[there] = [float((x - stakes.low) / stakes.span) for x in numbers]
-    return found
+    return _of_lotteries(graph, ending_payoffs(graph, Stakes.of(graph)))
 
 
 def tables_of(graph: StateGraph) -> tuple[NDArray[Any], ...]:

@@ -12,12 +12,13 @@ from rollwise.answer.certified import solve_and_certify
 from rollwise.errors import UsageError
 from rollwise.graph import StateGraph, win_probability
 from rollwise.graph.policies import Policy
-from rollwise.kernels.playing_seats import play_games
-from rollwise.many.seats import Stakes, against_all, payoffs_of, seen_from
+from rollwise.many.seats import Stakes, against_all, ending_payoffs, seen_from
 from rollwise.numbers.randomness import check_seed, fresh_seed, stream
+from rollwise.play.games import PlayTable
 
 ADVERSARIES = "adversaries"  # who want nothing but to keep a seat from winning
 ALLIES = "allies"  # who want nothing but that it wins
+BLOCK = 1 << 16  # games played before they are counted
 
 
 @dataclass(frozen=True)
@@ -165,22 +166,19 @@ def simulate_seats(
         raise UsageError(f"games is {games}; it must be at least 2")
     seated = _one_each(graph, policies)
     drawn = fresh_seed() if seed is None else check_seed(seed)
-    lotteries, totals = graph.lotteries, np.zeros((2, graph.players))
-    moves = play_games(
-        games,
+    table, words, n = (
+        PlayTable.of(graph, *(seated if len(set(seated)) > 1 else seated[:1])),
         stream(drawn, 0),
-        np.stack([policy.probability for policy in seated]),
-        graph.action_indptr,
-        graph.action_lottery,
-        graph.outcome_indptr,
-        graph.outcome_state,
-        lotteries.indptr,
-        lotteries.chances(),
-        lotteries.over,
-        lotteries.passes,
-        payoffs_of(graph),
-        totals,
+        graph.players,
     )
+    totals, moves = np.zeros((2, n)), 0
+    payoffs, seats = ending_payoffs(graph), np.arange(n)
+    for begin in range(0, games, BLOCK):
+        ends = table.run(np.full(min(BLOCK, games - begin), table.starts[0]), words)
+        # the mover is the first of an ending's payoffs
+        got = payoffs[ends.ended[:, None], (seats - ends.passes[:, None]) % n]
+        totals += got.sum(axis=0), (got**2).sum(axis=0)
+        moves += int(ends.moves.sum())
     means = totals[0] / games
     spread = np.maximum(totals[1] / games - means**2, 0.0) * games / (games - 1)
     return Played(

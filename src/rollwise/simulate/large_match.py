@@ -14,8 +14,8 @@ from rollwise.graph import win_probability
 from rollwise.machine.interrupts import held_back
 from rollwise.numbers.printed import CHANCE_ROUNDING
 from rollwise.numbers.randomness import check_seed, derived_seed, fresh_seed
+from rollwise.play.games import Games
 from rollwise.simulate.results import Counts, Match, Side, side_of, warn_of_disagreements
-from rollwise.simulate.table import Games
 from rollwise.simulate.turn_by_turn import (
     MOST_TURNS,
     PlayedGames,

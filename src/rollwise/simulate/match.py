@@ -25,9 +25,9 @@ from rollwise.graph.policies import Policy
 from rollwise.machine.interrupts import held_back
 from rollwise.numbers.printed import CHANCE_ROUNDING
 from rollwise.numbers.randomness import check_seed, fresh_seed, stream
+from rollwise.play.games import Games, PlayTable
 from rollwise.simulate.lengths import Certified, expected_lengths
 from rollwise.simulate.results import Counts, Length, Match, Side, side_of, warn_of_disagreements
-from rollwise.simulate.table import Games, PlayTable
 
 BLOCK = 1 << 16  # games from one stream
 MOST_GAMES = 10**15
@@ -96,7 +96,7 @@ def simulate(
         raise UsageError(f"{graph.game} is a game for one: there is no opponent")
     if theirs is not None and np.array_equal(theirs.probability, mine.probability):
         theirs = None
-    table = PlayTable.of(graph, mine, theirs)
+    table = PlayTable.of(graph, mine, *([] if theirs is None else [theirs]))
     seats = 1 if theirs is None else 2
     _check(games, seats, workers)
     seed = fresh_seed() if seed is None else check_seed(seed)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rollwise.numbers.intervals import CONFIDENCE, of_chance, of_mean
 from rollwise.numbers.printed import CHANCE_ROUNDING, estimated
-from rollwise.simulate.table import Games
+from rollwise.play.games import Games
 
 SUSPICIOUS = 1 / 1.7e6  # chance alone goes so far, as five standard errors of many games
 FEWEST = 1000  # games whose mean is held against the exact one: fewer may lack what is rare

@@ -1,0 +1,235 @@
+"""Many games at once between fixed policies, one a seat, in compiled code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollwise.errors import EndlessPlay, UsageError
+from rollwise.graph import StateGraph
+from rollwise.graph.choices import is_throw
+from rollwise.graph.codes import codes_of, seat_bits
+from rollwise.graph.policies import Policy
+from rollwise.kernels import play as kernels
+
+MOST_MOVES = 1 << 20  # a game longer than this is taken for one that never ends
+
+
+def reachable_states(graph: StateGraph, probability: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """The states that games come through from the start, whoever of the policies begins.
+
+    Parameters
+    ----------
+    probability : (n_policies, n_actions) float64
+        How likely each action is. The die goes round from policy to policy.
+
+    Returns
+    -------
+    (n_policies, n_states) bool
+    """
+    n, count = graph.n_states, len(probability)
+    reached = np.zeros(count * n, np.bool_)
+    kernels.reach(
+        np.arange(count, dtype=np.int64) * n,
+        n,
+        count,
+        graph.action_indptr,
+        graph.outcome_indptr,
+        graph.outcome_state,
+        graph.outcome_passes,
+        probability,
+        reached,
+    )
+    return reached.reshape(count, n)
+
+
+class Ends(NamedTuple):
+    """Where games ended.
+
+    Attributes
+    ----------
+    ended : (n_games,) int32
+        Places in ``graph.ending_payoffs``; behind these, states in which the open seat chooses.
+    passes : (n_games,) int32
+        By how many seats the die had moved on before the last move.
+    moves : (n_games,) int32
+    points : (n_games,) float64
+        The sum of the rewards for who moved first, the other player's with the other sign.
+        Empty for games that are won or lost.
+    """
+
+    ended: NDArray[np.int32]
+    passes: NDArray[np.int32]
+    moves: NDArray[np.int32]
+    points: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Games:
+    """Results of some games for one player or two.
+
+    Attributes
+    ----------
+    payoff : (n_games,) int8
+        Of the player who moved first: 1 won, 0 drawn, -1 lost; in a game for stakes 1 where
+        the player has gained, -1 where the other has.
+    turns, moves : (n_games,) int32
+    points : (n_games,) float64
+        Of the player who moved first: the sum of the rewards, the other's with the other sign,
+        and the payoff at the end. Empty for games that are won or lost.
+    """
+
+    payoff: NDArray[np.int8]
+    turns: NDArray[np.int32]
+    moves: NDArray[np.int32]
+    points: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PlayTable:
+    """Nodes and alias tables for the games between policies, one a seat.
+
+    Attributes
+    ----------
+    graph : StateGraph
+    bits : int
+        See `rollwise.kernels.play.fill_nodes`.
+    node_of : (n_policies, n_states) int32
+        The first node of each state with each policy to move; -1 where games don't come.
+    nodes : (n_nodes,) int64
+    action : (n_nodes,) int32
+    reward : (n_nodes,) float64
+    cells : (3, n_cells) int32
+        Codes, thresholds and other codes; see `rollwise.kernels.play.fill_nodes`.
+    """
+
+    graph: StateGraph
+    bits: int
+    node_of: NDArray[np.int32]
+    nodes: NDArray[np.int64]
+    action: NDArray[np.int32]
+    reward: NDArray[np.float64]
+    cells: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, graph: StateGraph, *policies: Policy | None) -> PlayTable:
+        """Compile policies.
+
+        Parameters
+        ----------
+        *policies
+            One for each seat, or one that all seats play. At most one is None: the open seat.
+
+        Raises
+        ------
+        UsageError
+            The number of policies isn't that of the seats, or a policy doesn't fit.
+        """
+        if len(policies) not in (1, graph.players):
+            said = "is a game for one" if graph.players == 1 else f"has {graph.players} seats"
+            raise UsageError(f"{graph.game} {said}, and {len(policies)} policies were given")
+        for one in policies:
+            if one is not None and one.probability.shape != (graph.n_actions,):
+                raise UsageError(f"the policy {one.name} doesn't fit {graph.title}")
+        whole = np.ones(graph.n_actions)
+        probability = np.array([whole if one is None else one.probability for one in policies])
+        open_seat = policies.index(None) if None in policies else -1
+        order, count = graph.components.order, len(policies)
+        node_of = np.empty(count * graph.n_states, np.int32)
+        n_nodes, n_cells = kernels.number_nodes(
+            order,
+            count,
+            open_seat,
+            graph.action_indptr,
+            graph.outcome_indptr,
+            probability,
+            reachable_states(graph, probability).reshape(-1),
+            node_of,
+        )
+        bits = seat_bits(graph)
+        nodes = np.empty(n_nodes, np.int64)
+        action = np.empty(n_nodes, np.int32)
+        reward = np.empty(n_nodes)
+        cells = np.empty((3, n_cells), np.int32)
+        kernels.fill_nodes(
+            order,
+            count,
+            open_seat,
+            len(graph.ending_payoffs),
+            bits,
+            graph.action_indptr,
+            graph.action_reward,
+            ~is_throw(graph),
+            graph.outcome_indptr,
+            graph.outcome_weight,
+            graph.outcome_state,
+            codes_of(graph),
+            probability,
+            node_of,
+            nodes,
+            action,
+            reward,
+            *cells,
+        )
+        return cls(graph, bits, node_of.reshape(count, -1), nodes, action, reward, cells)
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """The node in which games begin, by the policy that moves first."""
+        return tuple(self.node_of[:, 0].tolist())
+
+    def run(self, begin: NDArray[np.int64], words: NDArray[np.uint64]) -> Ends:
+        """Play games, each from its own node.
+
+        Parameters
+        ----------
+        begin : (n_games,) int64
+        words : (4,) uint64
+            State of the random numbers; changed in place.
+
+        Raises
+        ------
+        EndlessPlay
+            A game goes on for more than a million moves; names the state.
+        """
+        games = len(begin)
+        ended, passes, moves = np.empty((3, games), np.int32)
+        ends = Ends(ended, passes, moves, np.empty(games if self.graph.is_score else 0))
+        with np.errstate(over="ignore"):  # random numbers wrap round, without the compiler too
+            stuck: int = kernels.play_games(  # type: ignore[call-arg]
+                begin, MOST_MOVES, self.bits, self.nodes, self.reward, *self.cells, words, *ends
+            )
+        if stuck >= 0:
+            a = int(self.action[stuck])
+            state = "" if a < 0 else self.graph.state_text(int(self.graph.action_state[a]))
+            raise EndlessPlay(
+                f"{self.graph.game}: these policies play on for more than {MOST_MOVES:,} moves; "
+                f"they are now in {state or 'a state where one mixes'}"
+            )
+        return ends
+
+    def play(self, games: int, words: NDArray[np.uint64], first: int = 0) -> Games:
+        """Play games for one player or two from the start.
+
+        Parameters
+        ----------
+        games : int
+        words : (4,) uint64
+            State of the random numbers; changed in place.
+        first : {0, 1}
+            The policy that moves first.
+
+        Raises
+        ------
+        EndlessPlay
+            A game goes on for more than a million moves; names the state.
+        """
+        ends = self.run(np.full(games, self.starts[first]), words)
+        payoff = self.graph.ending_payoffs[ends.ended]
+        payoff[ends.passes & 1 != 0] *= -1.0
+        points = ends.points + payoff if self.graph.is_score else ends.points
+        gained = points if self.graph.has_stakes else payoff
+        return Games(np.sign(gained).astype(np.int8), ends.passes + 1, ends.moves, points)
