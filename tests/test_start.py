@@ -8,6 +8,7 @@ import gc
 import importlib.util
 import inspect
 import shutil
+import sys
 import threading
 import time
 from pathlib import Path
@@ -275,7 +276,8 @@ def test_a_kernel_is_interpreted_while_it_is_short(monkeypatch):
     runs = []
     monkeypatch.setattr(jit, "_interprets", True)
     monkeypatch.setattr(jit, "SMALL", 10)
-    monkeypatch.setattr(jit, "PATIENCE", 0.01)
+    monkeypatch.setattr(jit, "TINY", 10)
+    monkeypatch.setattr(jit, "COMPILING", 0.01)
 
     compiled = property(lambda self: lambda *arguments: runs.append(arguments))
     monkeypatch.setattr(jit.Kernel, "compiled", compiled)
@@ -294,18 +296,42 @@ def test_a_kernel_is_interpreted_while_it_is_short(monkeypatch):
 
 
 @pytest.mark.needs_jit
-def test_kernels_that_were_compiled_before_are_read_once_all_have_taken_long(monkeypatch):
+def test_code_on_disk_is_read_where_interpreting_takes_longer(monkeypatch):
     monkeypatch.setattr(jit, "_interprets", True)
     monkeypatch.setattr(jit, "_spent_together", 0.0)
-    compiled = property(lambda self: lambda number: "compiled")
-    monkeypatch.setattr(jit.Kernel, "compiled", compiled)
+    monkeypatch.setattr(jit.Kernel, "compiled", property(lambda self: lambda array: "compiled"))
+    imported = "rollwise.kernels.compiling"
+    monkeypatch.setitem(sys.modules, imported, ...)  # so that it is as it was afterwards
+    del sys.modules[imported]
 
-    new, kept = kernel(lambda number: "new"), kernel(lambda number: "interpreted")
-    new._was_compiled, kept._was_compiled = False, True
-    assert kept(1) == "interpreted"
-    monkeypatch.setattr(jit, "_spent_together", jit.TOGETHER + 1)
-    assert kept(1) == "compiled"
-    assert new(1) == "new"
+    new, kept = kernel(lambda array: "new"), kernel(lambda array: "interpreted")
+    new._on_disk, kept._on_disk = False, True
+    tiny, small = np.zeros(jit.TINY), np.zeros(jit.TINY + 1)
+    assert kept(small) == "interpreted"
+    monkeypatch.setattr(jit, "_spent_together", 2 * jit.IMPORTING)
+    assert kept(small) == "compiled"
+    monkeypatch.setattr(jit, "_spent_together", 0.0)
+    monkeypatch.setitem(sys.modules, imported, ...)
+    assert (kept(small), kept(tiny), new(small)) == ("compiled", "interpreted", "new")
+    kept._spent = new._spent = 2 * jit.READING
+    assert (kept(tiny), new(tiny)) == ("compiled", "new")
+
+
+@pytest.mark.needs_jit
+def test_a_small_game_reads_compiled_code_where_its_rules_are_compiled():
+    code = """
+import rollwise
+from rollwise.games.pig import Pig
+from rollwise.kernels import jit
+from rollwise.kernels.components import find_components
+from rollwise.machine.kernel_cache import has_compiled
+
+{before}
+rollwise.solve(Pig(target=25))
+print(find_components._compiled is not None, has_compiled())
+"""
+    python(code.format(before="jit.compile_all()"))  # compiles what wasn't yet
+    assert python(code.format(before="")) == "True False\n"
 
 
 KERNEL_FILE = """

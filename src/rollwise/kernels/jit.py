@@ -1,16 +1,18 @@
 """The decorators of kernels, and who runs them: Python while they are short, else Numba.
 
 Importing Numba takes longer than Python needs to run the kernels of a small game, and compiling
-them takes a hundred times as long. So a kernel is interpreted as long as its arrays are small
-and it has not taken long. Then it is compiled (`rollwise.kernels.compiling`). One whose compiled
-code lies on disk is read once all kernels together have taken long. Both give the same
-bits: neither reorders sums or fuses operations, and both round as IEEE 754 prescribes.
+them takes a hundred times as long. So a kernel is interpreted until the wait for its compiled code
+is shorter: a second where it must be compiled (`rollwise.kernels.compiling`), 10 ms where it lies
+on disk. Code on disk is read if Numba is imported already, or if all kernels together have been
+interpreted for as long as the import and the reading take. Interpreted and compiled code give the
+same bits: neither reorders sums or fuses operations, and both round as IEEE 754 prescribes.
 Division by zero gives an infinity or a NaN, as in NumPy; kernels that could meet one check first.
 """
 
 from __future__ import annotations
 
 import functools
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -26,10 +28,11 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 __all__ = ["ONE", "Kernel", "compile_all", "index", "inner_kernel", "kernel"]
 
-SMALL = 100_000  # numbers in the arrays of a kernel that may be interpreted
-PATIENCE = 1.0  # seconds of processor time of interpreting after which a kernel is compiled
-
-TOGETHER = 1.0  # seconds of all kernels, after which those are read that were compiled before
+# The most numbers in the arrays of an interpreted kernel, and the most seconds of processor time
+# spent on interpreting it, before it is compiled, and before it is read from disk.
+SMALL, COMPILING = 100_000, 1.0
+TINY, READING = 3_000, 0.01
+IMPORTING = 0.5  # seconds of all kernels, after which Numba is imported to read those on disk
 
 INNER: list[Any] = []  # inner kernels that Numba doesn't know yet
 
@@ -72,6 +75,7 @@ class Kernel:
         self.never_interpreted = never_interpreted
         self._compiled: Any = None
         self._spent = 0.0  # seconds of interpreting
+        self._on_disk: bool | None = None
 
     def __call__(self, *arguments: Any) -> Any:
         if getattr(_thread, "interprets", False):  # what an interpreted kernel calls
@@ -95,18 +99,23 @@ class Kernel:
     def _may_be_interpreted(self, arguments: tuple[Any, ...]) -> bool:
         if jit_disabled():
             return True
-        if self.never_interpreted or not _interprets or self._spent > PATIENCE:
+        if self.never_interpreted or not _interprets:
             return False
-        if _spent_together > TOGETHER and self._was_compiled:
+        size = size_of(arguments)
+        if size <= TINY and self._spent <= READING:
+            return True
+        if size > SMALL or self._spent > COMPILING:
             return False
-        return size_of(arguments) <= SMALL
+        near = "rollwise.kernels.compiling" in sys.modules or _spent_together > IMPORTING
+        return not (near and self._is_on_disk(arguments))
 
-    @functools.cached_property
-    def _was_compiled(self) -> bool:
-        """Whether its compiled code lies on disk."""
-        from rollwise.machine.kernel_cache import is_compiled
+    def _is_on_disk(self, arguments: tuple[Any, ...]) -> bool:
+        """Whether code for arguments of these types was compiled before. Asked once."""
+        if self._on_disk is None:
+            from rollwise.machine.kernel_cache import is_compiled
 
-        return is_compiled(self._dispatcher)
+            self._on_disk = is_compiled(self._dispatcher, *arguments)
+        return self._on_disk
 
     @property
     def compiled(self) -> Any:

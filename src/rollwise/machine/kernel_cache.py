@@ -163,9 +163,13 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         name = switches.mark(self._impl.filename_base, "prefetch")
         self._cache_file = _Files(self._cache_path, name, stamp)
 
-    def is_empty(self) -> bool:
-        """Whether nothing is on disk that can be used."""
-        return not self._cache_file._load_index()
+    def holds(self, dispatcher: Any, arguments: tuple[Any, ...]) -> bool:
+        """Whether usable code is on disk, for arguments of these types if any are given."""
+        index = self._cache_file._load_index()
+        if not arguments:
+            return bool(index)
+        types = tuple(map(dispatcher.typeof_pyval, arguments))
+        return self._index_key(types, dispatcher.targetctx.codegen()) in index
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """The compiled kernel, or None."""
@@ -197,6 +201,6 @@ def is_kept(compiled: Any) -> bool:
     return isinstance(compiled._cache, KernelCache)
 
 
-def is_compiled(compiled: Any) -> bool:
-    """Whether a kernel is on disk, in a form that can be used."""
-    return is_kept(compiled) and not compiled._cache.is_empty()
+def is_compiled(compiled: Any, *arguments: Any) -> bool:
+    """Whether a kernel is on disk, in a form that can be used for arguments of these types."""
+    return is_kept(compiled) and compiled._cache.holds(compiled, arguments)
